@@ -1,0 +1,39 @@
+"""Digests that name suites and requests: SHA-256 of canonical JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["canonical", "digest", "public_hash", "request_hash"]
+
+
+def canonical(value: Any) -> bytes:
+    """JSON with sorted keys, separators "," and ":", non-ASCII kept, UTF-8.
+
+    >>> canonical({"b": 1, "a": "é"}).decode()
+    '{"a":"é","b":1}'
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text.encode()
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of `canonical(value)`, in hexadecimal.
+
+    >>> digest({})[:12]
+    '44136fa355b3'
+    """
+    return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def request_hash(state: Any, questions: Any) -> str:
+    """Identifies one request {state, questions}."""
+    return digest({"state": state, "questions": questions})
+
+
+def public_hash(requests: Iterable[dict[str, Any]]) -> str:
+    """Digest of the list of requests of one scenario: all that a component ever sees of it."""
+    return digest(list(requests))
