@@ -1,0 +1,76 @@
+"""A recording in memory: one pass of a component over a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from streamdecisionbench.recording.events import Attempt, Release, Response
+
+__all__ = ["Episode", "Problem", "Recording"]
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """All events of one scenario, responses and releases in step order."""
+
+    episode_id: str
+    releases: tuple[Release, ...]
+    attempts: tuple[Attempt, ...]
+    responses: tuple[Response, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A complete, checked pass. Everything after it is a pure function of suite and recording."""
+
+    name: str
+    run: Mapping[str, Any]
+    episodes: Mapping[str, Episode]
+    path: Path | None = None
+    events_sha256: str = ""
+    halves: Mapping[str, Recording] = field(default_factory=dict)
+    """Of a live pair: the "fast" and the "slow" component's own recordings."""
+
+    @property
+    def dataset_hash(self) -> str:
+        manifest = self.run.get("dataset_manifest") or {}
+        return str(manifest.get("dataset_hash", ""))
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        config: Mapping[str, Any] = self.run.get("config") or {}
+        return config
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any number made from this recording must be labelled a simulation."""
+        return bool(self.config.get("simulated"))
+
+    @property
+    def virtual_clock(self) -> bool:
+        return self.config.get("clock") == "virtual"
+
+    @property
+    def consumed_only(self) -> bool:
+        """Whether answers outside the composed decision are unknown (imported tables)."""
+        return self.config.get("answers") == "consumed_only"
+
+    @property
+    def served_models(self) -> tuple[str, ...]:
+        found = {r.model for e in self.episodes.values() for r in e.responses if r.model}
+        return tuple(sorted(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a recording: where, what, and what to do about it."""
+
+    where: str
+    what: str
+    fix: str = field(default="")
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}" + (f" (fix: {self.fix})" if self.fix else "")
