@@ -1,0 +1,133 @@
+"""Which answers take effect, at one time scale and over a whole range of them.
+
+With every delay scaled by c, u_i(c) = r_i + c·L_i. A newer arrival at or before an older one
+supersedes it, and arrivals at or after H are out, so answer i is accepted exactly when c < c*_i with
+
+    c*_i = min( (H − r_i)/L_i ,  min over j > i with L_j < L_i of (r_j − r_i)/(L_i − L_j) ).
+
+The accepted set only shrinks as c grows. At any c the decision of source i is in force from u_i to
+u_j, j the next newer source with c < c*_j. A *run* is such a pair (i, j) with the range of c over
+which j follows i; there are fewer than 2n of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
+
+__all__ = ["Runs", "accepted_at", "critical_scale", "find_runs", "runs_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Source `i` in force until the arrival of `j`, for c in [low, high).
+
+    `source` is a step index, or −1 for "no decision yet"; `until` is a step index, or −1 for the
+    horizon. The scenario is that of the run.
+    """
+
+    scenario: Ints
+    source: Ints
+    until: Ints
+    low: Floats
+    high: Floats
+
+
+def accepted_at(flat: Flat, u: Floats) -> NDArray[np.bool_]:
+    """Accepted answers for given arrivals: before H and before every newer answer's arrival."""
+    longest = int(flat.n.max())
+    table = np.full((flat.count, longest + 1), np.inf)
+    column = np.arange(len(u)) - flat.first[flat.scenario]
+    table[flat.scenario, column] = u
+    newest = np.minimum.accumulate(table[:, ::-1], axis=1)[:, ::-1]
+    accepted: NDArray[np.bool_] = (u < newest[flat.scenario, column + 1]) & (
+        u < flat.H[flat.scenario]
+    )
+    return accepted
+
+
+def critical_scale(flat: Flat, c_max: Floats) -> Floats:
+    """c*_i for every step. Values above the scenario's `c_max` are only known to be above it."""
+    r, L = flat.r, flat.L
+    limit = c_max[flat.scenario]
+    with np.errstate(divide="ignore"):
+        c = np.where(L > 0, (flat.H[flat.scenario] - r) / L, np.inf)
+    end = flat.last[flat.scenario]
+    active = np.flatnonzero(L > 0)
+    distance = 1
+    while active.size:
+        active = active[active + distance <= end[active]]
+        gap = r[active + distance] - r[active]
+        # No newer answer beyond this gap can lower c*_i: its quotient is at least gap / L_i.
+        near = gap < np.minimum(c[active], limit[active]) * L[active]
+        active, gap = active[near], gap[near]
+        drop = L[active] - L[active + distance]
+        with np.errstate(divide="ignore"):
+            quotient = np.where(drop > 0, gap / np.where(drop > 0, drop, 1.0), np.inf)
+        c[active] = np.minimum(c[active], quotient)
+        distance += 1
+    return c
+
+
+def find_runs(flat: Flat, c_low: Floats, c_high: Floats) -> Runs:
+    """All runs over [c_low, c_high] of each scenario.
+
+    Sources i < j follow each other at scale c exactly when every source between them is gone
+    (c ≥ max of their c*) and both are still there (c < min of theirs). So j is the first source
+    after i that lasts at least as long as i, or i is the last before j that lasts longer than j.
+    """
+    return runs_of(flat, critical_scale(flat, c_high), c_low, c_high)
+
+
+def runs_of(flat: Flat, critical: Floats, c_low: Floats, c_high: Floats) -> Runs:
+    """The runs of answers that are accepted exactly below the given scales, whatever set these."""
+    critical = np.where(critical >= c_high[flat.scenario], np.inf, critical)
+    # Nodes: every scenario's steps between a start and an end sentinel that always last.
+    node_of_step = np.arange(len(flat.r)) + 2 * flat.scenario + 1
+    total = len(flat.r) + 2 * flat.count
+    lasts = np.full(total, np.inf)
+    lasts[node_of_step] = critical
+    step_of_node = np.full(total, -1, dtype=np.int64)
+    step_of_node[node_of_step] = np.arange(len(flat.r))
+    scenario_of_node = np.repeat(np.arange(flat.count), flat.n + 2)
+    end_node = flat.last + 2 * np.arange(flat.count) + 2
+    start_node = flat.first + 2 * np.arange(flat.count)
+
+    heads = np.setdiff1d(np.arange(total), end_node, assume_unique=True)
+    follower, gone_by_then = _first_lasting(lasts, heads, step=1, strict=False)
+    tails = np.setdiff1d(np.arange(total), start_node, assume_unique=True)
+    tails = tails[np.isfinite(lasts[tails])]
+    leader, gone_before = _first_lasting(lasts, tails, step=-1, strict=True)
+
+    i = np.concatenate((heads, leader))
+    j = np.concatenate((follower, tails))
+    scenario = scenario_of_node[i]
+    low = np.maximum(np.concatenate((gone_by_then, gone_before)), c_low[scenario])
+    high = np.minimum(np.minimum(lasts[i], lasts[j]), c_high[scenario])
+    keep = low < high
+    return Runs(scenario[keep], step_of_node[i[keep]], step_of_node[j[keep]], low[keep], high[keep])
+
+
+def _first_lasting(lasts: Floats, nodes: Ints, *, step: int, strict: bool) -> tuple[Ints, Floats]:
+    """For each node, the nearest node in direction `step` that lasts at least as long (or longer).
+
+    Returns it with the largest `lasts` strictly between. Sentinels last for ever, so every search
+    ends inside its scenario. All nodes jump at once, each over the stretch its landing place has
+    already covered, so the number of rounds stays small.
+    """
+    total = len(lasts)
+    found = np.clip(np.arange(total) + step, 0, total - 1)
+    between = np.zeros(total)
+    open_ = nodes
+    while open_.size:
+        landed = found[open_]
+        short = lasts[landed] <= lasts[open_] if strict else lasts[landed] < lasts[open_]
+        open_, landed = open_[short], landed[short]
+        # One statement: the right side must see every node as it was before this round.
+        between[open_] = np.maximum(between[open_], np.maximum(lasts[landed], between[landed]))
+        found[open_] = found[landed]
+    return found[nodes], between[nodes]

@@ -1,0 +1,83 @@
+"""What the answers are worth without a clock: exact match, per question, active questions, mistakes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.suite.model import Scenario, Suite
+
+__all__ = ["AnswerScore", "Mistake", "answer_score", "mistakes"]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerScore:
+    """Untimed accuracy below the composed decision, for one scenario.
+
+    `exact_match` and `per_question` need every answer; they are None for imported tables, which
+    hold only the consumed ones. `active_question` counts the questions the reference consumes.
+    """
+
+    states: int
+    exact_match: float | None
+    per_question: dict[str, float] | None
+    active_question: float
+    inactive_only_errors: int | None
+    """States at which only answers the application ignores are wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One state answered wrongly: what was expected, what came, and the evidence behind it."""
+
+    episode_id: str
+    t: int
+    expected: dict[str, str]
+    answered: dict[str, str]
+    evidence: tuple[str, ...]
+
+
+def answer_score(recording: Recording, scenario: Scenario) -> AnswerScore:
+    """Scores every single answer of one scenario."""
+    responses = recording.episodes[scenario.episode_id].responses
+    spec = scenario.decision_spec
+    active = active_right = exact = ignored_only = 0
+    right = dict.fromkeys(scenario.questions, 0)
+    for step, response in zip(scenario.steps, responses, strict=True):
+        consumed = spec.consumed(step.gold[spec.route_question])
+        active += len(consumed)
+        active_right += sum(response.pred.get(q) == step.gold[q] for q in consumed)
+        if recording.consumed_only:
+            continue
+        matches = {q: response.pred[q] == step.gold[q] for q in scenario.questions}
+        for q, hit in matches.items():
+            right[q] += hit
+        exact += all(matches.values())
+        composed_right = spec.compose(response.pred) == spec.compose(step.gold)
+        ignored_only += composed_right and not all(matches.values())
+    n = scenario.n
+    known = not recording.consumed_only
+    return AnswerScore(
+        states=n,
+        exact_match=exact / n if known else None,
+        per_question={q: hits / n for q, hits in right.items()} if known else None,
+        active_question=active_right / active,
+        inactive_only_errors=ignored_only if known else None,
+    )
+
+
+def mistakes(recording: Recording, suite: Suite) -> list[Mistake]:
+    """Every state whose composed decision was wrong, ignoring latency, in suite order."""
+    found = []
+    for scenario in suite.scenarios.values():
+        episode = recording.episodes.get(scenario.episode_id)
+        if episode is None:
+            continue
+        spec = scenario.decision_spec
+        for step, response in zip(scenario.steps, episode.responses, strict=True):
+            expected, answered = spec.compose(step.gold), spec.compose(response.pred)
+            if expected != answered:
+                found.append(
+                    Mistake(scenario.episode_id, step.t, expected, answered, step.evidence)
+                )
+    return found

@@ -1,0 +1,198 @@
+"""A recording as arrays: what the scorer reads of each scenario, and the flat form it computes on.
+
+Symbols are the paper's: releases r_i, latencies L_i, horizon H = n · tick, reference decision
+κ(y_i) and answered decision κ(â_i) as small integers that are equal exactly when decisions are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.checks import recorded_tick
+from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.suite.model import Suite
+
+__all__ = ["Clock", "Flat", "Timeline", "timelines"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Clock = str
+"""`recorded`: releases as they really happened; `nominal`: r_i = i · tick, as pairs use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """One scenario of one recording.
+
+    `reference` and `predicted` hold decision ids: equal ids mean equal composed decisions, and a
+    decision that is never the reference has an id of its own or any id outside the reference's.
+    """
+
+    episode_id: str
+    family: str
+    tick: float
+    release: Floats
+    latency: Floats
+    reference: Ints
+    predicted: Ints
+    arrival: Floats | None = None
+    """Physical arrivals (actual_recorded_s), for the wall-clock trace beside the replay."""
+
+    @property
+    def n(self) -> int:
+        return len(self.release)
+
+    @property
+    def horizon(self) -> float:
+        """H = n · tick."""
+        return self.n * self.tick
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """κ(â_i) = κ(y_i)."""
+        return np.equal(self.predicted, self.reference)
+
+    @property
+    def untimed(self) -> float:
+        """U = n⁻¹ Σ 1[κ(â_i) = κ(y_i)]."""
+        return float(np.mean(self.right))
+
+    def segment_starts(self) -> Ints:
+        """First step of every reference segment I_1 … I_K."""
+        changed = np.flatnonzero(self.reference[1:] != self.reference[:-1]) + 1
+        return np.concatenate(([0], changed)).astype(np.int64)
+
+
+def timelines(recording: Recording, suite: Suite, *, clock: Clock = "recorded") -> list[Timeline]:
+    """The recording's scenarios in suite order."""
+    if clock not in ("recorded", "nominal"):
+        raise InputError(f"clock {clock!r} is not known", fix="use recorded or nominal")
+    found = []
+    for scenario in suite.scenarios.values():
+        episode = recording.episodes.get(scenario.episode_id)
+        if episode is None:
+            continue
+        tick = recorded_tick(episode.releases, scenario.tick_seconds)
+        ids: dict[tuple[tuple[str, str], ...], int] = {}
+        spec = scenario.decision_spec
+        reference = [_id(ids, decision) for decision in scenario.reference()]
+        predicted = [_id(ids, spec.compose(r.pred)) for r in episode.responses]
+        n = scenario.n
+        nominal = [i * tick for i in range(n)]
+        recorded = [r.release_s for r in episode.releases]
+        found.append(
+            Timeline(
+                episode_id=scenario.episode_id,
+                family=scenario.task_family,
+                tick=tick,
+                release=np.array(nominal if clock == "nominal" else recorded),
+                latency=np.maximum([r.latency_s for r in episode.responses], 0.0),
+                reference=np.array(reference, dtype=np.int64),
+                predicted=np.array(predicted, dtype=np.int64),
+                arrival=np.array([r.actual_recorded_s for r in episode.responses]),
+            )
+        )
+    if not found:
+        raise InputError(
+            "the recording holds no scenario of this suite",
+            where=recording.path,
+            fix="check --data",
+        )
+    return found
+
+
+def _id(ids: dict[tuple[tuple[str, str], ...], int], decision: Mapping[str, str]) -> int:
+    return ids.setdefault(tuple(decision.items()), len(ids))
+
+
+class Flat:
+    """Timelines laid end to end.
+
+    *Steps* are the sources of all scenarios, concatenated. *Nodes* are the steps with two sentinels
+    per scenario: a start (no decision, in force from r_0) and an end (the horizon). Decision ids are
+    made unique across scenarios.
+    """
+
+    def __init__(self, parts: Sequence[Timeline]) -> None:
+        self.parts = parts
+        self.count = len(parts)
+        self.n = np.array([p.n for p in parts], dtype=np.int64)
+        self.first = np.concatenate(([0], np.cumsum(self.n)[:-1])).astype(np.int64)
+        self.last = self.first + self.n - 1
+        self.scenario = np.repeat(np.arange(self.count), self.n)
+        self.r = np.concatenate([np.asarray(p.release, dtype=np.float64) for p in parts])
+        self.L = np.concatenate([np.asarray(p.latency, dtype=np.float64) for p in parts])
+        self.H = np.array([p.horizon for p in parts])
+        self.r0 = self.r[self.first]
+        self.tick = np.array([p.tick for p in parts])
+        widths = [int(max(p.reference.max(), p.predicted.max())) + 1 for p in parts]
+        offset = np.concatenate(([0], np.cumsum(widths)[:-1])).astype(np.int64)
+        self.decisions = int(sum(widths))
+        self.y = np.concatenate([p.reference for p in parts]) + offset[self.scenario]
+        self.p = np.concatenate([p.predicted for p in parts]) + offset[self.scenario]
+        # Locating a time within its scenario is one search over shifted releases. The shift costs
+        # some last bits, which only matters at a knot, where neighbouring pieces agree anyway.
+        span = float(max(self.H.max(), self.r.max())) * 2 + 1
+        self.shift = np.arange(self.count) * span
+        self._keys = self.r + self.shift[self.scenario]
+
+    @cached_property
+    def right(self) -> NDArray[np.bool_]:
+        return np.equal(self.y, self.p)
+
+    @cached_property
+    def step_end(self) -> Floats:
+        """Where each step's evidence is replaced: the next release, or the horizon."""
+        end = np.append(self.r[1:], 0.0)
+        end[self.last] = self.H
+        return end
+
+    @cached_property
+    def time_weight(self) -> Floats:
+        """1 / (H − r_0) per step: turns seconds into shares of observed time."""
+        weight: Floats = (1.0 / (self.H - self.r0))[self.scenario]
+        return weight
+
+    @cached_property
+    def segment_weight(self) -> Floats:
+        """1 / (K · |I_k|) per step: turns seconds into segment-balanced shares."""
+        weights = []
+        for part, first in zip(self.parts, self.first, strict=True):
+            starts = part.segment_starts()
+            ends = self.step_end[first : first + part.n]
+            lengths = ends[np.append(starts[1:], part.n) - 1] - part.release[starts]
+            repeats = np.diff(np.append(starts, part.n))
+            weights.append(np.repeat(1.0 / (len(starts) * lengths), repeats))
+        return np.concatenate(weights)
+
+    def locate(self, time: Floats, scenario: Ints) -> Ints:
+        """The step whose evidence holds at `time` in its scenario."""
+        found = np.searchsorted(self._keys, time + self.shift[scenario], side="right") - 1
+        return np.clip(found, self.first[scenario], self.last[scenario])
+
+    def sum_by_scenario(self, values: Floats, scenario: Ints) -> Floats:
+        sums: Floats = np.bincount(scenario, weights=values, minlength=self.count).astype(
+            np.float64
+        )
+        return sums
+
+
+def check(parts: Iterable[Timeline]) -> None:
+    """Refuses arrays no recording could hold; used where timelines are built by hand."""
+    for part in parts:
+        if part.n == 0:
+            raise InputError("has no steps", where=part.episode_id)
+        ok = np.all(np.isfinite(part.release)) and np.all(np.isfinite(part.latency))
+        if not ok or np.any(part.latency < 0) or np.any(np.diff(part.release) <= 0):
+            raise InputError(
+                "releases must increase and latencies must be finite and not negative",
+                where=part.episode_id,
+            )
+        if part.release[-1] >= part.horizon:
+            raise InputError("the last release is at or after the horizon", where=part.episode_id)
