@@ -208,7 +208,7 @@ def _scenario(
             )
     semantics, questions = {}, {}
     for q in names:
-        values = sorted({d[q] for d in seen if q in d} | {INACTIVE})
+        values = sorted({d[q] for d in seen if q in d} | (set() if q == route else {INACTIVE}))
         labels = {f"K{i:02d}": value for i, value in enumerate(values, start=1)}
         semantics[q] = labels
         questions[q] = Question(

@@ -36,6 +36,16 @@ class Runs:
     low: Floats
     high: Floats
 
+    def twice(self) -> Runs:
+        """Every run two times over, one after the other: once for its end, once for its beginning."""
+        return Runs(
+            np.tile(self.scenario, 2),
+            np.tile(self.source, 2),
+            np.tile(self.until, 2),
+            np.tile(self.low, 2),
+            np.tile(self.high, 2),
+        )
+
 
 def accepted_at(flat: Flat, u: Floats) -> NDArray[np.bool_]:
     """Accepted answers for given arrivals: before H and before every newer answer's arrival."""

@@ -31,17 +31,20 @@ class Cumulative:
     def __init__(self, flat: Flat, weight: Floats) -> None:
         self.flat = flat
         self.weight = weight
-        self._base = len(flat.r) + 1
-        order = np.argsort(flat.y, kind="stable")
-        self._keys = flat.y[order] * self._base + order
+        order, self._keys, starts = flat.by_reference
         amounts = ((flat.step_end - flat.r) * weight)[order]
         self._prefix = np.concatenate(([0.0], np.cumsum(amounts)))
-        starts = np.searchsorted(flat.y[order], np.arange(flat.decisions), side="left")
         self._start = self._prefix[starts]
 
-    def before(self, decision: Ints, step: Ints) -> Floats:
+    def position(self, decision: Ints, step: Ints) -> Ints:
+        """Where `before` reads; the same for every weight of one `Flat`."""
+        key = decision * (len(self.flat.r) + 1) + step
+        return np.searchsorted(self._keys, key, side="left")
+
+    def before(self, decision: Ints, step: Ints, position: Ints | None = None) -> Floats:
         """Weight of all steps before `step` whose reference is `decision`."""
-        position = np.searchsorted(self._keys, decision * self._base + step, side="left")
+        if position is None:
+            position = self.position(decision, step)
         result: Floats = self._prefix[position] - self._start[decision]
         return result
 

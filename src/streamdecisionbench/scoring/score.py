@@ -238,17 +238,27 @@ def score_timelines(
     untimed = np.array([p.untimed for p in parts])
     segment = np.array([_untimed_segment(p) for p in parts])
 
-    def level(label: str, weights: Floats) -> Level:
-        return Level(
-            name=label,
-            untimed=float(weights @ untimed),
-            untimed_segment=float(weights @ segment),
-            at_interval=macro_shares(at_interval, untimed, weights),
-            integrated=macro_shares(integrated, untimed, weights),
-            physical=None if physical is None else macro_shares(physical, untimed, weights),
-        )
-
     families = list(dict.fromkeys(p.family for p in parts))
+    names = ["overall", *families, *(p.episode_id for p in parts)]
+    weights = np.stack(
+        [
+            level_weights(parts, "overall"),
+            *(level_weights(parts, f) for f in families),
+            *np.eye(len(parts)),
+        ]
+    )
+    levels = [
+        Level(*row)
+        for row in zip(
+            names,
+            (weights @ untimed).tolist(),
+            (weights @ segment).tolist(),
+            _all_shares(at_interval, untimed, weights),
+            _all_shares(integrated, untimed, weights),
+            [None] * len(names) if physical is None else _all_shares(physical, untimed, weights),
+            strict=True,
+        )
+    ]
     after_horizon = u >= flat.H[flat.scenario]
     return Score(
         name=name,
@@ -256,12 +266,9 @@ def score_timelines(
         interval=interval,
         bounds=bounds,
         clock=clock,
-        overall=level("overall", level_weights(parts, "overall")),
-        by_family={f: level(f, level_weights(parts, f)) for f in families},
-        by_scenario={
-            p.episode_id: level(p.episode_id, row)
-            for p, row in zip(parts, np.eye(len(parts)), strict=True)
-        },
+        overall=levels[0],
+        by_family={level.name: level for level in levels[1 : len(families) + 1]},
+        by_scenario={level.name: level for level in levels[len(families) + 1 :]},
         family_of={p.episode_id: p.family for p in parts},
         accepted=int(accepted.sum()),
         discarded_after_horizon=int(after_horizon.sum()),
@@ -288,16 +295,21 @@ def family_weights(families: Sequence[str]) -> Floats:
 
 
 def macro_shares(table: Floats, untimed: Floats, weights: Floats) -> Shares:
-    """Weighted means of the columns. The partition's sum is an invariant, asserted at run time."""
+    """Weighted means of the columns for one set of scenario weights."""
+    return _all_shares(table, untimed, weights[None, :])[0]
+
+
+def _all_shares(table: Floats, untimed: Floats, weights: Floats) -> list[Shares]:
+    """Weighted means for every row of weights. The partition's sum is asserted at run time."""
     means = weights @ table
-    total = float(means[:6].sum())
-    if abs(total - 1.0) > 1e-9:
-        raise AssertionError(f"the six classes sum to {total!r}, not to one")
+    totals = means[:, :6].sum(axis=1)
+    if np.max(np.abs(totals - 1.0)) > 1e-9:
+        raise AssertionError(f"the six classes sum to {totals!r}, not to one")
     # A class no instant falls into may come out as a rounding residue of either sign.
-    clean = np.where(np.abs(means) < 1e-15, 0.0, means)
-    columns = dict(zip((*CLASSES, "segment_in_force"), map(float, clean), strict=True))
-    oracle = table[:, 0] + table[:, 1]
-    return Shares(product=float(weights @ (untimed * oracle)), **columns)
+    means[np.abs(means) < 1e-15] = 0.0
+    products = weights @ (untimed * (table[:, 0] + table[:, 1]))
+    rows: list[list[float]] = np.column_stack((means, products)).tolist()
+    return [Shares(*row) for row in rows]
 
 
 def _physical(flat: Flat, parts: Sequence[Timeline]) -> Floats | None:

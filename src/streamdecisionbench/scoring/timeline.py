@@ -171,6 +171,14 @@ class Flat:
             weights.append(np.repeat(1.0 / (len(starts) * lengths), repeats))
         return np.concatenate(weights)
 
+    @cached_property
+    def by_reference(self) -> tuple[Ints, Ints, Ints]:
+        """Steps sorted by reference decision: their order, search keys, and where each id begins."""
+        order = np.argsort(self.y, kind="stable")
+        sorted_ids = self.y[order]
+        keys = sorted_ids * (len(self.r) + 1) + order
+        return order, keys, np.searchsorted(sorted_ids, np.arange(self.decisions), side="left")
+
     def locate(self, time: Floats, scenario: Ints) -> Ints:
         """The step whose evidence holds at `time` in its scenario."""
         found = np.searchsorted(self._keys, time + self.shift[scenario], side="right") - 1

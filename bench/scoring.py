@@ -1,0 +1,114 @@
+"""How fast the exact scorer is, as ratios on the machine at hand.
+
+    python bench/scoring.py            # an 8 × 60 recording drawn from a seed
+    python bench/scoring.py FOLDER     # a recording of yours
+
+Prints the ratio to nested trapezoids (128 → 4096 subintervals, tolerance 1e-5) over the plain
+scorer, in this process; the time per recording; and how time grows with steps and with recordings.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+
+from streamdecisionbench.scoring.integrals import Bounds
+from streamdecisionbench.scoring.score import score_timelines
+from streamdecisionbench.scoring.timeline import Timeline, timelines
+from tests.scoring import plain
+
+
+def drawn(steps: int, seed: int, scenarios: int = 8) -> list[Timeline]:
+    """A recording like the published ones: segments of 1–6 ticks, latencies around 2.5 s."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for index in range(scenarios):
+        reference = np.repeat(np.arange(steps), rng.integers(1, 6, steps))[:steps] % 17
+        wrong = rng.random(steps) < 0.1
+        parts.append(
+            Timeline(
+                f"s{index}",
+                f"f{index // 2}",
+                2.0,
+                np.arange(steps) * 2.0 + rng.uniform(0, 0.005, steps),
+                rng.lognormal(np.log(2.5), 0.35, steps),
+                reference,
+                np.where(wrong, rng.integers(0, 20, steps), reference),
+            )
+        )
+    return parts
+
+
+def best(call: Callable[[], object], repeat: int) -> float:
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def main() -> None:
+    if len(sys.argv) > 1:
+        from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
+        from streamdecisionbench.suite.locate import find_suite
+
+        folder = Path(sys.argv[1])
+        suite = find_suite(recorded_suite_hash(folder), near=folder)
+        parts = timelines(read_recording(folder, suite), suite)
+    else:
+        parts = drawn(60, seed=1)
+
+    def plainly() -> list[float]:
+        def curve(interval: float) -> list[float]:
+            return [v for p in parts for v in plain.shares(p, interval).values()]
+
+        return plain.nested_trapezoids(curve, 0.5, 8.0)
+
+    start = time.perf_counter()
+    trapezoids = plainly()
+    slow = time.perf_counter() - start
+    exact = best(lambda: score_timelines(parts), 20)
+    result = score_timelines(parts)
+    ours = [
+        v
+        for level in result.by_scenario.values()
+        for v in (*level.integrated.classes().values(), level.integrated.segment_in_force)
+    ]
+    worst = max(abs(a - b) for a, b in zip(trapezoids, ours, strict=True))
+    judged = [plain.integral(p, 0.5, 8.0, "log") for p in parts]
+    exactness = max(
+        abs(want[name] - got)
+        for want, level in zip(judged, result.by_scenario.values(), strict=True)
+        for name, got in level.integrated.classes().items()
+    )
+    print(f"nested trapezoids over the plain scorer : {slow:8.3f} s")
+    print(f"exact scorer, all outputs               : {exact * 1e3:8.3f} ms per recording")
+    print(f"ratio                                   : {slow / exact:8.0f} ×")
+    print(f"largest difference to the trapezoids    : {worst:.1e} (their tolerance is 1e-5)")
+    print(f"largest difference to the definition    : {exactness:.1e}")
+
+    print("\nsteps per scenario   ms per recording   ms per 60 steps")
+    for steps in (60, 200, 600, 2000, 6000):
+        long = drawn(steps, seed=2)
+        took = best(lambda long=long: score_timelines(long), 3) * 1e3  # type: ignore[misc]
+        print(f"{steps:18d}   {took:16.2f}   {took / steps * 60:15.2f}")
+
+    print("\nrecordings           ms in all          ms each")
+    for count in (1, 10, 100, 1000):
+        many = [drawn(60, seed=s) for s in range(min(count, 50))]
+        start = time.perf_counter()
+        for i in range(count):
+            score_timelines(many[i % len(many)], bounds=Bounds())
+        took = (time.perf_counter() - start) * 1e3
+        print(f"{count:10d}   {took:17.1f}   {took / count:14.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""`sdb score` as a user and as a machine sees it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import streamdecisionbench as package
+from streamdecisionbench.scoring.classes import CLASSES
+from tests.cli.command import sdb
+from tests.recording.made import write
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return write(tmp_path / "run")
+
+
+def test_json_has_the_documented_shape(run: Path) -> None:
+    done = sdb("score", run, "--json")
+    document = json.loads(done.stdout)
+    assert document["schema"] == "sdb-score/1"
+    (entry,) = document["recordings"]
+    assert entry["name"] == "run"
+    assert {"signature", "accepted", "discarded", "latency"} <= set(entry)
+    levels = [entry["overall"], *entry["by_family"].values(), *entry["by_scenario"].values()]
+    assert len(levels) == 3
+    for level in levels:
+        for key in (
+            "log_auc",
+            "untimed",
+            "in_force",
+            "segment_in_force",
+            "oracle",
+            "u_current",
+            "product",
+        ):
+            assert 0 <= level[key] <= 1
+        assert set(level["classes"]) == set(CLASSES)
+        assert sum(level["classes"].values()) == pytest.approx(1, abs=1e-12)
+        over = level["integrated"]
+        assert over["in_force"] == level["log_auc"]
+        assert sum(over["classes"].values()) == pytest.approx(1, abs=1e-12)
+        assert {name: over[name] for name in CLASSES} == over["classes"]
+    assert entry["overall"]["in_force"] == pytest.approx(0.6, abs=1e-12)
+
+
+def test_api_and_command_say_the_same(run: Path) -> None:
+    suite = package.read_suite(run.parent / "suite")
+    score = package.score(
+        package.read_recording(run, suite), suite, interval=1.5, bounds=(1, 4), weighting="linear"
+    )
+    done = sdb(
+        "score", run, "--json", "--interval", "1.5", "--bounds", "1", "4", "--weighting", "linear"
+    )
+    (entry,) = json.loads(done.stdout)["recordings"]
+    assert entry["overall"]["log_auc"] == score.log_auc
+    assert entry["overall"]["in_force"] == score.in_force
+    assert entry["signature"] == score.signature
+    assert "bounds:1-4 weighting:linear" in score.signature
+
+
+def test_csv_and_json_agree(run: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(sdb("score", run, "--csv").stdout)))
+    (entry,) = json.loads(sdb("score", run, "--json").stdout)["recordings"]
+    assert [row["level"] for row in rows] == ["overall", "family", "scenario"]
+    assert float(rows[0]["log_auc"]) == entry["overall"]["log_auc"]
+    assert float(rows[0]["integrated_stale"]) == entry["overall"]["integrated"]["stale"]
+
+
+def test_same_bytes_twice(run: Path) -> None:
+    for form in ("--json", "--csv", "--mistakes"):
+        assert sdb("score", run, form).stdout == sdb("score", run, form).stdout
+
+
+def test_screen_fits_80_columns(run: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other")
+    for arguments in ((run,), (run, "--by", "scenario", "--mistakes"), (run, other)):
+        done = sdb("score", *arguments)
+        assert done.returncode == 0, done.stderr
+        assert max(len(line) for line in done.stdout.splitlines()) <= 80
+    assert "60.0" in sdb("score", run).stdout
+
+
+def test_two_recordings_of_one_name_stay_apart(tmp_path: Path) -> None:
+    one, two = write(tmp_path / "a" / "run"), write(tmp_path / "b" / "run")
+    names = [r["name"] for r in json.loads(sdb("score", one, two, "--json").stdout)["recordings"]]
+    assert len(set(names)) == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--interval", "0"),
+        ("--interval", "-1"),
+        ("--interval", "nan"),
+        ("--bounds", "8", "0.5"),
+        ("--bounds", "0", "8"),
+        ("--weighting", "cubic"),
+        ("--clock", "wall"),
+        ("--by", "moon"),
+        ("--json", "--csv"),
+    ],
+)
+def test_bad_options(run: Path, options: tuple[str, ...]) -> None:
+    done = sdb("score", run, *options)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_help_names_the_commands() -> None:
+    done = sdb("--help")
+    assert done.returncode == 0
+    for command in ("score", "validate", "import", "suite"):
+        assert command in done.stdout

@@ -1,0 +1,47 @@
+"""What several tests need: the published recordings, where they are at hand."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.recording.tables import Correction, import_tables
+from streamdecisionbench.suite.model import Suite
+
+
+@pytest.fixture(scope="session")
+def published_folder() -> Path:
+    """The folder named by SDB_PUBLISHED; its tests skip, saying why, where it is not set."""
+    folder = os.environ.get("SDB_PUBLISHED")
+    if not folder:
+        pytest.skip("SDB_PUBLISHED is not set: published recordings are not at hand")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def figures(published_folder: Path) -> dict[str, Any]:
+    """Every figure the paper prints, by macro name."""
+    path = published_folder.parent / "paper" / "figures.json"
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+@pytest.fixture(scope="session")
+def published(
+    published_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Suite, dict[str, Recording]]:
+    """The two published recordings, imported, with the suite their references make."""
+    tables = published_folder / "recordings"
+    suite, folders = import_tables(
+        tables / "astra-low.csv",
+        [tables / "astra-low.csv", tables / "jev.csv"],
+        tmp_path_factory.mktemp("published") / "imported",
+        corrections=[Correction("assembly_a", 32, 31)],
+    )
+    return suite, {folder.name: read_recording(folder, suite) for folder in folders}
