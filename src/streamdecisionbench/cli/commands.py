@@ -12,8 +12,11 @@ MODULES: tuple[str, ...] = (
     "score",
     "validate",
     "importing",
+    "suite",
     "run",
+    "serve",
     "providers",
+    "compose",
 )
 """In the order `sdb --help` lists them. Each has `register(app)`."""
 

@@ -1,0 +1,44 @@
+"""Trivial policies that read no rules. A suite is only worth something if these stay near zero."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from streamdecisionbench.suite.digest import canonical
+
+__all__ = ["content_words", "first_option", "lexical_overlap"]
+
+_WORD = re.compile(r"[a-z0-9]+")
+_STOP = frozenset(
+    _WORD.findall(
+        "a an and any are as at be been but by can do for from had has have if in into is it its no nor not of off"
+        " on only or other our out over so such than that the their them then there these they this those to too"
+        " under until up was we were what when where which while who will with you your"
+    )
+)
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Lower-case words of two or more characters that are not function words.
+
+    >>> sorted(content_words("Return to the customer, J2!"))
+    ['customer', 'j2', 'return']
+    """
+    return frozenset(w for w in _WORD.findall(text.lower()) if len(w) > 1 and w not in _STOP)
+
+
+def first_option(request: Mapping[str, Any]) -> dict[str, str]:
+    """The first listed label of every question."""
+    return {name: next(iter(q["criteria"])) for name, q in request["questions"].items()}
+
+
+def lexical_overlap(request: Mapping[str, Any]) -> dict[str, str]:
+    """The option whose text shares the most content words with the state; ties go to the first listed."""
+    seen = content_words(canonical(request["state"]).decode())
+    labels = {}
+    for name, question in request["questions"].items():
+        criteria: dict[str, str] = question["criteria"]
+        labels[name] = max(criteria, key=lambda label: len(content_words(criteria[label]) & seen))
+    return labels

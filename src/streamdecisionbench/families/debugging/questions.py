@@ -1,0 +1,83 @@
+"""The seven questions of the card and how its decision is composed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from streamdecisionbench.suite.authoring import QuestionDraft
+from streamdecisionbench.suite.model import DecisionSpec
+
+__all__ = ["SPEC", "questions"]
+
+SPEC = DecisionSpec(
+    route_question="route",
+    always=("process", "target_result"),
+    branches={
+        "wait": (),
+        "rerun": ("rerun_scope",),
+        "inspect": ("inspect_file",),
+        "control": ("control_action",),
+        "delegate": ("owner",),
+        "ready": (),
+    },
+)
+
+
+def questions(files: Mapping[str, str], teams: Mapping[str, str]) -> dict[str, QuestionDraft]:
+    """The questions with a scenario's own files and teams as options of inspect_file and owner."""
+    return {
+        "route": QuestionDraft(
+            "Which card does the panel show now? Apply the rule order.",
+            {
+                "wait": "Keep the card quiet and leave the developer alone",
+                "rerun": "Offer to start another run of the tests",
+                "inspect": "Open a source file in the editor at the spot in question",
+                "control": "Act on the active run itself, by continue or stop",
+                "delegate": "Hand the selected failure over to the team that is its owner",
+                "ready": "Say that the change can go to review",
+            },
+        ),
+        "process": QuestionDraft(
+            "What does the process badge show? Apply process, silence.",
+            {
+                "idle": "No run in progress",
+                "running": "A run in progress that has spoken lately",
+                "paused": "The active run stands in the debugger at a pause",
+                "stalled": "The active run has a long silence and no pause entry in debugger",
+            },
+        ),
+        "target_result": QuestionDraft(
+            "What does the badge of the pinned test show? Apply target_result.",
+            {
+                "original_error": "The pinned test failed in the last run with session.original_error",
+                "different_error": "The pinned test failed, but with another message",
+                "passed": "The pinned test succeeded",
+                "not_run": "Nothing in the last run executed the test",
+            },
+        ),
+        "rerun_scope": QuestionDraft(
+            "How much should a rerun cover? Apply changed, not_executed, coverage, unused.",
+            {
+                "target": "Just the spec file that holds the pinned test",
+                "module": "Every test of the module around it",
+                "full": "Everything the repository has",
+                "none": "No rerun card",
+            },
+        ),
+        "inspect_file": QuestionDraft(
+            "Which file should the editor open? Apply compiler, selection, frame, owner, unused.",
+            {**files, "none": "No inspect card"},
+        ),
+        "control_action": QuestionDraft(
+            "What should be done with the overdue run? Apply control, unused.",
+            {
+                "continue": "Let the run go on from where it stands",
+                "stop": "End the active run",
+            },
+        ),
+        "owner": QuestionDraft(
+            "Which team should receive the selected failure? Apply selection, frame, patterns, "
+            "owner, unused.",
+            {**teams, "none": "No delegate card"},
+        ),
+    }

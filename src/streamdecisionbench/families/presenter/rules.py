@@ -1,0 +1,103 @@
+"""The public law of the presenter desk: one text per rule id, the same in both scenarios.
+
+Every state carries these texts. Names such as `prepared.clip.slide` point into the same state, so the
+texts hold for any deck, clip and opening position.
+"""
+
+from __future__ import annotations
+
+__all__ = ["RULES"]
+
+RULES: dict[str, str] = {
+    "transcript": (
+        "A streaming recogniser writes the transcript from four channels: presenter (lapel microphone),"
+        " host (the session chair's microphone), audience (room and roving microphones) and clip (the"
+        " sound of the clip player). An entry appears at its onset, the tick a voice starts, and keeps id,"
+        " channel and onset. Entries are listed in order of onset; newest means listed last. While"
+        " final_at is null the text is provisional: lower case, without punctuation, perhaps still empty,"
+        " and overwritten by each new hypothesis, so wording that is gone has no standing. Once final_at"
+        " holds a tick the text is final and never changes."
+    ),
+    "tiers": (
+        "Evidence has three strengths. An onset is enough for captions and for the listening card. Current"
+        " text, what an entry shows now, provisional or final, is enough for the early pause and for the"
+        " stand-by cue; when a revision removes the phrase, its effect goes with it. Mode, slide, playing"
+        " the clip, the repeat and answer cards, opening and closing need final text and take effect at"
+        " the tick in final_at."
+    ),
+    "whole_sentence": (
+        "A command is a whole sentence. Final text is cut into sentences at every full stop, question mark"
+        " and exclamation mark; provisional text has none of these and is a single sentence from first to"
+        " last word. A sentence is a command only if, capitals aside, it is exactly one phrase of"
+        " prepared.commands, where <number> is the `said` word of a slide in the deck. One more word or"
+        " a comma, a quotation, a paraphrase or a mention within a longer sentence makes it no command. A"
+        " final may hold several sentences; each one that is a command counts."
+    ),
+    "authority": (
+        "The channel decides who may command. Phrases under prepared.commands.presenter count on the"
+        " presenter channel only, those under prepared.commands.host on the host channel only. Words on"
+        " the audience and clip channels command nothing. A wish the host passes on moves nothing unless"
+        " the presenter then says the phrase."
+    ),
+    "order": (
+        "Start from prepared.start and apply the commands in final text by final_at, then by listing,"
+        " then as they follow in the text. A command that its mode or slide does not allow is lost, not"
+        " kept for later."
+    ),
+    "mode": (
+        "From talk, the presenter's 'play the clip' leads to clip if the slide at that moment is"
+        " prepared.clip.slide, and the host's 'questions are open' leads to questions. From clip or"
+        " questions, the presenter's 'back to the talk' leads to talk. From any mode, the host's 'the"
+        " session is closed' leads to closed, and after it no command does anything. Nothing else changes"
+        " the mode, apart from slide commands in clip (rule slide): 'play the clip' on another slide or in"
+        " questions does nothing, nor does 'questions are open' in clip or in questions."
+    ),
+    "slide": (
+        "'next slide' and 'previous slide' go one step in deck order, 'go to slide <number>' goes to"
+        " the slide said that way. They work in talk, questions and clip. In clip they also put the clip"
+        " away: the mode is talk from the same tick, even if the slide named is already showing. 'next"
+        " slide' on the last slide and 'previous slide' on the first do nothing at all. The final words"
+        " rule, even where an earlier hypothesis or the speaker's intention was another number; only a"
+        " further command corrects the screen."
+    ),
+    "clip": (
+        "clip_state, in clip mode only. Entering the mode sets play; after that the presenter's final"
+        " 'pause the clip' sets pause and final 'play the clip' sets play, and the latest of these holds."
+        " Early pause: as long as any presenter entry is provisional and its current text is exactly"
+        " 'pause the clip', clip_state is pause whatever the finals say. If that entry turns into anything"
+        " else, clip_state is at once what the finals say. Playing has no early form."
+    ),
+    "captions": (
+        "In every mode including closed, captions carry the channel of the entry with the highest onset, with or"
+        " without text, provisional or final, command or not. They stay there after the voice stops. If"
+        " several entries share the highest onset, the channel that stands first in"
+        " prepared.caption_order is shown."
+    ),
+    "card": (
+        "question_card, in questions mode only. It follows the newest audience entry with an onset at or"
+        " after the tick at which questions opened (the same tick counts). An entry that started earlier"
+        " never counts, even if it becomes final later. No such entry: waiting. It is provisional:"
+        " listening, even with empty text. It is final: repeat, until a presenter entry whose final_at is"
+        " later than the question's final_at (the same tick does not count) has a sentence that begins,"
+        " capitals aside, with the words in prepared.commands.restate; then answer. What matters is when"
+        " the restatement became final, not when it started. The presenter's onset, a provisional"
+        " restatement, thanks, an answer without restatement, or these words from anybody else leave it at"
+        " repeat. What the question says does not matter."
+    ),
+    "cue": (
+        "host_cue, in talk and questions only. It is stand_by if, in the current text of the newest"
+        " presenter entry, some whole sentence is the phrase 'back to the chair' and no host entry has an"
+        " onset at or after that entry's onset (the same tick counts as the host having started)."
+        " Otherwise it is listen. Handing over changes no mode: it neither opens questions nor closes the"
+        " session."
+    ),
+    "side": (
+        "Only the transcript decides. Levels, the clip player, the clicker and every line of the side log"
+        " (operator, player, clicker, chat, floor staff) change no answer, whatever they report, ask or"
+        " assume."
+    ),
+    "none": (
+        "none is the answer of a question that the mode does not use: clip_state outside clip,"
+        " question_card outside questions, host_cue in clip and in closed."
+    ),
+}
