@@ -17,11 +17,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
+from tests.scoring import plain
 
 from streamdecisionbench.scoring.integrals import Bounds
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Timeline, timelines
-from tests.scoring import plain
 
 
 def drawn(steps: int, seed: int, scenarios: int = 8) -> list[Timeline]:

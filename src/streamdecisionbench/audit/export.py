@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ def _timeline(scenario: Scenario) -> str:
         lines.append("")
     first = json.dumps(scenario.steps[0].state, indent=1, ensure_ascii=False)
     lines += ["# Tick 0: the whole state", "", "```json", first, "```", ""]
-    for before, after in zip(scenario.steps, scenario.steps[1:], strict=False):
+    for before, after in pairwise(scenario.steps):
         lines += [f"# Tick {after.t}", ""]
         lines += [f"- {line}" for line in diff(before.state, after.state)]
         lines.append("")

@@ -16,7 +16,9 @@ MODULES: tuple[str, ...] = (
     "run",
     "serve",
     "providers",
+    "audit",
     "compose",
+    "report",
 )
 """In the order `sdb --help` lists them. Each has `register(app)`."""
 

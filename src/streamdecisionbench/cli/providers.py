@@ -1,0 +1,46 @@
+"""`sdb providers`: what can answer here, and what is missing."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    app.command("providers")(providers)
+
+
+def providers(
+    json_output: Annotated[
+        bool, typer.Option("--json", help="Print JSON for other programs.")
+    ] = False,
+) -> None:
+    """List providers: installed or not, which variables are set (never their values)."""
+    from dataclasses import asdict
+
+    from streamdecisionbench.components.dotenv import load
+    from streamdecisionbench.components.registry import survey
+
+    load()
+    statuses = survey()
+    if json_output:
+        import msgspec
+
+        print(msgspec.json.format(msgspec.json.encode([asdict(s) for s in statuses])).decode())
+        return
+    width = max(len(status.provider) for status in statuses) + 1
+    for status in statuses:
+        mark = "ready" if status.installed else "missing"
+        print(f"{status.provider + ':':<{width}}  {mark:<7}  {status.what}")
+        details = [f"{package} {version}" for package, version in status.versions.items()]
+        details += [
+            f"{variable} {'set' if is_set else 'not set'}"
+            for variable, is_set in status.environment.items()
+        ]
+        if status.source != "built in":
+            details.append(f"from {status.source}")
+        if status.install:
+            details.append(status.install)
+        if details:
+            print(f"{'':<{width}}           {' · '.join(details)}")

@@ -1,0 +1,219 @@
+"""Finding a provider by the name before the colon: a table of ours, then entry points of others.
+
+Another package adds a provider with an entry point in the group `streamdecisionbench.providers`
+whose object is a callable `(model: str, options: Options) -> Component`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import metadata
+
+from streamdecisionbench.components.base import Component, Options
+from streamdecisionbench.errors import InputError, SdbError
+
+__all__ = [
+    "ENTRY_POINT_GROUP",
+    "PROVIDERS",
+    "Factory",
+    "Provider",
+    "ProviderStatus",
+    "create",
+    "find_factory",
+    "survey",
+]
+
+ENTRY_POINT_GROUP = "streamdecisionbench.providers"
+
+Factory = Callable[[str, Options], Component]
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One line of `sdb providers`."""
+
+    factory: str
+    what: str
+    extra: str = ""
+    modules: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderStatus:
+    """What `sdb providers` shows: names and yes or no, never a value."""
+
+    provider: str
+    what: str
+    installed: bool
+    install: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, bool] = field(default_factory=dict)
+    source: str = "built in"
+
+
+PROVIDERS: dict[str, Provider] = {
+    "openai": Provider(
+        "streamdecisionbench.components.openai_responses:create",
+        "OpenAI Responses API, or any server that speaks it (--base-url)",
+        "openai",
+        ("openai",),
+        ("OPENAI_API_KEY",),
+        ("OPENAI_BASE_URL", "SDB_API_KEY"),
+    ),
+    "openai-decisions": Provider(
+        "streamdecisionbench.components.openai_decisions:create",
+        "OpenAI Decisions API",
+        "openai",
+        ("openai",),
+        ("OPENAI_API_KEY",),
+        ("OPENAI_BASE_URL", "SDB_API_KEY"),
+    ),
+    "systemone": Provider(
+        "streamdecisionbench.components.systemone:create",
+        "System One API: TypeSafe, or any server that speaks it (--base-url)",
+        "typesafe",
+        ("typesafe_sdk",),
+        ("TYPESAFE_API_KEY",),
+        ("TYPESAFE_BASE_URL", "SDB_API_KEY"),
+    ),
+    "anthropic": Provider(
+        "streamdecisionbench.components.anthropic_messages:create",
+        "Anthropic Messages API with a forced tool",
+        "anthropic",
+        ("anthropic",),
+        ("ANTHROPIC_API_KEY",),
+        ("ANTHROPIC_BASE_URL", "SDB_API_KEY"),
+    ),
+    "chat": Provider(
+        "streamdecisionbench.components.chat:create",
+        "OpenAI-compatible chat completions with a JSON schema (--base-url)",
+        "openai",
+        ("openai",),
+        ("OPENAI_API_KEY",),
+        ("OPENAI_BASE_URL", "SDB_API_KEY"),
+    ),
+    "gguf": Provider(
+        "streamdecisionbench.components.gguf:create",
+        "a local GGUF file, in process, reading option logits",
+        "local",
+        ("xllamacpp",),
+    ),
+    "baseline": Provider(
+        "streamdecisionbench.components.baseline_component:create",
+        "first-option, lexical-overlap, constant, random",
+    ),
+    "simulated": Provider(
+        "streamdecisionbench.components.simulated:create",
+        "a declared profile of latency and accuracy; always labelled a simulation",
+    ),
+    "python": Provider(
+        "streamdecisionbench.components.python_component:create",
+        "your own class: python:module:attribute",
+    ),
+}
+
+
+_DISTRIBUTIONS = {"typesafe_sdk": "typesafe-sdk"}
+"""Where a module's name and its package's name differ."""
+
+
+def create(name: str, options: Options | None = None) -> Component:
+    """The component that `provider:model` names.
+
+    >>> create("baseline:first-option").info.name
+    'baseline:first-option'
+    """
+    provider, separator, model = name.partition(":")
+    if not separator or not model:
+        raise InputError(
+            f"{name!r} does not name a component",
+            fix="write provider:model, for example baseline:first-option; `sdb providers` lists them",
+        )
+    factory = find_factory(provider)
+    try:
+        return factory(model, options or Options())
+    except ModuleNotFoundError as error:
+        raise _missing(provider, error) from None
+
+
+def find_factory(provider: str) -> Factory:
+    """The callable behind a provider's name."""
+    known = PROVIDERS.get(provider)
+    if known is not None:
+        module, _, attribute = known.factory.partition(":")
+        try:
+            factory: Factory = getattr(importlib.import_module(module), attribute)
+        except ModuleNotFoundError as error:
+            raise _missing(provider, error) from None
+        return factory
+    entries = {entry.name: entry for entry in _entry_points()}
+    if provider in entries:
+        try:
+            loaded: Factory = entries[provider].load()
+        except SdbError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"the provider {provider!r} of another package cannot be loaded "
+                f"({type(error).__name__})",
+                where=entries[provider].value,
+                fix="update or remove that package",
+            ) from None
+        return loaded
+    names = ", ".join(sorted({*PROVIDERS, *entries}))
+    raise InputError(f"no provider is called {provider!r}", fix=f"choose one of: {names}")
+
+
+def survey() -> list[ProviderStatus]:
+    """Every provider, ours and those of other packages, and what each still needs here."""
+    found = []
+    for name, provider in PROVIDERS.items():
+        missing = [m for m in provider.modules if importlib.util.find_spec(m) is None]
+        found.append(
+            ProviderStatus(
+                provider=name,
+                what=provider.what,
+                installed=not missing,
+                install=_install(provider) if missing else "",
+                versions={
+                    d: metadata.version(d)
+                    for d in (
+                        _DISTRIBUTIONS.get(m, m) for m in provider.modules if m not in missing
+                    )
+                },
+                environment={
+                    variable: bool(os.environ.get(variable, "").strip())
+                    for variable in (*provider.environment, *provider.optional)
+                },
+            )
+        )
+    for entry in _entry_points():
+        if entry.name not in PROVIDERS:
+            package = entry.dist.name if entry.dist is not None else entry.value
+            found.append(ProviderStatus(entry.name, entry.value, True, source=package))
+    return found
+
+
+def _entry_points() -> metadata.EntryPoints:
+    return metadata.entry_points(group=ENTRY_POINT_GROUP)
+
+
+def _install(provider: Provider) -> str:
+    return f"pip install 'streamdecisionbench[{provider.extra}]'"
+
+
+def _missing(provider: str, error: ModuleNotFoundError) -> Exception:
+    """The extra to install; an import that is no extra of ours is somebody's bug and stays one."""
+    known = PROVIDERS.get(provider)
+    package = (error.name or "").split(".")[0]
+    if known is None or package not in known.modules:
+        return error
+    return InputError(
+        f"the provider {provider!r} needs the package {package!r}", fix=_install(known)
+    )

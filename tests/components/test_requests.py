@@ -1,0 +1,303 @@
+"""What each hosted provider sends, as a real server receives it, and what it reads back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from streamdecisionbench.components.base import Answer, Options
+from streamdecisionbench.components.contract import check_answer
+from streamdecisionbench.components.prompt import INSTRUCTION
+from streamdecisionbench.components.registry import create
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.events import Usage
+from tests.components.protocols import (
+    ANTHROPIC,
+    CHAT,
+    DECISIONS,
+    EVEN,
+    OPENAI,
+    PROTOCOLS,
+    REQUEST,
+    RIGHT,
+    SYSTEMONE,
+    Protocol,
+)
+from tests.components.servers import Received, Reply, scripted
+
+KEY = "sk-planted-0123456789abcdef"
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "mode": {"type": "string", "enum": ["K01", "K02", "K03"]},
+        "captions": {"type": "string", "enum": ["K01", "K02"]},
+    },
+    "required": ["mode", "captions"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in (
+        "OPENAI_API_KEY", "TYPESAFE_API_KEY", "ANTHROPIC_API_KEY", "SDB_API_KEY",
+        "OPENAI_BASE_URL", "TYPESAFE_BASE_URL", "ANTHROPIC_BASE_URL",
+    ):  # fmt: skip
+        monkeypatch.delenv(variable, raising=False)
+
+
+def exchange(
+    protocol: Protocol, *, effort: str | None = None, path: str = "", **extra: str
+) -> tuple[Received, Answer]:
+    """One valid exchange: what arrived, and what was read."""
+
+    async def attempt(url: str) -> Answer:
+        options = Options(effort=effort, base_url=url + path, extra=extra)
+        component = create(f"{protocol.provider}:test-model", options)
+        assert component.info.base_url_host == url.removeprefix("http://")
+        assert component.info.versions
+        await component.open()
+        try:
+            return await component.answer(REQUEST)
+        finally:
+            await component.close()
+
+    with scripted(Reply(protocol.body(RIGHT))) as server:
+        answer = asyncio.run(attempt(server.url))
+        assert len(server.received) == 1
+        return server.received[0], answer
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+def test_reading(protocol: Protocol) -> None:
+    received, answer = exchange(protocol)
+    check_answer(answer, REQUEST.questions)
+    assert received.path == protocol.path
+    assert received.json["model"] == "test-model"
+    assert answer.labels == RIGHT
+    assert answer.model == "served-model"
+    reasoning = 0 if protocol is SYSTEMONE else 64
+    assert answer.usage == Usage(2500, 1024, 90, reasoning)
+    assert answer.received_at is not None
+    if protocol.distributions:
+        assert answer.probabilities == EVEN
+        assert answer.confidence == {"mode": 0.8, "captions": 0.8}
+
+
+def sent_text_is_questions_before_state(text: str) -> None:
+    parsed = json.loads(text)
+    assert list(parsed) == ["questions", "state"]
+    assert parsed == {"questions": REQUEST.questions, "state": REQUEST.state}
+    assert "é" in text  # not escaped: a model should read what a person reads
+
+
+@pytest.mark.parametrize("effort", [None, "low"])
+def test_openai_request(effort: str | None) -> None:
+    body = exchange(OPENAI, effort=effort)[0].json
+    sent_text_is_questions_before_state(body.pop("input"))
+    expected: dict[str, Any] = {
+        "model": "test-model",
+        "instructions": INSTRUCTION,
+        "store": False,
+        "text": {
+            "format": {"type": "json_schema", "name": "answers", "strict": True, "schema": SCHEMA}
+        },
+    }
+    if effort:
+        expected["reasoning"] = {"effort": "low"}
+    assert body == expected
+
+
+def test_chat_request() -> None:
+    body = exchange(CHAT, effort="none", temperature="0")[0].json
+    system, user = body.pop("messages")
+    assert system == {"role": "system", "content": INSTRUCTION}
+    assert user["role"] == "user"
+    sent_text_is_questions_before_state(user["content"])
+    assert body == {
+        "model": "test-model",
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answers", "strict": True, "schema": SCHEMA},
+        },
+        "reasoning_effort": "none",
+        "temperature": 0,
+    }
+    assert set(exchange(CHAT)[0].json) == {"model", "messages", "response_format"}
+
+
+def test_anthropic_request() -> None:
+    body = exchange(ANTHROPIC, effort="low")[0].json
+    (user,) = body.pop("messages")
+    assert user["role"] == "user"
+    sent_text_is_questions_before_state(user["content"])
+    (tool,) = body.pop("tools")
+    assert tool.pop("description")
+    assert tool == {"name": "answers", "input_schema": SCHEMA, "strict": True}
+    assert body == {
+        "model": "test-model",
+        "max_tokens": 4096,
+        "system": INSTRUCTION,
+        "tool_choice": {"type": "tool", "name": "answers", "disable_parallel_tool_use": True},
+        "output_config": {"effort": "low"},
+    }
+
+
+def test_decisions_request() -> None:
+    body = exchange(DECISIONS)[0].json
+    assert body == {
+        "model": "test-model",
+        "input": [
+            {"role": "user", "content": [{"type": "input_json", "data": dict(REQUEST.state)}]}
+        ],
+        "questions": [
+            {
+                "type": "choice",
+                "name": "mode",
+                "instructions": "Which mode is on?",
+                "choices": [
+                    {"value": "K03", "description": "talk: the talk"},
+                    {"value": "K01", "description": "questions: open floor"},
+                    {"value": "K02", "description": "closed: end"},
+                ],
+            },
+            {
+                "type": "choice",
+                "name": "captions",
+                "instructions": "Are captions shown?",
+                "choices": [
+                    {"value": "K02", "description": "on: shown"},
+                    {"value": "K01", "description": "off: hidden"},
+                ],
+            },
+        ],
+    }
+
+
+def test_decisions_without_names_come_in_question_order() -> None:
+    body = json.loads(DECISIONS.body(RIGHT))
+    for answer in body["answers"]:
+        del answer["name"]
+
+    async def attempt(url: str) -> Answer:
+        return await create("openai-decisions:m", Options(base_url=url)).answer(REQUEST)
+
+    with scripted(Reply(json.dumps(body).encode())) as server:
+        assert asyncio.run(attempt(server.url)).labels == RIGHT
+
+
+def test_systemone_request() -> None:
+    body = exchange(SYSTEMONE)[0].json
+    assert body == {
+        "model": "test-model",
+        "state": REQUEST.state,
+        "questions": REQUEST.questions,
+    }
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+@pytest.mark.parametrize("path", ["/v1", "/v1/"])
+def test_base_url_with_its_version(protocol: Protocol, path: str) -> None:
+    assert exchange(protocol, path=path)[0].path == protocol.path
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+def test_keys_go_where_they_belong(protocol: Protocol, monkeypatch: pytest.MonkeyPatch) -> None:
+    def sent() -> str:
+        headers = {k.lower(): v for k, v in exchange(protocol)[0].headers.items()}
+        return headers["authorization"]
+
+    assert "no-key" in sent()
+    monkeypatch.setenv(protocol.key_variable, KEY)
+    assert KEY in sent()  # this machine may see it
+    monkeypatch.setenv("SDB_API_KEY", "sk-for-any-host")
+    assert "sk-for-any-host" in sent()
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+def test_another_host_never_gets_the_providers_key(
+    protocol: Protocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from streamdecisionbench.components.endpoint import resolve
+
+    monkeypatch.setenv(protocol.key_variable, KEY)
+    endpoint = resolve(
+        Options(base_url="https://models.example.org:8443/v1"),
+        key_variable=protocol.key_variable,
+        url_variable="OPENAI_BASE_URL",
+        home="api.openai.com",
+        default_path="/v1",
+    )
+    assert endpoint.key == "no-key"
+    assert endpoint.host == "models.example.org:8443"
+    assert KEY not in repr(endpoint)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+def test_a_key_in_the_url_is_sent_but_never_shown(
+    protocol: Protocol, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+
+    async def attempt(url: str) -> None:
+        component = create(f"{protocol.provider}:m", Options(base_url=url))
+        assert KEY not in repr(component.info)
+        await component.answer(REQUEST)
+        await component.close()
+
+    with scripted(Reply(protocol.body(RIGHT))) as server:
+        asyncio.run(attempt(server.url.replace("http://", f"http://user:{KEY}@")))
+        headers = {k.lower(): v for k, v in server.received[0].headers.items()}
+    assert KEY in headers["authorization"]
+    assert KEY not in caplog.text
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+def test_missing_key_is_told_before_anything_runs(
+    protocol: Protocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InputError, match=protocol.key_variable):
+        create(f"{protocol.provider}:m")
+    monkeypatch.setenv(protocol.key_variable, f"{KEY}\nX-Evil: 1")
+    with pytest.raises(InputError, match="characters no key has") as raised:
+        create(f"{protocol.provider}:m")
+    assert KEY not in str(raised.value)
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "ftp://host/v1", "http://", "http://h:port/"])
+def test_bad_base_url(url: str) -> None:
+    with pytest.raises(InputError, match="http or https"):
+        create("openai:m", Options(base_url=url))
+
+
+@pytest.mark.parametrize("name", ["systemone:m", "openai-decisions:m", "baseline:random"])
+def test_effort_without_meaning_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="--effort"):
+        create(name, Options(effort="low", base_url=None))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+def test_options_nobody_knows_are_refused(protocol: Protocol) -> None:
+    options = Options(base_url="http://127.0.0.1:1", extra={"temprature": "0"})
+    with pytest.raises(InputError, match="temprature"):
+        create(f"{protocol.provider}:m", options)
+
+
+def test_thirty_two_at_once() -> None:
+    async def attempt(url: str) -> list[Answer]:
+        component = create("systemone:m", Options(base_url=url))
+        await component.open()
+        try:
+            return await asyncio.gather(*(component.answer(REQUEST) for _ in range(32)))
+        finally:
+            await component.close()
+
+    with scripted(Reply(SYSTEMONE.body(RIGHT))) as server:
+        answers = asyncio.run(attempt(server.url))
+        assert len(server.received) == 32
+    assert all(answer.labels == RIGHT for answer in answers)

@@ -1,0 +1,340 @@
+"""`sdb serve` as a real process: the real SDKs against it, many at once, and input it must survive."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamdecisionbench.components.base import Options, Request
+from streamdecisionbench.components.contract import check_answer
+from streamdecisionbench.components.drawing import draw_scenario
+from streamdecisionbench.components.profiles import builtin_profiles, find_profile
+from streamdecisionbench.components.registry import create
+from streamdecisionbench.families.registry import drafts
+from streamdecisionbench.suite.authoring import expand
+from streamdecisionbench.suite.files import make_suite, write_suite
+from streamdecisionbench.suite.model import Suite
+
+SERVE = [sys.executable, "-m", "streamdecisionbench.cli.main", "serve"]
+QUICK = {
+    "name": "quick",
+    "title": "a quick service for tests",
+    "untimed": 60,
+    "latency": {"floor_s": 0.001, "p50_s": 0.002, "p95_s": 0.004, "max_s": 0.01},
+}
+STEADY = QUICK | {
+    "name": "steady",
+    "latency": {"floor_s": 0.5, "p50_s": 0.5, "p95_s": 0.5, "max_s": 0.5},
+}
+
+
+@dataclass(frozen=True)
+class Server:
+    process: subprocess.Popen[str]
+    port: int
+    suite: Suite
+    folder: Path
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def post(self, path: str, body: Any, **headers: str) -> tuple[int, dict[str, Any]]:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.request("POST", path, data, headers)
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+
+    def get(self, path: str) -> tuple[int, dict[str, Any]]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+
+    def raw(self, data: bytes) -> bytes:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as sock:
+            sock.sendall(data)
+            sock.shutdown(socket.SHUT_WR)
+            found = b""
+            while chunk := sock.recv(65536):
+                found += chunk
+        return found
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("serve")
+    suite = make_suite([expand(draft) for draft in drafts().values()], name="SDB v1")
+    write_suite(suite, folder / "suite")
+    for profile in (QUICK, STEADY):
+        (folder / f"{profile['name']}.json").write_text(json.dumps(profile))
+    command = [*SERVE, "--port", "0", "--seed", "3", "--data", str(folder / "suite")]
+    command += ["--profile", str(folder / "quick.json"), "--profile", str(folder / "steady.json")]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    match = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+    assert match, line
+    yield Server(process, int(match[1]), suite, folder)
+    process.terminate()
+    process.communicate(timeout=60)
+
+
+def body_of(server: Server, model: str, scenario: str, t: int) -> dict[str, Any]:
+    return {"model": model, **server.suite.scenarios[scenario].request(t)}
+
+
+def expected(server: Server, scenario_id: str, t: int) -> dict[str, str]:
+    scenario = server.suite.scenarios[scenario_id]
+    profile = find_profile(str(server.folder / "quick.json"))
+    return scenario.encode(draw_scenario(profile, scenario, 3)[t].answers)
+
+
+def test_system_one_with_the_real_sdk(server: Server) -> None:
+    from typesafe_sdk import TypeSafeClient, TypeSafeNotFoundError, TypeSafeUnprocessableEntityError
+
+    scenario = server.suite.scenarios["support_a"]
+    with TypeSafeClient(api_key="not-a-secret", base_url=server.url) as client:
+        for t in range(0, 60, 7):
+            request = scenario.request(t)
+            reply = client.system_one(model="quick", **request)
+            choices = {name: answer.choice for name, answer in reply.choices.items()}
+            assert choices == expected(server, "support_a", t)
+            assert reply.model == "simulated:quick"
+            for answer in reply.choices.values():
+                assert sum(answer.probabilities.values()) == pytest.approx(1)
+                assert answer.probabilities[answer.choice] == answer.confidence
+        with pytest.raises(TypeSafeNotFoundError, match="jev, laya-english"):
+            client.system_one(model="jev-latest", **request)
+        with pytest.raises(TypeSafeUnprocessableEntityError, match="none of the 480 states"):
+            client.system_one(model="quick", **request | {"state": {"now": 1}})
+        listed = client.models.list().models
+        assert {m.name for m in listed} == {*builtin_profiles(), "quick", "steady"}
+        assert all(m.description.startswith("simulation of") for m in listed)
+
+
+def test_responses_with_the_real_sdk(server: Server) -> None:
+    from openai import NotFoundError, OpenAI, UnprocessableEntityError
+
+    scenario = server.suite.scenarios["presenter_b"]
+    client = OpenAI(api_key="not-a-secret", base_url=f"{server.url}/v1", max_retries=0)
+    request = scenario.request(11)
+    text = json.dumps({"questions": request["questions"], "state": request["state"]})
+    for sent in (text, [{"role": "user", "content": [{"type": "input_text", "text": text}]}]):
+        reply = client.responses.create(model="quick", input=sent, store=False)
+        assert json.loads(reply.output_text) == expected(server, "presenter_b", 11)
+        assert reply.model == "simulated:quick"
+        assert reply.usage is not None
+        assert reply.usage.input_tokens > 500
+        assert reply.usage.output_tokens_details.reasoning_tokens == 0
+        assert reply.usage.input_tokens_details.cached_tokens == 0
+    with pytest.raises(NotFoundError, match="terra-none"):
+        client.responses.create(model="gpt", input=text)
+    with pytest.raises(UnprocessableEntityError, match="no JSON object"):
+        client.responses.create(model="quick", input="hello")
+    assert "astra-low" in {model.id for model in client.models.list()}
+
+
+@pytest.mark.parametrize(("provider", "path"), [("systemone", ""), ("openai", "/v1")])
+def test_our_own_components_against_it(
+    server: Server, provider: str, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("OPENAI_API_KEY", "TYPESAFE_API_KEY"):
+        monkeypatch.setenv(variable, "not-a-secret")
+
+    async def ask() -> None:
+        component = create(f"{provider}:quick", Options(base_url=server.url + path))
+        await component.open()
+        for scenario in server.suite:
+            request = Request(**scenario.request(30))
+            answer = await component.answer(request)
+            check_answer(answer, request.questions)
+            assert answer.labels == expected(server, scenario.scenario_id, 30)
+            assert answer.model == "simulated:quick"
+        await component.close()
+
+    asyncio.run(ask())
+
+
+def test_hundreds_wait_at_once(server: Server) -> None:
+    """400 requests of half a second on 400 connections: one after another they would need 200 s."""
+    bodies = [
+        json.dumps(body_of(server, "steady", s.scenario_id, t)).encode()
+        for s in server.suite
+        for t in range(50)
+    ]
+
+    async def one(body: bytes) -> tuple[bytes, float]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        head = f"POST /v1/systemone HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        begin = asyncio.get_running_loop().time()
+        writer.write(head.encode() + body)
+        status = await reader.readline()
+        took = asyncio.get_running_loop().time() - begin
+        writer.close()
+        return status, took
+
+    async def everyone() -> list[tuple[bytes, float]]:
+        return await asyncio.wait_for(asyncio.gather(*(one(body) for body in bodies)), 100)
+
+    found = asyncio.run(everyone())
+    assert {status for status, _ in found} == {b"HTTP/1.1 200 OK\r\n"}
+    # The drawn time is a floor; how much later an answer is seen depends on the machine.
+    assert min(took for _, took in found) >= 0.498
+
+
+def test_keep_alive_and_pipelined_requests_answer_in_order(server: Server) -> None:
+    data, wanted = b"", []
+    for model, t in (("steady", 1), ("quick", 2), ("quick", 3)):
+        body = json.dumps(body_of(server, model, "assembly_a", t)).encode()
+        data += (
+            f"POST /v1/systemone HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+        )
+        wanted.append(f"simulated:{model}")
+    data += b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as sock:
+        sock.sendall(data)
+        found = b""
+        while chunk := sock.recv(65536):
+            found += chunk
+    assert [m.decode() for m in re.findall(rb'"model":"([^"]+)"', found)] == wanted
+    assert found.count(b"HTTP/1.1 200 OK") == 4
+    assert b"Connection: close" in found
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b"\x00\x01\x02\r\n\r\n", 400),
+        (b"GET /health\r\n\r\n", 400),
+        (b"GET /health HTTP/2.0\r\n\r\n", 505),
+        (b"GET /health HTTP/1.1\r\nbad header\r\n\r\n", 400),
+        (b"GET /health HTTP/1.1\r\nbad name: x\r\n\r\n", 400),
+        (b"POST /v1/responses HTTP/1.1\r\nContent-Length: -5\r\n\r\n", 400),
+        (b"POST /v1/responses HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
+        (b"POST /v1/responses HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", 413),
+        (b"POST /v1/responses HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
+        (b"GET /health HTTP/1.1\r\nx: " + b"y" * 40000 + b"\r\n\r\n", 431),
+        (b"PUT /health HTTP/1.1\r\nConnection: close\r\n\r\n", 405),
+        (b"GET /nowhere HTTP/1.1\r\nConnection: close\r\n\r\n", 404),
+    ],
+)
+def test_malformed_requests_get_a_status_and_the_server_lives(
+    server: Server, data: bytes, status: int
+) -> None:
+    reply = server.raw(data)
+    assert reply.startswith(f"HTTP/1.1 {status} ".encode()), reply[:200]
+    assert json.loads(reply.partition(b"\r\n\r\n")[2])["error"]["message"]
+    assert server.get("/health")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "message"),
+    [
+        ("/v1/systemone", b"{", 400, "not valid JSON"),
+        ("/v1/systemone", b"[1]", 400, "not a JSON object"),
+        ("/v1/systemone", b"[" * 200000, 400, "not valid JSON"),
+        ("/v1/systemone", b"\xff\xfe", 400, "not valid JSON"),
+        ("/v1/systemone", {}, 400, "no `model`"),
+        ("/v1/systemone", {"model": "quick", "state": {}, "questions": {"a": 1}}, 422, "choice"),
+        ("/v1/systemone", {"model": "quick", "state": "x", "questions": {}}, 422, "no JSON object"),
+        ("/v1/responses", {"model": "quick", "input": 5}, 422, "no JSON object"),
+        ("/v1/responses", {"model": "quick", "input": "{" * 100000}, 422, "no JSON object"),
+        ("/v1/responses", {"model": "quick", "input": "", "stream": True}, 400, "does not stream"),
+    ],
+)
+def test_bad_bodies_are_explained(
+    server: Server, path: str, body: Any, status: int, message: str
+) -> None:
+    got, reply = server.post(path, body)
+    assert got == status
+    assert message in reply["error"]["message"]
+
+
+def test_compressed_bodies(server: Server) -> None:
+    body = json.dumps(body_of(server, "quick", "debugging_b", 9)).encode()
+    plain = server.post("/v1/systemone", body)
+    assert plain[0] == 200
+    assert (
+        server.post("/v1/systemone", gzip.compress(body), **{"Content-Encoding": "gzip"}) == plain
+    )
+    for data, encoding, status in (
+        (body, "gzip", 400),
+        (body, "br", 415),
+        (gzip.compress(b" " * 20_000_000), "gzip", 413),
+    ):
+        assert server.post("/v1/systemone", data, **{"Content-Encoding": encoding})[0] == status
+
+
+def test_schema_may_nest_the_answers(server: Server) -> None:
+    request = server.suite.scenarios["debugging_a"].request(2)
+    names = request["questions"]
+    inner = {"type": "object", "properties": {n: {"type": "string"} for n in names}}
+    schema = {"type": "object", "properties": {"answers": inner}}
+    body = {
+        "model": "quick",
+        "input": "Decide. " + json.dumps(request) + " Thank you.",
+        "text": {"format": {"type": "json_schema", "name": "x", "schema": schema}},
+    }
+    status, reply = server.post("/v1/responses", body)
+    assert status == 200
+    text = json.loads(reply["output"][0]["content"][0]["text"])
+    assert text == {"answers": expected(server, "debugging_a", 2)}
+
+
+def test_health_says_that_it_is_a_simulation(server: Server) -> None:
+    status, health = server.get("/health")
+    assert status == 200
+    assert health["simulation"] is True
+    assert health["seed"] == 3
+    assert health["dataset_hash"] == server.suite.dataset_hash
+
+
+def test_a_taken_port_and_a_missing_suite_exit_with_two(server: Server) -> None:
+    suite = str(server.folder / "suite")
+    taken = subprocess.run(
+        [*SERVE, "--port", str(server.port), "--data", suite],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert taken.returncode == 2
+    assert "choose another --port" in taken.stderr
+    missing = subprocess.run(
+        [*SERVE, "--port", "0", "--data", str(server.folder / "nothing")],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert missing.returncode == 2
+    assert "no such file" in missing.stderr
+    assert "Traceback" not in taken.stderr + missing.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stops_in_order(server: Server, number: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [*SERVE, "--port", "0", "--data", str(server.folder / "suite")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    assert process.stdout is not None
+    for _ in range(3):
+        process.stdout.readline()
+    process.send_signal(number)
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "answered 0 requests" in out
+    assert error == ""
