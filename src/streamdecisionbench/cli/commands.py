@@ -18,7 +18,10 @@ MODULES: tuple[str, ...] = (
     "providers",
     "audit",
     "compose",
+    "analyze",
+    "choose",
     "report",
+    "demo",
 )
 """In the order `sdb --help` lists them. Each has `register(app)`."""
 

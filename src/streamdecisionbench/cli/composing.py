@@ -1,0 +1,156 @@
+"""Behind `sdb compose`: load, compose, print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, TypedDict
+
+from streamdecisionbench.cli.scoring import load
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.scoring.pair_choice import matrix
+from streamdecisionbench.scoring.pair_live import contention, halves_of, live_pair
+from streamdecisionbench.scoring.pair_serialise import (
+    contention_to_json,
+    live_to_json,
+    matrix_to_json,
+    pairs_to_json,
+)
+from streamdecisionbench.scoring.pairs import chosen_rules, compose_recordings
+from streamdecisionbench.scoring.score import Score, score
+from streamdecisionbench.suite.model import Suite
+
+__all__ = ["run"]
+
+
+class _Over(TypedDict):
+    interval: float
+    bounds: tuple[float, float]
+    weighting: str
+
+
+def run(
+    runs: list[Path],
+    fast: Path | None,
+    slow: Path | None,
+    *,
+    rule: str,
+    every: bool,
+    data: Path | None,
+    interval: float,
+    bounds: tuple[float, float],
+    weighting: str,
+    as_json: bool,
+) -> None:
+    chosen_rules(rule)  # refused before anything is read
+    over = _Over(interval=interval, bounds=bounds, weighting=weighting)
+    if every:
+        if fast or slow:
+            raise InputError("--all takes recordings, not --fast and --slow", fix="drop them")
+        _all(runs, data, rule, over, as_json)
+    elif len(runs) == 1:
+        _joint(runs[0], fast, slow, data, rule, over, as_json)
+    elif runs:
+        raise InputError(
+            f"{len(runs)} recordings without a role",
+            fix="name them with --fast and --slow, or compose every pair with --all",
+        )
+    elif fast is None or slow is None:
+        raise InputError(
+            "a pair needs two recordings",
+            fix="sdb compose --fast RUN --slow RUN, sdb compose --all RUN …, or a joint recording",
+        )
+    else:
+        _pair(fast, slow, data, rule, over, as_json)
+
+
+def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over, as_json: bool) -> None:
+    (one, suite), (two, other) = load([fast, slow], data)
+    _require_same(suite, other, slow)
+    pairs = compose_recordings(one, two, suite, rule=rule, **over)
+    alone = _alone(one, suite, over), _alone(two, suite, over)
+    if as_json:
+        _dump(pairs_to_json(pairs, alone))
+        return
+    from streamdecisionbench.report.pair_tables import pair_screen
+    from streamdecisionbench.report.terminal import console
+
+    console().print(pair_screen(alone, pairs))
+
+
+def _joint(
+    folder: Path,
+    fast: Path | None,
+    slow: Path | None,
+    data: Path | None,
+    rule: str,
+    over: _Over,
+    as_json: bool,
+) -> None:
+    ((joint, suite),) = load([folder], data)
+    halves = halves_of(joint)
+    if (fast is None) != (slow is None):
+        raise InputError(
+            "contention is measured against both components alone", fix="give --fast and --slow"
+        )
+    live = live_pair(joint, suite, **over)
+    wanted = chosen_rules(rule)
+    pairs = [pair for pair in live.pairs if pair.rule in wanted]
+    alone = _alone(halves[0], suite, over), _alone(halves[1], suite, over)
+    cost = None
+    if fast is not None and slow is not None:
+        loaded = load([fast, slow], data)
+        for (_, other), where in zip(loaded, (fast, slow), strict=True):
+            _require_same(suite, other, where)
+        cost = contention(joint, loaded[0][0], loaded[1][0], suite, **over)
+    if as_json:
+        document = {**pairs_to_json(pairs, alone), "live": live_to_json(live)}
+        if cost is not None:
+            document["contention"] = contention_to_json(cost)
+        _dump(document)
+        return
+    from streamdecisionbench.report.pair_tables import contention_screen, live_screen, pair_screen
+    from streamdecisionbench.report.terminal import console
+
+    out = console()
+    out.print(live_screen(live))
+    if cost is not None:
+        out.print(contention_screen(cost))
+    out.print(pair_screen(alone, pairs))
+
+
+def _all(runs: list[Path], data: Path | None, rule: str, over: _Over, as_json: bool) -> None:
+    if len(runs) < 2:
+        raise InputError("--all needs at least two recordings", fix="sdb compose --all RUN RUN …")
+    loaded = load(runs, data)
+    suite = loaded[0][1]
+    for (_, other), where in zip(loaded, runs, strict=True):
+        _require_same(suite, other, where)
+    found = matrix([recording for recording, _ in loaded], suite, rule=rule, **over)
+    if as_json:
+        _dump(matrix_to_json(found))
+        return
+    from streamdecisionbench.report.pair_tables import matrix_screen
+    from streamdecisionbench.report.terminal import console
+
+    console().print(matrix_screen(found))
+
+
+def _alone(recording: Recording, suite: Suite, over: _Over) -> Score:
+    return score(recording, suite, clock="nominal", **over)
+
+
+def _require_same(suite: Suite, other: Suite, where: Path) -> None:
+    if suite.dataset_hash != other.dataset_hash:
+        raise InputError(
+            f"was recorded on suite {other.dataset_hash[:12]}, not on {suite.dataset_hash[:12]}",
+            where=where,
+            fix="pair recordings of the same suite",
+        )
+
+
+def _dump(document: dict[str, Any]) -> None:
+    json.dump(document, sys.stdout, indent=2, ensure_ascii=False)
+    print()
