@@ -14,7 +14,7 @@ def register(app: typer.Typer) -> None:
 
 def import_tables(
     tables: Annotated[
-        list[Path], typer.Argument(metavar="TABLE", help="CSV files, one per recording.")
+        list[Path], typer.Argument(metavar="TABLE...", help="CSV files, one per recording.")
     ],
     reference: Annotated[Path, typer.Option(help="The table whose decisions are the reference.")],
     out: Annotated[Path, typer.Option(help="A fresh folder for the suite and the recordings.")],

@@ -13,7 +13,7 @@ def register(app: typer.Typer) -> None:
 
 
 def score(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Recording folders.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Recording folders.")],
     data: Annotated[
         Path | None,
         typer.Option(

@@ -1,0 +1,243 @@
+"""Behind `sdb analyze`: load, analyse, print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from streamdecisionbench.analysis.table import Table
+from streamdecisionbench.cli.scoring import load
+from streamdecisionbench.cli.tables import (
+    Heading,
+    print_csv,
+    print_json,
+    print_tables,
+    require_one_form,
+)
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.scoring.integrals import Bounds
+from streamdecisionbench.scoring.score import Score, score
+from streamdecisionbench.scoring.timeline import Timeline, timelines
+from streamdecisionbench.suite.model import Suite
+
+__all__ = ["Form", "Subject", "open_runs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the result is wanted."""
+
+    as_json: bool = False
+    as_csv: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A recording with its suite. A live pair's recording is two subjects, one per component."""
+
+    recording: Recording
+    suite: Suite
+
+    @property
+    def name(self) -> str:
+        return self.recording.name
+
+    @property
+    def parts(self) -> list[Timeline]:
+        return timelines(self.recording, self.suite)
+
+    def score(self, **options: Any) -> Score:
+        return score(self.recording, self.suite, **options)
+
+    def heading(self) -> Heading:
+        scored = self.score()
+        return Heading(self.name, scored.signature, scored.notes)
+
+
+def open_runs(runs: list[Path], data: Path | None) -> list[Subject]:
+    found = []
+    for recording, suite in load(runs, data):
+        halves = recording.halves or {"": recording}
+        found += [Subject(_own_config(half, role), suite) for role, half in halves.items()]
+    return found
+
+
+def network(runs: list[Path], data: Path | None, form: Form, **options: Any) -> None:
+    from streamdecisionbench.analysis.network import network_estimate, network_tables
+
+    subjects = open_runs(runs, data)
+    found = {s.name: network_estimate(s.recording, s.suite, **options) for s in subjects}
+    _show("network", found, network_tables(found), subjects, form, options)
+
+
+def transitions(runs: list[Path], data: Path | None, form: Form) -> None:
+    from streamdecisionbench.analysis.transitions import transition_errors, transition_tables
+
+    subjects = open_runs(runs, data)
+    found = {s.name: transition_errors(s.parts) for s in subjects}
+    _show("transitions", found, transition_tables(found), subjects, form)
+
+
+def paired(runs: list[Path], data: Path | None, form: Form) -> None:
+    from streamdecisionbench.analysis.paired import paired_counts, paired_table
+
+    subjects = open_runs(runs, data)
+    if len(subjects) < 2:
+        raise InputError("paired counts need two recordings", fix="give two or more")
+    found = [
+        paired_counts(a.parts, b.parts, (a.name, b.name))
+        for k, a in enumerate(subjects)
+        for b in subjects[k + 1 :]
+    ]
+    _show("paired", found, [paired_table(p) for p in found], subjects, form)
+
+
+def pace(runs: list[Path], data: Path | None, form: Form, *, at: list[float] | None) -> None:
+    from streamdecisionbench.analysis.pace import SCALES, pace_table
+    from streamdecisionbench.analysis.pace import pace as analyse
+
+    subjects = open_runs(runs, data)
+    found = {}
+    for s in subjects:
+        parts = s.parts
+        if at is not None and any(not x > 0 for x in at):
+            raise InputError("an interval is a number of seconds above 0", fix="for example --at 1")
+        scales = (
+            SCALES if not at else [(f"×{parts[0].tick / x:.3g}", parts[0].tick / x) for x in at]
+        )
+        found[s.name] = analyse(parts, scales=scales)
+    _show("pace", found, [pace_table(found)], subjects, form)
+
+
+def sensitivity(runs: list[Path], data: Path | None, form: Form, *, interval: float) -> None:
+    from streamdecisionbench.analysis.pace import sensitivity as analyse
+    from streamdecisionbench.analysis.pace import sensitivity_table
+
+    subjects = open_runs(runs, data)
+    found = {s.name: analyse(s.parts, interval=interval) for s in subjects}
+    _show("sensitivity", found, [sensitivity_table(found)], subjects, form)
+
+
+def schedules(
+    runs: list[Path], data: Path | None, form: Form, *, interval: float, draws: int, seed: int
+) -> None:
+    from streamdecisionbench.analysis.schedules import project, schedules_table
+
+    subjects = open_runs(runs, data)
+    found = {s.name: project(s.parts, interval=interval, draws=draws, seed=seed) for s in subjects}
+    options = {"interval": interval, "draws": draws, "seed": seed}
+    _show("schedules", found, [schedules_table(found, draws)], subjects, form, options)
+
+
+def separability(
+    runs: list[Path],
+    data: Path | None,
+    form: Form,
+    *,
+    interval: float,
+    bounds: tuple[float, float],
+    weighting: str,
+) -> None:
+    from streamdecisionbench.analysis.separability import separability as analyse
+    from streamdecisionbench.analysis.separability import separability_table
+
+    subjects = open_runs(runs, data)
+    limits = Bounds(*bounds, weighting)
+    found = {s.name: analyse(s.parts, interval=interval, bounds=limits) for s in subjects}
+    tables = [separability_table(name, result) for name, result in found.items()]
+    _show("separability", found, tables, subjects, form)
+
+
+def baselines(data: Path | None, form: Form) -> None:
+    from streamdecisionbench.analysis.baselines import baselines as analyse
+    from streamdecisionbench.analysis.baselines import baselines_table
+    from streamdecisionbench.suite.files import builtin_suite_path, read_suite
+
+    suite = read_suite(data or builtin_suite_path())
+    found = analyse(suite)
+    options = {"suite": suite.name, "dataset_hash": suite.dataset_hash}
+    _show("baselines", found, [baselines_table(found, suite.name)], [], form, options)
+
+
+def cost(runs: list[Path], data: Path | None, form: Form, *, prices: Path | None) -> None:
+    from streamdecisionbench.analysis.cost import cost as analyse
+    from streamdecisionbench.analysis.cost import cost_tables, read_list
+
+    table = read_list(prices)
+    subjects = open_runs(runs, data)
+    found = {s.name: analyse(s.recording, table) for s in subjects}
+    _show("cost", found, cost_tables(found), subjects, form)
+
+
+def repeats(runs: list[Path], data: Path | None, form: Form, **options: Any) -> None:
+    from streamdecisionbench.analysis.repeats import repeats as analyse
+    from streamdecisionbench.analysis.repeats import repeats_table
+
+    subjects = open_runs(runs, data)
+    found = analyse([s.score(**options) for s in subjects])
+    _show("repeats", found, [repeats_table(found)], subjects, form, options)
+
+
+def intervals(
+    runs: list[Path],
+    data: Path | None,
+    form: Form,
+    *,
+    interval: float,
+    bounds: tuple[float, float],
+    weighting: str,
+    block: int,
+    resamples: int,
+    seed: int,
+    level: float,
+) -> None:
+    from streamdecisionbench.analysis.intervals import Sampling, intervals_table
+    from streamdecisionbench.analysis.intervals import intervals as analyse
+
+    subjects = open_runs(runs, data)
+    found = analyse(
+        {s.name: s.parts for s in subjects},
+        interval=interval,
+        bounds=Bounds(*bounds, weighting),
+        sampling=Sampling(block, resamples, seed, level),
+    )
+    _show("intervals", found, [intervals_table(found)], subjects, form)
+
+
+def window(runs: list[Path], data: Path | None, form: Form, **options: Any) -> None:
+    from streamdecisionbench.analysis.window import choose_window, window_table
+
+    subjects = open_runs(runs, data)
+    found = choose_window({s.name: s.parts for s in subjects}, **options)
+    _show("window", found, [window_table(found)], subjects, form, options)
+
+
+def _show(
+    analysis: str,
+    result: Any,
+    tables: Sequence[Table],
+    subjects: Sequence[Subject],
+    form: Form,
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    require_one_form(form.as_json, form.as_csv)
+    if form.as_csv:
+        print_csv(tables)
+        return
+    headings = [s.heading() for s in subjects]
+    if form.as_json:
+        print_json(analysis, result, headings, options or {})
+    else:
+        print_tables(tables, headings)
+
+
+def _own_config(recording: Recording, role: str) -> Recording:
+    """The config of one half of a live pair: what the run record says of that component."""
+    own = recording.config.get(role) if role else None
+    if not isinstance(own, Mapping):
+        return recording
+    shared = {k: v for k, v in recording.config.items() if k not in ("fast", "slow")}
+    return replace(recording, run={**recording.run, "config": {**shared, **own}})

@@ -1,0 +1,161 @@
+"""Behind `sdb choose`: load, compare, say it in a few lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from streamdecisionbench.analysis.choose import Budget, Candidate, Choice, choose
+from streamdecisionbench.analysis.cost import cost, read_list
+from streamdecisionbench.analysis.intervals import Estimate, Sampling
+from streamdecisionbench.analysis.table import Cell, Table, number, percent, text
+from streamdecisionbench.cli.analyzing import open_runs
+from streamdecisionbench.cli.tables import print_csv, print_json, print_tables, require_one_form
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.report.numbers import fixed
+from streamdecisionbench.report.numbers import percent as shown
+from streamdecisionbench.report.terminal import console
+
+__all__ = ["choice_lines", "choice_table", "run"]
+
+
+def run(
+    runs: list[Path],
+    data: Path | None,
+    *,
+    interval: float,
+    budget: float | None,
+    budget_per_1000: float | None,
+    prices: Path | None,
+    pairs: bool,
+    rule: str,
+    block: int,
+    resamples: int,
+    seed: int,
+    top: int,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    require_one_form(as_json, as_csv)
+    for name, limit in (("--budget", budget), ("--budget-per-1000", budget_per_1000)):
+        if limit is not None and not limit >= 0:
+            raise InputError(f"{name} {limit:g} is not an amount of money")
+    table = read_list(prices)
+    subjects = open_runs(runs, data)
+    choice = choose(
+        {s.name: s.parts for s in subjects},
+        interval,
+        costs={s.name: cost(s.recording, table) for s in subjects},
+        budget=Budget(budget, budget_per_1000),
+        rule=rule,
+        pairs=pairs,
+        sampling=Sampling(block, resamples, seed),
+    )
+    if as_csv:
+        print_csv([choice_table(choice, len(choice.candidates))])
+        return
+    headings = [s.heading() for s in subjects]
+    if as_json:
+        print_json("choose", choice, headings, {"interval": interval, "rule": rule, "pairs": pairs})
+        return
+    out = console()
+    for line in choice_lines(choice):
+        out.print(line)
+    out.print()
+    print_tables([choice_table(choice, top)], headings)
+
+
+def choice_lines(choice: Choice) -> list[str]:
+    """The recommendation in plain words."""
+    best = choice.best
+    lines = [
+        f"At {choice.interval:g} s between states, {best.name} keeps the right decision in force"
+        f" {shown(best.in_force.value)} % of the time"
+        f" (95 %: {shown(best.in_force.low)}–{shown(best.in_force.high)})."
+    ]
+    second = choice.runner_up
+    if second is not None:
+        lines.append(_against(second, "the next best"))
+        single = choice.best_single
+        if single is not None and best.rule is not None and single is not second:
+            lines.append(_against(single, "the best single one"))
+    lines.append(
+        f"What limits it: {best.limit}. Judgment costs {shown(best.lost_to_judgment)} % of the"
+        f" time, latency {shown(best.lost_to_latency)} %, both at once"
+        f" {shown(best.shares.compound)} %."
+    )
+    if best.per_1000 is None:
+        lines.append("Cost: not known; name prices with --prices.")
+    else:
+        lines.append(
+            f"Cost at list prices: {_money(best.per_hour)} {choice.currency} an hour at this pace,"
+            f" {_money(best.per_1000)} per 1000 decisions."
+        )
+        cheap = choice.cheapest_level
+        if cheap is not None and cheap is not best:
+            lines.append(
+                f"Cheapest that cannot be told apart from it: {cheap.name},"
+                f" {_money(cheap.per_hour)} an hour."
+            )
+    low, high = choice.holds
+    lines.append(
+        f"It stays the best of these from about {fixed(low, 2)} to {fixed(high, 2)} s"
+        f" (tried from {fixed(choice.interval / 4, 2)} to {fixed(choice.interval * 4, 2)} s)."
+    )
+    unknown = [
+        c.name
+        for c in choice.candidates
+        if not c.within_budget and c.per_1000 is None and c.rule is None
+    ]
+    if unknown:
+        lines.append(f"Left out for want of a price: {', '.join(unknown)}.")
+    return lines
+
+
+def choice_table(choice: Choice, top: int) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            c.name + ("" if c.within_budget else " *"), c.in_force.value, c.in_force.low,
+            c.in_force.high, -c.behind_best.value if c is not choice.best else None,
+            c.lost_to_judgment, c.lost_to_latency, c.limit, c.per_hour, c.per_1000,
+        )
+        for c in choice.candidates[: max(top, 1)]
+    ]  # fmt: skip
+    hidden = len(choice.candidates) - len(rows)
+    notes = [
+        "vs best: difference to the best within budget. Costs count every state asked of every"
+        " component, at list prices."
+    ]
+    if any(not c.within_budget for c in choice.candidates[: max(top, 1)]):
+        notes.append("* beyond the budget, or its cost is not known")
+    if hidden > 0:
+        notes.append(f"{hidden} more not shown; --top {len(choice.candidates)} shows all")
+    return Table(
+        f"In force at {choice.interval:g} s (%), what is lost, and cost in {choice.currency}",
+        (
+            text("", "candidate"), percent("in force", "in_force"), percent("low", "in_force_low"),
+            percent("high", "in_force_high"), percent("vs best", "minus_best"),
+            percent("judgm.", "lost_to_judgment"), percent("latency", "lost_to_latency"),
+            text("limit"), number("/hour", 2, "per_hour"), number("/1000", 2, "per_1000"),
+        ),
+        tuple(rows),
+        tuple(notes),
+    )  # fmt: skip
+
+
+def _against(other: Candidate, what: str) -> str:
+    gap = other.behind_best
+    told = "" if gap.excludes_zero else ": these recordings cannot tell them apart"
+    return (
+        f"That is {shown(gap.value)} points more than {what}, {other.name}"
+        f" (95 %: {_signed(gap)}){told}."
+    )
+
+
+def _signed(gap: Estimate) -> str:
+    return f"{100 * gap.low:+.1f} to {100 * gap.high:+.1f}"
+
+
+def _money(amount: float | None) -> str:
+    if amount is None:
+        return "–"
+    return fixed(amount, 2 if amount >= 1 else 3)

@@ -1,0 +1,56 @@
+"""`sdb report`: page, text, tables and figures from recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    app.command("report")(report)
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Recording folders.")],
+    out: Annotated[Path, typer.Option(help="Fresh folder, or one of an earlier report.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Suite folder; the built-in suite or one beside the recording otherwise."
+        ),
+    ] = None,
+    interval: Annotated[
+        float, typer.Option(help="Seconds per tick for the fixed-interval figures.")
+    ] = 2.0,
+    bounds: Annotated[
+        tuple[float, float],
+        typer.Option(metavar="LOW HIGH", help="Range of intervals to integrate over."),
+    ] = (0.5, 8.0),
+    pairs: Annotated[bool, typer.Option(help="Compose fast and slow recordings.")] = True,
+    formats: Annotated[str, typer.Option(help="Figure formats: svg, png, pdf.")] = "svg,png,pdf",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Write a report: one page that opens from disk, Markdown, LaTeX and CSV tables, figures."""
+    from streamdecisionbench.cli.scoring import load
+    from streamdecisionbench.report.build import write_report
+    from streamdecisionbench.report.figures.model import parse_formats
+    from streamdecisionbench.report.folder import require_usable
+
+    chosen = parse_formats(formats)
+    require_usable(out)
+
+    def say(text: str) -> None:
+        if not quiet:
+            typer.echo(f"… {text}", err=True)
+
+    say(f"reading {len(runs)} recording(s)")
+    loaded = load(runs, data)
+    material = write_report(
+        loaded, out, interval=interval, bounds=bounds, pairs=pairs, formats=chosen, say=say
+    )
+    typer.echo(f"{out / 'index.html'}: open it in a browser")
+    typer.echo(f"{out}: report.md, tables/, figures/, scores.json")
+    for note in material.notes():
+        typer.echo(f"! {note}")

@@ -1,0 +1,191 @@
+"""`sdb run` and `sdb merge`: making recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from streamdecisionbench.recording.cost_estimate import Estimate
+    from streamdecisionbench.recording.record import Outcome
+
+
+_LATE_MS = 20.0
+"""Release lag (p99) above which a pass is worth a remark; 2 ms is what the recorder aims at."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command("run")(run)
+    app.command("merge")(merge)
+
+
+def run(
+    component: Annotated[
+        str | None, typer.Argument(help="provider:model; `sdb providers` lists them")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="fresh folder for the recording")] = None,
+    data: Annotated[Path | None, typer.Option(help="suite folder (default: SDB v1)")] = None,
+    families: Annotated[str, typer.Option(help="only these families, comma-separated")] = "",
+    scenarios: Annotated[str, typer.Option(help="only these scenarios, comma-separated")] = "",
+    interval: Annotated[
+        float | None, typer.Option(help="seconds per step (default: the suite's tick)")
+    ] = None,
+    passes: Annotated[int, typer.Option(help="record N passes into OUT/pass-1 … pass-N")] = 1,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="go on with the recording in OUT")
+    ] = False,
+    effort: Annotated[str | None, typer.Option(help="reasoning effort")] = None,
+    base_url: Annotated[str | None, typer.Option(help="server to call instead")] = None,
+    timeout: Annotated[float, typer.Option(help="network timeout of an attempt, seconds")] = 20.0,
+    max_in_flight: Annotated[int, typer.Option(help="requests at once, per component")] = 32,
+    clock: Annotated[
+        str, typer.Option(help="real, or virtual for components in this process")
+    ] = "real",
+    workers: Annotated[
+        int | None, typer.Option(help="virtual clock: how many workers serve requests")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="for components that draw; pass k uses SEED+k-1")] = 0,
+    option: Annotated[
+        list[str] | None, typer.Option(help="KEY=VALUE for the provider; repeatable")
+    ] = None,
+    fast: Annotated[str | None, typer.Option(help="live pair: the fast component")] = None,
+    slow: Annotated[str | None, typer.Option(help="live pair: the slow component")] = None,
+    rule: Annotated[
+        str, typer.Option(help="live pair: freshest, lag-one or late-override")
+    ] = "freshest",
+    fast_effort: Annotated[str | None, typer.Option(help="live pair")] = None,
+    slow_effort: Annotated[str | None, typer.Option(help="live pair")] = None,
+    fast_base_url: Annotated[str | None, typer.Option(help="live pair")] = None,
+    slow_base_url: Annotated[str | None, typer.Option(help="live pair")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask before a paid pass")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="show no progress")] = False,
+    jsonl: Annotated[
+        bool, typer.Option("--jsonl", help="progress as JSON lines on standard output")
+    ] = False,
+) -> None:
+    """Record a component over a suite: publish states in real time, write down what happens."""
+    from streamdecisionbench.components.dotenv import load
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.recording.launch import RunRequest, launch, parse_pairs
+    from streamdecisionbench.recording.progress import choose_progress
+
+    if out is None:
+        raise InputError("a recording needs a folder", fix="add --out FOLDER")
+    named = {None: component, "fast": fast, "slow": slow}
+    pair = component is None
+    if pair and (effort or base_url):
+        raise InputError(
+            "--effort and --base-url are for one component",
+            fix="a pair has --fast-effort, --slow-effort, --fast-base-url and --slow-base-url",
+        )
+    load()
+    request = RunRequest(
+        components={lane: name for lane, name in named.items() if name is not None},
+        out=out,
+        data=data,
+        families=_names(families),
+        scenarios=_names(scenarios),
+        interval_s=interval,
+        passes=passes,
+        resume=resume,
+        rule=rule,
+        efforts={None: effort, "fast": fast_effort, "slow": slow_effort},
+        base_urls={None: base_url, "fast": fast_base_url, "slow": slow_base_url},
+        timeout_s=timeout,
+        max_in_flight=max_in_flight,
+        clock=clock,
+        workers=workers,
+        seed=seed,
+        extra=parse_pairs(option or []),
+    )
+    outcomes = launch(
+        request,
+        lambda estimates: _confirm(estimates, yes=yes),
+        choose_progress(quiet=quiet, jsonl=jsonl),
+    )
+    for outcome in outcomes:
+        _report(outcome, quiet=quiet, jsonl=jsonl)
+    if outcomes[-1].status != "complete":
+        raise typer.Exit(130)
+
+
+def merge(
+    recordings: Annotated[list[Path], typer.Argument(help="recordings of one setting")],
+    out: Annotated[Path, typer.Option(help="fresh folder for the joined recording")],
+    data: Annotated[
+        Path | None, typer.Option(help="suite folder, to check meanings as well")
+    ] = None,
+) -> None:
+    """Join recordings of one setting that cover different scenarios."""
+    from streamdecisionbench.recording.merge import merge as join
+    from streamdecisionbench.suite.files import read_suite
+
+    joined = join(recordings, out, read_suite(data) if data else None)
+    covered = joined["config"]["scenarios"]
+    typer.echo(f"{out}: {len(covered)} scenarios, {joined['summary']['responses']} responses")
+    served = {model for part in joined["parts"] for model in part["served_models"]}
+    if any(set(part["served_models"]) != served for part in joined["parts"]):
+        typer.echo(f"note: the parts were served by different models: {', '.join(sorted(served))}")
+    missing = len(joined["dataset_manifest"]["episodes"]) - len(covered)
+    if missing:
+        typer.echo(f"note: {missing} scenarios of the suite are in none of the parts")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _confirm(estimates: Sequence[Estimate], *, yes: bool) -> bool:
+    import sys
+
+    from streamdecisionbench.errors import InputError
+
+    for line in estimates:
+        typer.echo(str(line), err=True)
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise InputError("this pass is paid for and nobody is there to be asked", fix="add --yes")
+    return typer.confirm("Record?", err=True)
+
+
+def _report(outcome: Outcome, *, quiet: bool, jsonl: bool) -> None:
+    if jsonl:
+        import msgspec
+
+        facts: dict[str, Any] = {
+            "event": "finished",
+            "out": str(outcome.folder),
+            "status": outcome.status,
+            "reason": outcome.reason,
+            **outcome.summary,
+        }
+        typer.echo(msgspec.json.encode(facts).decode())
+        return
+    if outcome.status != "complete":
+        typer.echo(
+            f"{outcome.folder}: {outcome.reason}; everything recorded so far is kept\n"
+            "  fix: go on with the same command and --resume",
+            err=True,
+        )
+        return
+    if quiet:
+        return
+    summary = outcome.summary
+    lag = summary.get("release_lag_ms") or {}
+    typer.echo(
+        f"{outcome.folder}: complete, {summary.get('responses', 0)} responses,"
+        f" {summary.get('accepted', 0)} accepted, {summary.get('failed_attempts', 0)} failed attempts;"
+        f" release lag p99 {lag.get('p99', 0):g} ms,"
+        f" dispatch wait {summary.get('dispatch_wait_total_s', 0):.2f} s in all"
+    )
+    if lag.get("p99", 0) > _LATE_MS:
+        typer.echo(
+            "note: states were published late. A busy machine delays the clock, and so does a component"
+            " that computes in this process; --clock virtual measures the latter without waiting",
+            err=True,
+        )
