@@ -29,8 +29,8 @@ def list_(data: Path | None) -> None:
     for family, scenarios in suite.families().items():
         print(f"\n{FAMILIES.get(family, family)} ({family})")
         for s in scenarios:
-            print(f"  {s.episode_id:<14}{len(s.questions)} questions, {len(s.changes())} changes")
-            print(f"  {'':<14}{s.title}")
+            print(f"  {s.episode_id:<13}{len(s.questions)} questions, {len(s.changes())} changes")
+            print(f"    {s.title}")
 
 
 def show(name: str, step: int | None, rules: bool, data: Path | None) -> None:

@@ -1,0 +1,118 @@
+"""A blind reader sees what a component sees, and nothing of the reference."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamdecisionbench.audit.export import diff, export
+from streamdecisionbench.suite.files import builtin_suite_path, read_suite
+from streamdecisionbench.suite.model import Scenario, Suite
+from tests.cli.command import sdb
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return read_suite(builtin_suite_path())
+
+
+@pytest.fixture(scope="module")
+def folders(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("audit")
+    return {s.episode_id: export(s, root / s.episode_id) for s in suite}
+
+
+def test_steps_are_exactly_the_requests(suite: Suite, folders: dict[str, Path]) -> None:
+    for scenario in suite:
+        files = sorted((folders[scenario.episode_id] / "steps").iterdir())
+        assert [f.name for f in files] == [f"{t:02d}.json" for t in range(scenario.n)]
+        for t, file in enumerate(files):
+            assert json.loads(file.read_text()) == scenario.request(t)
+
+
+def test_nothing_but_the_public_part_is_exported(suite: Suite, folders: dict[str, Path]) -> None:
+    """No note of the author and no reference answer, in any file of any scenario."""
+    for scenario in suite:
+        folder = folders[scenario.episode_id]
+        names = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+        steps = {f"steps/{t:02d}.json" for t in range(scenario.n)}
+        assert names == steps | {"README.md", "answers.template.json", "timeline.md"}
+        text = "\n".join(p.read_text() for p in folder.rglob("*") if p.is_file())
+        for step in scenario.steps:
+            for note in step.evidence:
+                assert note not in text, f"{scenario.episode_id} t={step.t}: a note leaked"
+        assert "gold" not in {
+            key for key, _ in _keys(json.loads((folder / "steps/00.json").read_text()))
+        }
+        sheet = json.loads((folder / "answers.template.json").read_text())
+        assert all(value is None for entry in sheet["steps"] for value in entry["answers"].values())
+
+
+def test_no_gold_value_stands_alone_outside_option_texts(suite: Suite) -> None:
+    """No field of a state holds a composed decision: nothing precomputed names the answer.
+
+    A state may well name things that are also option values (a file, a card, a slide). What it may
+    not hold is a field that equals the reference answer of one question at every single step.
+    """
+    for scenario in suite:
+        for question in scenario.questions:
+            values = [step.gold[question] for step in scenario.steps]
+            if len(set(values)) < 3:
+                continue
+            for path, seen in _columns(scenario).items():
+                assert seen != values, (
+                    f"{scenario.episode_id}: state.{path} is the answer to {question}"
+                )
+
+
+def test_timeline_replays_to_the_last_state(suite: Suite, folders: dict[str, Path]) -> None:
+    """The compact view loses nothing: every change of every state is a line of it."""
+    for scenario in suite:
+        text = (folders[scenario.episode_id] / "timeline.md").read_text()
+        for before, after in zip(scenario.steps, scenario.steps[1:], strict=False):
+            for line in diff(before.state, after.state):
+                assert f"- {line}\n" in text
+
+
+def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep")
+    done = sdb("audit", "export", "support_a", "--out", tmp_path)
+    assert done.returncode == 2
+    assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]
+    done = sdb("audit", "export", "support_z", "--out", tmp_path / "x")
+    assert done.returncode == 2
+    assert "support_a" in done.stderr
+
+
+def _keys(value: Any, path: str = "") -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            found.append((key, path))
+            found += _keys(inner, f"{path}.{key}")
+    elif isinstance(value, list):
+        for inner in value:
+            found += _keys(inner, path)
+    return found
+
+
+def _columns(scenario: Scenario) -> dict[str, list[Any]]:
+    """Every scalar field that all states have, as its values over time (rules left out)."""
+    rows = [dict(_scalars(step.state)) for step in scenario.steps]
+    shared = set.intersection(*(set(row) for row in rows))
+    return {path: [row[path] for row in rows] for path in shared if not path.startswith("rules")}
+
+
+def _scalars(value: Any, path: str = "") -> list[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return [
+            pair
+            for key, inner in value.items()
+            for pair in _scalars(inner, f"{path}.{key}" if path else key)
+        ]
+    if isinstance(value, list):
+        return [pair for i, inner in enumerate(value) for pair in _scalars(inner, f"{path}[{i}]")]
+    return [(path, value)]

@@ -1,0 +1,56 @@
+"""`sdb suite`: look, build, export, check."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from streamdecisionbench.suite.files import builtin_suite_path
+from tests.cli.command import sdb
+
+
+def test_list_and_stats_fit_80_columns() -> None:
+    for command in (("list",), ("stats",), ("show", "support_a")):
+        done = sdb("suite", *command)
+        assert done.returncode == 0, done.stderr
+        assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "177 changes" in sdb("suite", "stats").stdout
+    assert len(json.loads(sdb("suite", "stats", "--json").stdout)["scenarios"]) == 8
+
+
+def test_show_one_step_says_what_changed_and_why() -> None:
+    done = sdb("suite", "show", "support_a", "--step", "33")
+    text = " ".join(done.stdout.split())
+    assert "hold_action=return_customer" in text
+    assert "clock.now: 32 → 33" in text
+    assert "change:" in text
+    assert "hold_check_ticks" in text
+    assert "A06_hold" not in text
+    assert "A06_hold" in sdb("suite", "show", "support_a", "--step", "33", "--rules").stdout
+
+
+def test_show_refuses_what_is_not_there() -> None:
+    assert sdb("suite", "show", "nothing").returncode == 2
+    assert sdb("suite", "show", "support_a", "--step", "60").returncode == 2
+    assert sdb("suite", "show", "support_a", "--data", "nowhere").returncode == 2
+
+
+def test_build_and_export_give_the_shipped_bytes(tmp_path: Path) -> None:
+    assert sdb("suite", "build", "--out", tmp_path / "built").returncode == 0
+    assert sdb("suite", "export", "--out", tmp_path / "exported").returncode == 0
+    for path in builtin_suite_path().iterdir():
+        assert (tmp_path / "built" / path.name).read_bytes() == path.read_bytes()
+        assert (tmp_path / "exported" / path.name).read_bytes() == path.read_bytes()
+    assert sdb("suite", "export", "--out", tmp_path / "exported").returncode == 2
+
+
+def test_check() -> None:
+    done = sdb("suite", "check")
+    assert done.returncode == 0
+    assert "all 480 stored states" in done.stdout
+
+
+def test_build_leaves_foreign_folders_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("keep")
+    assert sdb("suite", "build", "--out", tmp_path).returncode == 2
+    assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
