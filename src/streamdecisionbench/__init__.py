@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from streamdecisionbench.recording.model import Recording
     from streamdecisionbench.recording.reader import read_recording
     from streamdecisionbench.scoring.answers import mistakes
+    from streamdecisionbench.scoring.pairs import all_pairs, compose_recordings
     from streamdecisionbench.scoring.score import Level, Score, Shares, score
     from streamdecisionbench.suite.files import read_suite, write_suite
     from streamdecisionbench.suite.model import DecisionSpec, Scenario, Suite
@@ -32,6 +33,8 @@ __all__ = [
     "Shares",
     "Suite",
     "__version__",
+    "all_pairs",
+    "compose_recordings",
     "example_recording",
     "example_suite",
     "mistakes",
@@ -47,6 +50,8 @@ _HOME = {
     "Recording": "recording.model",
     "read_recording": "recording.reader",
     "mistakes": "scoring.answers",
+    "all_pairs": "scoring.pairs",
+    "compose_recordings": "scoring.pairs",
     "Level": "scoring.score",
     "Score": "scoring.score",
     "Shares": "scoring.score",

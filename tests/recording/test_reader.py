@@ -177,3 +177,32 @@ def test_a_log_is_never_overwritten(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="already here"):
         EventLog(folder)
     assert (folder / "events.jsonl").read_bytes() == before
+
+
+def test_counts_that_are_no_counts_are_left_out(tmp_path: Path) -> None:
+    folder = write(tmp_path / "run")
+    odd = {"input_tokens": 9, "cached_tokens": None, "details": {"x": 1}}
+    edit_lines(folder, _of("response", 0, usage=odd))
+    usage = read_recording(folder, example_suite()).episodes["tiny"].responses[0].usage
+    assert usage is not None
+    assert (usage.input_tokens, usage.cached_tokens) == (9, 0)
+
+
+def test_sparse_attempts_and_manifests_load(tmp_path: Path) -> None:
+    """What others may leave out: times of attempts, counts of the manifest, our own keys."""
+    folder = write(tmp_path / "run")
+
+    def sparse(line: dict[str, Any]) -> dict[str, Any]:
+        if line["kind"] == "attempt":
+            return {
+                k: line[k]
+                for k in ("kind", "episode_id", "t", "request_hash", "attempt", "started_s", "ok")
+            }
+        return line
+
+    edit_lines(folder, sparse)
+    assert read_recording(folder, example_suite()).episodes["tiny"].attempts[0].received_s is None
+    record = json.loads((folder / "run.json").read_text())
+    record["config"]["scenarios"] = ["some other name"]
+    (folder / "run.json").write_text(json.dumps(record))
+    assert read_recording(folder, example_suite())

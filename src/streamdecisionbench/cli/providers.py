@@ -29,10 +29,12 @@ def providers(
 
         print(msgspec.json.format(msgspec.json.encode([asdict(s) for s in statuses])).decode())
         return
-    width = max(len(status.provider) for status in statuses) + 1
+    import textwrap
+
+    indent = " " * 4
     for status in statuses:
         mark = "ready" if status.installed else "missing"
-        print(f"{status.provider + ':':<{width}}  {mark:<7}  {status.what}")
+        print(f"{status.provider}: {mark}")
         details = [f"{package} {version}" for package, version in status.versions.items()]
         details += [
             f"{variable} {'set' if is_set else 'not set'}"
@@ -42,5 +44,6 @@ def providers(
             details.append(f"from {status.source}")
         if status.install:
             details.append(status.install)
-        if details:
-            print(f"{'':<{width}}           {' · '.join(details)}")
+        for text in (status.what, ", ".join(details)):
+            if text:
+                print(textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=indent))

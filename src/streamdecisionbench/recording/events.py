@@ -43,9 +43,9 @@ class Attempt(msgspec.Struct, frozen=True, tag_field="kind", tag="attempt", omit
     request_hash: str
     attempt: int
     started_s: float
-    received_s: float | None
-    completed_s: float | None
-    ok: bool
+    received_s: float | None = None
+    completed_s: float | None = None
+    ok: bool = False
     retryable: bool = False
     error_type: str | None = None
     http_status: int | None = None
@@ -67,7 +67,7 @@ class Response(msgspec.Struct, frozen=True, tag_field="kind", tag="response", om
     completed_s: float
     actual_recorded_s: float
     discard_reason: str | None = None
-    attempts: list[dict[str, Any]] = []
+    attempts: list[Any] = []
     wire_answers: dict[str, str] = {}
     decision: dict[str, str] = {}
     model: str | None = None
@@ -81,7 +81,9 @@ class Response(msgspec.Struct, frozen=True, tag_field="kind", tag="response", om
     def success_started_s(self) -> float:
         """Start of the successful attempt (the last one that was ok)."""
         for attempt in reversed(self.attempts):
-            if attempt.get("ok", True) and isinstance(attempt.get("started_s"), int | float):
+            if not isinstance(attempt, dict) or not attempt.get("ok", True):
+                continue
+            if isinstance(attempt.get("started_s"), int | float):
                 return float(attempt["started_s"])
         return self.started_s
 

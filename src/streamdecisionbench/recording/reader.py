@@ -21,7 +21,14 @@ from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE, file_sha
 from streamdecisionbench.suite.files import read_json
 from streamdecisionbench.suite.model import Suite
 
-__all__ = ["EventScan", "find_problems", "iter_events", "read_recording", "recorded_suite_hash", "scan"]
+__all__ = [
+    "EventScan",
+    "find_problems",
+    "iter_events",
+    "read_recording",
+    "recorded_suite_hash",
+    "scan",
+]
 
 _SHOWN = 5
 
@@ -62,8 +69,13 @@ def iter_events(path: Path) -> Iterator[Event | None]:
                 if not line.endswith(b"\n"):
                     yield None
                     return
-                if isinstance(error, msgspec.ValidationError) and _unknown_kind(line):
-                    continue
+                if isinstance(error, msgspec.ValidationError):
+                    if _unknown_kind(line):
+                        continue
+                    mended = _with_plain_usage(line)
+                    if mended is not None:
+                        yield mended
+                        continue
                 raise InputError(
                     f"line {number} is not an event: {error}",
                     where=path,
@@ -244,7 +256,24 @@ def _expected_steps(run: Mapping[str, Any]) -> dict[str, int]:
 def _wanted_episodes(run: Mapping[str, Any], steps: Mapping[str, int]) -> list[str]:
     """What this recording set out to cover: all of the suite unless its config names scenarios."""
     chosen = (run.get("config") or {}).get("scenarios")
-    return [str(e) for e in chosen] if chosen else list(steps)
+    if isinstance(chosen, list) and chosen and all(e in steps for e in chosen):
+        return [str(e) for e in chosen]
+    return list(steps)
+
+
+def _with_plain_usage(line: bytes) -> Event | None:
+    """Services report token counts as null or nested at times; what is no count is left out."""
+    try:
+        raw = msgspec.json.decode(line)
+        usage = raw.get("usage")
+        if raw.get("kind") != "response" or usage is None:
+            return None
+        counts = usage if isinstance(usage, dict) else {}
+        raw["usage"] = {k: v for k, v in counts.items() if type(v) is int}
+        response: Event = msgspec.convert(raw, Response)
+    except (msgspec.DecodeError, msgspec.ValidationError, AttributeError):
+        return None
+    return response
 
 
 def _unknown_kind(line: bytes) -> bool:

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.scoring.acceptance import accepted_at
 from streamdecisionbench.scoring.answers import AnswerScore, answer_score
 from streamdecisionbench.scoring.classes import CLASSES, shares_at
@@ -184,7 +186,7 @@ class Score:
 
 
 def score(
-    recording: Recording,
+    recording: Recording | str | Path,
     suite: Suite | None = None,
     *,
     interval: float = 2.0,
@@ -192,7 +194,14 @@ def score(
     weighting: str = "log",
     clock: str = "recorded",
 ) -> Score:
-    """Scores a complete recording. Without `suite` it must belong to the built-in one."""
+    """Scores a complete recording, given itself or its folder.
+
+    Without `suite`, it is the built-in one or the one that lies beside the recording.
+    """
+    if not isinstance(recording, Recording):
+        folder = Path(recording)
+        suite = suite or find_suite(recorded_suite_hash(folder), near=folder)
+        recording = read_recording(folder, suite)
     if suite is None:
         suite = find_suite(recording.dataset_hash, near=recording.path)
     limits = Bounds(bounds[0], bounds[1], weighting)

@@ -125,11 +125,12 @@ def _episode_file(
         ),
     }
     for key, value in facts.items():
-        if key in summary and summary[key] != value:
+        stated = summary.get(key, value)
+        if isinstance(stated, int | float | str) and stated != value:
             yield Violation(
                 MANIFEST_FILE,
                 f"episodes.{name}.{key}",
-                f"is {summary[key]!r}, the file has {value!r}",
+                f"is {stated!r}, the file has {value!r}",
             )
 
 
