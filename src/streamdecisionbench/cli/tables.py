@@ -45,20 +45,26 @@ def require_one_form(as_json: bool, as_csv: bool) -> None:
         raise InputError("--json and --csv exclude each other", fix="choose one")
 
 
-def print_tables(tables: Sequence[Table], headings: Sequence[Heading] = ()) -> None:
-    """Tables of at most the terminal's width, notes and signatures dimmed below."""
+def print_tables(
+    tables: Sequence[Table], headings: Sequence[Heading] = (), lines: Sequence[str] = ()
+) -> None:
+    """Notes that must be read first, lines in plain words, tables, signatures."""
     out = console()
-    for heading in headings:
-        for note in heading.notes:
-            out.print(Text(f"! {heading.name}: {note}", style="bold yellow"))
+    for note, names in _grouped(headings).items():
+        out.print(Text(f"! {note} ({', '.join(names)})", style="bold yellow"))
+    for line in lines:
+        out.print(Text(line))
+    if lines:
+        out.print()
     for k, table in enumerate(tables):
         if k:
             out.print()
+        out.print(Text(table.title, style="italic"))
         out.print(_rich(table))
         for note in table.notes:
             out.print(Text(note, style="dim"))
-    for heading in headings:
-        out.print(Text(f"{heading.name}  {heading.signature}", style="dim", overflow="fold"))
+    for line in _signatures(headings):
+        out.print(Text(line, style="dim", overflow="fold"))
 
 
 def print_csv(tables: Sequence[Table]) -> None:
@@ -121,8 +127,29 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
+def _grouped(headings: Sequence[Heading]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for heading in headings:
+        for note in heading.notes:
+            found.setdefault(note, []).append(heading.name)
+    return found
+
+
+def _signatures(headings: Sequence[Heading]) -> list[str]:
+    """What all signatures share once, and what is each recording's own."""
+    every = [heading.signature.split() for heading in headings]
+    if len(every) < 2:
+        return [f"{h.name}  {h.signature}" for h in headings]
+    shared = [word for word in every[0] if all(word in words for words in every)]
+    own = [
+        f"{heading.name}  {' '.join(word for word in words if word not in shared)}"
+        for heading, words in zip(headings, every, strict=True)
+    ]
+    return [" ".join(shared), *own]
+
+
 def _rich(table: Table) -> RichTable:
-    shown = RichTable(title=Text(table.title), title_justify="left", box=None, pad_edge=False)
+    shown = RichTable(box=None, pad_edge=False)
     for column in table.columns:
         shown.add_column(
             Text(column.name),

@@ -1,0 +1,133 @@
+"""What a pass over a paid service will cost, before it starts, from a dated table of list prices."""
+
+from __future__ import annotations
+
+import fnmatch
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import msgspec
+
+from streamdecisionbench.components.base import ComponentInfo
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.suite.files import read_json
+from streamdecisionbench.suite.model import Scenario
+from streamdecisionbench.suite.sizes import estimate_tokens
+
+__all__ = ["Estimate", "Price", "PriceTable", "estimate", "find_price", "read_prices"]
+
+_TOKENS_PER_ANSWER = 8
+"""A question id and a label as JSON. Published answers without reasoning: 46 tokens for 6–7."""
+
+
+class Price(msgspec.Struct, frozen=True):
+    """List price per million tokens of one provider's models, named by a shell pattern."""
+
+    provider: str
+    model: str
+    input: float
+    output: float
+    cached_input: float | None = None
+
+
+class PriceTable(msgspec.Struct, frozen=True):
+    """Prices with the date they were read. Without a date a price means nothing."""
+
+    currency: str
+    as_of: str
+    prices: tuple[Price, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Expected tokens and cost; `reasoning` says that a model may add tokens nobody can foresee."""
+
+    name: str
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    currency: str
+    as_of: str
+    reasoning: bool
+
+    def __str__(self) -> str:
+        more = ", plus whatever it spends on reasoning" if self.reasoning else ""
+        return (
+            f"{self.name}: {self.requests} requests, about {self.input_tokens:,} input and"
+            f" {self.output_tokens:,} output tokens: about {self.cost:.2f} {self.currency}{more}"
+            f" (list prices of {self.as_of})"
+        )
+
+
+def estimate(
+    info: ComponentInfo,
+    scenarios: Iterable[Scenario],
+    *,
+    passes: int = 1,
+    table: PriceTable | None = None,
+) -> Estimate | None:
+    """None when nothing is paid: in this process, on a machine of the user's own, no known price."""
+    if info.in_process or info.simulated or _is_private(info.base_url_host):
+        return None
+    table = table or read_prices()
+    price = find_price(table, info.provider, info.model)
+    if price is None:
+        return None
+    requests = tokens_in = tokens_out = 0
+    for scenario in scenarios:
+        requests += scenario.n
+        tokens_in += sum(estimate_tokens(scenario.request(t)) for t in range(scenario.n))
+        tokens_out += scenario.n * len(scenario.questions) * _TOKENS_PER_ANSWER
+    tokens_in, tokens_out = tokens_in * passes, tokens_out * passes
+    effort = info.settings.get("effort")
+    return Estimate(
+        name=info.name,
+        requests=requests * passes,
+        input_tokens=tokens_in,
+        output_tokens=tokens_out,
+        cost=(tokens_in * price.input + tokens_out * price.output) / 1e6,
+        currency=table.currency,
+        as_of=table.as_of,
+        reasoning=price.output > 0 and effort not in ("none", "minimal"),
+    )
+
+
+def find_price(table: PriceTable, provider: str, model: str) -> Price | None:
+    """The first line whose patterns match.
+
+    >>> find_price(read_prices(), "openai", "gpt-6-astra-2026-08-01").output
+    50.0
+    """
+    family = provider.partition("-")[0]  # openai-decisions is billed like openai
+    for price in table.prices:
+        if price.provider in (provider, family) and fnmatch.fnmatchcase(model.lower(), price.model):
+            return price
+    return None
+
+
+def read_prices(path: Path | None = None) -> PriceTable:
+    """The table in the package, or the user's own file of the same form."""
+    path = path or Path(str(resources.files("streamdecisionbench") / "data" / "prices.json"))
+    try:
+        return msgspec.convert(read_json(path), PriceTable)
+    except msgspec.ValidationError as error:
+        raise InputError(
+            f"is not a price table: {error}", where=path, fix="see data/prices.json for the form"
+        ) from None
+
+
+def _is_private(host: str | None) -> bool:
+    """A loopback or private address; None is the provider's own service."""
+    if host is None:
+        return False
+    name = host.rpartition(":")[0] if host.count(":") == 1 else host.strip("[]")
+    if name == "localhost" or name.endswith((".localhost", ".local", ".internal")):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_private
+    except ValueError:
+        return False

@@ -1,0 +1,303 @@
+"""One episode's book-keeping, the same on every clock: what happened is written, then acted on.
+
+The runner says when things happened; the ledger checks and decodes answers, writes the events, asks
+the arbiter, and keeps the tally that progress is drawn from. Nothing here waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from streamdecisionbench.components.base import Answer, Component, Fatal, Request, Retryable
+from streamdecisionbench.components.contract import check_answer
+from streamdecisionbench.recording.arbitration import Arbiter
+from streamdecisionbench.recording.clock import seconds
+from streamdecisionbench.recording.events import (
+    AFTER_HORIZON,
+    OLDER_THAN_ACTIVE,
+    Attempt,
+    Event,
+    Release,
+    Response,
+)
+from streamdecisionbench.suite.digest import request_hash
+from streamdecisionbench.suite.model import Scenario
+
+__all__ = ["Exchange", "Lane", "Ledger", "Log", "Prepared", "Reading", "Tally", "prepare"]
+
+_LONGEST_MODEL_NAME = 200
+
+
+class Log(Protocol):
+    """Where events go: `recording.writer.EventLog`."""
+
+    def append(self, event: Event) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A component and its part in the run: None alone, "fast" or "slow" in a pair."""
+
+    component: Component
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A scenario with everything computed that can be before its clock starts."""
+
+    scenario: Scenario
+    requests: tuple[Request, ...]
+    reference: tuple[dict[str, str], ...]
+    interval_s: float
+
+    @property
+    def horizon_s(self) -> float:
+        """H = n · Δ."""
+        return len(self.requests) * self.interval_s
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A valid answer, decoded and composed."""
+
+    answer: Answer
+    pred: dict[str, str]
+    decision: dict[str, str]
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One step's request to one component, from publication to its answer."""
+
+    lane: Lane
+    t: int
+    release_s: float
+    request: Request
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def started_s(self) -> float:
+        """Start of the first attempt: from publication to here is dispatch wait."""
+        return float(self.attempts[0]["started_s"])
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts that progress shows; written by the event loop, read by whoever draws."""
+
+    scenario: str = ""
+    scenario_index: int = 0
+    scenarios: int = 0
+    step: int = 0
+    steps: int = 0
+    in_flight: int = 0
+    responses: int = 0
+    expected: int = 0
+    accepted: int = 0
+    discarded: int = 0
+    failed_attempts: int = 0
+    observed_s: float = 0.0
+    correct_s: float = 0.0
+    release_lags_s: list[float] = field(default_factory=list)
+    dispatch_lags_s: list[float] = field(default_factory=list)
+    served_models: set[str] = field(default_factory=set)
+
+    @property
+    def in_force(self) -> float | None:
+        """Share of the time so far in which the decision in force was the reference."""
+        return self.correct_s / self.observed_s if self.observed_s > 0 else None
+
+
+def prepare(scenario: Scenario, interval_s: float) -> Prepared:
+    """Requests with their hashes, and the reference: none of it is computed while time runs."""
+    questions = scenario.wire_questions()
+    return Prepared(
+        scenario=scenario,
+        requests=tuple(
+            Request(step.state, questions, request_hash(step.state, questions))
+            for step in scenario.steps
+        ),
+        reference=tuple(scenario.reference()),
+        interval_s=interval_s,
+    )
+
+
+class Ledger:
+    """The events of one episode. Every method returns with its event handed to the log."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        log: Log,
+        arbiter: Arbiter,
+        tally: Tally,
+        clean: Callable[[str], str] = str,
+    ) -> None:
+        self.prepared = prepared
+        self.tally = tally
+        self._log = log
+        self._arbiter = arbiter
+        self._clean = clean
+        self._broken = False
+        self._episode_id = prepared.scenario.episode_id
+        self._decision: dict[str, str] | None = None
+        self._published = -1
+        self._seen_s: float | None = None
+
+    def released(self, t: int, release_s: float) -> None:
+        """Step `t` is public from now on."""
+        planned_s = t * self.prepared.interval_s
+        self._write(Release(self._episode_id, t, seconds(planned_s), seconds(release_s)))
+        self._observe(release_s)
+        self._published = t
+        self.tally.step = t + 1
+        self.tally.release_lags_s.append(release_s - planned_s)
+
+    def read(self, answer: Answer) -> Reading:
+        """Checks, decodes and composes; `Fatal` when the answer breaks the contract."""
+        scenario = self.prepared.scenario
+        check_answer(answer, self.prepared.requests[0].questions)
+        pred = scenario.decode(answer.labels)
+        return Reading(answer, pred, scenario.decision_spec.compose(pred))
+
+    def failed(
+        self,
+        exchange: Exchange,
+        started_s: float,
+        ended_s: float,
+        error: Retryable | Fatal,
+        received_s: float | None = None,
+    ) -> None:
+        """An attempt that brought no valid answer."""
+        self.tally.failed_attempts += 1
+        self._attempt(exchange, started_s, received_s, ended_s, error)
+
+    def succeeded(
+        self, exchange: Exchange, started_s: float, received_s: float, completed_s: float
+    ) -> None:
+        """An attempt that brought a valid answer, right or wrong."""
+        self._attempt(exchange, started_s, received_s, completed_s, None)
+
+    def commit(
+        self,
+        exchange: Exchange,
+        reading: Reading,
+        received_s: float,
+        completed_s: float,
+        recorded_s: float,
+    ) -> Response:
+        """The acceptance check at `recorded_s`; the decision takes effect once it is written."""
+        recorded_s = seconds(recorded_s)
+        reason = self._discard_reason(exchange, recorded_s)
+        answer = reading.answer
+        model = self._clean(answer.model)[:_LONGEST_MODEL_NAME] if answer.model else None
+        response = Response(
+            episode_id=self._episode_id,
+            t=exchange.t,
+            release_s=seconds(exchange.release_s),
+            request_hash=exchange.request.request_hash,
+            ok=True,
+            accepted=reason is None,
+            started_s=exchange.started_s,
+            received_s=seconds(received_s),
+            pred=reading.pred,
+            completed_s=seconds(completed_s),
+            actual_recorded_s=recorded_s,
+            discard_reason=reason,
+            attempts=exchange.attempts,
+            wire_answers=dict(answer.labels),
+            decision=reading.decision,
+            model=model,
+            usage=answer.usage,
+            accepted_s=recorded_s if reason is None else None,
+            component=exchange.lane.name,
+            probabilities=_plain(answer.probabilities),
+            confidence=dict(answer.confidence) if answer.confidence else None,
+        )
+        self._write(response)
+        self.tally.responses += 1
+        self.tally.dispatch_lags_s.append(exchange.started_s - exchange.release_s)
+        if model:
+            self.tally.served_models.add(model)
+        if reason is None:
+            self._observe(recorded_s)
+            self._arbiter.activate(exchange.lane.name, exchange.t)
+            self._decision = reading.decision
+            self.tally.accepted += 1
+        else:
+            self.tally.discarded += 1
+        return response
+
+    def finished(self) -> None:
+        """The last answer is in: what is in force now stays so until the horizon."""
+        self._observe(self.prepared.horizon_s)
+
+    def _discard_reason(self, exchange: Exchange, recorded_s: float) -> str | None:
+        if recorded_s >= self.prepared.horizon_s:
+            return AFTER_HORIZON
+        if not self._arbiter.admits(exchange.lane.name, exchange.t):
+            return OLDER_THAN_ACTIVE
+        return None
+
+    def _attempt(
+        self,
+        exchange: Exchange,
+        started_s: float,
+        received_s: float | None,
+        ended_s: float,
+        error: Retryable | Fatal | None,
+    ) -> None:
+        attempt = Attempt(
+            episode_id=self._episode_id,
+            t=exchange.t,
+            request_hash=exchange.request.request_hash,
+            attempt=len(exchange.attempts) + 1,
+            started_s=seconds(started_s),
+            received_s=None if received_s is None else seconds(received_s),
+            completed_s=seconds(ended_s),
+            ok=error is None,
+            retryable=isinstance(error, Retryable),
+            error_type=self._clean(error.error_type) if error else None,
+            http_status=error.http_status if error else None,
+            component=exchange.lane.name,
+        )
+        self._write(attempt)
+        brief: dict[str, Any] = {
+            "attempt": attempt.attempt,
+            "started_s": attempt.started_s,
+            "received_s": attempt.received_s,
+            "completed_s": attempt.completed_s,
+            "ok": attempt.ok,
+        }
+        if error is not None:
+            brief |= {"retryable": attempt.retryable, "error_type": attempt.error_type}
+        exchange.attempts.append(brief)
+
+    def _observe(self, now_s: float) -> None:
+        """In-force time up to `now_s`, observed from the first release to the horizon."""
+        now_s = min(now_s, self.prepared.horizon_s)
+        if self._seen_s is not None and now_s > self._seen_s:
+            self.tally.observed_s += now_s - self._seen_s
+            if self._decision == self.prepared.reference[self._published]:
+                self.tally.correct_s += now_s - self._seen_s
+        if self._seen_s is None or now_s > self._seen_s:
+            self._seen_s = now_s
+
+    def _write(self, event: Event) -> None:
+        # After a write that failed half-way, another line would hide that the log is torn.
+        if self._broken:
+            raise OSError("the event log cannot be written any more")
+        try:
+            self._log.append(event)
+        except OSError:
+            self._broken = True
+            raise
+
+
+def _plain(distributions: Any) -> dict[str, dict[str, float]] | None:
+    if not distributions:
+        return None
+    return {question: dict(values) for question, values in distributions.items()}

@@ -1,0 +1,177 @@
+"""What a person or a machine sees while a recording runs.
+
+Drawing happens in a thread of its own, four times a second, from counters the event loop keeps
+anyway: the recorder never waits for a terminal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from streamdecisionbench.recording.ledger import Tally
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["JsonLines", "Progress", "Quiet", "Terminal", "choose_progress", "snapshot"]
+
+_PERIOD_S = 0.25
+
+
+class Progress(Protocol):
+    """A way to show progress."""
+
+    def show(self, tally: Tally) -> None: ...
+
+    def say(self, event: str, **facts: Any) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Quiet:
+    """Nothing at all."""
+
+    def show(self, tally: Tally) -> None:
+        pass
+
+    def say(self, event: str, **facts: Any) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class JsonLines:
+    """One JSON object a line on standard output, each with an `event`."""
+
+    def __init__(self, stream: IO[str] | None = None) -> None:
+        self._stream = stream or sys.stdout
+        self._lock = threading.Lock()
+        self._last: dict[str, Any] | None = None
+
+    def show(self, tally: Tally) -> None:
+        facts = snapshot(tally)
+        if facts != self._last:
+            self._last = facts
+            self.say("progress", **facts)
+
+    def say(self, event: str, **facts: Any) -> None:
+        line = msgspec.json.encode({"event": event, **facts}).decode()
+        # Whoever was reading may have gone; the recording goes on.
+        with self._lock, contextlib.suppress(BrokenPipeError, ValueError):
+            self._stream.write(line + "\n")
+            self._stream.flush()
+
+    def close(self) -> None:
+        pass
+
+
+class Terminal:
+    """A live table on a terminal; one line per event where there is none."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._console = Console(stderr=True)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._running = False
+
+    def show(self, tally: Tally) -> None:
+        if not self._console.is_terminal:
+            return
+        if not self._running:
+            self._live.start()
+            self._running = True
+        self._live.update(_table(tally), refresh=True)
+
+    def say(self, event: str, **facts: Any) -> None:
+        title = facts.pop("name", event)
+        text = ", ".join(f"{_plain(value)} {key}" for key, value in facts.items())
+        self._console.print(f"{title}: {text}" if text else title, markup=False, highlight=False)
+
+    def close(self) -> None:
+        if self._running:
+            self._live.stop()
+            self._running = False
+
+
+def choose_progress(*, quiet: bool = False, jsonl: bool = False) -> Progress:
+    """The one way to show progress that the command line asked for."""
+    if jsonl:
+        return JsonLines()
+    return Quiet() if quiet else Terminal()
+
+
+def snapshot(tally: Tally) -> dict[str, Any]:
+    """The counters as plain data.
+
+    >>> snapshot(Tally(scenario="a", step=3, steps=60))["step"]
+    3
+    """
+    in_force = tally.in_force
+    return {
+        "scenario": tally.scenario,
+        "scenario_index": tally.scenario_index,
+        "scenarios": tally.scenarios,
+        "step": tally.step,
+        "steps": tally.steps,
+        "in_flight": tally.in_flight,
+        "responses": tally.responses,
+        "expected": tally.expected,
+        "accepted": tally.accepted,
+        "discarded": tally.discarded,
+        "failed_attempts": tally.failed_attempts,
+        "in_force": None if in_force is None else round(in_force, 4),
+    }
+
+
+@contextmanager
+def drawing(progress: Progress, tally: Tally) -> Iterator[None]:
+    """Draws until the block ends."""
+    done = threading.Event()
+
+    def draw() -> None:
+        while not done.wait(_PERIOD_S):
+            progress.show(tally)
+
+    thread = threading.Thread(target=draw, name="progress", daemon=True)
+    if not isinstance(progress, Quiet):
+        thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        if thread.is_alive():
+            thread.join()
+        progress.close()
+
+
+def _table(tally: Tally) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("scenario", "step", "in flight", "answered", "accepted", "errors", "in force"):
+        table.add_column(name, justify="left" if name == "scenario" else "right")
+    in_force = tally.in_force
+    table.add_row(
+        f"{tally.scenario} ({tally.scenario_index}/{tally.scenarios})",
+        f"{tally.step}/{tally.steps}",
+        str(tally.in_flight),
+        f"{tally.responses}/{tally.expected}",
+        str(tally.accepted),
+        str(tally.failed_attempts),
+        "–" if in_force is None else f"{100 * in_force:.1f} %",
+    )
+    return table
+
+
+def _plain(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,94 @@
+"""When a failed attempt is made again: only what may pass by itself, and not for ever.
+
+Connection errors, network timeouts and explicit rate limits are retried with the same input: the
+first retry at once, later ones after 0.5, 1 and 2 s, five attempts in all. A service that says how
+long to wait is believed when that is longer.
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from streamdecisionbench.components.base import Fatal, Retryable
+from streamdecisionbench.errors import SdbError
+
+__all__ = ["RetryPolicy", "classify", "next_delay"]
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """`delays_s[k]` is the wait before attempt k + 2."""
+
+    delays_s: tuple[float, ...] = (0.0, 0.5, 1.0, 2.0)
+    longest_wait_s: float = 300.0
+
+    @property
+    def max_attempts(self) -> int:
+        return len(self.delays_s) + 1
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "max_attempts": self.max_attempts,
+            "delays_s": list(self.delays_s),
+            "longest_wait_s": self.longest_wait_s,
+            "retried": ["connection error", "network timeout", "rate limit"],
+        }
+
+
+def next_delay(policy: RetryPolicy, attempt: int, error: Retryable) -> float:
+    """Seconds to wait after failed attempt number `attempt` (1, 2, …), or `Fatal`: give up.
+
+    >>> policy = RetryPolicy()
+    >>> [next_delay(policy, k, Retryable("connection")) for k in (1, 2, 3, 4)]
+    [0.0, 0.5, 1.0, 2.0]
+    >>> next_delay(policy, 1, Retryable("rate_limit", http_status=429, retry_after_s=7.0))
+    7.0
+    """
+    if attempt >= policy.max_attempts:
+        raise Fatal(
+            "attempts_exhausted",
+            f"{policy.max_attempts} attempts failed, the last with {_describe(error)}",
+            fix="check the network and the service, then go on with --resume",
+            http_status=error.http_status,
+        )
+    asked = error.retry_after_s or 0.0
+    if asked > policy.longest_wait_s:
+        raise Fatal(
+            "rate_limit",
+            f"the service asks to wait {asked:.0f} s, which is longer than"
+            f" {policy.longest_wait_s:.0f} s",
+            fix="go on later with --resume",
+            http_status=error.http_status,
+        )
+    return max(policy.delays_s[attempt - 1], asked)
+
+
+def classify(error: Exception) -> Retryable | Fatal:
+    """Every failure is one of two kinds. A plain timeout or broken connection may be tried again.
+
+    The text of an exception nobody foresaw is left out: it could hold the input or a key. Its type
+    and the line that raised it say where to look.
+    """
+    if isinstance(error, Retryable | Fatal):
+        return error
+    if isinstance(error, TimeoutError):
+        return Retryable("timeout")
+    if isinstance(error, ConnectionError):
+        return Retryable("connection")
+    if isinstance(error, SdbError):
+        return Fatal(type(error).__name__, str(error))
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return Fatal(
+        type(error).__name__,
+        f"the component raised {type(error).__name__}{place}",
+        fix="correct the component, then go on with --resume",
+    )
+
+
+def _describe(error: Retryable) -> str:
+    status = f" (HTTP {error.http_status})" if error.http_status else ""
+    return f"{error.error_type}{status}"

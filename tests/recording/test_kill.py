@@ -1,0 +1,135 @@
+"""Killed at any moment, a recording loses nothing it had written and can be finished."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.events import Response
+from streamdecisionbench.recording.reader import read_recording, scan
+from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
+from streamdecisionbench.suite.files import read_suite
+from tests.recording.recorder_kit import loopback_server, suite_folder
+
+HERE = Path(__file__).parent
+MOMENTS = 20
+SCENARIOS = ("one_a", "two_b", "three_a")
+STEPS = 8
+COMMAND = [sys.executable, "-m", "streamdecisionbench.cli.main", "run"]
+
+
+def command(data: Path, out: Path, *more: str) -> list[str]:
+    where = ["--data", str(data), "--out", str(out), "--quiet"]
+    return [*COMMAND, "python:loopback_component:Loopback", *where, *more]
+
+
+def lines_of(out: Path) -> int:
+    log = out / EVENTS_FILE
+    return log.read_bytes().count(b"\n") if log.exists() else 0
+
+
+@pytest.mark.parametrize("moment", range(MOMENTS))
+def test_killed_at_a_random_moment(tmp_path: Path, moment: int) -> None:
+    """The moment is a number of written lines, spread over the run, plus a random instant."""
+    draw = random.Random(moment)
+    data = suite_folder(tmp_path / "suite", *SCENARIOS, steps=STEPS, tick=0.02)
+    suite = read_suite(data)
+    out = tmp_path / "out"
+    last_line = 3 * len(SCENARIOS) * STEPS - 2
+    after = round(moment * last_line / (MOMENTS - 1))
+    with loopback_server(delay_s=0.03) as url:
+        environment = {**os.environ, "SDB_TEST_URL": url}
+        process = subprocess.Popen(
+            command(data, out), cwd=HERE, env=environment, stderr=subprocess.PIPE
+        )
+        try:
+            deadline = time.monotonic() + 120
+            while lines_of(out) < after and time.monotonic() < deadline:
+                assert process.poll() is None, "it ended before it could be killed"
+                time.sleep(0.001)
+            time.sleep(draw.uniform(0, 0.02))
+            # What is on disk at this instant must be there after the kill.
+            seen = (out / EVENTS_FILE).read_bytes() if (out / EVENTS_FILE).exists() else b""
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.communicate(timeout=60)
+        finished_first = process.returncode == 0
+
+        answered: list[Response] = []
+        left = b""
+        if (out / EVENTS_FILE).exists():
+            left = (out / EVENTS_FILE).read_bytes()
+            answered = [e for e in scan(out / EVENTS_FILE).events if isinstance(e, Response)]
+        assert left.startswith(seen)
+        assert len(answered) == left.count(b'{"kind":"response"')
+        if not finished_first:
+            assert not (out / RUN_FILE).exists() or (
+                json.loads((out / RUN_FILE).read_text())["status"] in {"running", "complete"}
+            )
+            if not _complete(out):
+                with pytest.raises(InputError, match=r"incomplete|no run\.json|no such folder"):
+                    read_recording(out, suite)
+
+        resumed = subprocess.run(
+            command(data, out, "--resume"),
+            cwd=HERE,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    assert resumed.returncode == 0, resumed.stderr
+    recording = read_recording(out, suite)
+    assert {e: len(x.responses) for e, x in recording.episodes.items()} == dict.fromkeys(
+        SCENARIOS, STEPS
+    )
+    # Every line written before the kill is still somewhere in the folder.
+    kept = b"".join(path.read_bytes() for path in sorted(out.glob("events*.jsonl")))
+    for line in left.splitlines(True):
+        assert line in kept
+
+
+def _complete(out: Path) -> bool:
+    run = out / RUN_FILE
+    return run.exists() and bool(json.loads(run.read_text())["status"] == "complete")
+
+
+def test_a_second_interruption_ends_it_at_once(tmp_path: Path) -> None:
+    """A component that will not close cannot hold the command."""
+    (tmp_path / "stubborn.py").write_text(
+        "import asyncio, pathlib\n"
+        "class Stubborn:\n"
+        "    async def answer(self, request):\n"
+        "        await asyncio.sleep(0.01)\n"
+        "        return dict(request.state['hint'])\n"
+        "    async def close(self):\n"
+        "        pathlib.Path('closing').touch()\n"
+        "        await asyncio.sleep(3600)\n"
+    )
+    data = suite_folder(tmp_path / "suite", steps=2000, tick=0.01)
+    out = tmp_path / "out"
+    where = ["--data", str(data), "--out", str(out), "--quiet"]
+    process = subprocess.Popen([*COMMAND, "python:stubborn:Stubborn", *where], cwd=tmp_path)
+    try:
+        deadline = time.monotonic() + 120
+        while lines_of(out) < 20 and time.monotonic() < deadline:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        while not (tmp_path / "closing").exists() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+    finally:
+        process.kill()
+    with pytest.raises(InputError, match="incomplete"):
+        read_recording(out)
