@@ -163,7 +163,7 @@ EDITS = [
     Edited("b", 34, "five pieces", log(34, "kit_count", value=5), {}),
     Edited("b", 35, "the full kit is ours", log(35, "kit_count", unit="CM-2291"), {"route": "release", "destination": "burn_in_rack", **OFF}),
     Edited("b", 38, "another unit's P1", log(38, "crimp_height", unit="CM-2290"), {"route": "release", "stage": "label", "next_step": "none", "destination": "burn_in_rack"}),
-    Edited("b", 38, "P1 1.50 becomes 1.51", log(38, "crimp_height", value=1.51), {"route": "repair", "next_step": "none", "target": "P1", "method": "recrimp"}),
+    Edited("b", 38, "P1 1.42 becomes 1.41", log(38, "crimp_height", value=1.41), {"route": "repair", "next_step": "none", "target": "P1", "method": "recrimp"}),
     Edited("b", 40, "label unreadable", log(40, "scan", value="NO_READ"), {"route": "advance", "stage": "terminate", "next_step": "electrical", **OFF}),
     Edited("b", 40, "P1 not reworked", drop(38, "crimp_height"), {"route": "release", "destination": "burn_in_rack", **OFF}),
     Edited("b", 41, "the kit is short", log(41, "kit_count", value=3), {"target": "accessory", "method": "adjust_kit"}),
@@ -174,6 +174,8 @@ EDITS = [
     Edited("b", 49, "tray readable", log(49, "kit_count", value=4), {"route": "release", "destination": "burn_in_rack"}),
     Edited("b", 51, "the ticket is ours", ticket("N-3060", unit="CM-2291"), {"route": "hold", "destination": "quarantine_cage"}),
     Edited("b", 53, "0.84 becomes 0.85", log(53, "camera", confidence=0.85), {"route": "repair", "stage": "terminate", "target": "P1", "method": "replace_cable", "destination": "none"}),
+    Edited("b", 54, "the dropped unit's damage is ours", log(54, "camera", unit="CM-2291"), {"route": "repair", "stage": "terminate", "target": "P1", "method": "replace_cable", "destination": "none"}),
+    Edited("b", 58, "another subject", ticket("N-3063", subject="P1 damaged"), {}),
     Edited("b", 58, "another unit's ticket", ticket("N-3063", unit="CM-2292"), {"route": "release", "destination": "burn_in_rack"}),
     Edited("b", 59, "ticket still open", ticket("N-3063", closed=None), {"route": "hold", "destination": "quarantine_cage"}),
 ]  # fmt: skip

@@ -20,6 +20,8 @@ from tests.families.test_debugging_panel import (
     wait,
 )
 
+KIT_FAILURE = fail("spec/x", "app/kit/a.py:7")
+
 COMMITMENT_CASES = [
     Case("first form", owned((KIT, True, "We take r2.")), wait(), ("commitment", "owner")),
     Case("second form", owned((KIT, True, "we'll take r2")), wait(), ("commitment",)),
@@ -110,6 +112,43 @@ COMMITMENT_CASES = [
         owned((KIT, True, "We take r2."), saves=[(16, "app/core.py")]),
         rerun("target"),
         ("order", "changed"),
+    ),
+    Case(
+        "a compiler error outranks a commitment",
+        panel(
+            20,
+            run(
+                "r2",
+                12,
+                15,
+                failed=[KIT_FAILURE],
+                compiler=[{"severity": "error", "file": "app/core.py", "text": ""}],
+            ),
+            messages=[(KIT, True, "We take r2.")],
+        ),
+        inspect("app/core.py"),
+        ("order", "compiler"),
+    ),
+    Case(
+        "a pin not executed outranks a commitment",
+        panel(
+            20,
+            run("r2", 12, 15, passed=[], failed=[KIT_FAILURE]),
+            messages=[(KIT, True, "We take r2.")],
+        ),
+        rerun("target", "not_run"),
+        ("order", "not_executed"),
+    ),
+    Case(
+        "a commitment to an earlier run of the same failure does not carry over",
+        panel(
+            20,
+            run("r1", 8, 10, failed=[KIT_FAILURE]),
+            run("r2", 12, 15, failed=[KIT_FAILURE]),
+            messages=[(KIT, True, "We take r1.")],
+        ),
+        DELEGATE,
+        ("commitment",),
     ),
 ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -207,6 +208,49 @@ def test_run_counts_add_up(scenario: Scenario) -> None:
         if run["scope"] != "full"
     }
     assert len(totals) == 1
+
+
+@each_scenario
+def test_runner_totals_agree_with_the_results(scenario: Scenario) -> None:
+    """ "collected N items" and "(N)" count every test that the run then reports."""
+    found = 0
+    for run in scenario.steps[-1].state["runs"]:
+        total = len(run["passed"]) + len(run["failed"]) + run["skipped"]
+        for line in run["output"]:
+            for printed in re.findall(r"collected (\d+) items|\((\d+)\)$", line["text"]):
+                assert int("".join(printed)) == total, run["id"]
+                found += 1
+    assert found
+
+
+@each_scenario
+def test_a_frame_moves_only_if_its_file_was_saved(scenario: Scenario) -> None:
+    """A test that fails again at a file nobody saved in between fails at the same line."""
+    state = scenario.steps[-1].state
+    seen: dict[tuple[str, str], tuple[str, int]] = {}
+    for run in state["runs"]:
+        for failed in run["failed"]:
+            for frame in failed["frames"]:
+                path, _, line = frame.rpartition(":")
+                old, since = seen.get((failed["test"], path), (line, run["started"]))
+                ticks = [save["at"] for save in state["saves"] if save["path"] == path]
+                if not any(since < at <= run["started"] for at in ticks):
+                    assert line == old, (run["id"], frame)
+                seen[failed["test"], path] = (line, run["started"])
+
+
+@each_draft
+def test_a_final_goes_on_from_its_partial(draft: Draft) -> None:
+    """A partial utterance breaks off between words and its final keeps the words heard so far."""
+    partial: dict[str, list[str]] = {}
+    for event in draft.events:
+        if event.kind == "message":
+            words = re.findall(r"[\w'-]+", event.data["text"].lower())
+            heard = partial.pop(event.data["id"], [])
+            assert words[: len(heard)] == heard, event.data["id"]
+            if not event.data["final"]:
+                partial[event.data["id"]] = words
+    assert partial == {}
 
 
 @each_scenario

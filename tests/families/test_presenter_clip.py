@@ -39,8 +39,8 @@ CLIP = [
         clip_state="play",
     ),
     case(
-        "play again",
-        "clip",
+        "play again: a final pause is no early pause",
+        "clip tiers mode",
         room(PLAY, said("p", 3, "Pause the clip.", 4), said("p", 5, "Play the clip.", 6)),
         clip_state="play",
         mode="clip",

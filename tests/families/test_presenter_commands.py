@@ -66,6 +66,13 @@ SLIDES = [
     case(
         "provisional next", "tiers slide transcript", room(said("p", 1, "next slide")), slide="s2"
     ),
+    case(
+        "final at its onset tick",
+        "transcript tiers",
+        room(said("h", 1, "The session is closed.", 1)),
+        mode="closed",
+        captions="host",
+    ),
     case("previous", "slide", one_final("p", "Previous slide."), slide="s1"),
     case("a number", "slide", one_final("p", "Go to slide four."), slide="s4"),
     case(

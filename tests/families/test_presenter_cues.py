@@ -25,7 +25,10 @@ CARD = [
         "onset at the opening tick", "card", room(OPEN, said("a", 4, "")), question_card="listening"
     ),
     case(
-        "onset one tick before", "card", room(OPEN, said("a", 3, "well")), question_card="waiting"
+        "onset one tick before, with the host's onset",
+        "card",
+        room(OPEN, said("a", 3, "well")),
+        question_card="waiting",
     ),
     case(
         "onset one tick after", "card", room(OPEN, said("a", 5, "well")), question_card="listening"

@@ -155,7 +155,7 @@ def test_states_show_rules_and_no_future(scenario: Scenario) -> None:
         state = step.state
         assert state["rules"] == [f"{name}: {text}" for name, text in RULES.items()]
         assert state["clock"] == {"now": step.t}
-        seen = [line["at"] for line in state["side_log"]]
+        seen = [line["at"] for line in state["side_log"]] + [state["desk"]["levels_db"]["at"]]
         for entry in state["transcript"]:
             seen += [entry["onset"], entry["final_at"] or 0]
             assert entry["final_at"] is None or entry["final_at"] >= entry["onset"]

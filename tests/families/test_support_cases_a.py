@@ -93,6 +93,7 @@ case("phrase words must stand side by side", "A03", call(5, (5, C, True, "Check,
 case("whole words only", "A03", call(5, (5, C, True, "Please check the routers.")), route="payment")
 case("phrase at the very start and end", "A03", call(5, (5, C, True, "Check the router")), route="service")
 case("punctuation inside a phrase", "A03", call(5, (5, C, True, "So check... the router!")), route="service")
+case("quotation marks around a phrase", "A03", call(5, (5, C, True, "The leaflet says 'check the router', so do.")), route="service")
 case("a phrase counts whatever surrounds it", "A03", call(5, (5, C, True, "I would never say check the router.")), route="service")
 case("last subject wins", "A02 A05", call(9, LINE, (5, C, True, "Check the router.")), service_target="router")
 case("last subject wins, other way", "A02 A05", call(9, ROUTER, (5, C, True, "Look at the line.")), service_target="connection")

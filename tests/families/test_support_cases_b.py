@@ -120,6 +120,7 @@ case("words must be adjacent", "B03", call(5, (5, C, True, "Cancel, please, the 
 case("complete words only", "B03", call(5, (5, C, True, "Cancel the keypads.")), route="delivery")
 case("wording alone in the utterance", "B03", call(5, (5, C, True, "cancel the keypad")), route="cancel")
 case("punctuation inside a wording", "B03", call(5, (5, C, True, "Cancel... the keypad.")), route="cancel")
+case("quotation marks around a wording", "B03", call(5, (5, C, True, "It says 'cancel the keypad' here.")), route="cancel")
 case("surroundings do not matter", "B03", call(5, (5, C, True, "Nobody said cancel the keypad.")), route="cancel")
 case("last request stands", "B05", call(9, CANCEL, (5, C, True, "Fix the gate unit.")), route="repair", repair_target="gate_unit")
 case("one tick: order of the list", "B02", call(9, (5, C, True, "Fix the gate unit."), (5, C, True, "Cancel the keypad.")), route="cancel")

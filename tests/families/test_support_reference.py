@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import copy
 import csv
 import json
 import os
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,6 @@ from streamdecisionbench.families.support import (
 from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.model import Scenario
 from streamdecisionbench.suite.sizes import estimate_tokens
-from tests.families import cases
 from tests.families import test_support_cases_a as cases_a
 from tests.families import test_support_cases_b as cases_b
 from tests.families.cases import Case, survivors
@@ -303,32 +300,8 @@ def stored(name: str) -> list[Case]:
     return [Case(f"{name} tick {s.t}", s.state, decisions[s.t]) for s in SCENARIO[name].steps]
 
 
-def mutants(tree: ast.Module) -> Iterator[tuple[str, ast.Module]]:
-    """The kit's mutants in the kit's order, copying the tree only where there is one to make."""
-    for index, original in enumerate(ast.walk(tree)):
-        for kind in ("compare", "bool", "not", "if", "number"):
-            if not cases._mutate(copy.deepcopy(original), kind):
-                continue
-            changed = copy.deepcopy(tree)
-            node = next(islice(ast.walk(changed), index, None))
-            cases._mutate(node, kind)
-            ast.fix_missing_locations(changed)
-            yield f"{node.lineno}:{kind}", changed  # type: ignore[attr-defined]
-
-
-def test_mutants_are_the_kits_own() -> None:
-    """On a source with every kind of mutant, so that the shortcut cannot drift from the kit."""
-    source = (
-        "def f(x):\n    if not x or x > 1:\n        return 2 if x in (3, 4) else x\n    return 0\n"
-    )
-    ours = [(label, ast.dump(tree)) for label, tree in mutants(ast.parse(source))]
-    assert ours == [(label, ast.dump(tree)) for label, tree in cases._mutants(ast.parse(source))]
-    assert {label.split(":")[1] for label, _ in ours} == {"compare", "bool", "not", "if", "number"}
-
-
 @BOTH
-def test_no_mutant_survives(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cases, "_mutants", mutants)
+def test_no_mutant_survives(name: str) -> None:
     written = cases_a.CASES if name == "support_a" else cases_b.CASES
     assert survivors(MODULES[name], "reference", [*written, *stored(name)]) == []
 

@@ -55,8 +55,8 @@ _INSTRUCTIONS = {
         " and on repeated tool failure; on any other card, none."
     ),
     "method": (
-        "Which correction does a repair card show for its target? Take it from station.checks as the rule"
-        " on repair says; on any other card, none."
+        "Which correction does a repair card show for its target? Follow the rule on repair; on any other"
+        " card, none."
     ),
     "destination": (
         "Where does an escalate, handoff, hold or release card point? Follow the rules on tickets,"

@@ -12,8 +12,8 @@ __all__ = ["RULES"]
 RULES: dict[str, str] = {
     "scope": (
         "One unit. The display guides the work on the unit named in station.unit, at the station named in"
-        " station.id. Records and tickets that name any other unit have no effect on any answer, even"
-        " when their target has the same name as one of ours."
+        " station.id. station_log and tickets cover the whole line: records and tickets that name any other"
+        " unit have no effect on any answer, even when their target has the same name as one of ours."
     ),
     "order": (
         "Order. station_log is listed oldest first. Of two records the one further down is the later one,"
@@ -28,7 +28,7 @@ RULES: dict[str, str] = {
         " such as a heartbeat or a kind of reading not asked for on that target, counts for nothing."
     ),
     "no_read": (
-        "Unreadable scans. Every rule ignores a record whose value is NO_READ: it is not a scan, it neither"
+        "Unreadable records. Every rule ignores a record of any kind whose value is NO_READ: it neither"
         " passes nor fails, moves no stage, makes nothing obsolete, and leaves earlier results as they"
         " are."
     ),
@@ -54,10 +54,10 @@ RULES: dict[str, str] = {
         " result recorded before or after the report does not lift it."
     ),
     "obsolete": (
-        "Obsolete checks. The stages in station.recheck_after_rework examine what earlier stages have"
-        " built. A result of such a stage is obsolete once a counted record of any sort that belongs to a"
-        " stage before its own is listed after it: passed or failed, it is then treated as if it had"
-        " never been taken. Results of the other stages never become obsolete."
+        "Obsolete checks. The stages in station.recheck_after_rework have to follow all earlier work and"
+        " tests. A result of such a stage is obsolete once a counted record of any sort, a passing one"
+        " too, that belongs to a stage before its own is listed after it: passed or failed, it is then"
+        " treated as if it had never been taken. Results of the other stages never become obsolete."
     ),
     "stage": (
         "Current stage. It is the stage of the latest counted record, whether that record is a pass, a"
@@ -85,7 +85,8 @@ RULES: dict[str, str] = {
         " stage is complete: advance. (7) Otherwise: wait."
     ),
     "tickets": (
-        "Quality tickets. A ticket is open while its 'closed' field is null. Each ticket closes on its own:"
+        "Quality tickets. Every entry in tickets is a quality ticket, whatever its subject, and is open"
+        " while its 'closed' field is null. Each closes on its own:"
         " closing one leaves any other open, and neither a passing result nor a spoken assurance closes"
         " any. hold goes to station.destinations.hold."
     ),
@@ -115,8 +116,8 @@ RULES: dict[str, str] = {
     ),
     "bystanders": (
         "What never decides. Speech, partial or final, by whomever, is no scan, measurement, inspection,"
-        " ticket or badge, and promises or recollections are no results. The fields under tools"
-        " (selected program, battery, status) are housekeeping. Neither changes an answer."
+        " ticket or badge, and promises or recollections are no results. Every field under tools"
+        " is housekeeping. Neither changes an answer."
     ),
     "inactive": (
         "None. next_step is used on advance only; target on repair and escalate; method on repair only;"

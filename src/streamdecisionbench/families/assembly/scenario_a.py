@@ -211,8 +211,8 @@ EVENTS: tuple[Event, ...] = (
         34,
         "u9",
         "Marta",
-        "Four-eighteen can come in then.",
-        note="distractor: speech about the next unit",
+        "Green. Conveyor's backed up, so it stays in the nest for now.",
+        note="distractor: a unit that has to wait for the conveyor is still to be sent on",
     ),
     record(
         35,
@@ -281,6 +281,7 @@ EVENTS: tuple[Event, ...] = (
         confidence=0.86,
         note="cause: J1's screw is damaged, whatever its torque",
     ),
+    tool(46, "spindle", program="J1"),
     record(
         46,
         UNIT,
@@ -350,12 +351,12 @@ EVENTS: tuple[Event, ...] = (
     ),
     ticket_closed(56, "QT-890", note="distractor: another unit's ticket closes"),
     record(57, UNIT, "scan", "cover", "NO_READ", note="distractor: unreadable"),
-    tool(58, "spindle", status="idle", program="J1", battery_pct=66),
+    tool(58, "spindle", status="idle", battery_pct=66),
     say(
         58,
         "u13",
         "Deniz (line lead)",
-        "Hold on, should we open a ticket for that lens?",
+        "Conveyor's still full. Hold on, should we open a ticket for that lens?",
         note="distractor: talk of a ticket is no ticket",
     ),
     record(59, AFTER, "rundown", "J2", 21.0, angle_deg=170, note="distractor: J2 of another unit"),

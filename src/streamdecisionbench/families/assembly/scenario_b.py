@@ -33,10 +33,10 @@ AFTER = "CM-2292"
 EVENTS: tuple[Event, ...] = (
     badge_in(0, "Tomas Reyl", "operator", "K3", note="distractor: an operator is no specialist"),
     ticket_opened(0, "N-3051", BEFORE, "sleeve scorched", note="distractor: another unit's ticket"),
-    tool(0, "crimper", status="ready", die="1.5", note="initial tool fields"),
+    tool(0, "crimper", status="ready", die="0.5", note="initial tool fields"),
     tool(0, "tester", status="ready", leads="set 4", note="initial tool fields"),
     record(0, UNIT, "scan", "module", "CMX-22-A3", note="cause: the right module"),
-    tool(1, "crimper", die="2.5"),
+    tool(1, "crimper", die="1.5"),
     record(
         2,
         UNIT,
@@ -73,6 +73,7 @@ EVENTS: tuple[Event, ...] = (
         note="distractor: unreadable, the stage does not go back to intake",
     ),
     record(6, UNIT, "crimp_height", "P1", 1.45, note="cause: P1 passes, P2 is to do"),
+    tool(7, "crimper", die="0.5"),
     record(7, BEFORE, "crimp_height", "P2", 1.22, note="distractor: P2 of another unit"),
     record(8, UNIT, "crimp_height", "P2", 1.27, note="cause: just above the range"),
     say(
@@ -213,12 +214,13 @@ EVENTS: tuple[Event, ...] = (
         "P1 looks a bit proud to me. Give it another squeeze before it goes.",
         note="distractor: a request is no rework yet",
     ),
+    tool(37, "crimper", die="1.5"),
     record(
         38,
         UNIT,
         "crimp_height",
         "P1",
-        1.5,
+        1.42,
         note="cause: rework of P1, at the limit; electrical and label results are obsolete",
     ),
     say(
@@ -283,7 +285,7 @@ EVENTS: tuple[Event, ...] = (
         47,
         "s11",
         "Imke (lead)",
-        "You've scanned that label three times now. Skip it.",
+        "You've scanned that label often enough. Skip it.",
         note="distractor: speech does not renew an obsolete label scan",
     ),
     record(48, UNIT, "scan", "label", "LB-2291-07", note="cause: label renewed, the kit is to do"),
@@ -302,7 +304,15 @@ EVENTS: tuple[Event, ...] = (
         confidence=0.84,
         note="distractor: damage report just below the confidence needed",
     ),
-    record(54, AFTER, "crimp_height", "P1", 1.6, note="distractor: P1 of another unit"),
+    record(
+        54,
+        AFTER,
+        "camera",
+        "P1",
+        "damaged",
+        confidence=0.97,
+        note="distractor: a sure damage report, but on the dropped unit",
+    ),
     tool(55, "tester", status="self-test", leads="set 5"),
     say(
         56,

@@ -41,9 +41,9 @@ def questions(files: Mapping[str, str], teams: Mapping[str, str]) -> dict[str, Q
             "What does the process badge show? Apply process, silence.",
             {
                 "idle": "No run in progress",
-                "running": "A run in progress that has spoken lately",
+                "running": "A run in progress with a recent sign of life",
                 "paused": "The active run stands in the debugger at a pause",
-                "stalled": "The active run has a long silence and no pause entry in debugger",
+                "stalled": "The active run has a long silence and does not stand at a pause",
             },
         ),
         "target_result": QuestionDraft(
@@ -56,28 +56,31 @@ def questions(files: Mapping[str, str], teams: Mapping[str, str]) -> dict[str, Q
             },
         ),
         "rerun_scope": QuestionDraft(
-            "How much should a rerun cover? Apply changed, not_executed, coverage, unused.",
+            "How much does a rerun card cover? Apply order, changed, patterns, not_executed, "
+            "coverage, unused.",
             {
-                "target": "Just the spec file that holds the pinned test",
+                "target": "Just the test file that holds the pinned test",
                 "module": "Every test of the module around it",
                 "full": "Everything the repository has",
                 "none": "No rerun card",
             },
         ),
         "inspect_file": QuestionDraft(
-            "Which file should the editor open? Apply compiler, selection, frame, owner, unused.",
+            "Which file does an inspect card open? Apply order, compiler, selection, frame, "
+            "patterns, owner, unused.",
             {**files, "none": "No inspect card"},
         ),
         "control_action": QuestionDraft(
-            "What should be done with the overdue run? Apply control, unused.",
+            "What does a control card do with the run? Apply order, control, silence, pause_age, "
+            "unused.",
             {
                 "continue": "Let the run go on from where it stands",
                 "stop": "End the active run",
             },
         ),
         "owner": QuestionDraft(
-            "Which team should receive the selected failure? Apply selection, frame, patterns, "
-            "owner, unused.",
+            "Which team does a delegate card name? Apply order, selection, frame, patterns, owner, "
+            "commitment, unused.",
             {**teams, "none": "No delegate card"},
         ),
     }

@@ -41,7 +41,7 @@ RULES: dict[str, str] = {
     "process": (
         "process is idle when no run is active. For an active run it is paused if the run's newest "
         "pause or resume entry in debugger is a pause; if not, stalled when its silence is at least "
-        "policy.stall_ticks; if not, running. A paused run is never stalled."
+        "policy.stall_ticks; if not, running."
     ),
     "silence": (
         "The silence of a run is the age of the newest of these: its start, its newest output line, "
@@ -62,7 +62,7 @@ RULES: dict[str, str] = {
     "order": (
         "The route is the first of these eight cases that applies: 1 overdue control, 2 wait, 3 rerun "
         "after a change, 4 compiler error, 5 pinned test not executed, 6 selected failure, "
-        "7 incomplete coverage, 8 ready. Both badges, process and target_result, go with every route."
+        "7 incomplete coverage, 8 ready. process and target_result go with every route."
     ),
     "control": (
         "1: an active run is overdue if it is paused with a pause age of at least "
@@ -78,17 +78,14 @@ RULES: dict[str, str] = {
     "changed": (
         "3: a watched file has changed if it has a save later than the last run's started tick, even "
         "one made while that run was going on. A save at the very tick of the start belongs to the run "
-        "and is no change. If any watched file has changed, the run's results no longer matter here: "
-        "route rerun, and rerun_scope is the widest scope of all changed files (full, then module, "
-        "then target)."
+        "and is no change. If any watched file has changed: route rerun, and rerun_scope is the widest "
+        "scope of all changed files (full, then module, then target)."
     ),
     "compiler": (
         "4: if the last run's compiler list has an entry of severity error: route inspect, and "
         "inspect_file is the file of the first such entry, whoever owns it. Warnings do not count."
     ),
-    "not_executed": (
-        "5: if target_result is not_run: route rerun, rerun_scope target, whatever scope the last run had."
-    ),
+    "not_executed": "5: if target_result is not_run: route rerun, rerun_scope target.",
     "selection": (
         "6: if the last run's failed list is not empty, one failure is selected: the first newly "
         "failing test in that list; if there is none, the pinned test if it is in the list; "
@@ -104,8 +101,8 @@ RULES: dict[str, str] = {
     "owner": (
         "The owner of the selected failure is the team session.owners gives for its file. If that "
         "is session.team: route inspect, inspect_file is that file. If it is another team: route "
-        "delegate, owner is that team, until that team has committed; from then on route wait, and "
-        "no other failure is selected instead."
+        "delegate, owner is that team, until that team has committed; then case 6 gives route wait "
+        "(cases 1 to 5 still come first), and no other failure is selected instead."
     ),
     "commitment": (
         "A team has committed if messages has an entry with final true, spoken by a member of that "
@@ -113,8 +110,8 @@ RULES: dict[str, str] = {
         "policy.commitment_forms, with the last run's id for RUN and capitals ignored. A sentence "
         "ends at . or ! or with the text; a question commits nobody. With one more word in the "
         "sentence (a doubt, a condition, a part of the run, a time) it is no commitment; nor is it "
-        "one for another run, from another team, as hearsay, or with final false. Once given, a "
-        "commitment stays."
+        "one for another run, from another team, as hearsay, or with final false. Later talk "
+        "withdraws no commitment, but a new last run needs a new one."
     ),
     "coverage": (
         "7: if the last run's skipped is above policy.max_skipped: route rerun with the next wider "

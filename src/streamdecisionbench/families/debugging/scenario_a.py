@@ -83,7 +83,7 @@ MATERIAL_A = Material(
         "started": -9,
         "ended": -5,
         "end": "complete",
-        "output": [{"at": -6, "text": "Tests 2 failed | 6 passed"}],
+        "output": [{"at": -6, "text": "Tests 2 failed | 6 passed | 2 skipped (10)"}],
         "passed": [DAY_30, VOUCHER, *WINDOW_TESTS, *TIER_TESTS],
         "failed": [
             failure(HALF_CENT, HALF_CENT_ERROR, f"{ROUND}:17", "tests/quote.spec.ts:64"),
@@ -96,9 +96,10 @@ MATERIAL_A = Material(
 )
 
 _FIRST_HALF: tuple[Event, ...] = (
-    save(0, WINDOW, "Mira", "trap: saved at the very start of r2, so it is part of r2"),
+    save(0, RESTOCK, "Mira", "trap: saved at the very start of r2, so it is part of r2"),
+    save(0, WINDOW, "Mira", "trap: saved together with it, so it is part of r2 too"),
     run_start(0, "r2", "module", "r2 starts; r1 still supplies the target badge"),
-    run_output(1, "RUN v4 quote, window, tiers", "distractor: runner line in an active run"),
+    run_output(1, "RUN v4.0.3 till-web", "distractor: runner line in an active run"),
     run_output(2, "x quote/day_30_open", "trap: printed by an active run, no result"),
     voice(2, "m1", TEUN, "that's the same error as", "distractor: partial speech", final=False),
     run_end(
@@ -129,17 +130,17 @@ _FIRST_HALF: tuple[Event, ...] = (
     edit(5, WINDOW, "cause: unsaved edit of a watched file"),
     cursor(6, f"{WINDOW}:54"),
     save(7, WINDOW, "Mira", "save grace starts"),
-    terminal(8, "lint", "0 problems", "distractor: other pane during the grace"),
+    terminal(8, "lint", "1 problem", "distractor: other pane during the grace"),
     chat(
         9,
         "m2",
         TEUN,
-        "Give it a few more seconds, the disk is slow.",
+        "Don't rerun yet, I'm still reading the diff.",
         "cause: the save is exactly 2 ticks old; distractor: chat asking to hold on",
     ),
     cursor(10, f"{RESTOCK}:40"),
     run_start(11, "r3", "target", "cause: r3 starts"),
-    run_output(12, "RUN v4 quote", "distractor: runner line"),
+    run_output(12, "RUN v4.0.3 till-web", "distractor: runner line"),
     chat(13, "m3", INES, "The half-cent one looks like our helper.", "distractor: no form"),
     run_end(
         14,
@@ -156,11 +157,11 @@ _FIRST_HALF: tuple[Event, ...] = (
     voice(17, "m5", MIRA, "two arguments now, amount and", "distractor: partial", final=False),
     voice(18, "m5", MIRA, "Two arguments now, amount and tier.", "distractor: final speech"),
     save(18, ROUND, "git pull", "money-core's fix lands; restock.ts is still unsaved"),
-    terminal(19, "tsc", "window.ts(56,12): error TS2554", "trap: compiler error in another pane"),
+    cursor(19, f"{RESTOCK}:47"),
     save(20, RESTOCK, "Mira", "trap: saved at the start of r4, so part of it"),
     run_start(20, "r4", "target", "cause: r4 starts"),
-    run_output(21, "transforming 14 modules", "distractor: runner line"),
-    cursor(22, f"{RESTOCK}:47"),
+    run_output(21, "> tsc --noEmit", "distractor: runner line"),
+    terminal(22, "tsc", "window.ts(56,12): error TS2554", "trap: compiler error in another pane"),
     run_end(
         23,
         "cause: r4 ends with compiler errors; the warning listed first is skipped over",
@@ -169,14 +170,21 @@ _FIRST_HALF: tuple[Event, ...] = (
         compiler=[
             diagnostic("warning", RESTOCK, "'fee' is declared but never read"),
             diagnostic("error", WINDOW, "TS2554: Expected 2 arguments, but got 1"),
-            diagnostic("error", "src/returns/quote.ts", "TS2345: number is not a Tier"),
+            diagnostic(
+                "error", "src/returns/quote.ts", "TS2305: './window' has no exported member 'Tier'"
+            ),
         ],
     ),
     chat(24, "m6", TEUN, "quote.ts is the real problem, no?", "trap: chat names another file"),
     edit(25, WINDOW, "cause: unsaved edit of a watched file"),
     cursor(26, "src/returns/quote.ts:12"),
     save(27, WINDOW, "Mira", "save grace starts"),
-    terminal(28, "tsc", "Found 0 errors. Watching", "distractor: other pane during the grace"),
+    terminal(
+        28,
+        "tsc",
+        "Found 0 errors. Watching for file changes.",
+        "distractor: other pane during the grace",
+    ),
     cursor(29, f"{WINDOW}:57", "cause: the save is exactly 2 ticks old; r4's error is outdated"),
 )
 
@@ -193,8 +201,8 @@ _SECOND_HALF: tuple[Event, ...] = (
     ),
     cursor(35, "tests/quote.spec.ts:21"),
     run_start(36, "r6", "module", "cause: r6 starts"),
-    run_output(37, "RUN v4 quote, window, tiers", "distractor: runner line"),
-    terminal(38, "dev", "hmr update /src/ui/button.css", "distractor: other pane"),
+    run_output(37, "RUN v4.0.3 till-web", "distractor: runner line"),
+    terminal(38, "dev", "GET /returns/quote 200 in 31 ms", "distractor: other pane"),
     run_end(
         39,
         "cause: r6 ends green with exactly 2 skipped, which is complete",
@@ -253,7 +261,7 @@ _SECOND_HALF: tuple[Event, ...] = (
         "trap: the final text adds a condition",
     ),
     chat(52, "m14", TEUN, "Money-core says r7 is theirs, great.", "trap: hearsay"),
-    chat(53, "m15", INES, "Branch is cut. We'll take r7.", "cause: commitment"),
+    chat(53, "m15", INES, "Branch is cut, and I meant r7. We'll take r7.", "cause: commitment"),
     terminal(54, "git", "money-core/format-digits pushed", "distractor: other pane"),
     edit(55, RECEIPT, "unsaved edit; the card waits already"),
     save(56, RECEIPT, "Mira", "save grace starts"),

@@ -80,7 +80,7 @@ MATERIAL_B = Material(
         "started": -8,
         "ended": -3,
         "end": "complete",
-        "output": [{"at": -4, "text": "1 failed, 2 passed, 6 deselected"}],
+        "output": [{"at": -4, "text": "1 failed, 2 passed, 6 skipped"}],
         "passed": list(CUTOFF_TESTS),
         "failed": [
             failure(
@@ -118,7 +118,7 @@ _FIRST_HALF: tuple[Event, ...] = (
     edit(7, CUTOFF, "trap: an unsaved edit does not postpone control"),
     save(8, CUTOFF, "Sanne", "trap: neither does a fresh save"),
     debugger(9, "r2", "resume", "continue", "cause: the run goes on"),
-    run_output(10, "F.. test_cutoff.py", "distractor: printed by an active run"),
+    run_output(10, "test_cutoff.py F..", "distractor: printed by an active run"),
     run_end(
         11,
         "cause: r2 ends, but cutoff.py was saved after it started",
@@ -129,7 +129,7 @@ _FIRST_HALF: tuple[Event, ...] = (
                 ORIGINAL,
                 f"{TEST_CUTOFF}:48",
                 f"{LADDER}:112",
-                f"{CUTOFF}:79",
+                f"{CUTOFF}:77",
                 "site-packages/dateutil/rrule.py:861",
             )
         ],
@@ -158,11 +158,11 @@ _FIRST_HALF: tuple[Event, ...] = (
     cursor(26, f"{CUTOFF}:80", "cause: exactly 2 ticks; module is the widest of two changed files"),
     terminal(27, "docker", "broker | heartbeat ok", "distractor: other pane"),
     run_start(28, "r4", "module", "cause: r4 starts"),
-    run_output(29, "collected 7 items", "distractor: runner line"),
+    run_output(29, "collected 9 items", "distractor: runner line"),
 )
 
 _SECOND_HALF: tuple[Event, ...] = (
-    run_output(30, "...F test_rates.py", "distractor: printed by an active run"),
+    run_output(30, "test_rates.py F", "distractor: printed by an active run"),
     run_end(
         31,
         "cause: r4 ends; the pinned test passed, a failure in the rates feed is left",
@@ -179,7 +179,7 @@ _SECOND_HALF: tuple[Event, ...] = (
         ],
         skipped=2,
     ),
-    chat(32, "m6", OTTO, "Adapters are us. We take r4.", "trap: the team of an earlier pattern"),
+    chat(32, "m6", OTTO, "Adapters are ours. We take r4.", "trap: the team of an earlier pattern"),
     chat(33, "m7", LEILA, "Hm, maybe we'll take r4 after lunch.", "trap: tentative"),
     voice(34, "m8", LEILA, "okay r4 is ours", "trap: partial, and one word too many", final=False),
     voice(35, "m8", LEILA, "Okay. r4 is ours.", "cause: the final text holds the whole form"),
@@ -189,7 +189,7 @@ _SECOND_HALF: tuple[Event, ...] = (
     cursor(39, f"{SPOT}:103", "cause: the save is exactly 2 ticks old"),
     voice(40, "m10", SANNE, "Module again.", "distractor: speech"),
     run_start(41, "r5", "module", "cause: r5 starts"),
-    run_output(42, "collected 7 items", "distractor: runner line"),
+    run_output(42, "collected 9 items", "distractor: runner line"),
     cursor(43, f"{LADDER}:58"),
     run_end(
         44,
@@ -214,19 +214,25 @@ _SECOND_HALF: tuple[Event, ...] = (
         ],
         skipped=2,
     ),
-    chat(44, "m11", OTTO, "Duplicate holds, I know those. r4 is ours.", "trap: wrong run"),
+    chat(44, "m11", OTTO, "Duplicate holds, left over from r4. r4 is ours.", "trap: wrong run"),
     chat(45, "m12", FARAH, "We'll take r5 except the cutoff test.", "trap: only a part"),
     chat(45, "m13", LEILA, "We take r5 if it's a rate.", "trap: wrong team, with a condition"),
-    chat(46, "m14", FARAH, "Never mind, both are one bug. We'll take r5!", "cause: commitment"),
+    chat(
+        46,
+        "m14",
+        FARAH,
+        "Never mind, the leftover hold shifts the date too. We'll take r5!",
+        "cause: commitment",
+    ),
     terminal(47, "docker", "db | checkpoint complete", "distractor: other pane"),
     save(48, MIGRATION, "git pull", "save grace starts; the file asks for full"),
     chat(49, "m15", OTTO, "Hold ids are unique per batch now.", "distractor: chat"),
     cursor(50, f"{MIGRATION}:12", "cause: exactly 2 ticks; * crosses / in the scope pattern"),
-    voice(51, "m16", BOJAN, "the module is en", "distractor: partial", final=False),
+    voice(51, "m16", BOJAN, "the module is", "distractor: partial", final=False),
     run_start(52, "r6", "full", "cause: r6 starts"),
     voice(52, "m16", BOJAN, "The module is enough, surely.", "distractor: final speech"),
-    run_output(53, "collected 9 items", "distractor: runner line"),
-    run_output(54, "......... [100%]", "trap: printed by an active run"),
+    run_output(53, "collected 11 items", "distractor: runner line"),
+    run_output(54, "......s..s. [100%]", "trap: printed by an active run"),
     run_end(
         55,
         "cause: r6 ends green with exactly 2 skipped",
@@ -266,7 +272,7 @@ _CHANGES = (
 _FILES = {
     CUTOFF: "Where a late file moves to the next settlement day",
     LADDER: "Where positions are netted, the caller in every traceback",
-    HOLIDAYS: "Where long weekends are known",
+    HOLIDAYS: "Where bank holidays are listed",
     SPOT: "Where spot prices are read from the rates feeds",
     STORE: "Where the adapters open a session to the store",
 }

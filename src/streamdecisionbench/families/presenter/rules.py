@@ -16,22 +16,23 @@ RULES: dict[str, str] = {
         " channel and onset. Entries are listed in order of onset; newest means listed last. While"
         " final_at is null the text is provisional: lower case, without punctuation, perhaps still empty,"
         " and overwritten by each new hypothesis, so wording that is gone has no standing. Once final_at"
-        " holds a tick the text is final and never changes."
+        " holds a tick the text is final and never changes. A short utterance can be final at its onset"
+        " tick."
     ),
     "tiers": (
         "Evidence has three strengths. An onset is enough for captions and for the listening card. Current"
-        " text, what an entry shows now, provisional or final, is enough for the early pause and for the"
-        " stand-by cue; when a revision removes the phrase, its effect goes with it. Mode, slide, playing"
-        " the clip, the repeat and answer cards, opening and closing need final text and take effect at"
-        " the tick in final_at."
+        " text, what an entry shows now, is enough for the early pause (provisional text only, rule clip)"
+        " and for the stand-by cue (provisional or final text); when a revision removes the phrase, its"
+        " effect goes with it. Mode, slide, the lasting play and pause of the clip, the repeat and"
+        " answer cards, opening and closing need final text and take effect at the tick in final_at."
     ),
     "whole_sentence": (
         "A command is a whole sentence. Final text is cut into sentences at every full stop, question mark"
         " and exclamation mark; provisional text has none of these and is a single sentence from first to"
         " last word. A sentence is a command only if, capitals aside, it is exactly one phrase of"
-        " prepared.commands, where <number> is the `said` word of a slide in the deck. One more word or"
-        " a comma, a quotation, a paraphrase or a mention within a longer sentence makes it no command. A"
-        " final may hold several sentences; each one that is a command counts."
+        " prepared.commands, where <number> is the `said` word of a slide in the deck. With a word more, or"
+        " with a comma, it is no command; nor is a paraphrase, or a phrase quoted or mentioned within a"
+        " longer sentence. A final may hold several sentences; each one that is a command counts."
     ),
     "authority": (
         "The channel decides who may command. Phrases under prepared.commands.presenter count on the"
@@ -49,8 +50,9 @@ RULES: dict[str, str] = {
         " prepared.clip.slide, and the host's 'questions are open' leads to questions. From clip or"
         " questions, the presenter's 'back to the talk' leads to talk. From any mode, the host's 'the"
         " session is closed' leads to closed, and after it no command does anything. Nothing else changes"
-        " the mode, apart from slide commands in clip (rule slide): 'play the clip' on another slide or in"
-        " questions does nothing, nor does 'questions are open' in clip or in questions."
+        " the mode, apart from slide commands in clip (rule slide). 'play the clip' does nothing in"
+        " questions or, in talk, on another slide; 'questions are open' does nothing in clip or in"
+        " questions. In clip, play and pause commands keep the mode and set clip_state (rule clip)."
     ),
     "slide": (
         "'next slide' and 'previous slide' go one step in deck order, 'go to slide <number>' goes to"
@@ -75,8 +77,9 @@ RULES: dict[str, str] = {
     ),
     "card": (
         "question_card, in questions mode only. It follows the newest audience entry with an onset at or"
-        " after the tick at which questions opened (the same tick counts). An entry that started earlier"
-        " never counts, even if it becomes final later. No such entry: waiting. It is provisional:"
+        " after the tick at which questions opened (the same tick counts); that tick is the final_at of the"
+        " host's opening, not its onset. An entry that started earlier never counts, even if it becomes"
+        " final later. No such entry: waiting. It is provisional:"
         " listening, even with empty text. It is final: repeat, until a presenter entry whose final_at is"
         " later than the question's final_at (the same tick does not count) has a sentence that begins,"
         " capitals aside, with the words in prepared.commands.restate; then answer. What matters is when"
@@ -92,9 +95,9 @@ RULES: dict[str, str] = {
         " session."
     ),
     "side": (
-        "Only the transcript decides. Levels, the clip player, the clicker and every line of the side log"
-        " (operator, player, clicker, chat, floor staff) change no answer, whatever they report, ask or"
-        " assume."
+        "Only the transcript decides. Levels (read now and then, last at the tick in `at`), the clip"
+        " player, the clicker and every line of the side log (operator, player, clicker, chat, floor"
+        " staff) change no answer, whatever they report, ask or assume."
     ),
     "none": (
         "none is the answer of a question that the mode does not use: clip_state outside clip,"

@@ -10,6 +10,7 @@ from streamdecisionbench.families.presenter.reference import reference
 from streamdecisionbench.families.presenter.state import (
     desk,
     final,
+    levels,
     log,
     partial,
     prepare,
@@ -47,9 +48,9 @@ PREPARED = prepare(
 )
 
 FIELDS = {
-    "levels_db": {"presenter": -19, "host": -58, "audience": -47, "clip": -90},
+    "levels_db": levels(0, -19, -58, -47, -90),
     "clip_player": {"file": "bench_demo_v3.mp4", "length_ticks": 45, "buffer": "full"},
-    "clicker": "paired, switched off for this talk",
+    "clicker": "paired, disabled at the desk for this talk",
 }
 
 EVENTS: tuple[Event, ...] = (
@@ -98,6 +99,7 @@ EVENTS: tuple[Event, ...] = (
     final(17, "p10", "Play the clip.", "cause: final play command on the clip's slide"),
     log(18, "player", "First frame out, sound unmuted."),
     partial(19, "c1", "", "cause: onset on the clip channel, no words yet"),
+    desk(20, -44, -57, -46, -24),
     partial(20, "c1", "morning tray four please next", "distractor: clip speech"),
     final(
         21,
@@ -109,18 +111,20 @@ EVENTS: tuple[Event, ...] = (
     partial(22, "p11", "pause the clip", "cause: onset moves captions, current text pauses early"),
     final(22, "c2", "Stage is moving.", "distractor: a final does not win captions back"),
     final(23, "p11", "Pause the clip.", "distractor: the final confirms a pause already in force"),
-    partial(24, "a1", "sorry can you", "cause: onset on the audience channel"),
+    partial(24, "a1", "sorry may i", "cause: onset on the audience channel"),
     final(
         25,
         "a1",
-        "Sorry, can you run that again? Play the clip.",
-        "distractor: the audience utters a command in perfect form",
+        "Sorry, may I try that? Play the clip.",
+        "distractor: a listener tries a command in perfect form",
     ),
+    desk(25, -43, -57, -22, -90),
     log(26, "clicker", "Play pressed on the lectern clicker, ignored."),
     partial(26, "p12", "of course play the", "cause: onset on the presenter channel"),
     final(27, "p12", "Of course. Play the clip.", "cause: the second sentence is a play command"),
     partial(28, "c3", "", "cause: onset on the clip channel"),
     partial(29, "p13", "pause the clip", "cause: onset and early pause on a first hypothesis"),
+    desk(29, -22, -57, -43, -17),
     partial(30, "p13", "cause the clip on the stage", "cause: the revision takes the pause back"),
     final(30, "c3", "Tray four done.", "distractor: clip speech"),
     final(
@@ -129,11 +133,12 @@ EVENTS: tuple[Event, ...] = (
         "'Cause the clip on the stage holds the glass from one side, you get no shadow.",
         "distractor: final text without a command",
     ),
-    log(32, "player", "Twelve ticks of picture left, buffer full."),
+    log(32, "player", "9 of 45 ticks shown, buffer full."),
     partial(32, "p14", "back to the talk", "distractor: leaving the clip needs final text"),
     final(33, "p14", "Back to the talk.", "cause: final command to leave the clip"),
     log(34, "operator", "She is probably wrapping up, chair please get ready."),
     partial(35, "p15", "that was the slow setting", "distractor: plain speech"),
+    desk(35, -20, -56, -44, -90),
     final(36, "p15", "That was the slow setting.", "distractor: plain speech"),
     partial(36, "p16", "back to the chair", "cause: the first hypothesis is the handover phrase"),
     partial(
@@ -158,16 +163,18 @@ EVENTS: tuple[Event, ...] = (
     partial(45, "h1", "thank you ilse questions are open", "cause: host onset ends stand-by"),
     partial(45, "a2", "bravo", "distractor: same onset as the host, who comes first in the order"),
     final(46, "h1", "Thank you, Ilse. Questions are open.", "cause: final opening by the host"),
+    desk(46, -41, -22, -18, -90),
     final(47, "a2", "Bravo, lovely work.", "distractor: started before questions opened"),
     partial(48, "a3", "", "cause: audience onset after the opening, no words yet"),
     partial(49, "a3", "the question is a quick one does it", "distractor: question in progress"),
+    desk(49, -43, -50, -20, -90),
     final(
         50,
         "a3",
         "The question is a quick one, does it still work when two people talk at once?",
         "cause: the question is final; the asker's own 'the question is' restates nothing",
     ),
-    desk(51, -46, -52, -18, -90),
+    desk(51, -46, -52, -31, -90),
     log(51, "floor", "Roving microphone handed on to row six."),
     partial(
         52, "p20", "the question is whether it", "cause: presenter onset; provisional restatement"
@@ -175,6 +182,7 @@ EVENTS: tuple[Event, ...] = (
     final(
         53, "p20", "The question is whether it copes with two voices.", "cause: final restatement"
     ),
+    desk(53, -20, -51, -42, -90),
     log(54, "chat", "Could not hear her, please repeat the question."),
     partial(54, "p21", "it drops to nine in ten", "distractor: plain speech"),
     final(55, "p21", "It drops to nine in ten, so we take turns.", "distractor: plain speech"),
@@ -186,13 +194,18 @@ EVENTS: tuple[Event, ...] = (
         "distractor: not the phrase",
     ),
     final(
-        57, "h2", "The session is closed.", "cause: short final by the host, onset at the same tick"
+        57,
+        "h2",
+        "Coffee it is. The session is closed.",
+        "cause: short final by the host, onset at the same tick",
     ),
     partial(57, "p23", "thank you", "distractor: same onset as the host, who comes first"),
+    desk(57, -24, -21, -36, -90),
     final(
         58, "p23", "Thank you all. Go to slide one.", "distractor: no command counts after closing"
     ),
     log(59, "operator", "House lights up, deck can stay."),
+    desk(59, -45, -48, -20, -90),
 )
 
 CHANGES: tuple[Change, ...] = (

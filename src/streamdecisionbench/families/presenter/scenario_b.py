@@ -11,6 +11,7 @@ from streamdecisionbench.families.presenter.reference import reference
 from streamdecisionbench.families.presenter.state import (
     desk,
     final,
+    levels,
     log,
     partial,
     prepare,
@@ -48,7 +49,7 @@ PREPARED = prepare(
 )
 
 FIELDS = {
-    "levels_db": {"presenter": -22, "host": -61, "audience": -39, "clip": -90},
+    "levels_db": levels(0, -22, -61, -39, -90),
     "clip_player": {"file": "closing_sequence.webm", "length_ticks": 30, "buffer": "full"},
     "clicker": "not paired",
 }
@@ -62,7 +63,7 @@ EVENTS: tuple[Event, ...] = (
     final(
         4,
         "p2",
-        "Next slide shows the closing, so keep these nine hours in mind.",
+        "Next slide shows the closing, but first the warning times.",
         "distractor: a longer sentence that begins like a command",
     ),
     partial(
@@ -93,6 +94,7 @@ EVENTS: tuple[Event, ...] = (
         "distractor: final text without a command",
     ),
     log(14, "operator", "Heard her say pause, should I freeze it by hand?"),
+    desk(14, -45, -60, -26, -90),
     partial(15, "p8", "pause the clip", "cause: early pause on current text"),
     final(16, "p8", "Pause the clip.", "distractor: the final confirms a pause already in force"),
     partial(
@@ -104,12 +106,12 @@ EVENTS: tuple[Event, ...] = (
     final(
         19,
         "p9",
-        "This is the frame where my nephew says play the clip backwards.",
+        "This is the frame where somebody always shouts play the clip, bear with me.",
         "distractor: a quoted command in a longer sentence",
     ),
     partial(19, "p10", "next slide", "distractor: slide commands need final text"),
     final(20, "p10", "Next slide.", "cause: a slide command in clip puts the clip away"),
-    log(21, "player", "Decoder at rest, eleven ticks of picture unseen."),
+    log(21, "player", "Decoder idle, 5 of 30 ticks shown."),
     partial(21, "p11", "each gate hangs on two", "distractor: plain speech"),
     final(
         22,
@@ -121,6 +123,7 @@ EVENTS: tuple[Event, ...] = (
     partial(
         23, "h1", "maren may i come in here questions are open", "distractor: opening needs a final"
     ),
+    desk(23, -41, -23, -35, -90),
     final(
         24,
         "h1",
@@ -130,6 +133,7 @@ EVENTS: tuple[Event, ...] = (
     log(25, "floor", "Roving microphone on its way to the balcony."),
     partial(26, "a3", "", "cause: audience onset after the opening, no words yet"),
     partial(27, "a3", "what if the power goes while", "distractor: question in progress"),
+    desk(27, -42, -58, -21, -90),
     final(
         28,
         "a3",
@@ -145,13 +149,14 @@ EVENTS: tuple[Event, ...] = (
     partial(
         32, "p13", "the question is what happens in a", "distractor: a provisional restatement"
     ),
+    desk(32, -21, -60, -38, -90),
     final(33, "p13", "The question is what happens in a power cut.", "cause: final restatement"),
     log(34, "operator", "Chair wants this short, next question after it."),
     partial(34, "p14", "the hoists have their own", "distractor: plain speech"),
     final(
         35,
         "p14",
-        "The hoists have their own diesel, and it kept the gauge flat.",
+        "The hoists have their own diesel, and we tested it in October.",
         "distractor: speech",
     ),
     partial(35, "p15", "go to slide ten", "distractor: slide commands need final text"),
@@ -179,6 +184,7 @@ EVENTS: tuple[Event, ...] = (
         "the session is close to time and someone online would like the budget go to",
         "distractor: it was never a closing",
     ),
+    desk(45, -42, -22, -37, -90),
     final(
         46,
         "h2",
@@ -196,18 +202,20 @@ EVENTS: tuple[Event, ...] = (
     final(48, "p21", "Previous slide.", "cause: final slide command"),
     log(49, "operator", "Page four is ready if she changes her mind."),
     partial(49, "p22", "each may we lift", "distractor: plain speech"),
-    desk(50, -21, -44, -37, -90),
+    desk(50, -21, -59, -37, -90),
     final(
         51,
         "p22",
-        "Each May we lift a gate and sign it back to the chair of the trust.",
+        "Each May we lift a gate out, and the report goes back to the chair of the trust.",
         "distractor: the handover words inside a longer sentence",
     ),
     partial(52, "p23", "back to the chair", "cause: handover in current text"),
     final(53, "p23", "Back to the chair.", "distractor: the final confirms, and closes nothing"),
-    log(54, "floor", "Chair's microphone unmuted, he is looking for his notes."),
+    log(54, "floor", "Chair's microphone up again, he is looking for his notes."),
+    desk(54, -44, -30, -36, -90),
     partial(55, "h3", "thank you maren the session is closed", "cause: host onset ends stand-by"),
     final(56, "h3", "Thank you, Maren. The session is closed.", "cause: final closing by the host"),
+    desk(56, -43, -21, -34, -90),
     partial(57, "h4", "questions are open", "distractor: nothing counts after closing"),
     log(58, "operator", "Stream slate is up."),
     final(

@@ -13,7 +13,7 @@ from streamdecisionbench.families.presenter.rules import RULES
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.model import State
 
-__all__ = ["COMMANDS", "desk", "final", "log", "partial", "prepare", "projector"]
+__all__ = ["COMMANDS", "desk", "final", "levels", "log", "partial", "prepare", "projector"]
 
 COMMANDS: dict[str, Any] = {
     "presenter": {
@@ -66,8 +66,17 @@ def log(
 
 def desk(at: int, presenter: int, host: int, audience: int, clip: int) -> Event:
     """New level readings, in decibels. They move with the room and decide nothing."""
-    levels = {"presenter": presenter, "host": host, "audience": audience, "clip": clip}
-    return Event(at, "desk", {"levels_db": levels}, "distractor: levels decide nothing")
+    return Event(
+        at,
+        "desk",
+        {"levels_db": levels(at, presenter, host, audience, clip)},
+        "distractor: levels decide nothing",
+    )
+
+
+def levels(at: int, presenter: int, host: int, audience: int, clip: int) -> dict[str, int]:
+    """One reading of the four channels and its tick, so an old reading is seen to be old."""
+    return {"at": at, "presenter": presenter, "host": host, "audience": audience, "clip": clip}
 
 
 def prepare(

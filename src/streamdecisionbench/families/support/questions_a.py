@@ -30,7 +30,7 @@ QUESTIONS: dict[str, QuestionDraft] = {
         "In the payment route, which step is due (A10, A11, A13)? none in other routes.",
         {
             "ask_consent": "ask the customer to agree to this amount being taken",
-            "choose_card": "ask which of the cards on file to use",
+            "choose_card": "ask which of the two cards to use",
             "collect": "take down the details of the card that are still missing",
             "submit": "send the finished payment form off",
             "wait": "the bank has the payment; stand by for its reply",
@@ -41,8 +41,8 @@ QUESTIONS: dict[str, QuestionDraft] = {
     "instrument": QuestionDraft(
         "In the payment route, which card is the payment made with (A12)? none in other routes.",
         {
-            "household": "the household card on file",
-            "company": "the company card on file",
+            "household": "the household card",
+            "company": "the company card",
             "unknown": "no card chosen so far",
             "none": "no card on the panel",
         },

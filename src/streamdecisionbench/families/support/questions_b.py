@@ -15,13 +15,13 @@ QUESTIONS: dict[str, QuestionDraft] = {
             "delivery": "a parcel on its way to the customer",
             "cancel": "a parcel the customer no longer wants",
             "repair": "an intercom device that needs attention",
-            "hold_wait": "customer on hold, still within the limit",
+            "hold_wait": "customer on hold, limit not yet reached",
             "hold_return": "customer on hold, time to pick the call up again",
             "closed": "the call has ended",
         },
     ),
     "contact_channel": QuestionDraft(
-        "Which channel may be used for follow-up, in whatever route (B13, B14)?",
+        "Which channel, if any, is used for follow-up, in whatever route (B13, B14)?",
         {
             "email": "follow up by email",
             "sms": "follow up by text message",

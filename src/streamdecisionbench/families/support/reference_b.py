@@ -171,4 +171,5 @@ def _places(words: list[str], wording: str) -> list[int]:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[a-z0-9']+", text.lower())
+    """Words without punctuation; an apostrophe belongs to a word only inside it."""
+    return re.findall(r"[a-z0-9]+(?:'[a-z0-9]+)*", text.lower())

@@ -25,14 +25,14 @@ RULES: dict[str, str] = {
     ),
     "A04_who": (
         "Only final customer utterances name the subject, choose a card, and give or withdraw"
-        " consent. Partials, the agent, background voices, chat, the checklist and the log never do,"
-        " whatever they say."
+        " consent. Partials, the agent, background voices, the checklist and the log, chat lines in it"
+        " included, never do, whatever they say."
     ),
     "A05_route": (
         "route: telephony.status after_call gives wrap; hold gives hold; connected gives the subject"
         " the customer named last (subject_payment gives payment, subject_connection and"
-        " subject_router give service). Before any subject is named, telephony.menu_choice is the"
-        " subject. Announcing a hold, a return or a goodbye changes no route while telephony.status"
+        " subject_router give service). Before any subject is named, telephony.menu_choice (payment,"
+        " connection or router) is the subject. Announcing a hold, a return or a goodbye changes no route while telephony.status"
         " stays the same. A subject named during a hold applies once the hold is over."
     ),
     "A06_hold": (
@@ -75,11 +75,11 @@ RULES: dict[str, str] = {
         " is open or live digits are showing, else record."
     ),
     "A15_capture": (
-        "Capture opens with a final agent utterance containing a capture_request phrase, spoken while"
-        " payment.status is draft and at payment.draft_since or later. It stays open through changes"
+        "While payment.status is draft, capture opens with a final agent utterance that contains a"
+        " capture_request phrase and whose `at` is payment.draft_since or later. It stays open through changes"
         " of subject or card, holds, missing consent and complete details, and closes only with a"
         " later final agent utterance containing a capture_stop phrase or when payment.status is no"
-        " longer draft. Nothing else opens or closes it: no partial, customer, chat or log entry."
+        " longer draft. Nothing else opens or closes it: no partial, customer utterance or log entry."
     ),
     "A16_live_digits": (
         "Live digits: a partial of the customer or the agent that holds policy.digits_in_a_row or"
@@ -92,7 +92,7 @@ RULES: dict[str, str] = {
         " outside payment, service_target and service_action outside service, hold_action outside"
         " hold. The recorder is answered in every route."
     ),
-    "A18_other": "Every field, chat line and log entry not named above is information only.",
+    "A18_other": "Every field and log entry not named above is information only.",
 }
 
 POLICY: dict[str, Any] = {
