@@ -1,0 +1,13 @@
+"""The self-contained page of `sdb report`: one HTML file that opens from disk without a network.
+
+    write_page(PageInputs(suite, scores, {r.name: r for r in recordings}), Path("index.html"))
+
+Deterministic: the same inputs leave the same bytes.
+"""
+
+from __future__ import annotations
+
+from streamdecisionbench.report.page.build import render_page, write_page
+from streamdecisionbench.report.page.inputs import CostView, PageInputs, PairView
+
+__all__ = ["CostView", "PageInputs", "PairView", "render_page", "write_page"]

@@ -1,0 +1,136 @@
+// What is shown now, and the scores that follow from it.
+
+sdb.data = JSON.parse(document.getElementById('data').textContent);
+
+const SAMPLES = 121;
+const SHOWN_AT_FIRST = 6;
+
+sdb.low = sdb.data.bounds[0];
+sdb.high = sdb.data.bounds[1];
+
+sdb.scenarioById = new Map(sdb.data.scenarios.map((s) => [s.id, s]));
+
+/* Recordings with timelines, weights and their place by integrated score. */
+sdb.recordings = sdb.data.recordings.map((raw, index) => {
+  const lines = raw.parts.map((part) => sdb.timeline(part, sdb.scenarioById.get(part.scenario)));
+  const family = lines.map((line) => line.scenario.family);
+  const present = [...new Set(family)].sort((a, b) => a - b);
+  const share = (f) => 1 / family.filter((g) => g === f).length;
+  return {
+    ...raw,
+    index,
+    lines,
+    families: present,
+    overallWeights: family.map((f) => share(f) / present.length),
+    familyWeights: new Map(
+      present.map((f) => [f, family.map((g) => (g === f ? share(f) : 0))]),
+    ),
+    familyLevels: raw.families,
+  };
+});
+[...sdb.recordings]
+  .sort((a, b) => b.overall.auc - a.overall.auc || (a.name < b.name ? -1 : 1))
+  .forEach((rec, place) => { rec.place = place; });
+sdb.ranked = [...sdb.recordings].sort((a, b) => a.place - b.place);
+
+/* All levels of one recording at one interval; the last one asked for is kept. */
+sdb.levels = (rec, interval) => {
+  if (rec.kept && rec.kept.interval === interval) return rec.kept;
+  const rows = rec.lines.map((line) => sdb.sharesAt(line, interval));
+  const total = (what) => rows.reduce((sum, row) => sum + row.replay[what], 0);
+  rec.kept = {
+    interval,
+    overall: sdb.mean(rows, rec.lines, rec.overallWeights),
+    families: new Map(
+      rec.families.map((f) => [f, sdb.mean(rows, rec.lines, rec.familyWeights.get(f))]),
+    ),
+    scenarios: new Map(
+      rec.lines.map((line, e) => [
+        line.scenario.id,
+        sdb.mean([rows[e]], [line], [1]),
+      ]),
+    ),
+    accepted: total('accepted'),
+    late: total('late'),
+    superseded: total('superseded'),
+  };
+  return rec.kept;
+};
+
+sdb.now = (rec) => sdb.levels(rec, sdb.state.interval);
+
+/* Integrated over the bounds, as the scorer wrote it. */
+sdb.integrated = (level) => sdb.derive(
+  level.integrated.classes, level.integrated.segment, level.integrated.product,
+);
+
+/* The level the tables show: at the interval, or over all of them. */
+sdb.shownLevel = (rec) => (
+  sdb.state.basis === 'at' ? sdb.now(rec).overall : sdb.integrated(rec.overall)
+);
+
+sdb.grid = Float64Array.from({ length: SAMPLES }, (_, i) => (
+  i === SAMPLES - 1 ? sdb.high : sdb.low * (sdb.high / sdb.low) ** (i / (SAMPLES - 1))
+));
+
+/* In-force accuracy on the grid, overall and by family; made once per recording. */
+sdb.curve = (rec) => {
+  if (rec.sampled) return rec.sampled;
+  const overall = new Float64Array(SAMPLES);
+  const families = new Map(rec.families.map((f) => [f, new Float64Array(SAMPLES)]));
+  const shares = new Float64Array(rec.lines.length);
+  sdb.grid.forEach((interval, i) => {
+    rec.lines.forEach((line, e) => {
+      const row = sdb.sharesAt(line, interval).shares;
+      shares[e] = row[RIGHT] + row[LUCKY];
+    });
+    const mean = (weights) => shares.reduce((sum, value, e) => sum + value * weights[e], 0);
+    overall[i] = mean(rec.overallWeights);
+    families.forEach((values, f) => { values[i] = mean(rec.familyWeights.get(f)); });
+  });
+  rec.sampled = { overall, families };
+  return rec.sampled;
+};
+
+sdb.pairs = sdb.data.pairs.map((pair, index) => ({
+  ...pair,
+  index,
+  name: `${pair.fast} + ${pair.slow}`,
+}));
+
+sdb.state = {
+  interval: Math.min(Math.max(sdb.data.interval, sdb.low), sdb.high),
+  basis: 'at',
+  shown: new Set(sdb.ranked.slice(0, SHOWN_AT_FIRST).map((rec) => rec.index)),
+  scenario: sdb.data.scenarios[0].id,
+  pair: 0,
+};
+
+sdb.shown = () => sdb.ranked.filter((rec) => sdb.state.shown.has(rec.index));
+
+const listeners = [];
+
+/* Calls `update` now and whenever one of `topics` (state keys) changes. */
+sdb.follow = (topics, update) => {
+  listeners.push([topics, update]);
+  update();
+};
+
+sdb.set = (changes) => {
+  Object.assign(sdb.state, changes);
+  const changed = Object.keys(changes);
+  for (const [topics, update] of listeners) {
+    if (topics.some((topic) => changed.includes(topic))) update();
+  }
+};
+
+sdb.setInterval = (value) => {
+  const interval = Math.min(Math.max(value, sdb.low), sdb.high);
+  if (Number.isFinite(interval) && interval !== sdb.state.interval) sdb.set({ interval });
+};
+
+sdb.toggleShown = (index) => {
+  const shown = new Set(sdb.state.shown);
+  if (!shown.delete(index)) shown.add(index);
+  sdb.set({ shown });
+};

@@ -1,0 +1,172 @@
+"""Suites and recordings for the page's tests: seeded, small, and with texts that would break markup."""
+
+from __future__ import annotations
+
+import random
+
+from streamdecisionbench.recording.events import Release, Response
+from streamdecisionbench.recording.model import Episode, Recording
+from streamdecisionbench.report.page import CostView, PageInputs, PairView
+from streamdecisionbench.scoring.curves import Curve
+from streamdecisionbench.scoring.score import Score, score
+from streamdecisionbench.suite.files import make_suite
+from streamdecisionbench.suite.model import (
+    SCHEMA_VERSION,
+    DecisionSpec,
+    Question,
+    Scenario,
+    Step,
+    Suite,
+)
+
+HOSTILE = (
+    "<script>alert(1)</script><img src=x onerror=\"document.title='hacked'\">%DATA%\u2028&amp;"
+)
+
+_ROUTES = ("wait", "rerun", "inspect")
+_DETAIL = ("left", "right", "middle")
+
+
+def kit_suite(*, steps: int = 24, hostile: bool = False, seed: int = 0) -> Suite:
+    """Two families, three scenarios: a route, and a detail that only some routes consume."""
+    rng = random.Random(seed)
+    plan = (
+        ("one_a", "live_debugging"),
+        ("one_b", "live_debugging"),
+        ("two_a", "support_call_assist"),
+    )
+    return make_suite(
+        [_scenario(name, family, steps, rng, hostile=hostile) for name, family in plan], name="kit"
+    )
+
+
+def kit_recording(
+    suite: Suite,
+    name: str,
+    *,
+    latency: float,
+    wrong: float,
+    seed: int,
+    simulated: bool = False,
+    virtual: bool = False,
+) -> Recording:
+    """One pass with log-normal latencies and a share of answers taken from other steps."""
+    rng = random.Random(seed)
+    episodes = {}
+    for scenario in suite:
+        releases, responses = [], []
+        for i, step in enumerate(scenario.steps):
+            planned = i * scenario.tick_seconds
+            release = planned + rng.uniform(0, 0.004)
+            answered = rng.choice(scenario.steps) if rng.random() < wrong else step
+            done = release + latency * rng.lognormvariate(0, 0.5)
+            releases.append(Release(scenario.episode_id, i, planned, release))
+            responses.append(
+                Response(
+                    episode_id=scenario.episode_id,
+                    t=i,
+                    release_s=release,
+                    request_hash="",
+                    ok=True,
+                    accepted=True,
+                    started_s=release,
+                    received_s=done,
+                    pred=dict(answered.gold),
+                    completed_s=done,
+                    actual_recorded_s=done + rng.uniform(0, 0.001),
+                )
+            )
+        episodes[scenario.episode_id] = Episode(
+            scenario.episode_id, tuple(releases), (), tuple(responses)
+        )
+    config = {"simulated": simulated, "clock": "virtual" if virtual else "real"}
+    run = {"config": config, "dataset_manifest": {"dataset_hash": suite.dataset_hash}}
+    return Recording(name, run, episodes)
+
+
+def kit_recordings(suite: Suite, count: int = 3) -> list[Recording]:
+    """From fast and careless to slow and careful; the second is a simulation, the third virtual."""
+    return [
+        kit_recording(
+            suite,
+            f"component-{i:02d}",
+            latency=0.25 * 1.9 ** (i % 6),
+            wrong=0.4 / (1 + i % 6),
+            seed=i,
+            simulated=i % 3 == 1,
+            virtual=i % 3 == 2,
+        )
+        for i in range(count)
+    ]
+
+
+def kit_inputs(suite: Suite, recordings: list[Recording], *, extras: bool = True) -> PageInputs:
+    """The page's inputs, with pairs, ranges and costs unless they are to be left out."""
+    scores = [score(recording, suite) for recording in recordings]
+    by_name = {r.name: r for r in recordings}
+    if not extras:
+        return PageInputs(suite, scores, by_name)
+    first = scores[0]
+    return PageInputs(
+        suite,
+        scores,
+        by_name,
+        ranges={first.name: (first.log_auc - 0.02, first.log_auc + 0.02)},
+        ranges_method="made up for a test",
+        costs={first.name: CostView(72, 1_234_567, 1000, 4321, 1.25, "USD", "2026-01-01")},
+        pairs=[kit_pair(scores)],
+    )
+
+
+def kit_pair(scores: list[Score]) -> PairView:
+    """A curve with a jump, so that its pieces matter."""
+    curve = scores[0].curve()["in_force"]
+    jump = curve.c0.copy()
+    jump[len(jump) // 2 :] += 0.0625
+    return PairView(
+        fast=scores[0].name,
+        slow=scores[-1].name,
+        rule="freshest",
+        log_auc=scores[0].log_auc + 0.03,
+        curves={"overall": Curve(curve.intervals, jump, curve.c1)},
+        untimed=0.9,
+        facts={"slow share": "12.5 %"},
+        simulated=True,
+    )
+
+
+def _scenario(name: str, family: str, steps: int, rng: random.Random, *, hostile: bool) -> Scenario:
+    def question(values: tuple[str, ...]) -> Question:
+        criteria = {f"K{i:02d}": f"{v}: {v}" for i, v in enumerate(values, start=1)}
+        return Question(type="choice", instructions="Choose.", criteria=criteria)
+
+    detail = (*_DETAIL, HOSTILE) if hostile else _DETAIL
+    route, side, found = "wait", detail[0], []
+    for t in range(steps):
+        notes: list[str] = []
+        if t and rng.random() < 0.35:
+            route, side = rng.choice(_ROUTES), rng.choice(detail)
+            notes.append(f"cause: event at {t}" + (HOSTILE if hostile else ""))
+        elif rng.random() < 0.3:
+            notes.append("distractor: a heartbeat")
+        found.append(
+            Step(t=t, state={}, gold={"route": route, "side": side}, evidence=tuple(notes))
+        )
+    questions = {"route": question(_ROUTES), "side": question(detail)}
+    return Scenario(
+        schema_version=SCHEMA_VERSION,
+        episode_id=name,
+        task_family=family,
+        scenario_id=name,
+        title=f"Scenario {name}" + (f" {HOSTILE}" if hostile else ""),
+        tick_seconds=2.0,
+        questions=questions,
+        option_semantics={
+            q: {label: text.split(":")[0] for label, text in one.criteria.items()}
+            for q, one in questions.items()
+        },
+        decision_spec=DecisionSpec(
+            "route", (), {"wait": (), "rerun": ("side",), "inspect": ("side",)}
+        ),
+        steps=tuple(found),
+    )

@@ -1,0 +1,441 @@
+"""The page in a real browser: its numbers are the scorer's, it is usable by hand, it asks nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from streamdecisionbench.examples import example_recording, example_suite
+from streamdecisionbench.report.numbers import fixed, percent
+from streamdecisionbench.report.page import PageInputs, write_page
+from streamdecisionbench.report.terminal import CLASS_STYLE
+from streamdecisionbench.scoring.score import Score, score_timelines
+from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
+from tests.report.page_kit import HOSTILE, kit_inputs, kit_recordings, kit_suite
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=NO_BROWSER)
+
+INTERVALS = (0.5, 1.0, 1.37, 2.0, 5.0, 8.0)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with Browser() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def inputs() -> PageInputs:
+    suite = kit_suite()
+    return kit_inputs(suite, kit_recordings(suite))
+
+
+@pytest.fixture
+def page(browser: Browser, inputs: PageInputs, tmp_path: Path) -> Iterator[Browser]:
+    yield from _opened(browser, inputs, tmp_path)
+
+
+def _opened(browser: Browser, inputs: PageInputs, folder: Path) -> Iterator[Browser]:
+    """The page, and afterwards: no error, no dialog, and no request but the one for the file."""
+    file = folder / "index.html"
+    write_page(inputs, file)
+    browser.resize(1280, 900)
+    browser.seen.errors.clear()
+    browser.seen.requests.clear()
+    browser.seen.dialogs.clear()
+    browser.open(file)
+    assert browser.run("document.documentElement.dataset.ready") == "yes"
+    yield browser
+    browser.settle()
+    assert browser.seen.errors == []
+    assert browser.seen.dialogs == []
+    assert browser.seen.requests == [file.resolve().as_uri()]
+
+
+def _type_interval(page: Browser, text: str) -> None:
+    page.run("document.getElementById('interval-number').select()")
+    page.call("Input.insertText", text=text)
+    page.press("Tab")
+
+
+def _interval(page: Browser) -> float:
+    return float(page.run("document.getElementById('interval-number').value"))
+
+
+def _at(score: Score, interval: float) -> Score:
+    return score_timelines(
+        score.parts, name=score.name, interval=interval, bounds=score.bounds, clock=score.clock
+    )
+
+
+def _cells(page: Browser) -> dict[str, dict[str, str]]:
+    """The leaderboard as shown: recording → column → text."""
+    found: dict[str, dict[str, str]] = page.run(
+        "Object.fromEntries([...document.querySelectorAll('.board tbody tr')].map(tr => ["
+        " tr.dataset.recording, Object.fromEntries([...tr.querySelectorAll('[data-cell]')].map(td =>"
+        " [td.dataset.cell, td.firstChild.textContent]))]))"
+    )
+    return found
+
+
+def _tables(page: Browser) -> dict[str, dict[str, list[str]]]:
+    """Open data tables by caption: first cell → further cells."""
+    page.run("document.querySelectorAll('details').forEach(d => { d.open = true; d.refresh(); })")
+    found: list[list[Any]] = page.run(
+        "[...document.querySelectorAll('table')].map(t => [t.caption.textContent,"
+        " [...t.tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent))])"
+    )
+    return {caption: {row[0]: row[1:] for row in rows} for caption, rows in found}
+
+
+def _check_board(page: Browser, scores: list[Score], interval: float) -> None:
+    cells = _cells(page)
+    assert sorted(cells) == sorted(s.name for s in scores)
+    for score in scores:
+        here = _at(score, interval).overall
+        shown = cells[score.name]
+        assert shown["auc"] == percent(score.log_auc)
+        assert shown["untimed"] == percent(score.untimed)
+        assert shown["inForce"] == percent(here.in_force)
+        assert shown["oracle"] == percent(here.at_interval.oracle)
+        assert shown["uCurrent"] == percent(here.at_interval.u_current)
+        assert score.latency is not None
+        assert shown["p50"] == fixed(score.latency.p50, 2)
+
+
+def _mark(score: Score) -> str:
+    return (" (simulation)" if score.simulated else "") + (
+        " (virtual clock)" if score.virtual_clock else ""
+    )
+
+
+def test_every_number_follows_the_interval(page: Browser, inputs: PageInputs) -> None:
+    for interval in INTERVALS:
+        _type_interval(page, f"{interval:g}")
+        _check_board(page, list(inputs.scores), interval)
+        tables = _tables(page)
+        for score in inputs.scores:
+            here = _at(score, interval)
+            label = score.name + _mark(score)
+            shares = here.overall.at_interval
+            classes = tables[f"Shares of time by class at {interval:g} s, %"][label]
+            assert classes == [
+                *(percent(shares.classes()[key]) for key in CLASS_STYLE),
+                percent(shares.in_force),
+                percent(shares.segment_in_force),
+                percent(shares.product),
+            ]
+            assert tables["In-force accuracy by family, %"][label] == [
+                text
+                for level in here.by_family.values()
+                for text in (percent(level.log_auc), percent(level.in_force))
+            ]
+            lane = tables[f"Classes of time in Scenario one_a at {interval:g} s, %"][label]
+            level = here.by_scenario["one_a"]
+            assert lane[:3] == [
+                percent(level.in_force),
+                percent(level.untimed),
+                percent(level.oracle),
+            ]
+            counts = next(
+                cells
+                for name, cells in tables["Reliability"].items()
+                if name.startswith(score.name)
+            )
+            steps = sum(p.n for p in score.parts)
+            assert counts[4:7] == [
+                f"{value}/{steps}"
+                for value in (here.accepted, here.discarded_older, here.discarded_after_horizon)
+            ]
+        for pair in inputs.pairs:
+            value = float(pair.curves["overall"](interval))
+            cell = "document.querySelector('#pairs [data-cell=inForce]').textContent"
+            assert page.run(cell) == percent(value)
+
+
+def test_scenarios_families_and_whole_agree_far_below_the_printed_digit(
+    page: Browser, inputs: PageInputs
+) -> None:
+    rng = random.Random(3)
+    intervals = [round(rng.uniform(0.5, 8.0), 3) for _ in range(40)]
+    shown = page.run(
+        f"{json.dumps(intervals)}.map(d => sdb.recordings.map(rec => {{"
+        " const l = sdb.levels(rec, d);"
+        " return [l.overall, ...[...l.scenarios.values()]].map(x =>"
+        " [...x.classes, x.segment, x.product]); }))"
+    )
+    for interval, recordings in zip(intervals, shown, strict=True):
+        for score, levels in zip(inputs.scores, recordings, strict=True):
+            here = _at(score, interval)
+            for values, level in zip(
+                levels, [here.overall, *here.by_scenario.values()], strict=True
+            ):
+                at = level.at_interval
+                expected = [
+                    at.current_correct, at.judgment, at.stale, at.compound, at.outdated_correct,
+                    at.no_decision, at.segment_in_force, at.product,
+                ]  # fmt: skip
+                np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
+
+
+def test_digits_are_rounded_as_in_python(page: Browser) -> None:
+    rng = random.Random(1)
+    values = [rng.uniform(-3, 120) for _ in range(300)]
+    values += [
+        63.75,
+        63.74999999999999,
+        0.05,
+        0.049999999999,
+        0.0,
+        -0.04,
+        -0.05,
+        100.0,
+        99.95,
+        1e-12,
+    ]
+    for digits in (0, 1, 2, 3):
+        shown = page.run(f"{json.dumps(values)}.map(v => sdb.fixed(v, {digits}))")
+        assert shown == [fixed(v, digits) for v in values]
+    assert page.run("[sdb.fixed(null), sdb.percent(undefined), sdb.fixed(NaN)]") == ["–"] * 3
+
+
+def test_slider_by_mouse_and_keyboard(page: Browser, inputs: PageInputs) -> None:
+    box = page.box("#interval-slider")
+    y = box["y"] + box["height"] / 2
+    page.drag((box["x"] + box["width"] / 2, y), (box["x"] + box["width"] * 0.8, y))
+    dragged = _interval(page)
+    assert dragged > 2.5
+    _check_board(page, list(inputs.scores), dragged)
+    page.press("ArrowLeft", times=9)
+    moved = _interval(page)
+    assert moved < dragged
+    _check_board(page, list(inputs.scores), moved)
+
+
+def test_dragging_in_a_curve_moves_the_interval(page: Browser, inputs: PageInputs) -> None:
+    box = page.box("#curves .chart")
+    y = box["y"] + box["height"] / 2
+    page.drag((box["x"] + box["width"] * 0.5, y), (box["x"] + box["width"] * 0.2, y))
+    moved = _interval(page)
+    assert 0.5 < moved < 1.5
+    _check_board(page, list(inputs.scores), moved)
+    read_out = page.run("document.getElementById('tip').textContent")
+    for score in inputs.scores:
+        assert f"{percent(_at(score, moved).in_force)} %" in read_out
+
+
+def test_out_of_range_intervals_are_brought_back(page: Browser) -> None:
+    for text, expected in (("50", 8.0), ("0.01", 0.5), ("", 0.5)):
+        _type_interval(page, text)
+        if text:
+            assert _interval(page) == expected
+    assert page.run("sdb.state.interval") == 0.5
+
+
+def test_integrated_figures(page: Browser, inputs: PageInputs) -> None:
+    page.run("document.querySelector('[data-basis=integrated]').click()")
+    cells = _cells(page)
+    for score in inputs.scores:
+        over = score.overall.integrated
+        assert cells[score.name]["oracle"] == percent(over.oracle)
+        assert cells[score.name]["uCurrent"] == percent(over.u_current)
+
+
+def test_sorting_by_every_column(page: Browser, inputs: PageInputs) -> None:
+    order = "[...document.querySelectorAll('.board tbody tr')].map(tr => tr.dataset.recording)"
+    ranked = sorted(inputs.scores, key=lambda s: -s.log_auc)
+    assert page.run(order) == [s.name for s in ranked]
+    page.run("document.querySelector('.board th.c-p50 button').click()")
+    fastest = sorted(inputs.scores, key=lambda s: s.latency.p50 if s.latency else 0.0)
+    assert page.run(order) == [s.name for s in fastest]
+    assert page.run("document.querySelector('.board th.c-p50').ariaSort") == "ascending"
+    page.run("document.querySelector('.board th.c-p50 button').click()")
+    assert page.run(order) == [s.name for s in reversed(fastest)]
+
+
+def test_simulations_say_so_wherever_their_numbers_stand(page: Browser) -> None:
+    for place in (".board tr", ".legend-item", ".lane.component", ".strip-row"):
+        texts = page.run(
+            f"[...document.querySelectorAll({json.dumps(place)})].map(e => e.textContent)"
+        )
+        simulated = [t for t in texts if "component-01" in t]
+        virtual = [t for t in texts if "component-02" in t]
+        assert simulated
+        assert virtual
+        assert all("sim" in t for t in simulated)
+        assert all("virtual" in t for t in virtual)
+
+
+def test_lanes_by_mouse(page: Browser, inputs: PageInputs) -> None:
+    page.run(
+        "(s => { s.value = 'two_a'; s.dispatchEvent(new Event('change')); })(document.getElementById('scenario'))"
+    )
+    values = "[...document.querySelectorAll('.lane.component .lane-value')].map(e => e.textContent)"
+    shown = page.run(values)
+    ranked = sorted(inputs.scores, key=lambda s: -s.log_auc)
+    assert shown == [percent(s.by_scenario["two_a"].in_force) for s in ranked]
+    _type_interval(page, "1.37")
+    box = page.box(".lane.component .track")
+    page.settle()
+    assert page.run(values) == [percent(_at(s, 1.37).by_scenario["two_a"].in_force) for s in ranked]
+    y = box["y"] + box["height"] / 2
+    page.mouse("mouseMoved", box["x"] + box["width"] * 0.6, y)
+    read_out = page.run("document.getElementById('tip').textContent")
+    assert ranked[0].name in read_out
+    assert "reference" in read_out
+    assert any(label in read_out for label, _, _ in CLASS_STYLE.values())
+    page.drag((box["x"] + box["width"] * 0.25, y), (box["x"] + box["width"] * 0.5, y))
+    ticks = page.run("[...document.querySelectorAll('.axis-tick')].map(e => Number(e.textContent))")
+    n = inputs.scores[0].parts[-1].n
+    assert n * 0.24 < min(ticks)
+    assert max(ticks) < n * 0.51
+    page.run("document.querySelector('[aria-label=\"Whole scenario\"]').click()")
+    ticks = page.run("[...document.querySelectorAll('.axis-tick')].map(e => Number(e.textContent))")
+    assert (min(ticks), max(ticks)) == (0, n)
+
+
+def test_lanes_by_keyboard_read_out_the_evidence(page: Browser, inputs: PageInputs) -> None:
+    page.run("document.getElementById('lane-plot').focus()")
+    page.press("PageDown", times=2)  # the start, then the first change
+    scenario = inputs.suite.scenarios["one_a"]
+    reference = scenario.reference()
+    change = next(i for i in range(1, scenario.n) if reference[i] != reference[i - 1])
+    said = page.run("document.getElementById('say').textContent")
+    assert f"Step {change}, " in said or f"Step {change - 1}, " in said
+    page.press("ArrowRight")
+    said = page.run("document.getElementById('say').textContent")
+    assert scenario.steps[change].evidence[0] in said
+    first = page.run("document.querySelector('.lane.focused').textContent")
+    page.press("ArrowDown")
+    assert page.run("document.querySelector('.lane.focused').textContent") != first
+
+
+def test_lane_pieces_add_up_to_the_classes(page: Browser, inputs: PageInputs) -> None:
+    sums = page.run(
+        "sdb.recordings.map(rec => rec.lines.map(line => { const t = [0,0,0,0,0,0];"
+        " sdb.pieces(line, 1.37).forEach(p => { t[p.kind] += (p.to - p.from) * line.tick; });"
+        " return t.map(v => v / (line.H - line.r[0])); }))"
+    )
+    for score, scenarios in zip(inputs.scores, sums, strict=True):
+        levels = _at(score, 1.37).by_scenario.values()
+        for values, level in zip(scenarios, levels, strict=True):
+            at = level.at_interval
+            expected = [
+                at.current_correct, at.judgment, at.stale, at.compound, at.outdated_correct,
+                at.no_decision,
+            ]  # fmt: skip
+            np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
+
+
+def test_choosing_what_charts_show(page: Browser) -> None:
+    count = "document.querySelectorAll('.lane.component').length"
+    assert page.run(count) == 3
+    page.run("document.querySelector('.legend-item').focus()")
+    page.press(" ")
+    assert page.run(count) == 2
+    assert page.run("document.querySelectorAll('.board input:checked').length") == 2
+    assert (
+        page.run("document.querySelectorAll('#curves .curve.faint').length") == 3
+    )  # 1 + 2 families
+
+
+def test_hostile_text_is_shown_as_text(browser: Browser, tmp_path: Path) -> None:
+    suite = kit_suite(hostile=True)
+    recordings = kit_recordings(suite, 1)
+    for page in _opened(browser, kit_inputs(suite, recordings), tmp_path):
+        shown = page.run("document.querySelector('.lane-title').textContent")
+        assert HOSTILE in shown
+        _tables(page)
+        page.run("document.getElementById('lane-plot').focus()")
+        page.press("PageDown", times=3)
+        page.press("ArrowRight")
+        evidence = page.run("document.getElementById('lanes').textContent")
+        assert HOSTILE in evidence
+        assert page.run("document.querySelectorAll('main img, main script, #tip img').length") == 0
+        assert "hacked" not in page.run("document.title")
+
+
+def test_the_smallest_page(browser: Browser, tmp_path: Path) -> None:
+    recording = example_recording()
+    inputs = kit_inputs(example_suite(), [recording], extras=False)
+    for page in _opened(browser, inputs, tmp_path):
+        _check_board(page, list(inputs.scores), 2.0)
+        assert page.run("document.querySelectorAll('.stretch').length") == 0
+        assert "60.0" in page.run("document.querySelector('.verdict').textContent")
+
+
+@pytest.mark.parametrize("count", [1, 30])
+@pytest.mark.parametrize("width", [360, 800, 2200])
+def test_fits_every_width(browser: Browser, tmp_path: Path, count: int, width: int) -> None:
+    suite = kit_suite()
+    for page in _opened(browser, kit_inputs(suite, kit_recordings(suite, count)), tmp_path):
+        page.resize(width, 800)
+        page.settle()
+        assert page.run("document.documentElement.scrollWidth") <= width
+
+
+def test_light_dark_and_paper(page: Browser) -> None:
+    paper = "getComputedStyle(document.body).backgroundColor"
+    page.theme("light")
+    light = page.run(paper)
+    page.theme("dark")
+    dark = page.run(paper)
+    assert light != dark
+    page.run("document.getElementById('theme').click()")  # auto → light
+    assert page.run(paper) == light
+    page.theme("light")
+    page.run("document.getElementById('theme').click()")  # light → dark
+    assert page.run(paper) == dark
+    page.theme("dark", media="print")
+    assert page.run(paper) == "rgb(255, 255, 255)"
+    page.theme("light")
+    assert len(page.call("Page.printToPDF")["data"]) > 10_000
+    assert page.run("document.querySelectorAll('details[open]').length") == 0
+
+
+def test_everything_interactive_has_a_name(page: Browser) -> None:
+    page.call("Accessibility.enable")
+    nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+    page.call("Accessibility.disable")
+    roles = {"button", "slider", "spinbutton", "checkbox", "radio", "combobox", "link", "image"}
+    nameless = [
+        n
+        for n in nodes
+        if not n.get("ignored")
+        and n["role"]["value"] in roles
+        and not n.get("name", {}).get("value", "").strip()
+    ]
+    assert nameless == []
+
+
+@pytest.mark.skipif(
+    "SDB_PUBLISHED" not in os.environ,
+    reason="SDB_PUBLISHED names no folder of published recordings",
+)
+def test_published_recordings(browser: Browser, tmp_path: Path) -> None:
+    from streamdecisionbench.recording.reader import read_recording
+    from streamdecisionbench.recording.tables import Correction, import_tables
+
+    tables = Path(os.environ["SDB_PUBLISHED"]) / "recordings"
+    names = ["astra-low", "jev"]
+    suite, folders = import_tables(
+        tables / "astra-low.csv",
+        [tables / f"{name}.csv" for name in names],
+        tmp_path / "imported",
+        corrections=[Correction.parse("assembly_a:32=31")],
+    )
+    recordings = [read_recording(folder, suite) for folder in folders]
+    inputs = kit_inputs(suite, recordings, extras=False)
+    for page in _opened(browser, inputs, tmp_path):
+        for interval in INTERVALS:
+            _type_interval(page, f"{interval:g}")
+            _check_board(page, list(inputs.scores), interval)
+        cells = _cells(page)
+        assert (cells["jev"]["auc"], cells["astra-low"]["auc"]) == ("59.6", "45.2")
