@@ -34,6 +34,8 @@ class Check(msgspec.Struct, frozen=True):
     role: str
     states: int
     consumed: int
+    read_hash: str
+    """The suite whose text was read."""
     answers: str = ""
     """The answer sheet, relative to the record; empty for checks that derive no answers."""
     note: str = ""
@@ -53,15 +55,18 @@ class Finding(msgspec.Struct, frozen=True):
     votes: dict[str, str]
     status: str
     resolution: str
+    vote_reasons: dict[str, str] = {}
+    round: int = 1
+    """1: found in the audited text; 2: found when the mended text was read again."""
 
 
 class AuditRecord(msgspec.Struct, frozen=True):
     schema: str
     suite: str
     audited_hash: str
-    """The suite as the readers saw it."""
+    """The suite as the first readers saw it."""
     current_hash: str
-    """The suite as it is now, with every resolution carried out."""
+    """The suite as it is now, with every resolution carried out and read again."""
     checks: list[Check]
     findings: list[Finding]
     scope: str = ""
@@ -96,8 +101,11 @@ def violations(record: AuditRecord, suite: Suite) -> list[str]:
             found.append(f"{where}.consumed: outside 0–{check.states}")
     for scenario in suite.scenarios:
         for role in ("program", "hand"):
-            if not any(c.scenario == scenario and c.role == role for c in record.checks):
-                found.append(f"checks: {scenario} has no re-derivation by {role}")
+            for text, name in ((record.audited_hash, "audited"), (record.current_hash, "current")):
+                if not _checked(record, scenario, role, text):
+                    found.append(
+                        f"checks: {scenario} has no re-derivation by {role} of the {name} text"
+                    )
     ids = [f.id for f in record.findings]
     found += [f"findings: {i!r} is used twice" for i in sorted(set(ids)) if ids.count(i) > 1]
     for finding in record.findings:
@@ -132,6 +140,12 @@ def summarise(record: AuditRecord) -> dict[str, Any]:
         "affected_consumed_states": len(affected),
         "text_findings": len(record.findings) - len(about),
     }
+
+
+def _checked(record: AuditRecord, scenario: str, role: str, text: str) -> bool:
+    return any(
+        c.scenario == scenario and c.role == role and c.read_hash == text for c in record.checks
+    )
 
 
 def _finding(finding: Finding, suite: Suite) -> list[str]:

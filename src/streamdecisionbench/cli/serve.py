@@ -46,7 +46,10 @@ def serve(
         own = find_profile(path)
         profiles[own.name] = own
     suite = read_suite(data or builtin_suite_path())
-    demo = DemoServer(Simulator(suite, seed), profiles)
+    simulator = Simulator(suite, seed)
+    for each in profiles.values():
+        simulator.prepare(each)
+    demo = DemoServer(simulator, profiles)
     asyncio.run(_serve(demo, host, port))
 
 
