@@ -52,8 +52,8 @@ class Subject:
     def score(self, **options: Any) -> Score:
         return score(self.recording, self.suite, **options)
 
-    def heading(self) -> Heading:
-        scored = self.score()
+    def heading(self, **options: Any) -> Heading:
+        scored = self.score(**options)
         return Heading(self.name, scored.signature, scored.notes)
 
 
@@ -118,7 +118,8 @@ def sensitivity(runs: list[Path], data: Path | None, form: Form, *, interval: fl
 
     subjects = open_runs(runs, data)
     found = {s.name: analyse(s.parts, interval=interval) for s in subjects}
-    _show("sensitivity", found, [sensitivity_table(found)], subjects, form)
+    options = {"interval": interval}
+    _show("sensitivity", found, [sensitivity_table(found)], subjects, form, options)
 
 
 def schedules(
@@ -148,7 +149,8 @@ def separability(
     limits = Bounds(*bounds, weighting)
     found = {s.name: analyse(s.parts, interval=interval, bounds=limits) for s in subjects}
     tables = [separability_table(name, result) for name, result in found.items()]
-    _show("separability", found, tables, subjects, form)
+    options = {"interval": interval, "bounds": bounds, "weighting": weighting}
+    _show("separability", found, tables, subjects, form, options)
 
 
 def baselines(data: Path | None, form: Form) -> None:
@@ -204,7 +206,8 @@ def intervals(
         bounds=Bounds(*bounds, weighting),
         sampling=Sampling(block, resamples, seed, level),
     )
-    _show("intervals", found, [intervals_table(found)], subjects, form)
+    options = {"interval": interval, "bounds": bounds, "weighting": weighting}
+    _show("intervals", found, [intervals_table(found)], subjects, form, options)
 
 
 def window(runs: list[Path], data: Path | None, form: Form, **options: Any) -> None:
@@ -227,7 +230,8 @@ def _show(
     if form.as_csv:
         print_csv(tables)
         return
-    headings = [s.heading() for s in subjects]
+    scoring = {k: v for k, v in (options or {}).items() if k in ("interval", "bounds", "weighting")}
+    headings = [s.heading(**scoring) for s in subjects]
     if form.as_json:
         print_json(analysis, result, headings, options or {})
     else:

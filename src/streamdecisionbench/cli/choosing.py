@@ -13,7 +13,6 @@ from streamdecisionbench.cli.tables import print_csv, print_json, print_tables, 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.numbers import fixed
 from streamdecisionbench.report.numbers import percent as shown
-from streamdecisionbench.report.terminal import console
 
 __all__ = ["choice_lines", "choice_table", "run"]
 
@@ -51,17 +50,13 @@ def run(
         sampling=Sampling(block, resamples, seed),
     )
     if as_csv:
-        print_csv([choice_table(choice, len(choice.candidates))])
+        print_csv([choice_table(choice)])
         return
-    headings = [s.heading() for s in subjects]
+    headings = [s.heading(interval=interval, clock="nominal") for s in subjects]
     if as_json:
         print_json("choose", choice, headings, {"interval": interval, "rule": rule, "pairs": pairs})
         return
-    out = console()
-    for line in choice_lines(choice):
-        out.print(line)
-    out.print()
-    print_tables([choice_table(choice, top)], headings)
+    print_tables([choice_table(choice, top)], headings, choice_lines(choice))
 
 
 def choice_lines(choice: Choice) -> list[str]:
@@ -72,6 +67,10 @@ def choice_lines(choice: Choice) -> list[str]:
         f" {shown(best.in_force.value)} % of the time"
         f" (95 %: {shown(best.in_force.low)}–{shown(best.in_force.high)})."
     ]
+    idle = [c for c in choice.candidates if c is not best and c.same_as_best]
+    if idle:
+        names = ", ".join(c.name for c in idle[:3]) + (", …" if len(idle) > 3 else "")
+        lines.append(f"{names} would be right at the very same times, so nothing is gained by it.")
     second = choice.runner_up
     if second is not None:
         lines.append(_against(second, "the next best"))
@@ -97,10 +96,11 @@ def choice_lines(choice: Choice) -> list[str]:
                 f" {_money(cheap.per_hour)} an hour."
             )
     low, high = choice.holds
-    lines.append(
-        f"It stays the best of these from about {fixed(low, 2)} to {fixed(high, 2)} s"
-        f" (tried from {fixed(choice.interval / 4, 2)} to {fixed(choice.interval * 4, 2)} s)."
-    )
+    if second is not None:
+        lines.append(
+            f"It stays the best of these from about {fixed(low, 2)} to {fixed(high, 2)} s"
+            f" (tried from {fixed(choice.interval / 4, 2)} to {fixed(choice.interval * 4, 2)} s)."
+        )
     unknown = [
         c.name
         for c in choice.candidates
@@ -111,42 +111,52 @@ def choice_lines(choice: Choice) -> list[str]:
     return lines
 
 
-def choice_table(choice: Choice, top: int) -> Table:
+def choice_table(choice: Choice, top: int | None = None) -> Table:
+    """The candidates, best first; without `top` all of them, with every column."""
+    listed = choice.candidates if top is None else choice.candidates[: max(top, 1)]
+    columns = [
+        text("", "candidate"), percent("in force", "in_force"), percent("low", "in_force_low"),
+        percent("high", "in_force_high"), percent("vs best", "minus_best"),
+        percent("judgm.", "lost_to_judgment"), percent("latency", "lost_to_latency"),
+        number("/hour", 2, "per_hour"),
+    ]  # fmt: skip
     rows: list[tuple[Cell, ...]] = [
         (
-            c.name + ("" if c.within_budget else " *"), c.in_force.value, c.in_force.low,
-            c.in_force.high, -c.behind_best.value if c is not choice.best else None,
-            c.lost_to_judgment, c.lost_to_latency, c.limit, c.per_hour, c.per_1000,
+            c.name + ("" if c.within_budget or top is None else " *"), c.in_force.value,
+            c.in_force.low, c.in_force.high, None if c is choice.best else -c.behind_best.value,
+            c.lost_to_judgment, c.lost_to_latency, c.per_hour,
         )
-        for c in choice.candidates[: max(top, 1)]
+        for c in listed
     ]  # fmt: skip
-    hidden = len(choice.candidates) - len(rows)
+    if top is None:
+        columns += [number("/1000", 2, "per_1000"), text("limit"), text("within budget")]
+        rows = [
+            (*row, c.per_1000, c.limit, "yes" if c.within_budget else "no")
+            for row, c in zip(rows, listed, strict=True)
+        ]
     notes = [
-        "vs best: difference to the best within budget. Costs count every state asked of every"
-        " component, at list prices."
+        "vs best: points against the best within budget. judgm., latency: time lost to each."
+        " Costs count every state asked of every component."
     ]
-    if any(not c.within_budget for c in choice.candidates[: max(top, 1)]):
+    if any(not c.within_budget for c in listed):
         notes.append("* beyond the budget, or its cost is not known")
+    hidden = len(choice.candidates) - len(rows)
     if hidden > 0:
         notes.append(f"{hidden} more not shown; --top {len(choice.candidates)} shows all")
     return Table(
-        f"In force at {choice.interval:g} s (%), what is lost, and cost in {choice.currency}",
-        (
-            text("", "candidate"), percent("in force", "in_force"), percent("low", "in_force_low"),
-            percent("high", "in_force_high"), percent("vs best", "minus_best"),
-            percent("judgm.", "lost_to_judgment"), percent("latency", "lost_to_latency"),
-            text("limit"), number("/hour", 2, "per_hour"), number("/1000", 2, "per_1000"),
-        ),
+        f"In force at {choice.interval:g} s (%), what is lost, and {choice.currency} an hour",
+        tuple(columns),
         tuple(rows),
         tuple(notes),
-    )  # fmt: skip
+    )
 
 
 def _against(other: Candidate, what: str) -> str:
     gap = other.behind_best
     told = "" if gap.excludes_zero else ": these recordings cannot tell them apart"
+    money = "" if other.per_hour is None else f", which costs {_money(other.per_hour)} an hour"
     return (
-        f"That is {shown(gap.value)} points more than {what}, {other.name}"
+        f"That is {shown(gap.value)} points more than {what}, {other.name}{money}"
         f" (95 %: {_signed(gap)}){told}."
     )
 

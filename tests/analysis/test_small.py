@@ -1,0 +1,214 @@
+"""Each analysis on a case small enough to check by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import streamdecisionbench as sdb
+from streamdecisionbench.analysis.baselines import baselines
+from streamdecisionbench.analysis.cost import cost, read_list
+from streamdecisionbench.analysis.network import has_decode, network_estimate
+from streamdecisionbench.analysis.pace import pace
+from streamdecisionbench.analysis.paired import paired_counts
+from streamdecisionbench.analysis.repeats import repeats
+from streamdecisionbench.analysis.schedules import SCHEDULES, project
+from streamdecisionbench.analysis.separability import separability
+from streamdecisionbench.analysis.transitions import ErrorCount, offsets, transition_errors
+from streamdecisionbench.analysis.window import choose_window, window_shares
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.events import Usage
+from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.scoring.score import score_timelines
+from tests.analysis.kit import timeline, with_usage
+
+USAGE = [Usage(1000 + 100 * k, 0, 40 + 10 * k, 5 * k) for k in range(4)]
+
+
+@given(st.lists(st.integers(0, 2), min_size=2, max_size=30))
+def test_offsets_are_the_nearest_change_ties_to_the_earlier(reference: list[int]) -> None:
+    changes = [i for i in range(1, len(reference)) if reference[i] != reference[i - 1]]
+    found = offsets(np.array(reference))
+    if not changes:
+        assert found is None
+        return
+    assert found is not None
+    nearest = [min(changes, key=lambda c: (abs(t - c), c)) for t in range(len(reference))]
+    assert found.tolist() == [t - c for t, c in enumerate(nearest)]
+
+
+def test_transition_errors_count_every_state_once() -> None:
+    part = timeline([0, 0, 0, 0, 1, 1, 2], [0, 9, 0, 9, 1, 1, 9], family="a")
+    still = timeline([5, 5], [5, 9], name="still", family="b")
+    found = transition_errors([part, still])
+    assert found.near["a"] == ErrorCount(4, 2)
+    assert found.far["a"] == ErrorCount(3, 1)
+    assert found.far["b"] == ErrorCount(2, 1)
+    assert found.near["b"].rate is None
+    assert found.without_change == 2
+    assert found.by_offset["overall"][-3] == ErrorCount(1, 1)
+    assert sum(c.states for c in found.by_offset["overall"].values()) == 7
+
+
+def test_paired_counts() -> None:
+    a = [timeline([0, 1, 2, 3], [0, 1, 9, 9], family="a")]
+    b = [timeline([0, 1, 2, 3], [0, 9, 2, 9], family="a")]
+    counts = paired_counts(a, b, ("x", "y")).counts[-1]
+    assert (counts.both, counts.only_first, counts.only_second, counts.neither) == (1, 1, 1, 1)
+    assert counts.either == 0.75
+    with pytest.raises(InputError, match="same states"):
+        paired_counts(a, [timeline([0, 1, 2], [0, 1, 2])])
+
+
+def test_pace_is_the_score_at_the_interval() -> None:
+    part = timeline(list(range(10)), latency=1.0)
+    rows = {row.label: row for row in pace([part])}
+    assert rows["×2"].interval == pytest.approx(1.0)
+    for row in rows.values():
+        assert row.in_force == score_timelines([part], interval=row.interval).in_force
+
+
+def test_schedules_have_the_published_changes_and_steps() -> None:
+    changes = {s.name: s.changes for s in SCHEDULES}
+    assert list(changes.values()) == [5, 11, 22, 40, 22, 22, 22]
+    for schedule in SCHEDULES:
+        reference = schedule.reference()
+        assert len(reference) == 60
+        assert (np.diff(reference) != 0).sum() == schedule.changes
+    bursty = next(s for s in SCHEDULES if s.name == "bursty").segments
+    runs = "".join("1" if n == 1 else " " for n in bursty).split()
+    assert [len(run) + 1 for run in runs] == [6, 6, 5, 5]
+
+
+def test_projection_of_constant_latency_is_exact() -> None:
+    """O = 1 − K·L / (H − r_0) while L is shorter than a segment; drawing from one value is no draw."""
+    part = timeline(np.repeat(np.arange(6), 10).tolist(), latency=0.5)
+    rows = {row.schedule: row for row in project([part], draws=3)}
+    assert rows["sparse"].oracle == pytest.approx(1 - 6 * 0.5 / 120)
+    assert rows["the suite's own"].projected == pytest.approx(1 - 6 * 0.5 / 120)
+    # With a latency shorter than every segment, coming back to a decision gains nothing.
+    assert rows["recurrent A-B-A"].oracle == pytest.approx(1 - 23 * 0.5 / 120)
+
+
+def test_baselines_on_the_example() -> None:
+    found = baselines(sdb.example_suite()).by_scenario["tiny"]
+    assert (found.states, found.first_option, found.best_constant) == (4, 3, 3)
+
+
+def test_repeats_give_mean_and_range() -> None:
+    one = score_timelines([timeline([0, 1, 2, 3], [0, 1, 2, 9])], name="one")
+    two = score_timelines([timeline([0, 1, 2, 3], [0, 9, 9, 9])], name="two")
+    found = repeats([one, two])
+    assert found.headlines["untimed"].mean == pytest.approx(0.5)
+    assert (found.headlines["untimed"].low, found.headlines["untimed"].high) == (0.25, 0.75)
+    assert (found.always_right, found.never_right) == (0.25, 0.25)
+    with pytest.raises(InputError, match="no range"):
+        repeats([one])
+
+
+def test_the_window_is_the_most_representative() -> None:
+    # Right in steps 0–3 and 6, wrong elsewhere; zero latency, so shares are counts of steps.
+    part = timeline(list(range(8)), [0, 1, 2, 3, 9, 9, 6, 9])
+    shares = window_shares(part, seconds=4.0)
+    assert shares.tolist() == pytest.approx([1.0, 1.0, 1.0, 0.5, 0.0, 0.5, 0.5])
+    chosen = choose_window({"x": [part]}, seconds=4.0)
+    assert (chosen.start_step, chosen.start_s, chosen.end_s, chosen.candidates) == (3, 6.0, 10.0, 7)
+    assert chosen.deviation == pytest.approx(abs(0.5 - 5 / 8))
+    with pytest.raises(InputError, match="not in these recordings"):
+        choose_window({"x": [part]}, scenario="nowhere")
+    with pytest.raises(InputError, match="ask for less"):
+        choose_window({"x": [part]}, seconds=100.0)
+
+
+def test_separability_is_exact_without_latency() -> None:
+    part = timeline([0, 1, 2, 3], [0, 1, 9, 9])
+    found = separability([part])
+    assert found.max_deviation == pytest.approx(0, abs=1e-12)
+    assert found.overall.product == pytest.approx(0.5)
+
+
+def test_cost_by_provider_alias_and_own_prices(tmp_path: Path) -> None:
+    example = sdb.example_recording()
+    astra = with_usage(
+        example,
+        USAGE,
+        {"component": "openai:gpt-6-astra", "provider": "openai", "model": "gpt-6-astra"},
+    )
+    found = cost(astra)
+    assert found is not None
+    assert found.tokens.input_total == 4600
+    assert found.input == pytest.approx(4600 * 10 / 1e6)
+    assert found.output == pytest.approx(220 * 50 / 1e6)
+    assert found.per_hour(2.0) == pytest.approx((found.total or 0) / 4 * 1800)
+    simulated = with_usage(example, USAGE, {"provider": "simulated", "model": "jev"})
+    priced = cost(simulated)
+    assert priced is not None
+    assert priced.price is not None
+    assert priced.price.input == 0.042
+    # A model of somebody else's that happens to be called like a published setting has no price.
+    stranger = cost(with_usage(example, USAGE, {"provider": "chat", "model": "jev"}))
+    assert stranger is not None
+    assert stranger.total is None
+    own = tmp_path / "prices.json"
+    line = {"provider": "chat", "model": "je*", "input": 1.0, "output": 2.0, "cached_input": 0.5}
+    own.write_text(json.dumps({"currency": "EUR", "as_of": "2026-11-01", "prices": [line]}))
+    cached = [Usage(1000, 600, 10, 0)] * 4
+    mine = cost(with_usage(example, cached, {"provider": "chat", "model": "jev"}), read_list(own))
+    assert mine is not None
+    assert mine.input == pytest.approx((1600 * 1.0 + 2400 * 0.5) / 1e6)
+    assert mine.currency == "EUR"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "{}",
+        '{"currency": "USD", "as_of": "x", "prices": [{"provider": "a", "model": "b", "input": -1, "output": 0}]}',
+        '{"currency": "USD", "as_of": "x", "prices": [{"model": "b"}]}',
+    ],
+)
+def test_a_bad_price_table_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"prices\.json"):
+        read_list(path)
+
+
+def test_no_tokens_no_cost_and_no_network_estimate() -> None:
+    example = sdb.example_recording()
+    assert cost(example) is None
+    with pytest.raises(InputError, match="no token counts"):
+        network_estimate(example, sdb.example_suite())
+
+
+def test_network_estimate_without_varying_tokens_is_a_quantile() -> None:
+    example = sdb.example_recording()
+    plain = with_usage(example, [Usage(1000, 0, 10, 0)] * 4, {"component": "openai:x"})
+    found = network_estimate(plain, sdb.example_suite(), resamples=20)
+    assert dict(found.fit.dropped) == {"prefill": "does not vary", "decode": "does not vary"}
+    assert found.fit.remainder_s == pytest.approx(0.4)
+    assert found.floor_s == pytest.approx(0.4)
+    # Removing all of the 0.4 s leaves 0, 0, 0.4 and 0.4 s.
+    assert found.estimate.in_force == pytest.approx(
+        score_timelines([timeline([0, 0, 1, 0], [0, 0, 1, 1], [0.0, 0.0, 0.4, 0.4])]).in_force
+    )
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"provider": "systemone"}, False),
+        ({"provider": "openai-decisions"}, False),
+        ({"component": "systemone:jev"}, False),
+        ({"provider": "openai"}, True),
+        ({"component": "astra-low"}, True),
+    ],
+)
+def test_decision_models_have_no_decode_term(config: dict, expected: bool) -> None:
+    assert has_decode(Recording("x", {"config": config}, {})) is expected
