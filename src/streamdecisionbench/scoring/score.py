@@ -244,8 +244,7 @@ def score_timelines(
     at_interval = shares_at(flat, u, accepted)
     integrated = integrated_shares(flat, bounds)
     physical = _physical(flat, parts)
-    untimed = np.array([p.untimed for p in parts])
-    segment = np.array([_untimed_segment(p) for p in parts])
+    untimed, segment = flat.untimed()
 
     families = list(dict.fromkeys(p.family for p in parts))
     names = ["overall", *families, *(p.episode_id for p in parts)]
@@ -326,13 +325,6 @@ def _physical(flat: Flat, parts: Sequence[Timeline]) -> Floats | None:
         return None
     arrivals = np.concatenate([p.arrival for p in parts if p.arrival is not None])
     return shares_at(flat, arrivals, accepted_at(flat, arrivals))
-
-
-def _untimed_segment(part: Timeline) -> float:
-    starts = part.segment_starts()
-    counts = np.diff(np.append(starts, part.n))
-    hits = np.add.reduceat(part.right.astype(np.float64), starts)
-    return float(np.mean(hits / counts))
 
 
 def _signature(recording: Recording, suite: Suite, base: Score, scenarios: int) -> str:

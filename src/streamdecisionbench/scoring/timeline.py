@@ -160,16 +160,30 @@ class Flat:
         return weight
 
     @cached_property
+    def segments(self) -> tuple[Ints, Ints]:
+        """First step and number of steps of every reference segment, scenario after scenario."""
+        # Ids are unique across scenarios, so a new scenario always begins a new segment.
+        starts = np.flatnonzero(np.append(True, self.y[1:] != self.y[:-1]))
+        return starts, np.diff(np.append(starts, len(self.y)))
+
+    @cached_property
     def segment_weight(self) -> Floats:
         """1 / (K · |I_k|) per step: turns seconds into segment-balanced shares."""
-        weights = []
-        for part, first in zip(self.parts, self.first, strict=True):
-            starts = part.segment_starts()
-            ends = self.step_end[first : first + part.n]
-            lengths = ends[np.append(starts[1:], part.n) - 1] - part.release[starts]
-            repeats = np.diff(np.append(starts, part.n))
-            weights.append(np.repeat(1.0 / (len(starts) * lengths), repeats))
-        return np.concatenate(weights)
+        starts, counts = self.segments
+        lengths = self.step_end[starts + counts - 1] - self.r[starts]
+        in_scenario = np.bincount(self.scenario[starts], minlength=self.count)
+        weights: Floats = 1.0 / (in_scenario[self.scenario[starts]] * lengths)
+        return np.repeat(weights, counts)
+
+    def untimed(self) -> tuple[Floats, Floats]:
+        """U per scenario, and the same with every reference segment counting alike."""
+        starts, counts = self.segments
+        right = self.right.astype(np.float64)
+        by_step = self.sum_by_scenario(right, self.scenario) / self.n
+        owner = self.scenario[starts]
+        shares = np.add.reduceat(right, starts) / counts
+        by_segment = self.sum_by_scenario(shares, owner) / np.bincount(owner, minlength=self.count)
+        return by_step, by_segment
 
     @cached_property
     def by_reference(self) -> tuple[Ints, Ints, Ints]:

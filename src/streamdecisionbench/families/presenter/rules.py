@@ -32,7 +32,8 @@ RULES: dict[str, str] = {
         " last word. A sentence is a command only if, capitals aside, it is exactly one phrase of"
         " prepared.commands, where <number> is the `said` word of a slide in the deck. With a word more, or"
         " with a comma, it is no command; nor is a paraphrase, or a phrase quoted or mentioned within a"
-        " longer sentence. A final may hold several sentences; each one that is a command counts."
+        " longer sentence. A final may hold several sentences; each one that is a command counts. The words"
+        " in prepared.commands.restate are no command: a sentence only has to begin with them (rule card)."
     ),
     "authority": (
         "The channel decides who may command. Phrases under prepared.commands.presenter count on the"
