@@ -34,8 +34,14 @@ COMMITMENT_CASES = [
     ),
     Case(
         "the form last, no full stop",
-        owned((KIT, True, "Why us? We take r2")),
+        owned((KIT, True, "All right. We take r2")),
         wait(),
+        ("commitment",),
+    ),
+    Case(
+        "a question mark ends no sentence, so the form is part of a longer one",
+        owned((KIT, True, "Why us? We take r2")),
+        DELEGATE,
         ("commitment",),
     ),
     Case("no message", owned(), DELEGATE, ("commitment",)),

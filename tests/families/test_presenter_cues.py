@@ -100,6 +100,18 @@ CARD = [
         question_card="answer",
     ),
     case(
+        "a comma after the words",
+        "card",
+        room(OPEN, ASKED, said("p", 8, "The question is, how long?", 9)),
+        question_card="answer",
+    ),
+    case(
+        "a longer word is another word",
+        "card",
+        room(OPEN, ASKED, said("p", 8, "The question isn't new.", 9)),
+        question_card="repeat",
+    ),
+    case(
         "second sentence restates",
         "card",
         room(OPEN, ASKED, said("p", 8, "Sure. The question is why.", 9)),

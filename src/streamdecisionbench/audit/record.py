@@ -102,7 +102,9 @@ def violations(record: AuditRecord, suite: Suite) -> list[str]:
     for scenario in suite.scenarios:
         for role in ("program", "hand"):
             if not _checked(record, scenario, role, suite.manifest.hashes[scenario]):
-                found.append(f"checks: {scenario} has no re-derivation by {role} of its present text")
+                found.append(
+                    f"checks: {scenario} has no re-derivation by {role} of its present text"
+                )
     ids = [f.id for f in record.findings]
     found += [f"findings: {i!r} is used twice" for i in sorted(set(ids)) if ids.count(i) > 1]
     for finding in record.findings:
@@ -111,13 +113,17 @@ def violations(record: AuditRecord, suite: Suite) -> list[str]:
 
 
 def summarise(record: AuditRecord) -> dict[str, Any]:
-    """The audit in figures, as the paper reports its own."""
+    """The audit in figures, as the paper reports its own.
+
+    A finding about answers is *confirmed* when at least one of its three votes is not `uphold`.
+    """
     derived = [c for c in record.checks if c.role in ("program", "hand")]
     about = [f for f in record.findings if f.about == "reference"]
-    clarified = [f for f in about if f.status == "clarified"]
+    confirmed = [f for f in about if set(f.votes.values()) != {"uphold"}]
+    ambiguous = [f for f in confirmed if "wrong" not in f.votes.values()]
     affected = {
         (scenario, t)
-        for f in clarified
+        for f in ambiguous
         if f.consumed
         for scenario, steps in f.steps.items()
         for t in steps
@@ -125,17 +131,20 @@ def summarise(record: AuditRecord) -> dict[str, Any]:
     return {
         "scenarios": len({c.scenario for c in derived}),
         "rederivations": len(derived),
-        "full_agreement": sum(c.consumed == c.states for c in derived),
-        "consumed_agreement": sum(c.consumed for c in derived),
-        "consumed_states": sum(c.states for c in derived),
+        "rederivations_in_full_agreement": sum(c.consumed == c.states for c in derived),
+        "consumed_decisions_agreeing": sum(c.consumed for c in derived),
+        "consumed_decisions_read": sum(c.states for c in derived),
         "finding_groups": len(record.findings),
         "reference_findings": len(about),
-        "reference_findings_rejected": sum(f.status == "rejected" for f in about),
-        "reference_findings_confirmed": sum(f.status != "rejected" for f in about),
-        "references_wrong": sum(f.status == "reference_mended" for f in about),
-        "ambiguities_clarified": len(clarified),
-        "affected_consumed_states": len(affected),
-        "text_findings": len(record.findings) - len(about),
+        "reference_findings_rejected": len(about) - len(confirmed),
+        "reference_findings_confirmed": len(confirmed),
+        "reference_answers_wrong": len(confirmed) - len(ambiguous),
+        "rule_ambiguities": len(ambiguous),
+        "states_they_affect": len(affected),
+        "texts_clarified": sum(f.status == "clarified" for f in record.findings),
+        "stories_mended": sum(f.status == "story_mended" for f in record.findings),
+        "code_paths_mended": sum(f.status == "reference_mended" for f in record.findings),
+        "left_as_noted": sum(f.status == "noted" for f in record.findings),
     }
 
 

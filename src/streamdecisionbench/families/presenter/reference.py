@@ -131,7 +131,7 @@ def _card(transcript: list[Entry], opened: int, restate: str) -> str:
         if entry["final_at"] is not None and entry["final_at"] > question["final_at"]
     ]
     spoken = [sentence for entry in later for sentence in _sentences(entry)]
-    if any(f"{sentence} ".startswith(f"{restate} ") for sentence in spoken):
+    if any(re.match(rf"{re.escape(restate)}\b", sentence) for sentence in spoken):
         return "answer"
     return "repeat"
 
