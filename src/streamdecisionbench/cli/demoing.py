@@ -66,7 +66,9 @@ def run(out: Path, *, interval: float, data: Path | None, formats: str) -> None:
     with _server(out, data) as address:
         seconds = sum(suite.scenarios[s].n for s in scenarios) * interval
         _say(f"     {address}")
-        _say(f"2/3  recording {len(COMPONENTS)} components at once, in real time: {seconds:.0f} s and the last answers")
+        _say(
+            f"2/3  recording {len(COMPONENTS)} components at once, in real time: {seconds:.0f} s and the last answers"
+        )
         folders = _record(out, address, scenarios, interval, data)
     _say("3/3  scoring, pairing, drawing")
     _report(folders, out / "report", data, chosen)
@@ -255,8 +257,12 @@ def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequ
         f" {percent(alone.score.log_auc)} %."
     )
     typer.echo(f"Open {out / 'index.html'} in a browser (it needs no network). Look at")
-    typer.echo("  the interval: drag it, and every number follows; the order of the settings changes")
-    typer.echo("  the lanes: what each component had in force, second by second, and why it was wrong")
+    typer.echo(
+        "  the interval: drag it, and every number follows; the order of the settings changes"
+    )
+    typer.echo(
+        "  the lanes: what each component had in force, second by second, and why it was wrong"
+    )
     typer.echo("  the pairs: what a slow component adds to a fast one, and when it does harm")
     typer.echo(f"Tables and figures: {out / 'report.md'}; recordings: {folders[0].parent}")
     served = ", ".join(name for name, _, is_served in COMPONENTS if is_served)

@@ -30,6 +30,9 @@ def report(
     ] = (0.5, 8.0),
     pairs: Annotated[bool, typer.Option(help="Compose fast and slow recordings.")] = True,
     formats: Annotated[str, typer.Option(help="Figure formats: svg, png, pdf.")] = "svg,png,pdf",
+    prices: Annotated[
+        Path | None, typer.Option(help="Price table instead of the built-in one.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
     """Write a report: one page that opens from disk, Markdown, LaTeX and CSV tables, figures."""
@@ -48,8 +51,8 @@ def report(
     say(f"reading {len(runs)} recording(s)")
     loaded = load(runs, data)
     material = write_report(
-        loaded, out, interval=interval, bounds=bounds, pairs=pairs, formats=chosen, say=say
-    )
+        loaded, out, interval=interval, bounds=bounds, pairs=pairs, formats=chosen, prices=prices, say=say,
+    )  # fmt: skip
     typer.echo(f"{out / 'index.html'}: open it in a browser")
     typer.echo(f"{out}: report.md, tables/, figures/, scores.json")
     for note in material.notes():

@@ -1,0 +1,100 @@
+"""A figure as one definition: a Vega-Lite specification, its text alternative and its data.
+
+Every format comes from the same specification: compiled once to SVG, which becomes PNG and PDF.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.report.figures.pdf import canonical
+
+__all__ = ["FORMATS", "Figure", "parse_formats", "render", "require_drawing", "to_csv"]
+
+FORMATS = ("svg", "png", "pdf")
+
+_PNG_SCALE = 2.0
+"""Pixels per unit: 192 dpi."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """`alt` says in words what the picture shows; `data` is what was drawn, row by row."""
+
+    name: str
+    title: str
+    caption: str
+    alt: str
+    spec: Mapping[str, Any]
+    columns: tuple[str, ...]
+    data: Sequence[Sequence[Any]]
+
+
+def parse_formats(text: str) -> tuple[str, ...]:
+    """
+    >>> parse_formats("svg, png")
+    ('svg', 'png')
+    """
+    asked = [part.strip().lower() for part in text.split(",") if part.strip()]
+    unknown = [name for name in asked if name not in FORMATS]
+    if unknown:
+        raise InputError(
+            f"no figure format is called {', '.join(unknown)}", fix=f"use {', '.join(FORMATS)}"
+        )
+    return tuple(name for name in FORMATS if name in asked)
+
+
+def require_drawing() -> None:
+    """Says what to install where the drawing libraries are missing."""
+    from importlib.util import find_spec
+
+    if find_spec("altair") is None or find_spec("vl_convert") is None:
+        raise InputError(
+            "figures need altair and vl-convert-python, which are not installed",
+            fix="pip install 'streamdecisionbench[report]'",
+        )
+
+
+def render(figure: Figure, formats: Sequence[str] = FORMATS) -> dict[str, bytes]:
+    """The figure in each format; the same figure always gives the same bytes."""
+    if not formats:
+        return {}
+    import vl_convert
+
+    svg = vl_convert.vegalite_to_svg(dict(figure.spec))
+    svg = _with_text(svg, figure)
+    made: dict[str, bytes] = {}
+    for name in formats:
+        if name == "svg":
+            made[name] = svg.encode()
+        elif name == "png":
+            made[name] = vl_convert.svg_to_png(svg, scale=_PNG_SCALE)
+        else:
+            made[name] = canonical(vl_convert.svg_to_pdf(svg))
+    return made
+
+
+def to_csv(figure: Figure) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(figure.columns)
+    writer.writerows([_plain(value) for value in row] for row in figure.data)
+    return out.getvalue()
+
+
+def _with_text(svg: str, figure: Figure) -> str:
+    """A title and a description for readers who listen to the picture."""
+    from html import escape
+
+    head, bracket, rest = svg.partition(">")
+    texts = f"<title>{escape(figure.title)}</title><desc>{escape(figure.alt)}</desc>"
+    return f'{head} role="img"{bracket}{texts}{rest}'
+
+
+def _plain(value: Any) -> Any:
+    return repr(round(value, 10)) if isinstance(value, float) else value

@@ -1,0 +1,314 @@
+"""In-force trajectories: the reference and what each setting had in force, second by second."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from streamdecisionbench.report.figures.model import Figure
+from streamdecisionbench.report.figures.style import (
+    INK,
+    Drawing,
+    data,
+    finish,
+    short,
+    simulated_note,
+)
+from streamdecisionbench.report.material import Entry, Material, scenario_name
+from streamdecisionbench.report.numbers import percent
+from streamdecisionbench.report.terminal import CLASS_STYLE
+from streamdecisionbench.scoring.acceptance import accepted_at
+from streamdecisionbench.scoring.timeline import Flat, Timeline
+from streamdecisionbench.suite.model import Scenario
+
+if TYPE_CHECKING:
+    import altair as alt
+
+__all__ = ["LANES", "Span", "spans", "trajectory"]
+
+LANES = 8
+"""Settings drawn; the best ones if there are more."""
+
+_WIDTH = 560
+_QUOTED = 8
+"""Changes quoted below the picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Seconds at the interval scored; `source` is the step the decision in force answers."""
+
+    begin: float
+    end: float
+    kind: str
+    source: int | None
+
+
+def spans(part: Timeline, interval: float) -> list[Span]:
+    """What a setting had in force in one scenario, cut where its class may change."""
+    flat = Flat([part])
+    scale = part.tick / interval
+    u = flat.r + scale * flat.L
+    sources = np.flatnonzero(accepted_at(flat, u))
+    seconds = 1.0 / scale
+    edges = [*u[sources].tolist(), part.horizon]
+    found = [Span(float(flat.r[0]) * seconds, edges[0] * seconds, "no_decision", None)]
+    for source, begin, end in zip(sources.tolist(), edges, edges[1:], strict=False):
+        first, last = flat.locate(np.array([begin, end]), np.zeros(2, dtype=np.int64))
+        for step in range(int(first), int(last) + 1):
+            a = max(begin, float(flat.r[step]))
+            b = min(end, float(flat.step_end[step]))
+            if a >= b:
+                continue
+            kind = _class(part, int(source), step)
+            before = found[-1]
+            if before.kind == kind and before.source == source:
+                found[-1] = Span(before.begin, b * seconds, kind, source)
+            else:
+                found.append(Span(a * seconds, b * seconds, kind, source))
+    return [s for s in found if s.end > s.begin]
+
+
+def trajectory(
+    material: Material, episode_id: str, begin: float, end: float, entries: Sequence[Entry]
+) -> Figure:
+    """One window of one scenario; times in seconds at the interval scored."""
+    import altair as alt
+
+    scenario = material.suite.scenarios[episode_id]
+    entries = entries[:LANES]
+    time = _Window(begin, end)
+    rows, shares, table = [], [], []
+    for entry in entries:
+        part = next(p for p in entry.score.parts if p.episode_id == episode_id)
+        right = 0.0
+        for span in spans(part, material.interval):
+            a, b = max(span.begin, begin), min(span.end, end)
+            if a >= b:
+                continue
+            label = CLASS_STYLE[span.kind][0]
+            rows.append({"lane": short(entry.label), "class": label, "begin": a, "end": b})
+            source = "" if span.source is None else span.source
+            table.append((entry.name, entry.score.simulated, a, b, span.kind, source))
+            right += (b - a) if span.kind in ("current_correct", "outdated_correct") else 0.0
+        share = right / (end - begin)
+        shares.append({"lane": short(entry.label), "share": f"{percent(share)} %", "value": share})
+    reference, fields = _reference(scenario, material.interval, begin, end)
+    table += [
+        ("reference", False, r["begin"], r["end"], f"{r['field']}={r['value']}", "")
+        for r in reference
+    ]
+    changes = _changes(scenario, material.interval, begin, end)
+    parts: list[Any] = [
+        _reference_panel(reference, fields, time, changes),
+        _lanes_panel(rows, [short(e.label) for e in entries], shares, time),
+    ]
+    quotes = _quotes(changes)
+    if quotes:
+        parts.append(_quotes_panel(quotes))
+    chart = alt.vconcat(*parts, spacing=8).resolve_scale(color="independent")
+    name = scenario_name(material.suite, scenario)
+    title = (
+        f"{name}, {begin:g}–{end:g} s at {material.interval:g} s per step: the decision in force"
+    )
+    caption = (
+        "Above, the fields of the reference decision that change in the window; below, what each"
+        " setting had in force. Right: share of the window with a correct decision in force. The"
+        " window is the one in which these shares are closest to the settings' overall in-force"
+        " accuracy." + simulated_note(entries)
+    )
+    alt_text = (
+        f"Lanes over time for {name}, {begin:g} to {end:g} seconds, with"
+        f" {len(changes)} changes of the reference decision. Correct in this window: "
+        + ", ".join(f"{s['lane']} {s['share']}" for s in shares)
+        + "."
+    )
+    return Figure(
+        "trajectory", title, caption, alt_text, finish(chart, title, alt_text),
+        ("lane", "simulated", "begin_s", "end_s", "class_or_decision", "source_step"), table,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    begin: float
+    end: float
+
+    def x(self, field: str, *, labelled: bool) -> alt.X:
+        import altair as alt
+
+        axis = alt.Axis(title="time (s)", tickCount=10, grid=False) if labelled else None
+        scale = alt.Scale(domain=[self.begin, self.end], nice=False)
+        return alt.X(f"{field}:Q", scale=scale, axis=axis)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    number: int
+    seconds: float
+    text: str
+
+
+def _class(part: Timeline, source: int, step: int) -> str:
+    """The six classes, from the two conditions of the decision in force."""
+    right = part.predicted[source] == part.reference[source]
+    current = part.reference[source] == part.reference[step]
+    if current:
+        return "current_correct" if right else "judgment"
+    if right:
+        return "stale"
+    return "outdated_correct" if part.predicted[source] == part.reference[step] else "compound"
+
+
+def _reference(
+    scenario: Scenario, interval: float, begin: float, end: float
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Segments of every field that changes in the window, and the fields in composed order."""
+    first, last = int(begin / interval), min(int(np.ceil(end / interval)), scenario.n)
+    decisions = scenario.reference()[first:last]
+    order = list(dict.fromkeys(q for decision in decisions for q in decision))
+    moving = [q for q in order if len({d.get(q) for d in decisions}) > 1] or order[:1]
+    found: list[dict[str, Any]] = []
+    for field in moving:
+        for step, decision in enumerate(decisions, start=first):
+            value = decision.get(field)
+            a, b = max(step * interval, begin), min((step + 1) * interval, end)
+            if value is None:
+                continue
+            if (
+                found
+                and found[-1]["field"] == field
+                and found[-1]["value"] == value
+                and found[-1]["end"] == a
+            ):
+                found[-1]["end"] = b
+            else:
+                found.append({"field": field, "value": value, "begin": a, "end": b})
+    for place, row in enumerate(found):
+        same = place > 0 and found[place - 1]["field"] == row["field"]
+        row["shade"] = 1 - found[place - 1]["shade"] if same else 0
+        room = int((row["end"] - row["begin"]) / (end - begin) * _WIDTH / 6.3)
+        text = str(row["value"]).replace("_", " ")
+        row["text"] = text if len(text) <= room else (short(text, room) if room >= 4 else "")
+        row["middle"] = (row["begin"] + row["end"]) / 2
+    return found, moving
+
+
+def _changes(scenario: Scenario, interval: float, begin: float, end: float) -> list[_Change]:
+    found: list[_Change] = []
+    for step in scenario.changes():
+        seconds = step * interval
+        if begin <= seconds < end:
+            found.append(_Change(len(found) + 1, seconds, _cause(scenario.steps[step].evidence)))
+    return found
+
+
+def _cause(evidence: Sequence[str]) -> str:
+    """The note that says what changed, without its tag."""
+    for note in evidence:
+        kind, _, text = note.partition(":")
+        if kind == "change" and text:
+            return text.strip()
+    return evidence[0] if evidence else ""
+
+
+def _quotes(changes: Sequence[_Change]) -> list[str]:
+    told = [c for c in changes if c.text]
+    lines = [
+        f"{c.number} · {c.seconds:g} s · {textwrap.shorten(c.text, 96, placeholder=' …')}"
+        for c in told
+    ]
+    return lines[:_QUOTED]
+
+
+def _reference_panel(
+    rows: Sequence[dict[str, Any]], fields: Sequence[str], time: _Window, changes: Sequence[_Change]
+) -> Drawing:
+    import altair as alt
+
+    shown = [{**row, "field": row["field"].replace("_", " ")} for row in rows]
+    y = alt.Y(
+        "field:N", sort=[f.replace("_", " ") for f in fields],
+        axis=alt.Axis(title=None, ticks=False, domain=False, labelFontStyle="italic"),
+    )  # fmt: skip
+    shade = alt.Color(
+        "shade:O", scale=alt.Scale(domain=[0, 1], range=["#DDE3EA", "#C3CDD8"]), legend=None
+    )
+    bars = (
+        alt.Chart(data(shown))
+        .mark_bar(height={"band": 0.84}, stroke="white", strokeWidth=1)
+        .encode(x=time.x("begin", labelled=False), x2="end:Q", y=y, color=shade)
+    )
+    texts = (
+        alt.Chart(data(shown))
+        .mark_text(fontSize=11, color=INK)
+        .encode(x=time.x("middle", labelled=False), y=y, text="text:N")
+    )
+    marks = [{"x": c.seconds, "t": str(c.number)} for c in changes]
+    numbers = (
+        alt.Chart(data(marks))
+        .mark_text(fontSize=10, fontWeight="bold", color=INK, baseline="bottom", align="left")
+        .encode(x=time.x("x", labelled=False), y=alt.value(-2), text="t:N")
+    )
+    return alt.layer(bars, texts, numbers).properties(
+        width=_WIDTH, height={"step": 22},
+        title=alt.TitleParams("reference", fontSize=11, fontWeight="normal", anchor="start", offset=16, dy=8),
+    )  # fmt: skip
+
+
+def _lanes_panel(
+    rows: Sequence[dict[str, Any]],
+    lanes: Sequence[str],
+    shares: Sequence[dict[str, Any]],
+    time: _Window,
+) -> Drawing:
+    import altair as alt
+
+    labels = [label for label, _, _ in CLASS_STYLE.values()]
+    colours = [colour for _, _, colour in CLASS_STYLE.values()]
+    used = [label for label in labels if any(row["class"] == label for row in rows)]
+    y = alt.Y("lane:N", sort=list(lanes), axis=alt.Axis(title=None, ticks=False, domain=False))
+    bars = (
+        alt.Chart(data(rows))
+        .mark_bar(height={"band": 0.78}, stroke="white", strokeWidth=0.5)
+        .encode(
+            x=time.x("begin", labelled=True),
+            x2="end:Q",
+            y=y,
+            color=alt.Color(
+                "class:N",
+                scale=alt.Scale(
+                    domain=used,
+                    range=[c for lab, c in zip(labels, colours, strict=True) if lab in used],
+                ),
+                legend=alt.Legend(orient="bottom", title=None, symbolType="square", columns=6),
+            ),
+        )
+        .properties(width=_WIDTH, height={"step": 24})
+    )
+    right = (
+        alt.Chart(data(shares))
+        .mark_text(align="left", fontSize=11, color=INK)
+        .encode(x=alt.value(4), y=alt.Y("lane:N", sort=list(lanes), axis=None), text="share:N")
+        .properties(width=46, height={"step": 24})
+    )
+    return alt.hconcat(bars, right, spacing=0)
+
+
+def _quotes_panel(lines: Sequence[str]) -> Drawing:
+    import altair as alt
+
+    rows = [{"line": place, "text": text} for place, text in enumerate(lines)]
+    return (
+        alt.Chart(data(rows))
+        .mark_text(align="left", fontSize=11, color=INK)
+        .encode(x=alt.value(0), y=alt.Y("line:O", axis=None), text="text:N")
+        .properties(
+            width=_WIDTH, height={"step": 16},
+            title=alt.TitleParams("why the reference changed", fontSize=11, fontWeight="normal", anchor="start", offset=4),
+        )
+    )  # fmt: skip

@@ -1,0 +1,65 @@
+"""`report.md`: the whole report as text that reads well in any viewer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from streamdecisionbench._version import __version__
+from streamdecisionbench.report.figures.model import Figure
+from streamdecisionbench.report.findings import Findings
+from streamdecisionbench.report.material import Material
+from streamdecisionbench.report.tables.model import Table, escape_markdown, to_markdown
+
+__all__ = ["markdown"]
+
+
+def markdown(
+    material: Material,
+    findings: Findings,
+    tables: Sequence[Table],
+    figures: Sequence[Figure],
+    formats: Sequence[str],
+) -> str:
+    """Figures first, then tables, then how everything was made."""
+    picture = next((name for name in ("svg", "png") if name in formats), None)
+    lines = [
+        f"# In-force accuracy: {escape_markdown(material.suite.name)}",
+        "",
+        f"{len(material.entries)} recording(s), integrated over {material.bounds.text()}, fixed-interval"
+        f" figures at {material.interval:g} s. `index.html` beside this file is the same, interactive.",
+        "",
+        *(f"> **{note}**" for note in material.notes()),
+        "",
+        "## Figures",
+        "",
+    ]
+    for figure in figures:
+        lines += [f"### {escape_markdown(figure.title)}", ""]
+        if picture:
+            lines += [f"![{escape_markdown(figure.alt)}](figures/{figure.name}.{picture})", ""]
+        else:
+            lines += [escape_markdown(figure.alt), ""]
+        lines += [f"{escape_markdown(figure.caption)} [Data](figures/{figure.name}.csv)", ""]
+    lines += ["## Tables", ""]
+    for table in tables:
+        lines += [f"### {escape_markdown(table.title)}", "", to_markdown(table)]
+        lines += [f"[CSV](tables/{table.name}.csv) · [LaTeX](tables/{table.name}.tex)", ""]
+    lines += ["## How it was made", ""]
+    lines += [f"- {remark}" for remark in _method(material, findings)]
+    lines += ["", "Signatures:", ""]
+    lines += [f"- {escape_markdown(e.label)}: `{e.score.signature}`" for e in material.entries]
+    return "\n".join(lines) + "\n"
+
+
+def _method(material: Material, findings: Findings) -> list[str]:
+    suite = material.suite
+    found = [
+        f"Suite {escape_markdown(suite.name)}, digest `{suite.dataset_hash[:12]}`, {len(suite.scenarios)} scenarios.",
+        "Step-anchored replay: every response at its step's release plus its recorded latency; accuracy"
+        " and all areas are exact, without quadrature.",
+        f"sdb {__version__}.",
+    ]
+    if findings.ranges_method:
+        found.append(findings.ranges_method + ".")
+    found += [escape_markdown(remark) for remark in findings.remarks]
+    return found

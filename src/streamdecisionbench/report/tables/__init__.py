@@ -1,0 +1,1 @@
+"""Tables of a report: each a function of the material that returns a `Table`."""

@@ -1,0 +1,117 @@
+"""A small suite of two families and seeded recordings of it, as many as a test wants."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from streamdecisionbench.recording.events import Release, Response, Usage
+from streamdecisionbench.recording.model import Episode, Recording
+from streamdecisionbench.report.build import make_material
+from streamdecisionbench.report.material import Material
+from streamdecisionbench.suite.files import make_suite, write_suite
+from streamdecisionbench.suite.model import (
+    SCHEMA_VERSION,
+    DecisionSpec,
+    Question,
+    Scenario,
+    Step,
+    Suite,
+)
+
+STEPS = 24
+_VALUES = ("record", "pause", "stop")
+
+
+def suite(*, title: str = "A call") -> Suite:
+    """Two families, two scenarios each; the reference changes every second or third step."""
+    found = []
+    for number, (name, family) in enumerate(
+        (
+            ("debugging_a", "live_debugging"), ("debugging_b", "live_debugging"),
+            ("support_a", "support_call_assist"), ("support_b", "support_call_assist"),
+        )
+    ):  # fmt: skip
+        draw = random.Random(number)
+        value, steps = "record", []
+        for t in range(STEPS):
+            changed = t > 0 and draw.random() < 0.4
+            if changed:
+                value = draw.choice([v for v in _VALUES if v != value])
+            notes = (f"change: the caller said {value}",) if changed else ("distractor: speech",)
+            steps.append(Step(t, {"clock": {"now": t}, "name": name}, {"recorder": value}, notes))
+        found.append(
+            Scenario(
+                schema_version=SCHEMA_VERSION,
+                episode_id=name,
+                task_family=family,
+                scenario_id=name,
+                title=title,
+                tick_seconds=2.0,
+                questions={
+                    "recorder": Question(
+                        "choice",
+                        "What now?",
+                        {f"K0{i}": f"{v}: {v}" for i, v in enumerate(_VALUES)},
+                    )
+                },
+                option_semantics={"recorder": {f"K0{i}": v for i, v in enumerate(_VALUES)}},
+                decision_spec=DecisionSpec("recorder", (), dict.fromkeys(_VALUES, ())),
+                steps=tuple(steps),
+            )
+        )
+    return make_suite(found, name="kit")
+
+
+def recording(
+    source: Suite, name: str, seed: int, *, simulated: bool = False, tokens: bool = True
+) -> Recording:
+    """One pass with drawn answers and latencies."""
+    draw = random.Random(1000 + seed)
+    right, typical = draw.uniform(0.3, 0.99), draw.uniform(0.2, 3.0)
+    episodes = {}
+    for scenario in source:
+        responses, releases = [], []
+        for step in scenario.steps:
+            start = 2.0 * step.t
+            latency = typical * draw.uniform(0.7, 1.6)
+            value = step.gold["recorder"] if draw.random() < right else draw.choice(_VALUES)
+            end = start + latency
+            releases.append(Release(scenario.episode_id, step.t, start, start))
+            responses.append(
+                Response(
+                    episode_id=scenario.episode_id, t=step.t, release_s=start, request_hash="",
+                    ok=True, accepted=True, started_s=start, received_s=end, pred={"recorder": value},
+                    completed_s=end, actual_recorded_s=end, accepted_s=end,
+                    decision={"recorder": value},
+                    usage=Usage(2000 + 10 * step.t, 0, 40 + draw.randrange(30), 0) if tokens else None,
+                )
+            )  # fmt: skip
+        episodes[scenario.episode_id] = Episode(
+            scenario.episode_id, tuple(releases), (), tuple(responses)
+        )
+    run = {
+        "config": {"simulated": simulated, "component": f"chat:{name}"},
+        "dataset_manifest": {"dataset_hash": source.dataset_hash},
+    }
+    return Recording(name, run, episodes)
+
+
+def material(count: int, *, simulated: bool = False, tokens: bool = True) -> Material:
+    source = suite()
+    return make_material(
+        [
+            (
+                recording(source, f"setting-{k + 1:02d}", k, simulated=simulated, tokens=tokens),
+                source,
+            )
+            for k in range(count)
+        ]
+    )
+
+
+def stored_suite(folder: Path) -> Suite:
+    """The suite on disk, for commands that read it."""
+    source = suite()
+    write_suite(source, folder)
+    return source

@@ -1,0 +1,210 @@
+"""Figures: one definition for every format, readable with 1 and with 30 settings, same bytes twice."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import struct
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.report.build import make_figures, make_material
+from streamdecisionbench.report.figures.latency import oracle_slope
+from streamdecisionbench.report.figures.model import Figure, parse_formats, render, to_csv
+from streamdecisionbench.report.figures.placing import place_labels
+from streamdecisionbench.report.figures.style import SHOWN, spaced
+from streamdecisionbench.report.figures.trajectory import spans
+from streamdecisionbench.report.findings import find
+from streamdecisionbench.report.material import Material
+from streamdecisionbench.scoring.score import score_timelines
+from tests.report import kit
+
+EIGHT = [
+    "trajectory", "error_time", "pace_curves", "latency_map", "latency_decomposition",
+    "separability", "arbitration", "pair_curves",
+]  # fmt: skip
+
+
+def _figures(material: Material) -> dict[str, Figure]:
+    return {figure.name: figure for figure in make_figures(material, find(material))}
+
+
+@pytest.fixture(scope="module")
+def few() -> Material:
+    return kit.material(3)
+
+
+@pytest.fixture(scope="module")
+def figures(few: Material) -> dict[str, Figure]:
+    return _figures(few)
+
+
+def test_the_papers_eight_figures(figures: dict[str, Figure]) -> None:
+    assert list(figures) == EIGHT
+
+
+def test_every_figure_says_in_words_what_it_shows(figures: dict[str, Figure]) -> None:
+    for figure in figures.values():
+        assert len(figure.alt) > 60
+        assert figure.spec["description"] == figure.alt
+        root = ET.fromstring(render(figure, ("svg",))["svg"])  # noqa: S314
+        assert root.find("{*}title") is not None
+        described = root.find("{*}desc")
+        assert described is not None
+        assert described.text == figure.alt
+
+
+def test_same_bytes_in_every_format(figures: dict[str, Figure]) -> None:
+    for figure in figures.values():
+        first = render(figure)
+        assert set(first) == {"svg", "png", "pdf"}
+        for _ in range(3):
+            assert render(figure) == first
+
+
+def test_a_figure_made_again_is_the_same(few: Material, figures: dict[str, Figure]) -> None:
+    again = _figures(few)
+    for name, figure in figures.items():
+        assert again[name].spec == figure.spec
+        assert to_csv(again[name]) == to_csv(figure)
+
+
+def test_png_is_as_large_as_the_svg_at_192_dpi(figures: dict[str, Figure]) -> None:
+    made = render(figures["error_time"], ("svg", "png"))
+    found = re.search(rb'width="(\d+)" height="(\d+)"', made["svg"])
+    assert found
+    width, height = struct.unpack(">II", made["png"][16:24])
+    assert (width, height) == (2 * int(found[1]), 2 * int(found[2]))
+
+
+def test_pdf_offsets_lead_to_their_objects(figures: dict[str, Figure]) -> None:
+    for figure in figures.values():
+        pdf = render(figure, ("pdf",))["pdf"]
+        start = int(re.findall(rb"startxref\n(\d+)", pdf)[-1])
+        lines = pdf[start:].split(b"\n")
+        assert lines[0] == b"xref"
+        entries = [line for line in lines if line.endswith(b" n ")]
+        assert len(entries) > 5
+        for number, line in enumerate(entries, start=1):
+            assert pdf[int(line[:10]) :].startswith(b"%d 0 obj\n" % number)
+        used = {int(n) for n in re.findall(rb"(\d+) 0 R\b", pdf)}
+        assert used <= set(range(1, len(entries) + 1))
+        assert b"/Root" in pdf[start:]
+        assert b"CreationDate" not in pdf
+
+
+def test_curves_are_the_scorers(few: Material, figures: dict[str, Figure]) -> None:
+    entry = few.entries[1]
+    rows = [
+        row for row in figures["pace_curves"].data if row[0] == "overall" and row[1] == entry.name
+    ]
+    assert (rows[0][3], rows[-1][3]) == (0.5, 8.0)
+    for _, _, _, interval, value in rows[::24]:
+        exact = score_timelines(entry.score.parts, interval=interval).in_force
+        assert value == pytest.approx(100 * exact, abs=1e-9)
+
+
+def test_error_time_adds_up(figures: dict[str, Figure]) -> None:
+    shares: dict[str, float] = {}
+    for setting, _, _, share in figures["error_time"].data:
+        shares[setting] = shares.get(setting, 0.0) + share
+    assert all(total == pytest.approx(100, abs=1e-9) for total in shares.values())
+
+
+@pytest.mark.parametrize("interval", [0.5, 2.0, 8.0])
+def test_lanes_add_up_to_the_score(few: Material, interval: float) -> None:
+    for entry in few.entries:
+        scored = score_timelines(entry.score.parts, interval=interval)
+        for part in entry.score.parts:
+            found = spans(part, interval)
+            whole = (part.horizon - part.release[0]) * interval / part.tick
+            shares = scored.by_scenario[part.episode_id].at_interval.classes()
+            for name, share in shares.items():
+                lasted = sum(s.end - s.begin for s in found if s.kind == name)
+                assert lasted / whole == pytest.approx(share, abs=1e-9)
+
+
+def test_thirty_settings_stay_readable() -> None:
+    material = kit.material(30)
+    figures = _figures(material)
+    assert list(figures) == EIGHT
+    svg = render(figures["pace_curves"], ("svg",))["svg"].decode()
+    named = {e.name for e in material.entries if f">{e.name}<" in svg}
+    assert len(named) == SHOWN
+    assert "22 more are grey" in figures["pace_curves"].caption
+    assert len({row[1] for row in figures["pace_curves"].data}) == 30
+    bars = render(figures["error_time"], ("svg",))["svg"].decode()
+    assert all(f">{e.name}<" in bars for e in material.entries)
+
+
+def test_one_setting_without_tokens() -> None:
+    figures = _figures(kit.material(1, tokens=False))
+    assert list(figures) == [
+        "trajectory",
+        "error_time",
+        "pace_curves",
+        "latency_map",
+        "separability",
+    ]
+    for figure in figures.values():
+        assert render(figure, ("png",))["png"].startswith(b"\x89PNG")
+
+
+def test_simulations_are_labelled_in_every_figure() -> None:
+    for figure in _figures(kit.material(2, simulated=True)).values():
+        svg = render(figure, ("svg",))["svg"].decode()
+        drawn = re.sub(r"<(title|desc)>.*?</\1>", "", svg, flags=re.DOTALL)
+        assert "(sim.)" in drawn, figure.name
+        assert "simulation" in figure.caption, figure.name
+
+
+def test_text_of_recordings_is_text() -> None:
+    source = kit.suite()
+    name = "<script>alert(1)</script> & co"
+    material = make_material([(kit.recording(source, name, 1), source)])
+    for figure in _figures(material).values():
+        svg = render(figure, ("svg",))["svg"]
+        assert b"<script" not in svg
+        ET.fromstring(svg)  # noqa: S314
+
+
+def test_labels_do_not_overlap() -> None:
+    places = sorted(spaced([50.0] * 8 + [51, 99, 100], 5.0, 0.0, 100.0))
+    assert all(b - a >= 5 - 1e-6 for a, b in itertools.pairwise(places))
+    assert places[0] >= 0
+    assert places[-1] <= 100
+    points = [(100.0 + k, 100.0, "some name") for k in range(6)]
+    found = place_labels(points, width=400, height=300)
+    boxes = [(p.x, p.y) for p in found]
+    for i, (x, y) in enumerate(boxes):
+        for a, b in boxes[i + 1 :]:
+            assert abs(y - b) >= 12 or abs(x - a) >= 6 * len("some name")
+
+
+def test_the_oracle_line_is_the_score_of_a_constant_delay() -> None:
+    """O = 1 − K·L/H for L shorter than every segment, to the last digit."""
+    import numpy as np
+
+    from streamdecisionbench.scoring.timeline import timelines
+    from tests.report.kit import recording, suite
+
+    source = suite()
+    material = make_material([(recording(source, "a", 1), source)])
+    slope, valid = oracle_slope(material)
+    delay = 0.7 * valid
+    parts = [
+        type(p)(
+            p.episode_id, p.family, p.tick, p.release, np.full(p.n, delay), p.reference, p.reference
+        )
+        for p in timelines(material.entries[0].recording, source)
+    ]
+    assert score_timelines(parts).in_force == pytest.approx(1 - slope * delay, abs=1e-12)
+
+
+def test_unknown_formats_are_refused() -> None:
+    with pytest.raises(InputError, match="gif"):
+        parse_formats("svg,gif")
+    assert parse_formats("pdf, svg") == ("svg", "pdf")
+    assert parse_formats("") == ()

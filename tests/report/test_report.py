@@ -1,0 +1,152 @@
+"""`sdb report`: everything in one folder, twice the same, and never over somebody else's files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.report.build import write_report
+from streamdecisionbench.report.folder import MARKER, fill
+from streamdecisionbench.suite.files import write_suite
+from tests.report import kit
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {
+        str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
+    }
+
+
+def _sdb(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "streamdecisionbench.cli.main", *map(str, arguments)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two real recordings of a stored suite, made on the virtual clock."""
+    home = tmp_path_factory.mktemp("recorded")
+    write_suite(kit.suite(title="<script>alert(1)</script>"), home / "suite")
+    for name in ("jev", "terra-none"):
+        done = _sdb(
+            "run", f"simulated:{name}", "--clock", "virtual", "--data", home / "suite",
+            "--out", home / name, "--quiet",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    return home
+
+
+def test_everything_is_there_and_a_second_run_changes_no_byte(
+    recorded: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "report"
+    command = ("report", recorded / "jev", recorded / "terra-none", "--out", out)
+    done = _sdb(*command)
+    assert done.returncode == 0, done.stderr
+    assert "figure pace_curves" in done.stderr
+    assert "Simulation" in done.stdout
+    first = _contents(out)
+    for name in (
+        "index.html", "report.md", "scores.json", "compose.json", "tables/main.tex",
+        "tables/main.csv", "tables/main.md", "tables/all.tex", "figures/trajectory.svg",
+        "figures/pace_curves.pdf", "figures/pace_curves.png", "figures/pace_curves.csv",
+    ):  # fmt: skip
+        assert first[name], name
+    assert json.loads(first["scores.json"])["schema"] == "sdb-score/1"
+    assert json.loads(first["compose.json"])["schema"] == "sdb-compose/1"
+    assert b"<script>alert" not in first["index.html"]
+    text = first["report.md"].decode()
+    assert "(sim.)" in text
+    for figure in ("trajectory", "error_time", "pace_curves", "latency_map", "separability"):
+        assert f"](figures/{figure}.svg)" in text
+    assert _sdb(*command).returncode == 0
+    assert _contents(out) == first
+
+
+def test_options(recorded: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    done = _sdb(
+        "report", recorded / "jev", recorded / "terra-none", "--out", out, "--no-pairs",
+        "--formats", "svg", "--interval", "1", "--bounds", "1", "4", "--quiet",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    names = set(_contents(out))
+    assert "compose.json" not in names
+    assert not any(name.endswith((".png", ".pdf")) for name in names)
+    scores = json.loads((out / "scores.json").read_text())["recordings"]
+    assert (scores[0]["interval"], scores[0]["bounds"]) == (1.0, [1.0, 4.0])
+
+
+def test_a_folder_of_somebody_else_is_left_alone(recorded: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    done = _sdb("report", recorded / "jev", "--out", tmp_path)
+    assert done.returncode == 2
+    assert "not empty" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(_contents(tmp_path)) == ["thesis.tex"]
+
+
+def test_an_earlier_report_is_replaced_and_files_beside_it_stay(tmp_path: Path) -> None:
+    fill(tmp_path, {"a.txt": b"1", "figures/b.svg": b"2"})
+    (tmp_path / "mine.txt").write_text("keep")
+    fill(tmp_path, {"a.txt": b"3"})
+    assert _contents(tmp_path).keys() == {"a.txt", "mine.txt", MARKER}
+    assert (tmp_path / "a.txt").read_bytes() == b"3"
+
+
+def test_a_marker_cannot_name_files_elsewhere(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.txt"
+    outside.write_text("keep")
+    out = tmp_path / "report"
+    fill(out, {"a.txt": b"1"})
+    (out / MARKER).write_text(json.dumps({"files": ["../outside.txt", str(outside), "a.txt"]}))
+    fill(out, {"b.txt": b"2"})
+    assert outside.read_text() == "keep"
+    assert not (out / "a.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--formats", "gif"], "gif"),
+        (["--bounds", "4", "1"], "bounds"),
+        (["--interval", "0"], "interval"),
+    ],
+)
+def test_bad_input_is_one_message(
+    recorded: Path, tmp_path: Path, arguments: list[str], word: str
+) -> None:
+    done = _sdb("report", recorded / "jev", "--out", tmp_path / "report", *arguments)
+    assert done.returncode == 2
+    assert word in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "report").exists()
+
+
+def test_two_suites_do_not_mix(tmp_path: Path) -> None:
+    one, two = kit.suite(), kit.suite(title="another")
+    with pytest.raises(InputError, match="one report per suite"):
+        write_report(
+            [(kit.recording(one, "a", 1), one), (kit.recording(two, "b", 2), two)], tmp_path / "r"
+        )
+
+
+def test_recordings_of_different_scenarios(tmp_path: Path) -> None:
+    source = kit.suite()
+    whole, part = kit.recording(source, "whole", 1), kit.recording(source, "part", 2)
+    half = type(part)(
+        part.name, part.run, {k: v for k, v in part.episodes.items() if k.startswith("support")}
+    )
+    write_report([(whole, source), (half, source)], tmp_path / "r", formats=())
+    text = (tmp_path / "r" / "report.md").read_text()
+    assert "cover other scenarios: part" in text
+    main = (tmp_path / "r" / "tables" / "main.md").read_text()
+    assert "| part | – |" in main
