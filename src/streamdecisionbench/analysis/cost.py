@@ -127,7 +127,7 @@ def find_line(prices: PriceList, recording: Recording) -> PriceLine | None:
         known = line.provider in (provider, family)
         if known and any(fnmatch.fnmatchcase(m.lower(), line.model.lower()) for m in models):
             return line
-    if provider and provider != "simulated":
+    if provider not in ("", "simulated") and not recording.simulated:
         return None
     return next((line for line in prices.prices if names & set(line.aliases)), None)
 

@@ -59,7 +59,11 @@ class OpenAIClient:
                 max_retries=0,
             )
             # The library imports its resources on first use; that must not fall into a pass.
-            _ = self._sdk.responses.with_raw_response, self._sdk.decisions, self._sdk.chat.completions
+            _ = (
+                self._sdk.responses.with_raw_response,
+                self._sdk.decisions,
+                self._sdk.chat.completions,
+            )
 
     async def close(self) -> None:
         if self._sdk is not None:

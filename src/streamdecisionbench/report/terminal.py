@@ -137,11 +137,12 @@ def _row(label: str, level: Level, p50: float | None) -> list[str]:
 
 
 def _legend(shares: Shares) -> Text:
+    """Two lines of three classes, so that nothing wraps within a name at 80 columns."""
     values = shares.classes()
     text = Text()
-    for name, (label, mark, colour) in CLASS_STYLE.items():
+    for index, (name, (label, mark, colour)) in enumerate(CLASS_STYLE.items()):
         text.append(f"{mark} ", style=colour)
-        text.append(f"{label}\u00a0{percent(values[name])}  ".replace(" d", "\u00a0d"))
+        text.append(f"{label} {percent(values[name])}" + ("\n" if index == 2 else "  "))
     return text
 
 

@@ -177,7 +177,7 @@ def _pair(pair: PairView) -> Json:
     return {
         "fast": pair.fast,
         "slow": pair.slow,
-        "rule": pair.rule,
+        "rule": pair.rule.replace("_", " "),
         "auc": pair.log_auc,
         "untimed": _number(pair.untimed),
         "simulated": pair.simulated,
