@@ -15,6 +15,7 @@ from streamdecisionbench.components.contract import check_answer
 from streamdecisionbench.components.gguf_prompt import question_prompts
 from streamdecisionbench.components.registry import create
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.suite.files import builtin_suite_path, read_suite
 
 needs_llama = pytest.mark.skipif(
     importlib.util.find_spec("xllamacpp") is None, reason="xllamacpp is not installed"
@@ -101,6 +102,24 @@ def test_two_steps_of_a_scenario(ask: Ask) -> None:
     assert second.diagnostics["evaluated_tokens"] < 0.2 * first.diagnostics["evaluated_tokens"]
     # Within one state, later questions evaluate little more than their cue.
     assert min(first.diagnostics["reused_tokens"][1:]) > 2000
+
+
+@needs_model
+@pytest.mark.parametrize("name", ["support_a", "presenter_a"])
+def test_states_of_the_suite(ask: Ask, name: str) -> None:
+    """Real states: a valid distribution per question, and a second step that reuses the first's prefix."""
+    scenario = read_suite(builtin_suite_path()).scenarios[name]
+    requests = [Request(**scenario.request(t)) for t in (0, 1)]
+    first, second = (ask(request) for request in requests)
+    for answer in (first, second):
+        check_answer(answer, scenario.wire_questions())
+        assert answer.probabilities is not None
+        assert set(answer.probabilities) == set(scenario.questions)
+        assert scenario.decision_spec.compose(scenario.decode(answer.labels))
+    assert first.usage is not None
+    assert second.usage is not None
+    assert first.usage.input_tokens > 2000
+    assert second.usage.cached_tokens > 0.5 * second.usage.input_tokens > first.usage.cached_tokens
 
 
 @needs_model

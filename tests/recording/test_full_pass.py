@@ -1,0 +1,78 @@
+"""The whole suite in real time, over HTTP, against `sdb serve`: complete, and scored from its log alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.suite.files import builtin_suite_path, read_suite
+from tests.cli.command import sdb
+
+INTERVAL = 0.05
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    pytest.importorskip("typesafe_sdk", reason="the System One client is not installed")
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "streamdecisionbench.cli.main", "serve", "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+    )
+    try:
+        assert process.stdout
+        found = re.search(r"http://\S+", process.stdout.readline())
+        assert found
+        yield found.group()
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def recording(server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("pass") / "jev"
+    done = sdb(
+        "run", "systemone:jev", "--base-url", server, "--interval", str(INTERVAL), "--out", out, "--quiet",
+        TYPESAFE_API_KEY="test-key-for-loopback",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_it_is_complete(recording: Path) -> None:
+    found = read_recording(recording, read_suite(builtin_suite_path()))
+    responses = [r for e in found.episodes.values() for r in e.responses]
+    assert len(found.episodes) == 8
+    assert len(responses) == 480
+    assert all(r.ok and r.probabilities and r.confidence for r in responses)
+    assert found.simulated
+    assert found.served_models == ("simulated:jev",)
+
+
+def test_replay_and_wall_clock_agree(recording: Path) -> None:
+    (entry,) = json.loads(sdb("score", recording, "--interval", str(INTERVAL), "--json").stdout)[
+        "recordings"
+    ]
+    replay, physical = entry["overall"], entry["overall"]["physical"]
+    assert replay["in_force"] == pytest.approx(physical["in_force"], abs=0.005)
+    assert "simulated:yes" in entry["signature"]
+
+
+def test_a_copy_of_the_log_scores_to_the_same_bytes(recording: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "jev"
+    shutil.copytree(recording, copy)
+    one, two = sdb("score", recording, "--json"), sdb("score", copy, "--json")
+    assert one.returncode == 0
+    assert one.stdout == two.stdout
+    assert sdb("score", recording, "--json").stdout == one.stdout
