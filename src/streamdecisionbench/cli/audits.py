@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from streamdecisionbench.audit.check import check, read_answers
 from streamdecisionbench.audit.export import export
 from streamdecisionbench.audit.record import read_record, summarise, violations
 from streamdecisionbench.audit.shortcuts import SHORTCUTS, shortcuts
+from streamdecisionbench.cli.suites import decision_text, find_scenario, load_suite
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.numbers import percent
-from streamdecisionbench.suite.files import builtin_suite_path, read_suite
-from streamdecisionbench.suite.model import Scenario, Suite
+from streamdecisionbench.suite.files import builtin_suite_path
 
 __all__ = ["builtin_record_path", "check_", "export_", "record_", "shortcuts_"]
 
@@ -24,14 +23,14 @@ def builtin_record_path() -> Path:
 
 
 def export_(name: str, out: Path, data: Path | None) -> None:
-    scenario = _scenario(_suite(data), name)
+    scenario = find_scenario(load_suite(data), name)
     export(scenario, out)
     print(f"{out}: {scenario.n} steps; read README.md there first")
 
 
 def check_(name: str, answers: Path, data: Path | None, as_json: bool) -> bool:
     """Prints the comparison; true when every composed decision agrees."""
-    scenario = _scenario(_suite(data), name)
+    scenario = find_scenario(load_suite(data), name)
     result = check(scenario, read_answers(answers, scenario))
     if as_json:
         print(json.dumps(result.to_json(), indent=2, ensure_ascii=False))
@@ -42,8 +41,8 @@ def check_(name: str, answers: Path, data: Path | None, as_json: bool) -> bool:
         for d in result.disagreements:
             kind = "decision" if d.consumed else "ignored answer"
             print(f"\nt={d.t}  {kind} differs in {', '.join(d.questions)}")
-            print(f"  reference {_pairs(d.reference)}")
-            print(f"  answered  {_pairs(d.answered)}")
+            print(f"  reference {decision_text(d.reference)}")
+            print(f"  answered  {decision_text(d.answered)}")
             for note in d.evidence:
                 print(f"  evidence  {note}")
     return result.consumed == result.states
@@ -51,7 +50,7 @@ def check_(name: str, answers: Path, data: Path | None, as_json: bool) -> bool:
 
 def record_(path: Path | None, data: Path | None, as_json: bool) -> None:
     path = path or builtin_record_path()
-    suite = _suite(data)
+    suite = load_suite(data)
     record = read_record(path)
     problems = violations(record, suite)
     if problems:
@@ -75,7 +74,7 @@ def record_(path: Path | None, data: Path | None, as_json: bool) -> None:
 
 
 def shortcuts_(data: Path | None, as_json: bool) -> None:
-    suite = _suite(data)
+    suite = load_suite(data)
     table: dict[str, dict[str, float]] = {s.episode_id: shortcuts(s) for s in suite}
     if as_json:
         print(json.dumps({"schema": "sdb-audit-shortcuts/1", "scenarios": table}, indent=2))
@@ -108,19 +107,3 @@ def _short(name: str) -> str:
     """debugging_a → deb A: eight columns fit into 80."""
     stem, _, part = name.rpartition("_")
     return f"{stem[:3]} {part.upper()}" if stem else name
-
-
-def _pairs(decision: dict[str, Any]) -> str:
-    return ", ".join(f"{q}={value}" for q, value in decision.items())
-
-
-def _suite(data: Path | None) -> Suite:
-    return read_suite(data or builtin_suite_path())
-
-
-def _scenario(suite: Suite, name: str) -> Scenario:
-    if name not in suite.scenarios:
-        raise InputError(
-            f"no scenario is called {name!r}", fix=f"choose one of: {', '.join(suite.scenarios)}"
-        )
-    return suite.scenarios[name]

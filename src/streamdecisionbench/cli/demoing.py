@@ -257,20 +257,15 @@ def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequ
         f" {percent(alone.score.log_auc)} %."
     )
     typer.echo(f"Open {out / 'index.html'} in a browser (it needs no network). Look at")
-    typer.echo(
-        "  the interval: drag it, and every number follows; the order of the settings changes"
-    )
-    typer.echo(
-        "  the lanes: what each component had in force, second by second, and why it was wrong"
-    )
-    typer.echo("  the pairs: what a slow component adds to a fast one, and when it does harm")
+    typer.echo("  the interval: drag it, and every number and the order follow")
+    typer.echo("  the lanes: what was in force, second by second, and why it was wrong")
+    typer.echo("  the pairs: what a slow component adds to a fast one, and when it harms")
     typer.echo(f"Tables and figures: {out / 'report.md'}; recordings: {folders[0].parent}")
     served = ", ".join(name for name, _, is_served in COMPONENTS if is_served)
-    typer.echo(
-        f"Simulated: answers and latencies of {served} (drawn from published figures). Real: the"
-        " suite, the server, the HTTP requests, the clock, the recordings, every score and"
-        " lexical-overlap, a trivial baseline."
-    )
+    typer.echo(f"Simulated: answers and latencies of {served},")
+    typer.echo("  drawn from published figures.")
+    typer.echo("Real: the suite, the server, the HTTP requests, the clock, the recordings, every")
+    typer.echo("  score, and lexical-overlap, a trivial baseline.")
 
 
 def _sdb() -> list[str]:

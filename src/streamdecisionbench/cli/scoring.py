@@ -49,6 +49,7 @@ def run(
     clock: str,
     by: str,
     mistakes: bool,
+    curves: bool,
     as_json: bool,
     as_csv: bool,
 ) -> None:
@@ -56,13 +57,17 @@ def run(
         raise InputError(f"--by {by} is not known", fix="use family or scenario")
     if as_json and as_csv:
         raise InputError("--json and --csv exclude each other", fix="choose one")
+    if curves and not as_json:
+        raise InputError("--curves are coefficients for programs", fix="add --json")
+    if mistakes and as_csv:
+        raise InputError("--mistakes are not part of --csv", fix="use --json, or neither")
     loaded = load(runs, data)
     scores = [
         score(recording, suite, interval=interval, bounds=bounds, weighting=weighting, clock=clock)
         for recording, suite in loaded
     ]
     if as_json:
-        document = scores_to_json(scores)
+        document = scores_to_json(scores, with_curves=curves)
         if mistakes:
             for entry, (recording, suite) in zip(document["recordings"], loaded, strict=True):
                 entry["mistakes"] = [_mistake(m) for m in find_mistakes(recording, suite)]
@@ -74,6 +79,7 @@ def run(
         writer.writerow(CSV_COLUMNS)
         writer.writerows(csv_rows(scores))
         return
+    from streamdecisionbench.cli.suites import decision_text
     from streamdecisionbench.report.terminal import console, ranking, screen
 
     out = console()
@@ -86,14 +92,10 @@ def run(
         for recording, suite in loaded:
             for mistake in find_mistakes(recording, suite):
                 out.print(f"\n{recording.name}  {mistake.episode_id} t={mistake.t}")
-                out.print(f"  expected {_pairs(mistake.expected)}")
-                out.print(f"  answered {_pairs(mistake.answered)}")
+                out.print(f"  expected {decision_text(mistake.expected)}")
+                out.print(f"  answered {decision_text(mistake.answered)}")
                 for note in mistake.evidence:
                     out.print(f"  evidence {note}")
-
-
-def _pairs(decision: dict[str, str]) -> str:
-    return ", ".join(f"{q}={value}" for q, value in decision.items())
 
 
 def _mistake(mistake: object) -> dict[str, object]:

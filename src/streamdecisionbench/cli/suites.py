@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,22 @@ from streamdecisionbench.suite.files import (
 from streamdecisionbench.suite.model import FAMILIES, Scenario, State, Suite
 from streamdecisionbench.suite.sizes import estimate_tokens
 
-__all__ = ["build", "check", "export", "facts", "list_", "show", "stats"]
+__all__ = [
+    "build",
+    "check",
+    "decision_text",
+    "export",
+    "facts",
+    "find_scenario",
+    "list_",
+    "load_suite",
+    "show",
+    "stats",
+]
 
 
 def list_(data: Path | None) -> None:
-    suite = _suite(data)
+    suite = load_suite(data)
     print(f"{suite.name}  {suite.dataset_hash[:12]}")
     for family, scenarios in suite.families().items():
         print(f"\n{FAMILIES.get(family, family)} ({family})")
@@ -36,7 +48,7 @@ def list_(data: Path | None) -> None:
 def show(name: str, step: int | None, rules: bool, data: Path | None) -> None:
     from streamdecisionbench.report.terminal import console
 
-    scenario = _scenario(_suite(data), name)
+    scenario = find_scenario(load_suite(data), name)
     out = console()
     if step is None:
         out.print(f"{scenario.episode_id}: {scenario.title}\n")
@@ -77,7 +89,7 @@ def build(out: Path) -> None:
 def export(out: Path, data: Path | None) -> None:
     if out.exists() and any(out.iterdir()):
         raise InputError("is not empty", where=out, fix="choose a fresh --out folder")
-    suite = _suite(data)
+    suite = load_suite(data)
     write_suite(suite, out)
     print(f"{out}: {suite.name}, dataset hash {suite.dataset_hash}")
 
@@ -86,7 +98,7 @@ def check(data: Path | None) -> None:
     from streamdecisionbench.families.build import build as build_suite
     from streamdecisionbench.families.build import recheck
 
-    suite = _suite(data)
+    suite = load_suite(data)
     problems = recheck(suite)
     if data is None:
         fresh = build_suite()
@@ -104,7 +116,7 @@ def check(data: Path | None) -> None:
 
 
 def stats(data: Path | None, as_json: bool) -> None:
-    suite = _suite(data)
+    suite = load_suite(data)
     rows = [facts(s) for s in suite]
     if as_json:
         json.dump(
@@ -183,11 +195,20 @@ def facts(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def _suite(data: Path | None) -> Suite:
+def decision_text(decision: Mapping[str, str]) -> str:
+    """A composed decision on one line.
+
+    >>> decision_text({"route": "hold", "hold_action": "wait"})
+    'route=hold, hold_action=wait'
+    """
+    return ", ".join(f"{q}={value}" for q, value in decision.items())
+
+
+def load_suite(data: Path | None) -> Suite:
     return read_suite(data or builtin_suite_path())
 
 
-def _scenario(suite: Suite, name: str) -> Scenario:
+def find_scenario(suite: Suite, name: str) -> Scenario:
     if name not in suite.scenarios:
         raise InputError(
             f"no scenario is called {name!r}", fix=f"choose one of: {', '.join(suite.scenarios)}"
@@ -209,7 +230,7 @@ def _print_step(out: Any, scenario: Scenario, t: int, *, brief: bool) -> None:
     before = spec.compose(scenario.steps[t - 1].gold) if t else {}
     changed = decision != before
     mark = "*" if changed and t else " "
-    text = ", ".join(f"{q}={value}" for q, value in decision.items())
+    text = decision_text(decision)
     if not brief or changed:
         out.print(f"{mark} t={t:<3} {text}", style="bold" if changed else None)
     else:
