@@ -4,13 +4,17 @@
     python bench/scoring.py FOLDER     # a recording of yours
 
 Prints the ratio to nested trapezoids (128 → 4096 subintervals, tolerance 1e-5) over the plain
-scorer, in this process; the time per recording; and how time grows with steps and with recordings.
+scorer, in this process; the time per recording; how time and memory grow with steps and with
+recordings; and how long the commands take from a cold start, beside importing numpy alone.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,6 +58,15 @@ def best(call: Callable[[], object], repeat: int) -> float:
     return min(times)
 
 
+def peak_mb(call: Callable[[], object]) -> float:
+    """Most memory Python held at once during a call."""
+    tracemalloc.start()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / 1e6
+
+
 def main() -> None:
     if len(sys.argv) > 1:
         from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
@@ -94,11 +107,12 @@ def main() -> None:
     print(f"largest difference to the trapezoids    : {worst:.1e} (their tolerance is 1e-5)")
     print(f"largest difference to the definition    : {exactness:.1e}")
 
-    print("\nsteps per scenario   ms per recording   ms per 60 steps")
+    print("\nsteps per scenario   ms per recording   ms per 60 steps   peak MB")
     for steps in (60, 200, 600, 2000, 6000):
         long = drawn(steps, seed=2)
         took = best(lambda long=long: score_timelines(long), 3) * 1e3  # type: ignore[misc]
-        print(f"{steps:18d}   {took:16.2f}   {took / steps * 60:15.2f}")
+        peak = peak_mb(lambda long=long: score_timelines(long))  # type: ignore[misc]
+        print(f"{steps:18d}   {took:16.2f}   {took / steps * 60:15.2f}   {peak:7.1f}")
 
     print("\nrecordings           ms in all          ms each")
     for count in (1, 10, 100, 1000):
@@ -108,6 +122,28 @@ def main() -> None:
             score_timelines(many[i % len(many)], bounds=Bounds())
         took = (time.perf_counter() - start) * 1e3
         print(f"{count:10d}   {took:17.1f}   {took / count:14.2f}")
+
+    print("\ncold start, best of 5                     s")
+    for label, seconds in cold_starts().items():
+        print(f"{label:36s}   {seconds:6.3f}")
+
+
+def cold_starts() -> dict[str, float]:
+    """New processes: the command on one 8 × 60 recording, its help, and what numpy alone takes."""
+    sdb = [sys.executable, "-m", "streamdecisionbench.cli.main"]
+    with tempfile.TemporaryDirectory() as folder:
+        out = f"{folder}/run"
+        record = [*sdb, "run", "simulated:jev", "--clock", "virtual", "--quiet", "--out", out]
+        subprocess.run(record, check=True, capture_output=True)
+        calls = {
+            "sdb score RUN (aim: below 0.5)": [*sdb, "score", out],
+            "sdb --help    (aim: below 0.3)": [*sdb, "--help"],
+            "python -c 'import numpy'": [sys.executable, "-c", "import numpy"],
+        }
+        return {
+            label: best(lambda call=call: subprocess.run(call, check=True, capture_output=True), 5)  # type: ignore[misc]
+            for label, call in calls.items()
+        }
 
 
 if __name__ == "__main__":

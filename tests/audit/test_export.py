@@ -13,6 +13,9 @@ from streamdecisionbench.suite.files import builtin_suite_path, read_suite
 from streamdecisionbench.suite.model import Scenario, Suite
 from tests.cli.command import sdb
 
+PRIVATE = {"gold", "evidence", "decision", "reference", "option_semantics", "decision_spec", "note"}
+"""Keys of a scenario file, or of an author's timeline, that no reader may see."""
+
 
 @pytest.fixture(scope="module")
 def suite() -> Suite:
@@ -44,9 +47,9 @@ def test_nothing_but_the_public_part_is_exported(suite: Suite, folders: dict[str
         for step in scenario.steps:
             for note in step.evidence:
                 assert note not in text, f"{scenario.episode_id} t={step.t}: a note leaked"
-        assert "gold" not in {
-            key for key, _ in _keys(json.loads((folder / "steps/00.json").read_text()))
-        }
+        for step in steps:
+            keys = {key for key, _ in _keys(json.loads((folder / step).read_text()))}
+            assert not keys & PRIVATE, f"{scenario.episode_id} {step}"
         sheet = json.loads((folder / "answers.template.json").read_text())
         assert all(value is None for entry in sheet["steps"] for value in entry["answers"].values())
 
@@ -55,12 +58,19 @@ def test_no_gold_value_stands_alone_outside_option_texts(suite: Suite) -> None:
     """No field of a state holds a composed decision: nothing precomputed names the answer.
 
     A state may well name things that are also option values (a file, a card, a slide). What it may
-    not hold is a field that equals the reference answer of one question at every single step.
+    not hold is a field that equals the reference answer of one question at every single step, or an
+    object that holds the decision of its step. (An answer that never varies tells nothing.)
     """
     for scenario in suite:
+        spec = scenario.decision_spec
+        for step in scenario.steps:
+            decision = spec.compose(step.gold)
+            for group in _groups(step.state):
+                held = all(group.get(q) == value for q, value in decision.items())
+                assert not held, f"{scenario.episode_id} t={step.t}: a state holds the decision"
         for question in scenario.questions:
             values = [step.gold[question] for step in scenario.steps]
-            if len(set(values)) < 3:
+            if len(set(values)) == 1:
                 continue
             for path, seen in _columns(scenario).items():
                 assert seen != values, (
@@ -96,6 +106,15 @@ def _keys(value: Any, path: str = "") -> list[tuple[str, str]]:
     elif isinstance(value, list):
         for inner in value:
             found += _keys(inner, path)
+    return found
+
+
+def _groups(value: Any) -> list[dict[str, Any]]:
+    """Every object within a state."""
+    inner = list(value.values()) if isinstance(value, dict) else value
+    found = [value] if isinstance(value, dict) else []
+    if isinstance(inner, list):
+        found += [group for item in inner for group in _groups(item)]
     return found
 
 

@@ -72,6 +72,26 @@ def test_csv_and_json_agree(run: Path) -> None:
     assert float(rows[0]["integrated_stale"]) == entry["overall"]["integrated"]["stale"]
 
 
+def test_answers_curves_and_mistakes(run: Path) -> None:
+    done = sdb("score", run, "--json", "--curves", "--mistakes")
+    (entry,) = json.loads(done.stdout)["recordings"]
+    for level in (entry["overall"], *entry["by_family"].values(), *entry["by_scenario"].values()):
+        assert level["answers"]["exact_match"] == 0.75
+        assert level["answers"]["active_question"] == 0.75
+        assert level["answers"]["per_question"] == {"recorder": 0.75}
+        for metric, curve in level["curves"].items():
+            k = max(i for i, low in enumerate(curve["intervals"][:-1]) if low <= 2.0)
+            at_two = curve["c0"][k] + curve["c1"][k] / 2.0
+            expected = level[metric] if metric in level else level["classes"][metric]
+            assert at_two == pytest.approx(expected, abs=1e-12), metric
+    (mistake,) = entry["mistakes"]
+    assert (mistake["t"], mistake["expected"]) == (3, {"recorder": "record"})
+    assert mistake["answered"] == {"recorder": "pause"}
+    rows = list(csv.DictReader(io.StringIO(sdb("score", run, "--csv").stdout)))
+    assert [float(row["exact_match"]) for row in rows] == [0.75] * 3
+    assert "75.0 % of those in use right" in sdb("score", run).stdout
+
+
 def test_same_bytes_twice(run: Path) -> None:
     for form in ("--json", "--csv", "--mistakes"):
         assert sdb("score", run, form).stdout == sdb("score", run, form).stdout
@@ -104,6 +124,8 @@ def test_two_recordings_of_one_name_stay_apart(tmp_path: Path) -> None:
         ("--clock", "wall"),
         ("--by", "moon"),
         ("--json", "--csv"),
+        ("--curves",),
+        ("--csv", "--mistakes"),
     ],
 )
 def test_bad_options(run: Path, options: tuple[str, ...]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,7 @@ def test_totals(rows: dict[str, dict[str, Any]]) -> None:
     assert sum(r["steps"] * r["questions"] for r in rows.values()) == 3120
     assert sum(r["changes"] for r in rows.values()) == 177
     assert sum(r["near_states"] for r in rows.values()) == 400
+    assert sum(r["steps"] - r["near_states"] for r in rows.values()) == 80
 
 
 def test_trivial_baselines_stay_trivial(rows: dict[str, dict[str, Any]]) -> None:
@@ -118,6 +120,8 @@ def test_no_state_shows_a_label_or_a_later_tick(suite: Suite) -> None:
     for scenario in suite:
         for step in scenario.steps:
             assert step.state["clock"]["now"] == step.t
+            label = re.search(r"\bK\d\d\b", json.dumps(step.state))
+            assert label is None, f"{scenario.episode_id} t={step.t}: {label}"
             for path, value in _ticks(step.state):
                 assert value <= step.t, f"{scenario.episode_id} t={step.t}: {path} = {value}"
 

@@ -10,8 +10,9 @@ import pytest
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_suite
+from streamdecisionbench.recording.events import Attempt
 from streamdecisionbench.recording.reader import read_recording, scan
-from streamdecisionbench.recording.writer import EventLog
+from streamdecisionbench.recording.writer import EventLog, to_line
 from tests.cli.command import sdb
 from tests.recording.made import edit_lines, events, write
 
@@ -35,6 +36,20 @@ def test_published_keys_are_always_written(tmp_path: Path) -> None:
         "actual_recorded_s",
     } <= set(response)  # fmt: skip
     assert {"kind", "episode_id", "t", "planned_s", "release_s"} == set(lines[0])
+    attempt = next(line for line in lines if line["kind"] == "attempt")
+    assert {
+        "kind", "episode_id", "t", "request_hash", "attempt", "started_s", "received_s", "completed_s", "ok",
+        "retryable",
+    } == set(attempt)  # fmt: skip
+
+
+def test_a_failed_attempt_says_that_it_failed() -> None:
+    line = to_line(
+        Attempt("tiny", 0, "", 1, 0.0, completed_s=0.5, retryable=True, error_type="timeout")
+    )
+    assert line["ok"] is False
+    assert line["retryable"] is True
+    assert line["received_s"] is None
 
 
 def test_unknown_keys_and_kinds_are_read_over(tmp_path: Path) -> None:

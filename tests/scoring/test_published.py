@@ -8,6 +8,7 @@ import pytest
 
 from streamdecisionbench.recording.model import Recording
 from streamdecisionbench.report.numbers import fixed
+from streamdecisionbench.scoring.answers import mistakes
 from streamdecisionbench.scoring.score import Level, Score, score
 from streamdecisionbench.suite.model import Suite
 
@@ -66,6 +67,33 @@ def test_every_published_figure(published: Published, figures: dict[str, Any]) -
             check(f"{key}{part}LatencyMedian", s.latency_by_scenario[name].p50, 2)
     assert not check.wrong, "\n".join(check.wrong)
     assert len(check.checked) == 237
+
+
+def test_figures_of_the_text(published: Published, figures: dict[str, Any]) -> None:
+    """Differences the paper states in sentences; those between settings are of printed values."""
+    scores = _scores(published)
+    gaps = {
+        key: [100 * (level.untimed - level.in_force) for level in s.by_scenario.values()]
+        for key, s in scores.items()
+    }
+    assert fixed(min(gaps["Astra"])) == fixed(figures["AstraMinScenarioGap"])
+    assert fixed(max(gaps["Jev"])) == fixed(figures["JevMaxScenarioGap"])
+    assert round(480 * scores["Astra"].untimed) == int(figures["AstraUntimedStates"])
+
+    def printed(key: str, name: str) -> float:
+        return float(fixed(100 * float(getattr(scores[key], name))))
+
+    auc = printed("Jev", "log_auc") - printed("Astra", "log_auc")
+    assert fixed(auc) == fixed(figures["JevMinusAstraAuc"])
+    untimed = printed("Astra", "untimed") - printed("Jev", "untimed")
+    assert fixed(untimed) == fixed(figures["AstraMinusJevUntimed"])
+
+
+def test_the_one_mistake_of_astra(published: Published, figures: dict[str, Any]) -> None:
+    suite, recordings = published
+    (mistake,) = mistakes(recordings["astra-low"], suite)
+    assert mistake.episode_id == "assembly_a"
+    assert mistake.t == int(figures["AstraMissStep"])
 
 
 def _overall(check: Check, key: str, s: Score) -> None:

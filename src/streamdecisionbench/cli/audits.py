@@ -67,7 +67,7 @@ def record_(path: Path | None, data: Path | None, as_json: bool) -> None:
         f"Audit of {record.suite} ({record.current_hash[:12]}; read as {record.audited_hash[:12]})\n"
     )
     for name, value in figures.items():
-        print(f"  {name.replace('_', ' '):<30}{value:>5}")
+        print(f"  {name.replace('_', ' '):<33}{value:>5}")
     print()
     for finding in record.findings:
         print(f"{finding.id}  [{finding.status}] {finding.title}")

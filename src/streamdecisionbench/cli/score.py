@@ -35,6 +35,9 @@ def score(
     mistakes: Annotated[
         bool, typer.Option("--mistakes", help="List wrong decisions with the evidence behind them.")
     ] = False,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="With --json: coefficients of the exact pace curves.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-score/1.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print one row per level.")] = False,
 ) -> None:
@@ -46,5 +49,5 @@ def score(
 
     scoring.run(
         runs, data, interval=interval, bounds=bounds, weighting=weighting, clock=clock,
-        by=by, mistakes=mistakes, as_json=as_json, as_csv=as_csv,
+        by=by, mistakes=mistakes, curves=curves, as_json=as_json, as_csv=as_csv,
     )  # fmt: skip

@@ -23,7 +23,7 @@ from streamdecisionbench.components.prompt import (
     read_labels,
     read_object,
 )
-from streamdecisionbench.recording.events import Usage
+from streamdecisionbench.components.usage import Usage
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from streamdecisionbench.components.usage import Usage
 from streamdecisionbench.errors import SdbError
-from streamdecisionbench.recording.events import Usage
 
 __all__ = ["Answer", "Component", "ComponentInfo", "Fatal", "Options", "Request", "Retryable"]
 

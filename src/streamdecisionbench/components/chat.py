@@ -17,8 +17,8 @@ from streamdecisionbench.components.prompt import (
     read_labels,
     read_object,
 )
+from streamdecisionbench.components.usage import Usage
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.events import Usage
 
 __all__ = ["ChatCompletions", "create", "request_body"]
 

@@ -27,8 +27,8 @@ from typing import Any
 from streamdecisionbench.components.base import Answer, ComponentInfo, Fatal, Options, Request
 from streamdecisionbench.components.endpoint import refuse, versions
 from streamdecisionbench.components.gguf_prompt import MAX_OPTIONS, letters, question_prompts
+from streamdecisionbench.components.usage import Usage
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.events import Usage
 
 __all__ = ["Gguf", "create", "find_model"]
 

@@ -8,7 +8,7 @@ from streamdecisionbench.components.base import Options
 from streamdecisionbench.components.endpoint import resolve, versions
 from streamdecisionbench.components.http_errors import SdkErrors, Service
 from streamdecisionbench.components.prompt import as_count
-from streamdecisionbench.recording.events import Usage
+from streamdecisionbench.components.usage import Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

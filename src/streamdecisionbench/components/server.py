@@ -23,7 +23,7 @@ from streamdecisionbench.components.http_server import (
 )
 from streamdecisionbench.components.profiles import Profile
 from streamdecisionbench.components.simulated import Simulator, UnknownStateError
-from streamdecisionbench.recording.events import Usage
+from streamdecisionbench.components.usage import Usage
 
 __all__ = ["DemoServer", "find_payload"]
 

@@ -25,7 +25,7 @@ from streamdecisionbench.components.base import (
 )
 from streamdecisionbench.components.drawing import Draw, draw_scenario, output_tokens
 from streamdecisionbench.components.profiles import Profile, find_profile
-from streamdecisionbench.recording.events import Usage
+from streamdecisionbench.components.usage import Usage
 from streamdecisionbench.suite.digest import digest
 from streamdecisionbench.suite.files import builtin_suite_path, read_suite
 from streamdecisionbench.suite.model import Scenario, Suite

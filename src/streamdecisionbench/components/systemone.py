@@ -19,7 +19,7 @@ from streamdecisionbench.components.http_errors import (
     refusal,
 )
 from streamdecisionbench.components.prompt import as_count, read_distribution
-from streamdecisionbench.recording.events import Usage
+from streamdecisionbench.components.usage import Usage
 
 if TYPE_CHECKING:
     from typesafe_sdk import AsyncTypeSafeClient

@@ -11,19 +11,12 @@ from typing import Any
 
 import msgspec
 
+from streamdecisionbench.components.usage import Usage
+
 __all__ = ["AFTER_HORIZON", "OLDER_THAN_ACTIVE", "Attempt", "Event", "Release", "Response", "Usage"]
 
 AFTER_HORIZON = "after_horizon"
 OLDER_THAN_ACTIVE = "older_than_active"
-
-
-class Usage(msgspec.Struct, frozen=True, omit_defaults=False):
-    """Tokens as the service reported them; `cached_tokens` are part of `input_tokens`."""
-
-    input_tokens: int = 0
-    cached_tokens: int = 0
-    output_tokens: int = 0
-    reasoning_tokens: int = 0
 
 
 class Release(msgspec.Struct, frozen=True, tag_field="kind", tag="release"):

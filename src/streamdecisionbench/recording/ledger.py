@@ -271,9 +271,10 @@ class Ledger:
             "received_s": attempt.received_s,
             "completed_s": attempt.completed_s,
             "ok": attempt.ok,
+            "retryable": attempt.retryable,
         }
         if error is not None:
-            brief |= {"retryable": attempt.retryable, "error_type": attempt.error_type}
+            brief["error_type"] = attempt.error_type
         exchange.attempts.append(brief)
 
     def _observe(self, now_s: float) -> None:

@@ -17,12 +17,18 @@ from typing import Any
 import msgspec
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.events import Event, Response
+from streamdecisionbench.recording.events import Attempt, Event, Response
 
-__all__ = ["EVENTS_FILE", "RUN_FILE", "EventLog", "file_sha256", "write_run_record"]
+__all__ = ["EVENTS_FILE", "RUN_FILE", "EventLog", "file_sha256", "to_line", "write_run_record"]
 
 EVENTS_FILE = "events.jsonl"
 RUN_FILE = "run.json"
+
+_ALWAYS: dict[type, tuple[str, ...]] = {
+    Attempt: ("received_s", "completed_s", "ok", "retryable"),
+    Response: ("discard_reason", "attempts", "wire_answers", "decision", "model", "usage"),
+}
+"""Keys of the published format that are written even when they hold their default."""
 
 
 class EventLog:
@@ -70,10 +76,8 @@ class EventLog:
 def to_line(event: Event) -> dict[str, Any]:
     """The published form of an event: keys the format always has are there even when empty."""
     line: dict[str, Any] = msgspec.to_builtins(event)
-    if isinstance(event, Response):
-        line.setdefault("discard_reason", None)
-        for name in ("attempts", "wire_answers", "decision", "model", "usage"):
-            line.setdefault(name, msgspec.to_builtins(getattr(event, name)))
+    for name in _ALWAYS.get(type(event), ()):
+        line.setdefault(name, msgspec.to_builtins(getattr(event, name)))
     return line
 
 

@@ -182,6 +182,15 @@ def _facts(score: Score) -> Text:
             f"as it ran   in force {percent(physical.in_force if physical else None)} %, dispatch wait"
             f" {fixed(rel.dispatch_wait_s, 2)} s in all"
         )
+    answers = score.answers_at()
+    if answers:
+        line = f"answers     {percent(answers.active_question)} % of those in use right"
+        if answers.exact_match is not None:
+            line += (
+                f", all at once {percent(answers.exact_match)} %;"
+                f" only ignored ones wrong: {answers.inactive_only_errors}"
+            )
+        lines.append(line)
     return Text("\n".join(lines))
 
 

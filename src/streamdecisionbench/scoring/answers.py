@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from streamdecisionbench.recording.model import Recording
 from streamdecisionbench.suite.model import Scenario, Suite
 
-__all__ = ["AnswerScore", "Mistake", "answer_score", "mistakes"]
+__all__ = ["AnswerScore", "Mistake", "answer_score", "mean_answers", "mistakes"]
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore:
-    """Untimed accuracy below the composed decision, for one scenario.
+    """Untimed accuracy below the composed decision, for a scenario or a mean of several.
 
     `exact_match` and `per_question` need every answer; they are None for imported tables, which
     hold only the consumed ones. `active_question` counts the questions the reference consumes.
@@ -63,6 +64,38 @@ def answer_score(recording: Recording, scenario: Scenario) -> AnswerScore:
         per_question={q: hits / n for q, hits in right.items()} if known else None,
         active_question=active_right / active,
         inactive_only_errors=ignored_only if known else None,
+    )
+
+
+def mean_answers(parts: Sequence[tuple[float, AnswerScore]]) -> AnswerScore:
+    """The mean of scenarios under weights that sum to one; counts are added up.
+
+    A question's accuracy is the mean over the scenarios that ask it.
+
+    >>> one = AnswerScore(60, 0.5, {"route": 0.8, "card": 0.6}, 0.7, 3)
+    >>> two = AnswerScore(60, 0.9, {"route": 1.0}, 0.9, 0)
+    >>> mean = mean_answers([(0.5, one), (0.5, two)])
+    >>> mean.states, round(mean.exact_match, 3), round(mean.active_question, 3)
+    (120, 0.7, 0.8)
+    >>> {q: round(share, 3) for q, share in mean.per_question.items()}
+    {'route': 0.9, 'card': 0.6}
+    """
+    known = all(a.exact_match is not None for _, a in parts)
+    weighed: dict[str, list[tuple[float, float]]] = {}
+    for weight, answers in parts:
+        for question, share in (answers.per_question or {}).items():
+            weighed.setdefault(question, []).append((weight, share))
+    return AnswerScore(
+        states=sum(a.states for _, a in parts),
+        exact_match=sum(w * (a.exact_match or 0.0) for w, a in parts) if known else None,
+        per_question={
+            question: sum(w * share for w, share in found) / sum(w for w, _ in found)
+            for question, found in weighed.items()
+        }
+        if known
+        else None,
+        active_question=sum(w * a.active_question for w, a in parts),
+        inactive_only_errors=sum(a.inactive_only_errors or 0 for _, a in parts) if known else None,
     )
 
 

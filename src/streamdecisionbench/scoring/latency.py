@@ -43,8 +43,11 @@ class Reliability:
 
 
 def latency(episodes: Sequence[Episode]) -> Latency:
-    values = np.array([r.service_s for e in episodes for r in e.responses])
-    p50, p95, p99 = np.percentile(values, [50, 95, 99])
+    """Quantiles with linear interpolation between order statistics."""
+    values = np.sort([r.service_s for e in episodes for r in e.responses])
+    # As np.percentile, which imports a tenth of a cold start's worth of modules on its first call.
+    ranks = np.array([0.50, 0.95, 0.99]) * (len(values) - 1)
+    p50, p95, p99 = np.interp(ranks, np.arange(len(values)), values)
     return Latency(
         count=len(values),
         mean=float(values.mean()),

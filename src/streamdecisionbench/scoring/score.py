@@ -22,7 +22,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.model import Recording
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.scoring.acceptance import accepted_at
-from streamdecisionbench.scoring.answers import AnswerScore, answer_score
+from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers
 from streamdecisionbench.scoring.classes import CLASSES, shares_at
 from streamdecisionbench.scoring.curves import Curve, curves
 from streamdecisionbench.scoring.integrals import Bounds, integrated_shares
@@ -173,6 +173,14 @@ class Score:
         if self.virtual_clock:
             found.append("virtual clock: service times measured one by one, queueing simulated")
         return tuple(found)
+
+    def answers_at(self, level: str = "overall") -> AnswerScore | None:
+        """Single answers of the whole, a family or a scenario; None where only arrays were scored."""
+        if self.answers is None:
+            return None
+        weights = level_weights(self.parts, level).tolist()
+        parts = zip(weights, self.parts, strict=True)
+        return mean_answers([(w, self.answers[p.episode_id]) for w, p in parts if w > 0])
 
     def curve(
         self,

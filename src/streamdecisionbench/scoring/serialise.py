@@ -10,19 +10,41 @@ from dataclasses import asdict
 from typing import Any
 
 from streamdecisionbench.scoring.classes import CLASSES
+from streamdecisionbench.scoring.curves import METRICS
 from streamdecisionbench.scoring.score import Level, Score, Shares
 
-__all__ = ["CSV_COLUMNS", "SCHEMA", "csv_rows", "level_to_json", "score_to_json", "scores_to_json"]
+__all__ = [
+    "CSV_COLUMNS",
+    "SCHEMA",
+    "csv_rows",
+    "curves_to_json",
+    "level_to_json",
+    "score_to_json",
+    "scores_to_json",
+]
 
 SCHEMA = "sdb-score/1"
 
 
-def scores_to_json(scores: Iterable[Score]) -> dict[str, Any]:
-    return {"schema": SCHEMA, "recordings": [score_to_json(s) for s in scores]}
+def scores_to_json(scores: Iterable[Score], *, with_curves: bool = False) -> dict[str, Any]:
+    """The whole document; `with_curves` adds the coefficients of every level's exact curves."""
+    return {
+        "schema": SCHEMA,
+        "recordings": [score_to_json(s, with_curves=with_curves) for s in scores],
+    }
 
 
-def score_to_json(score: Score) -> dict[str, Any]:
+def score_to_json(score: Score, *, with_curves: bool = False) -> dict[str, Any]:
     """One recording of the document."""
+
+    def one(level: Level) -> dict[str, Any]:
+        answers = score.answers_at(level.name)
+        return {
+            **level_to_json(level),
+            **({"answers": asdict(answers)} if answers else {}),
+            **({"curves": curves_to_json(score, level.name)} if with_curves else {}),
+        }
+
     return {
         "name": score.name,
         "signature": score.signature,
@@ -33,18 +55,17 @@ def score_to_json(score: Score) -> dict[str, Any]:
         "bounds": [score.bounds.low, score.bounds.high],
         "weighting": score.bounds.weighting,
         "clock": score.clock,
-        "overall": level_to_json(score.overall),
-        "by_family": {name: level_to_json(level) for name, level in score.by_family.items()},
+        "overall": one(score.overall),
+        "by_family": {name: one(level) for name, level in score.by_family.items()},
         "by_scenario": {
             name: {
                 "family": score.family_of[name],
-                **level_to_json(level),
+                **one(level),
                 **(
                     {"latency": asdict(score.latency_by_scenario[name])}
                     if score.latency_by_scenario
                     else {}
                 ),
-                **({"answers": asdict(score.answers[name])} if score.answers else {}),
             }
             for name, level in score.by_scenario.items()
         },
@@ -59,6 +80,7 @@ def score_to_json(score: Score) -> dict[str, Any]:
 
 
 def level_to_json(level: Level) -> dict[str, Any]:
+    """The shares of one level, at the interval, over the bounds and as it ran."""
     return {
         "log_auc": level.log_auc,
         "untimed": level.untimed,
@@ -66,6 +88,18 @@ def level_to_json(level: Level) -> dict[str, Any]:
         **_shares(level.at_interval),
         "integrated": {**_shares(level.integrated), **level.integrated.classes()},
         "physical": _shares(level.physical) if level.physical else None,
+    }
+
+
+def curves_to_json(score: Score, level: str) -> dict[str, Any]:
+    """share(Δ) = c0[k] + c1[k]/Δ for intervals[k] ≤ Δ ≤ intervals[k+1], per metric."""
+    return {
+        metric: {
+            "intervals": curve.intervals.tolist(),
+            "c0": curve.c0.tolist(),
+            "c1": curve.c1.tolist(),
+        }
+        for metric, curve in score.curve(level, tuple(METRICS)).items()
     }
 
 
@@ -85,7 +119,7 @@ CSV_COLUMNS = (
     "recording", "level", "name", "log_auc", "untimed", "untimed_segment", "in_force",
     "segment_in_force", "oracle", "u_current", "product", *CLASSES,
     *(f"integrated_{name}" for name in ("segment_in_force", "oracle", "u_current", "product", *CLASSES)),
-    "signature",
+    "exact_match", "active_question", "signature",
 )  # fmt: skip
 
 
@@ -98,13 +132,16 @@ def csv_rows(scores: Iterable[Score]) -> list[list[Any]]:
         levels += [("scenario", level) for level in score.by_scenario.values()]
         for kind, level in levels:
             at, over = level.at_interval, level.integrated
+            answers = score.answers_at(level.name)
             rows.append(
                 [
                     score.name, kind, level.name, level.log_auc, level.untimed, level.untimed_segment,
                     at.in_force, at.segment_in_force, at.oracle, at.u_current, at.product,
                     *at.classes().values(),
                     over.segment_in_force, over.oracle, over.u_current, over.product,
-                    *over.classes().values(), score.signature,
+                    *over.classes().values(),
+                    *((answers.exact_match, answers.active_question) if answers else (None, None)),
+                    score.signature,
                 ]
             )  # fmt: skip
     return rows
