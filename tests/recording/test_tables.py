@@ -88,3 +88,46 @@ def test_bad_tables(tmp_path: Path, text: str, words: str) -> None:
 def test_bad_corrections(text: str) -> None:
     with pytest.raises(InputError, match="not understood"):
         Correction.parse(text)
+
+
+def test_spreadsheets_put_a_mark_in_front(tmp_path: Path) -> None:
+    gold = _table(tmp_path / "gold.csv", GOLD)
+    gold.write_bytes(b"\xef\xbb\xbf" + gold.read_bytes())
+    assert list(read_table(gold).rows) == ["call_a"]
+
+
+def test_a_table_that_is_not_text(tmp_path: Path) -> None:
+    path = tmp_path / "binary.csv"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not UTF-8"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-1"])
+def test_times_that_are_none(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text(HEAD + f"call_a,0,0,0,{value},1,1,100,10,0,route=talk\n")
+    with pytest.raises(InputError, match="line 2: received_s is not a time"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("correction", [("nobody", 1, 0), ("call_a", 4, 0), ("call_a", 0, -1)])
+def test_a_correction_of_a_step_that_is_not_there(
+    tmp_path: Path, correction: tuple[str, int, int]
+) -> None:
+    gold = _table(tmp_path / "gold.csv", GOLD)
+    out = tmp_path / "out"
+    with pytest.raises(InputError, match="correction"):
+        import_tables(gold, [gold], out, corrections=[Correction(*correction)])
+    assert not out.exists()
+
+
+def test_every_table_needs_a_folder_of_its_own(tmp_path: Path) -> None:
+    gold = _table(tmp_path / "gold.csv", GOLD)
+    taken = _table(tmp_path / "suite.csv", GOLD)
+    for tables in ([gold, gold], [taken]):
+        with pytest.raises(InputError, match="taken"):
+            import_tables(gold, tables, tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+    with pytest.raises(InputError, match="is a file"):
+        import_tables(gold, [gold], gold)

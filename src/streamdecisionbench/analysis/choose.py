@@ -14,13 +14,9 @@ import numpy as np
 
 from streamdecisionbench.analysis.cost import Cost
 from streamdecisionbench.analysis.intervals import Estimate, Sampling, bootstrap, same_states
-from streamdecisionbench.analysis.steps import (
-    check_interval,
-    in_force_at,
-    shares_by_step,
-    stretches,
-)
+from streamdecisionbench.analysis.steps import in_force_at, shares_by_step, stretches
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.scoring.integrals import check_interval
 from streamdecisionbench.scoring.pair_path import SLOW_SHARE, path_at, shares_along
 from streamdecisionbench.scoring.pair_stage import Duo, Lane, Stage, lane, on_stage, stage
 from streamdecisionbench.scoring.pairs import chosen_rules

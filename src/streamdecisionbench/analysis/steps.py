@@ -16,14 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.acceptance import accepted_at, find_runs
-from streamdecisionbench.scoring.integrals import Bounds
+from streamdecisionbench.scoring.integrals import Bounds, check_interval
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
 __all__ = [
     "Stretches",
-    "check_interval",
     "in_force_at",
     "shares_by_step",
     "shares_by_step_at",
@@ -40,14 +38,6 @@ class Stretches:
     begin: Floats
     end: Floats
     right: NDArray[np.bool_]
-
-
-def check_interval(interval: float) -> None:
-    """Refuses what is no number of seconds."""
-    if not (interval > 0 and np.isfinite(interval)):
-        raise InputError(
-            f"interval {interval:g} is not a number of seconds above 0", fix="for example 2"
-        )
 
 
 def stretches(flat: Flat, scenario: Ints, begin: Floats, end: Floats, decision: Ints) -> Stretches:

@@ -18,7 +18,7 @@ BoundsOption = Annotated[
 ]
 Weighting = Annotated[str, typer.Option(help="Weight of intervals: log or linear.")]
 Block = Annotated[int, typer.Option(help="Consecutive steps per resampled block.")]
-Seed = Annotated[int, typer.Option(help="Seed of the resamples.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the resamples.")]
 Json = Annotated[bool, typer.Option("--json", help="Print schema sdb-analysis/1.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print raw values.")]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.analysis.table import Table
-from streamdecisionbench.cli.scoring import load
+from streamdecisionbench.cli.scoring import load, parts_of
 from streamdecisionbench.cli.tables import (
     Heading,
     print_csv,
@@ -18,12 +18,12 @@ from streamdecisionbench.cli.tables import (
 )
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.model import Recording
-from streamdecisionbench.scoring.integrals import Bounds
+from streamdecisionbench.scoring.integrals import Bounds, check_interval
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.model import Suite
 
-__all__ = ["Form", "Subject", "open_runs"]
+__all__ = ["Form", "Subject", "open_runs", "require_one_suite"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,24 @@ class Subject:
 
 
 def open_runs(runs: list[Path], data: Path | None) -> list[Subject]:
-    found = []
-    for recording, suite in load(runs, data):
-        halves = recording.halves or {"": recording}
-        found += [Subject(_own_config(half, role), suite) for role, half in halves.items()]
-    return found
+    return [
+        Subject(part, suite)
+        for recording, suite in load(runs, data)
+        for part in parts_of(recording)
+    ]
+
+
+def require_one_suite(subjects: Sequence[Subject]) -> None:
+    """Step by step comparisons mean something only where the steps are the same states."""
+    first = subjects[0].suite
+    for subject in subjects:
+        if subject.suite.dataset_hash != first.dataset_hash:
+            raise InputError(
+                f"was recorded on suite {subject.suite.dataset_hash[:12]},"
+                f" not on {first.dataset_hash[:12]}",
+                where=subject.name,
+                fix="compare recordings of one suite",
+            )
 
 
 def network(runs: list[Path], data: Path | None, form: Form, **options: Any) -> None:
@@ -87,6 +100,7 @@ def paired(runs: list[Path], data: Path | None, form: Form) -> None:
     subjects = open_runs(runs, data)
     if len(subjects) < 2:
         raise InputError("paired counts need two recordings", fix="give two or more")
+    require_one_suite(subjects)
     found = [
         paired_counts(a.parts, b.parts, (a.name, b.name))
         for k, a in enumerate(subjects)
@@ -103,8 +117,8 @@ def pace(runs: list[Path], data: Path | None, form: Form, *, at: list[float] | N
     found = {}
     for s in subjects:
         parts = s.parts
-        if at is not None and any(not x > 0 for x in at):
-            raise InputError("an interval is a number of seconds above 0", fix="for example --at 1")
+        for x in at or ():
+            check_interval(x)
         scales = (
             SCALES if not at else [(f"×{parts[0].tick / x:.3g}", parts[0].tick / x) for x in at]
         )
@@ -179,8 +193,10 @@ def repeats(runs: list[Path], data: Path | None, form: Form, **options: Any) -> 
     from streamdecisionbench.analysis.repeats import repeats_table
 
     subjects = open_runs(runs, data)
+    require_one_suite(subjects)
     found = analyse([s.score(**options) for s in subjects])
-    _show("repeats", found, [repeats_table(found)], subjects, form, options)
+    notes = _other_settings(subjects)
+    _show("repeats", found, [repeats_table(found)], subjects, form, options, notes)
 
 
 def intervals(
@@ -200,6 +216,7 @@ def intervals(
     from streamdecisionbench.analysis.intervals import intervals as analyse
 
     subjects = open_runs(runs, data)
+    require_one_suite(subjects)
     found = analyse(
         {s.name: s.parts for s in subjects},
         interval=interval,
@@ -214,6 +231,7 @@ def window(runs: list[Path], data: Path | None, form: Form, **options: Any) -> N
     from streamdecisionbench.analysis.window import choose_window, window_table
 
     subjects = open_runs(runs, data)
+    require_one_suite(subjects)
     found = choose_window({s.name: s.parts for s in subjects}, **options)
     _show("window", found, [window_table(found)], subjects, form, options)
 
@@ -225,6 +243,7 @@ def _show(
     subjects: Sequence[Subject],
     form: Form,
     options: Mapping[str, Any] | None = None,
+    notes: Mapping[str, str] | None = None,
 ) -> None:
     require_one_form(form.as_json, form.as_csv)
     if form.as_csv:
@@ -232,16 +251,26 @@ def _show(
         return
     scoring = {k: v for k, v in (options or {}).items() if k in ("interval", "bounds", "weighting")}
     headings = [s.heading(**scoring) for s in subjects]
+    if notes:
+        headings = [
+            replace(h, notes=(*h.notes, notes[h.name])) if h.name in notes else h for h in headings
+        ]
     if form.as_json:
         print_json(analysis, result, headings, options or {})
     else:
         print_tables(tables, headings)
 
 
-def _own_config(recording: Recording, role: str) -> Recording:
-    """The config of one half of a live pair: what the run record says of that component."""
-    own = recording.config.get(role) if role else None
-    if not isinstance(own, Mapping):
-        return recording
-    shared = {k: v for k, v in recording.config.items() if k not in ("fast", "slow")}
-    return replace(recording, run={**recording.run, "config": {**shared, **own}})
+def _other_settings(subjects: Sequence[Subject]) -> dict[str, str]:
+    """Passes repeat one setting; a note for each that does not. Imported ones do not say theirs."""
+    asked = {
+        s.name: f"{s.recording.config['provider']}:{s.recording.config.get('model')}"
+        for s in subjects
+        if s.recording.config.get("provider")
+    }
+    first = next(iter(asked.values()), None)
+    return {
+        name: f"not a pass of {first} but of {setting}: the range is not one setting's"
+        for name, setting in asked.items()
+        if setting != first
+    }

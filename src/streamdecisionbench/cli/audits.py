@@ -69,8 +69,11 @@ def record_(path: Path | None, data: Path | None, as_json: bool) -> None:
     for name, value in figures.items():
         print(f"  {name.replace('_', ' '):<33}{value:>5}")
     print()
+    from streamdecisionbench.report.terminal import console
+
+    out = console()
     for finding in record.findings:
-        print(f"{finding.id}  [{finding.status}] {finding.title}")
+        out.print(f"{finding.id}  [{finding.status}] {finding.title}")
 
 
 def shortcuts_(data: Path | None, as_json: bool) -> None:

@@ -39,7 +39,7 @@ def choose(
     ] = "freshest",
     block: Annotated[int, typer.Option(help="Consecutive steps per resampled block.")] = 10,
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples.")] = 5000,
-    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples.")] = 0,
     top: Annotated[int, typer.Option(help="How many candidates the table shows.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-analysis/1.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print every candidate.")] = False,

@@ -8,7 +8,7 @@ from streamdecisionbench.analysis.choose import Budget, Candidate, Choice, choos
 from streamdecisionbench.analysis.cost import cost, read_list
 from streamdecisionbench.analysis.intervals import Estimate, Sampling
 from streamdecisionbench.analysis.table import Cell, Table, number, percent, text
-from streamdecisionbench.cli.analyzing import open_runs
+from streamdecisionbench.cli.analyzing import open_runs, require_one_suite
 from streamdecisionbench.cli.tables import print_csv, print_json, print_tables, require_one_form
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.numbers import fixed
@@ -40,6 +40,7 @@ def run(
             raise InputError(f"{name} {limit:g} is not an amount of money")
     table = read_list(prices)
     subjects = open_runs(runs, data)
+    require_one_suite(subjects)
     choice = choose(
         {s.name: s.parts for s in subjects},
         interval,

@@ -67,7 +67,7 @@ def run(
 
 
 def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over, as_json: bool) -> None:
-    (one, suite), (two, other) = load([fast, slow], data)
+    (one, suite), (two, other) = load([fast, slow], data, distinct=False)
     _require_same(suite, other, slow)
     pairs = compose_recordings(one, two, suite, rule=rule, **over)
     alone = _alone(one, suite, over), _alone(two, suite, over)
@@ -101,7 +101,7 @@ def _joint(
     alone = _alone(halves[0], suite, over), _alone(halves[1], suite, over)
     cost = None
     if fast is not None and slow is not None:
-        loaded = load([fast, slow], data)
+        loaded = load([fast, slow], data, distinct=False)
         for (_, other), where in zip(loaded, (fast, slow), strict=True):
             _require_same(suite, other, where)
         cost = contention(joint, loaded[0][0], loaded[1][0], suite, **over)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -22,6 +25,9 @@ def main() -> None:
     """Runs the command line; an error of the user's is one message and exit code 2."""
     from streamdecisionbench.cli import commands
 
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us: nobody is listening
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     commands.register(app)
     try:
         app()
@@ -30,6 +36,34 @@ def main() -> None:
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)
+    except OSError as error:
+        # A file that cannot be read, made or written where no command says more about it.
+        what = error.strerror or type(error).__name__
+        print(
+            f"error: {error.filename}: {what}" if error.filename else f"error: {what}",
+            file=sys.stderr,
+        )
+        sys.exit(SdbError.exit_code)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from streamdecisionbench._version import __version__
+
+        typer.echo(f"sdb {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    pass
 
 
 if __name__ == "__main__":

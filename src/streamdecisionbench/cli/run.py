@@ -29,8 +29,12 @@ def run(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="fresh folder for the recording")] = None,
     data: Annotated[Path | None, typer.Option(help="suite folder (default: SDB v1)")] = None,
-    families: Annotated[str, typer.Option(help="only these families, comma-separated")] = "",
-    scenarios: Annotated[str, typer.Option(help="only these scenarios, comma-separated")] = "",
+    families: Annotated[
+        str | None, typer.Option(help="only these families, comma-separated")
+    ] = None,
+    scenarios: Annotated[
+        str | None, typer.Option(help="only these scenarios, comma-separated")
+    ] = None,
     interval: Annotated[
         float | None, typer.Option(help="seconds per step (default: the suite's tick)")
     ] = None,
@@ -55,8 +59,9 @@ def run(
     fast: Annotated[str | None, typer.Option(help="live pair: the fast component")] = None,
     slow: Annotated[str | None, typer.Option(help="live pair: the slow component")] = None,
     rule: Annotated[
-        str, typer.Option(help="live pair: freshest, lag-one or late-override")
-    ] = "freshest",
+        str | None,
+        typer.Option(help="live pair: freshest (default), lag-one or late-override"),
+    ] = None,
     fast_effort: Annotated[str | None, typer.Option(help="live pair")] = None,
     slow_effort: Annotated[str | None, typer.Option(help="live pair")] = None,
     fast_base_url: Annotated[str | None, typer.Option(help="live pair")] = None,
@@ -68,6 +73,9 @@ def run(
     ] = False,
 ) -> None:
     """Record a component over a suite: publish states in real time, write down what happens."""
+    import sys
+    from contextlib import nullcontext, redirect_stdout
+
     from streamdecisionbench.components.dotenv import load
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.recording.launch import RunRequest, launch, parse_pairs
@@ -82,17 +90,22 @@ def run(
             "--effort and --base-url are for one component",
             fix="a pair has --fast-effort, --slow-effort, --fast-base-url and --slow-base-url",
         )
+    if not pair and any((rule, fast_effort, slow_effort, fast_base_url, slow_base_url)):
+        raise InputError(
+            "--rule, --fast-… and --slow-… are for a live pair",
+            fix="leave them out, or name two components with --fast and --slow",
+        )
     load()
     request = RunRequest(
         components={lane: name for lane, name in named.items() if name is not None},
         out=out,
         data=data,
-        families=_names(families),
-        scenarios=_names(scenarios),
+        families=_names(families, "--families"),
+        scenarios=_names(scenarios, "--scenarios"),
         interval_s=interval,
         passes=passes,
         resume=resume,
-        rule=rule,
+        rule=rule or "freshest",
         efforts={None: effort, "fast": fast_effort, "slow": slow_effort},
         base_urls={None: base_url, "fast": fast_base_url, "slow": slow_base_url},
         timeout_s=timeout,
@@ -102,11 +115,10 @@ def run(
         seed=seed,
         extra=parse_pairs(option or []),
     )
-    outcomes = launch(
-        request,
-        lambda estimates: _confirm(estimates, yes=yes),
-        choose_progress(quiet=quiet, jsonl=jsonl),
-    )
+    progress = choose_progress(quiet=quiet, jsonl=jsonl)
+    # A component that prints must not break up the lines a program reads.
+    with redirect_stdout(sys.stderr) if jsonl else nullcontext():
+        outcomes = launch(request, lambda estimates: _confirm(estimates, yes=yes), progress)
     for outcome in outcomes:
         _report(outcome, quiet=quiet, jsonl=jsonl)
     if outcomes[-1].status != "complete":
@@ -135,8 +147,16 @@ def merge(
         typer.echo(f"note: {missing} scenarios of the suite are in none of the parts")
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+def _names(text: str | None, option: str) -> tuple[str, ...]:
+    """A selection that selects nothing is a slip, not a wish for everything."""
+    from streamdecisionbench.errors import InputError
+
+    if text is None:
+        return ()
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise InputError(f"{option} names nothing", fix="name some, or leave it out for all")
+    return names
 
 
 def _confirm(estimates: Sequence[Estimate], *, yes: bool) -> bool:

@@ -64,7 +64,8 @@ async def _serve(demo: DemoServer, host: str, port: int) -> None:
         server = await start(demo.handle, host, port)
     except OSError as error:
         raise InputError(
-            f"cannot listen on {host}:{port} ({error.strerror})", fix="choose another --port"
+            f"cannot listen on {host}:{port} ({error.strerror})",
+            fix="choose another --host or --port",
         ) from None
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -99,7 +99,15 @@ def check(data: Path | None) -> None:
     from streamdecisionbench.families.build import recheck
 
     suite = load_suite(data)
-    problems = recheck(suite)
+    try:
+        problems = recheck(suite)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"the references cannot read its states ({type(error).__name__}): it was not built"
+            " from these families",
+            where=suite.name,
+            fix="`sdb validate` checks any suite",
+        ) from None
     if data is None:
         fresh = build_suite()
         problems += [

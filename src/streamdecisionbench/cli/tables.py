@@ -142,8 +142,9 @@ def _signatures(headings: Sequence[Heading]) -> list[str]:
         return [f"{h.name}  {h.signature}" for h in headings]
     shared = [word for word in every[0] if all(word in words for words in every)]
     own = [
-        f"{heading.name}  {' '.join(word for word in words if word not in shared)}"
+        f"{heading.name}  {' '.join(rest)}"
         for heading, words in zip(headings, every, strict=True)
+        if (rest := [word for word in words if word not in shared])
     ]
     return [" ".join(shared), *own]
 

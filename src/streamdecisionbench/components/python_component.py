@@ -83,7 +83,7 @@ class PythonComponent:
                     result = await result
         except (SdbError, Retryable):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             failure = _user_error(error, self._name)
         else:
             return self._read(result)
@@ -107,7 +107,7 @@ class PythonComponent:
                 await result
         except (SdbError, Retryable):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             failure = _user_error(error, self._name)
         else:
             return
@@ -186,7 +186,7 @@ def _instance(target: type, name: str, options: Options) -> Any:
         return target(options=options) if wants_options else target()
     except SdbError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(
             f"making an object of python:{name} raises {type(error).__name__}",
             where=_where(error),
@@ -194,7 +194,7 @@ def _instance(target: type, name: str, options: Options) -> Any:
         ) from None
 
 
-def _user_error(error: Exception, name: str) -> Fatal:
+def _user_error(error: Exception | SystemExit, name: str) -> Fatal:
     """Type and place only: the text of an exception often repeats the data that caused it."""
     return Fatal(
         "python_error",

@@ -24,6 +24,7 @@ from streamdecisionbench.components.base import (
     Request,
 )
 from streamdecisionbench.components.drawing import Draw, draw_scenario, output_tokens
+from streamdecisionbench.components.endpoint import refuse
 from streamdecisionbench.components.profiles import Profile, find_profile
 from streamdecisionbench.components.usage import Usage
 from streamdecisionbench.suite.digest import digest
@@ -169,6 +170,7 @@ def create(model: str, options: Options) -> Component:
     `options.extra["data"]` names the suite folder (default: the one in the package);
     `options.extra["clock"] == "virtual"` makes the answer immediate, with `service_s` declared.
     """
+    refuse(options, "simulated", "effort", "base_url", allowed=("clock", "data"))
     profile = find_profile(model)
     suite = read_suite(options.extra.get("data") or builtin_suite_path())
     virtual = options.extra.get("clock") == "virtual"

@@ -19,10 +19,15 @@ from streamdecisionbench.recording.ledger import Lane
 from streamdecisionbench.recording.progress import Progress, Quiet
 from streamdecisionbench.recording.record import Outcome, Settings, record, require_fresh
 from streamdecisionbench.recording.runner import Dispatch
+from streamdecisionbench.recording.writer import RUN_FILE
 from streamdecisionbench.suite.files import builtin_suite_path, read_suite
 from streamdecisionbench.suite.model import Suite
 
 __all__ = ["RunRequest", "choose_scenarios", "launch", "parse_pairs"]
+
+
+_SHORTEST_S, _LONGEST_S = 1e-6, 1e6
+"""Intervals beyond these leave no latency in a recorded time, or no distance between two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,9 @@ def launch(
     )
     lanes = _lanes(request, 0)
     folders = _folders(request)
-    if not request.resume:
+    if request.resume:
+        _require_same_passes(request)
+    else:
         require_fresh(request.out)
     estimates = _estimates(lanes, suite, chosen, request.passes)
     if estimates and not confirm(estimates):
@@ -160,6 +167,20 @@ def _folders(request: RunRequest) -> list[Path]:
     return [request.out / f"pass-{k}" for k in range(1, request.passes + 1)]
 
 
+def _require_same_passes(request: RunRequest) -> None:
+    """One pass lies in OUT, several in folders below it: going on with one as the other mixes both."""
+    if request.passes == 1 and (request.out / "pass-1").exists():
+        raise InputError(
+            "holds several passes",
+            where=request.out,
+            fix="repeat --passes to go on with them, or name one, OUT/pass-1",
+        )
+    if request.passes > 1 and (request.out / RUN_FILE).exists():
+        raise InputError(
+            "holds one pass", where=request.out, fix="leave out --passes to go on with it"
+        )
+
+
 def _estimates(
     lanes: Sequence[Lane], suite: Suite, chosen: Sequence[str], passes: int
 ) -> list[Estimate]:
@@ -183,6 +204,12 @@ def _require_sensible(request: RunRequest) -> None:
     ):
         if value is not None and not 0 < value < float("inf"):
             raise InputError(f"{name} is {value:g}", fix="give a number above 0")
+    interval = request.interval_s
+    if interval is not None and not _SHORTEST_S <= interval <= _LONGEST_S:
+        raise InputError(
+            f"--interval is {interval:g}",
+            fix=f"give seconds between {_SHORTEST_S:g} and {_LONGEST_S:g}",
+        )
 
 
 def _require_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:

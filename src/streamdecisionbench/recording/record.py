@@ -24,6 +24,7 @@ from streamdecisionbench.recording.arbitration import Arbiter, Newest, PairRule
 from streamdecisionbench.recording.clock import Clock, steady
 from streamdecisionbench.recording.environment import Redactor, describe_environment
 from streamdecisionbench.recording.ledger import Lane, Ledger, Tally, prepare
+from streamdecisionbench.recording.lock import alone_in
 from streamdecisionbench.recording.progress import Progress, Quiet, drawing
 from streamdecisionbench.recording.resume import Kept, keep_complete, read_run_record, require_same
 from streamdecisionbench.recording.retry import classify
@@ -117,6 +118,9 @@ def record(
 
     def begin() -> tuple[EventLog, Kept]:
         nonlocal begun
+        held.enter_context(alone_in(folder))
+        if not resume:
+            require_fresh(folder)  # again: another process may have been faster
         begun = True
         kept = Kept((), (), torn=False, partial_file=None)
         if before is not None:
@@ -131,33 +135,34 @@ def record(
 
     reason: str | None = None
     error: Exception | None = None
-    try:
-        with asyncio.Runner(loop_factory=loop_factory) as runner, drawing(progress, tally):
-            work = _pass(suite, lanes, settings, begin, tally, clean, progress)
-            if not run_until_signal(runner, work):
-                reason = INTERRUPTED
-    except OSError as failure:
-        error = InputError(
-            f"the recording cannot be written ({failure.strerror or type(failure).__name__})",
-            where=folder,
-            fix="make room or choose another folder, then go on with --resume",
-        )
-        reason = "write_failed"
-    except Exception as failure:
-        error = failure
-        reason = clean(getattr(failure, "error_type", type(failure).__name__))
-    outcome = Outcome(folder, "incomplete", reason, {})
-    if begun:
-        message = clean(str(error)) if isinstance(error, SdbError) else None
+    with contextlib.ExitStack() as held:
         try:
-            outcome = _close(folder, run, reason, message)
-        except OSError:
-            if error is None:
-                raise
-            # A disk that took no event takes no record either; `running` is as good as incomplete.
-    if error is not None:
-        raise _cleaned(error, clean) from None
-    return outcome
+            with asyncio.Runner(loop_factory=loop_factory) as runner, drawing(progress, tally):
+                work = _pass(suite, lanes, settings, begin, tally, clean, progress)
+                if not run_until_signal(runner, work):
+                    reason = INTERRUPTED
+        except OSError as failure:
+            error = InputError(
+                f"the recording cannot be written ({failure.strerror or type(failure).__name__})",
+                where=folder,
+                fix="make room or choose another folder, then go on with --resume",
+            )
+            reason = "write_failed"
+        except Exception as failure:
+            error = failure
+            reason = clean(getattr(failure, "error_type", type(failure).__name__))
+        outcome = Outcome(folder, "incomplete", reason, {})
+        if begun:
+            message = clean(str(error)) if isinstance(error, SdbError) else None
+            try:
+                outcome = _close(folder, run, reason, message)
+            except OSError:
+                if error is None:
+                    raise
+                # A disk that took no event takes no record either; `running` is as good as incomplete.
+        if error is not None:
+            raise _cleaned(error, clean) from None
+        return outcome
 
 
 def require_fresh(folder: Path) -> None:
@@ -195,6 +200,7 @@ async def _pass(
             arbiter: Arbiter = PairRule(settings.rule) if settings.rule else Newest()
             prepared = prepare(scenario, _interval(scenario, settings))
             ledger = Ledger(prepared, log, arbiter, tally, clean)
+            before = tally.responses, tally.accepted, tally.failed_attempts
             with steady():
                 if settings.clock == "virtual":
                     workers = _workers(settings, lanes)
@@ -205,9 +211,9 @@ async def _pass(
             progress.say(
                 "scenario",
                 name=episode_id,
-                responses=tally.responses,
-                accepted=tally.accepted,
-                errors=tally.failed_attempts,
+                responses=tally.responses - before[0],
+                accepted=tally.accepted - before[1],
+                errors=tally.failed_attempts - before[2],
             )
 
 

@@ -9,6 +9,7 @@ that everything downstream reads them like any other.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from streamdecisionbench.recording.events import (
     Release,
     Response,
     Usage,
+    finite,
 )
 from streamdecisionbench.recording.writer import (
     EVENTS_FILE,
@@ -108,10 +110,13 @@ def read_table(path: str | Path) -> Table:
     path = Path(path)
     rows: dict[str, list[Row]] = {}
     try:
-        file = path.open(newline="", encoding="utf-8")
+        # Spreadsheets put a byte order mark in front.
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from None
-    with file:
+    except UnicodeDecodeError:
+        raise InputError("is not UTF-8 text", where=path, fix="save it as CSV in UTF-8") from None
+    with io.StringIO(text, newline="") as file:
         reader = csv.DictReader(file)
         columns = set(reader.fieldnames or ())
         key = "episode" if "episode" in columns else "scenario"
@@ -140,11 +145,16 @@ def import_tables(
 ) -> tuple[Suite, list[Path]]:
     """Writes `out/suite` and one recording folder per table; returns the suite and the folders."""
     out = Path(out)
+    if out.exists() and not out.is_dir():
+        raise InputError("is a file", where=out, fix="choose a fresh --out folder")
     if out.exists() and any(out.iterdir()):
         raise InputError("is not empty", where=out, fix="choose a fresh --out folder")
     gold = read_table(reference)
     runs = [read_table(path) for path in tables]
-    suite = _suite(gold, runs, tuple(corrections), tick_seconds)
+    _require_folders(runs)
+    corrections = tuple(corrections)
+    _require_steps(gold, corrections)
+    suite = _suite(gold, runs, corrections, tick_seconds)
     write_suite(suite, out / "suite")
     folders = []
     for run in runs:
@@ -154,6 +164,30 @@ def import_tables(
     return suite, folders
 
 
+def _require_folders(runs: Sequence[Table]) -> None:
+    """Every recording gets a folder named after its table, beside `suite`."""
+    seen = {"suite"}
+    for run in runs:
+        if run.name in seen:
+            raise InputError(
+                "the folder of that name is taken by another table or by the suite",
+                where=f"{run.name}.csv",
+                fix="give every table a name of its own, and none the name suite.csv",
+            )
+        seen.add(run.name)
+
+
+def _require_steps(gold: Table, corrections: Sequence[Correction]) -> None:
+    for fix in corrections:
+        steps = len(gold.rows.get(fix.episode_id, ()))
+        if not (0 <= fix.t < steps and 0 <= fix.like < steps):
+            what = f"has steps 0–{steps - 1}" if steps else "is not in the reference table"
+            raise InputError(
+                f"correction {fix.episode_id}:{fix.t}={fix.like}: {fix.episode_id} {what}",
+                fix=f"scenarios there: {', '.join(gold.rows)}",
+            )
+
+
 def _row(raw: Mapping[str, str], where: str) -> Row:
     try:
         times = {name: float(raw[name]) for name in _TIMES}
@@ -161,6 +195,9 @@ def _row(raw: Mapping[str, str], where: str) -> Row:
         t = int(raw["t"])
     except (TypeError, ValueError) as error:
         raise InputError(f"a number cannot be read: {error}", where=where) from None
+    for name, value in times.items():
+        if not finite(value):
+            raise InputError(f"{name} is not a time (NaN, infinite or negative)", where=where)
     pairs = [pair.partition("=") for pair in raw["decision"].split("|")]
     if not all(name and sign for name, sign, _ in pairs):
         raise InputError("decision is not key=value pairs joined by |", where=where)

@@ -22,9 +22,19 @@ from streamdecisionbench.scoring.acceptance import Runs, find_runs
 from streamdecisionbench.scoring.classes import N_METRICS, Cumulative, classify
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
-__all__ = ["WEIGHTINGS", "Bounds", "Pieces", "integrate", "integrated_shares", "pieces"]
+__all__ = [
+    "WEIGHTINGS",
+    "Bounds",
+    "Pieces",
+    "check_interval",
+    "integrate",
+    "integrated_shares",
+    "pieces",
+]
 
 WEIGHTINGS = ("log", "linear")
+_SHORTEST_S, _LONGEST_S = 1e-6, 1e6
+"""Beyond these no pace of events lies, and sums of times in double precision lose the shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,8 @@ class Bounds:
                 f"bounds {self.low:g} {self.high:g} are not an interval range",
                 fix="give two increasing positive numbers of seconds, for example --bounds 0.5 8",
             )
+        for bound in (self.low, self.high):
+            check_interval(bound)
         if self.weighting not in WEIGHTINGS:
             raise InputError(
                 f"weighting {self.weighting!r} is not known", fix=f"use {' or '.join(WEIGHTINGS)}"
@@ -52,6 +64,19 @@ class Bounds:
 
     def text(self) -> str:
         return f"{self.weighting} {self.low:g}–{self.high:g} s"
+
+
+def check_interval(interval: float) -> None:
+    """Refuses what is no number of seconds, or none that events could come at."""
+    if not (interval > 0 and np.isfinite(interval)):
+        raise InputError(
+            f"interval {interval:g} is not a number of seconds above 0", fix="for example 2"
+        )
+    if not _SHORTEST_S <= interval <= _LONGEST_S:
+        raise InputError(
+            f"interval {interval:g} is not between {_SHORTEST_S:g} and {_LONGEST_S:g} seconds",
+            fix="give the seconds between two states, for example 2",
+        )
 
 
 @dataclass(frozen=True, slots=True)

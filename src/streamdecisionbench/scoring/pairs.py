@@ -24,7 +24,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.arbitration import RULES, pair_rule
 from streamdecisionbench.recording.model import Recording
 from streamdecisionbench.scoring.curves import METRICS, Curve, curves_of
-from streamdecisionbench.scoring.integrals import Bounds
+from streamdecisionbench.scoring.integrals import Bounds, check_interval
 from streamdecisionbench.scoring.pair_cells import cells, scales
 from streamdecisionbench.scoring.pair_integrals import (
     Terms,
@@ -155,7 +155,7 @@ def compose(
 ) -> PairScore:
     """One pair under one rule, from arrays. Releases become i · tick of the fast component's clock."""
     bounds = bounds or Bounds()
-    _check_interval(interval)
+    check_interval(interval)
     where = stage(fast)
     over = _Over(where, _duo(where, fast, slow, _hull(bounds, ranges), names), bounds, ranges)
     return _scores(over, (pair_rule(rule),), interval, names, fast, slow)[0]
@@ -253,7 +253,7 @@ def _compose_each(
     ranges: Sequence[Bounds],
 ) -> Iterator[PairScore]:
     """What is computed per component is computed once, however many pairs it is in."""
-    _check_interval(interval)
+    check_interval(interval)
     if len(recordings) < 2:
         raise InputError("a pair needs two recordings", fix="give at least two")
     if suite is None:
@@ -362,11 +362,6 @@ def _hull(bounds: Bounds, ranges: Sequence[Bounds]) -> Bounds:
     """The bounds and all ranges in one."""
     every = [bounds, *ranges]
     return Bounds(min(b.low for b in every), max(b.high for b in every), bounds.weighting)
-
-
-def _check_interval(interval: float) -> None:
-    if not (interval > 0 and np.isfinite(interval)):
-        raise InputError(f"interval {interval:g} is not a number of seconds above 0")
 
 
 def _signature(fast: Recording, slow: Recording, suite: Suite, score: PairScore) -> str:

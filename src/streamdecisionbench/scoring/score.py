@@ -25,7 +25,7 @@ from streamdecisionbench.scoring.acceptance import accepted_at
 from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers
 from streamdecisionbench.scoring.classes import CLASSES, shares_at
 from streamdecisionbench.scoring.curves import Curve, curves
-from streamdecisionbench.scoring.integrals import Bounds, integrated_shares
+from streamdecisionbench.scoring.integrals import Bounds, check_interval, integrated_shares
 from streamdecisionbench.scoring.latency import Latency, Reliability, latency, reliability
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline, timelines
 from streamdecisionbench.suite.locate import find_suite
@@ -243,8 +243,7 @@ def score_timelines(
     clock: str = "recorded",
 ) -> Score:
     """Scores arrays: what `score` does once a recording has become timelines."""
-    if not (interval > 0 and np.isfinite(interval)):
-        raise InputError(f"interval {interval:g} is not a number of seconds above 0")
+    check_interval(interval)
     bounds = bounds or Bounds()
     flat = Flat(parts)
     u = flat.r + (flat.tick / interval)[flat.scenario] * flat.L

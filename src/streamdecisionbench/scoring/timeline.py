@@ -73,6 +73,12 @@ def timelines(recording: Recording, suite: Suite, *, clock: Clock = "recorded") 
     """The recording's scenarios in suite order."""
     if clock not in ("recorded", "nominal"):
         raise InputError(f"clock {clock!r} is not known", fix="use recorded or nominal")
+    if recording.halves:
+        raise InputError(
+            "is the recording of a live pair: it has two answers for every state",
+            where=recording.name,
+            fix="give it to `sdb compose` alone, or use `.halves` of the recording one by one",
+        )
     found = []
     for scenario in suite.scenarios.values():
         episode = recording.episodes.get(scenario.episode_id)

@@ -22,10 +22,16 @@ def find_suite(
         candidates += [near.resolve() / "suite", near.resolve().parent / "suite"]
     for folder in candidates:
         manifest = folder / MANIFEST_FILE
-        if manifest.exists() and read_json(manifest).get("dataset_hash") == dataset_hash:
+        if manifest.is_file() and _hash_of(manifest) == dataset_hash:
             return read_suite(folder)
     raise InputError(
         f"was recorded on suite {dataset_hash[:12] or '(unnamed)'}, which is not the built-in one",
         where=near,
         fix="give that suite's folder with --data",
     )
+
+
+def _hash_of(manifest: Path) -> object:
+    """What lies beside a recording need not be a suite, whatever it is called."""
+    found = read_json(manifest)
+    return found.get("dataset_hash") if isinstance(found, dict) else None
