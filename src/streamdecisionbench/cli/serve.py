@@ -65,7 +65,7 @@ async def _serve(demo: DemoServer, host: str, port: int) -> None:
     except OSError as error:
         raise InputError(
             f"cannot listen on {host}:{port} ({error.strerror})",
-            fix="choose another --host or --port",
+            fix="choose another --port or --host",
         ) from None
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
