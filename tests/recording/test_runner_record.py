@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -453,9 +454,33 @@ def test_cost_is_tokens_times_the_dated_price() -> None:
     [
         ComponentInfo("openai", "gpt-6-astra", base_url_host="127.0.0.1:8080"),
         ComponentInfo("openai", "gpt-6-astra", base_url_host="localhost"),
-        ComponentInfo("openai", "a-model-without-a-price"),
         ComponentInfo("simulated", "jev", simulated=True, in_process=True),
     ],
 )
-def test_what_costs_nothing_known_is_not_estimated(info: ComponentInfo) -> None:
+def test_what_costs_nothing_is_not_estimated(info: ComponentInfo) -> None:
     assert cost_estimate.estimate(info, list(small_suite())) is None
+
+
+def test_a_service_without_a_known_price_is_asked_about_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a-test-key-that-goes-nowhere")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    info = ComponentInfo("openai", "a-model-without-a-price", base_url_host="api.openai.com")
+    found = cost_estimate.estimate(info, list(small_suite()))
+    assert found is not None
+    assert found.cost is None
+    assert "price is not known" in str(found)
+
+    def refuse(estimates: Sequence[cost_estimate.Estimate]) -> bool:
+        assert [e.cost for e in estimates] == [None]
+        return False
+
+    request = RunRequest(
+        components={None: "openai:a-model-without-a-price"},
+        out=tmp_path / "out",
+        data=suite_folder(tmp_path / "suite"),
+    )
+    with pytest.raises(InputError, match="not confirmed"):
+        launch(request, refuse)
+    assert not (tmp_path / "out").exists()
