@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamdecisionbench.analysis.intervals import METRICS, Sampling, intervals
+from streamdecisionbench.analysis.bootstrap import METRICS, Sampling, intervals
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
 

@@ -17,16 +17,16 @@ import sys
 import time
 from pathlib import Path
 
-from streamdecisionbench.components.profiles import builtin_profiles
-from streamdecisionbench.components.simulated import Simulator
-from streamdecisionbench.recording.arbitration import RULES
+from streamdecisionbench.components.simulated.profiles import builtin_profiles
+from streamdecisionbench.components.simulated.simulator import Simulator
 from streamdecisionbench.recording.events import Release, Response
-from streamdecisionbench.recording.model import Episode, Recording
+from streamdecisionbench.recording.in_force_live import RULES
+from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.scoring.integrals import Bounds
-from streamdecisionbench.scoring.pairs import all_pairs, compose, compose_recordings
+from streamdecisionbench.scoring.pairs.compose import all_pairs, compose, compose_recordings
 from streamdecisionbench.scoring.timeline import Timeline, timelines
-from streamdecisionbench.suite.files import builtin_suite_path, read_suite
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.scoring import plain_pairs

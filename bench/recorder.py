@@ -23,18 +23,24 @@ from pathlib import Path
 
 import msgspec
 
-from streamdecisionbench.components.base import Answer, ComponentInfo, Request
-from streamdecisionbench.recording import record as record_module
-from streamdecisionbench.recording.arbitration import Newest
+from streamdecisionbench.components.contract import Answer, ComponentInfo, Request
+from streamdecisionbench.recording import recorder as record_module
 from streamdecisionbench.recording.clock import Clock, steady
+from streamdecisionbench.recording.in_force_live import Newest
 from streamdecisionbench.recording.ledger import Lane, Ledger, Prepared, Tally, prepare
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import Settings, record
-from streamdecisionbench.recording.runner import Dispatch, run_episode
+from streamdecisionbench.recording.realtime import Dispatch, run_episode
+from streamdecisionbench.recording.recorder import Settings, record
 from streamdecisionbench.recording.summary import quantiles_ms
 from streamdecisionbench.recording.writer import EventLog
-from streamdecisionbench.suite.files import make_suite
-from streamdecisionbench.suite.model import SCHEMA_VERSION, DecisionSpec, Question, Scenario, Step
+from streamdecisionbench.suite.scenario import (
+    SCHEMA_VERSION,
+    DecisionSpec,
+    Question,
+    Scenario,
+    Step,
+)
+from streamdecisionbench.suite.suite_files import make_suite
 
 PUBLISHED = "0.20–0.26 s"
 GOAL_MS = 2.0

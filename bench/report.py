@@ -21,11 +21,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
 
-from streamdecisionbench.components.profiles import builtin_profiles
-from streamdecisionbench.recording.launch import RunRequest, launch
+from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.report.build import write_report
-from streamdecisionbench.suite.files import builtin_suite_path, read_suite
+from streamdecisionbench.recording.run_request import RunRequest, launch
+from streamdecisionbench.report.write_report import write_report
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
 
 def main() -> None:

@@ -70,7 +70,7 @@ def peak_mb(call: Callable[[], object]) -> float:
 def main() -> None:
     if len(sys.argv) > 1:
         from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
-        from streamdecisionbench.suite.locate import find_suite
+        from streamdecisionbench.suite.find_suite import find_suite
 
         folder = Path(sys.argv[1])
         suite = find_suite(recorded_suite_hash(folder), near=folder)

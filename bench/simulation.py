@@ -16,16 +16,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from streamdecisionbench.components.profiles import Profile, builtin_profiles, right_states
-from streamdecisionbench.components.simulated import SimulatedComponent, Simulator
+from streamdecisionbench.components.simulated.profiles import (
+    Profile,
+    builtin_profiles,
+    right_states,
+)
+from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
 from streamdecisionbench.families.registry import drafts
 from streamdecisionbench.recording.ledger import Lane
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import Settings, record
+from streamdecisionbench.recording.recorder import Settings, record
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.files import make_suite
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import make_suite
 
 DOCS = Path(__file__).parent.parent / "docs" / "simulation.md"
 BEGIN, END = "<!-- table: bench/simulation.py -->", "<!-- end of table -->"

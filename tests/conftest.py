@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.recording.published_csv import Correction, import_tables
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.tables import Correction, import_tables
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.suite.scenario import Suite
 
 
 @pytest.fixture(scope="session")

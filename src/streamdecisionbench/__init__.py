@@ -16,13 +16,13 @@ from streamdecisionbench._version import __version__
 
 if TYPE_CHECKING:
     from streamdecisionbench.examples import example_recording, example_suite
-    from streamdecisionbench.recording.model import Recording
     from streamdecisionbench.recording.reader import read_recording
+    from streamdecisionbench.recording.recording import Recording
     from streamdecisionbench.scoring.answers import mistakes
-    from streamdecisionbench.scoring.pairs import all_pairs, compose_recordings
+    from streamdecisionbench.scoring.pairs.compose import all_pairs, compose_recordings
     from streamdecisionbench.scoring.score import Level, Score, Shares, score
-    from streamdecisionbench.suite.files import read_suite, write_suite
-    from streamdecisionbench.suite.model import DecisionSpec, Scenario, Suite
+    from streamdecisionbench.suite.scenario import DecisionSpec, Scenario, Suite
+    from streamdecisionbench.suite.suite_files import read_suite, write_suite
 
 __all__ = [
     "DecisionSpec",
@@ -47,20 +47,20 @@ __all__ = [
 _HOME = {
     "example_recording": "examples",
     "example_suite": "examples",
-    "Recording": "recording.model",
+    "Recording": "recording.recording",
     "read_recording": "recording.reader",
     "mistakes": "scoring.answers",
-    "all_pairs": "scoring.pairs",
-    "compose_recordings": "scoring.pairs",
+    "all_pairs": "scoring.pairs.compose",
+    "compose_recordings": "scoring.pairs.compose",
     "Level": "scoring.score",
     "Score": "scoring.score",
     "Shares": "scoring.score",
     "score": "scoring.score",
-    "read_suite": "suite.files",
-    "write_suite": "suite.files",
-    "DecisionSpec": "suite.model",
-    "Scenario": "suite.model",
-    "Suite": "suite.model",
+    "read_suite": "suite.suite_files",
+    "write_suite": "suite.suite_files",
+    "DecisionSpec": "suite.scenario",
+    "Scenario": "suite.scenario",
+    "Suite": "suite.scenario",
 }
 
 

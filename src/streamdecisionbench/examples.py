@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from streamdecisionbench.recording.events import Release, Response
-from streamdecisionbench.recording.model import Episode, Recording
-from streamdecisionbench.suite.files import make_suite
-from streamdecisionbench.suite.model import (
+from streamdecisionbench.recording.recording import Episode, Recording
+from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,
     Question,
@@ -13,6 +12,7 @@ from streamdecisionbench.suite.model import (
     Step,
     Suite,
 )
+from streamdecisionbench.suite.suite_files import make_suite
 
 __all__ = ["example_recording", "example_suite"]
 

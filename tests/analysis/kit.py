@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from streamdecisionbench.recording.events import Usage
-from streamdecisionbench.recording.model import Episode, Recording
+from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.scoring.timeline import Timeline
 
 REPOSITORY = Path(__file__).parents[2]

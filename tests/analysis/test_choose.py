@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from streamdecisionbench.analysis.bootstrap import Sampling
 from streamdecisionbench.analysis.choose import Budget, choose
-from streamdecisionbench.analysis.cost import Cost, PriceLine, Tokens
-from streamdecisionbench.analysis.intervals import Sampling
+from streamdecisionbench.analysis.token_cost import Cost, PriceLine, Tokens
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.scoring.pairs import compose
+from streamdecisionbench.scoring.pairs.compose import compose
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
 from tests.analysis.kit import timeline

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.components.profiles import builtin_profiles
-from streamdecisionbench.components.simulated import SimulatedComponent, Simulator
+from streamdecisionbench.components.simulated.profiles import builtin_profiles
+from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
 from streamdecisionbench.recording.ledger import Lane
-from streamdecisionbench.recording.record import Settings, record
-from streamdecisionbench.suite.files import builtin_suite_path, read_suite
+from streamdecisionbench.recording.recorder import Settings, record
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
 ANALYSES = (
     "network", "transitions", "paired", "pace", "sensitivity", "schedules", "separability", "cost",

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from streamdecisionbench.analysis.blocks import block_variance, resampled_counts, resampled_sums
-from streamdecisionbench.analysis.intervals import METRICS, Sampling, intervals, intervals_table
+from streamdecisionbench.analysis.block_resampling import (
+    block_variance,
+    resampled_counts,
+    resampled_sums,
+)
+from streamdecisionbench.analysis.bootstrap import METRICS, Sampling, intervals, intervals_table
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.score import score_timelines
 from tests.analysis.kit import bench, timeline

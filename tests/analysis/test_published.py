@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from streamdecisionbench.analysis.baselines import baselines
-from streamdecisionbench.analysis.cost import cost
 from streamdecisionbench.analysis.network import NetworkEstimate, network_estimate
 from streamdecisionbench.analysis.pace import pace, sensitivity
 from streamdecisionbench.analysis.schedules import project
 from streamdecisionbench.analysis.separability import separability
+from streamdecisionbench.analysis.token_cost import cost
 from streamdecisionbench.analysis.transitions import transition_errors
 from streamdecisionbench.analysis.window import window_shares
-from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.numbers import fixed
 from streamdecisionbench.scoring.timeline import Timeline, timelines
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
 
 Published = tuple[Suite, dict[str, Recording]]
 

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 import streamdecisionbench as sdb
 from streamdecisionbench.analysis.baselines import baselines
-from streamdecisionbench.analysis.cost import cost, read_list
 from streamdecisionbench.analysis.network import has_decode, network_estimate
 from streamdecisionbench.analysis.pace import pace
-from streamdecisionbench.analysis.paired import paired_counts
 from streamdecisionbench.analysis.repeats import repeats
 from streamdecisionbench.analysis.schedules import SCHEDULES, project
 from streamdecisionbench.analysis.separability import separability
+from streamdecisionbench.analysis.state_by_state import paired_counts
+from streamdecisionbench.analysis.token_cost import cost, read_list
 from streamdecisionbench.analysis.transitions import ErrorCount, offsets, transition_errors
 from streamdecisionbench.analysis.window import choose_window, window_shares
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.events import Usage
-from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.score import score_timelines
 from tests.analysis.kit import timeline, with_usage
 

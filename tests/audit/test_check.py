@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from streamdecisionbench.audit.check import check, read_answers
+from streamdecisionbench.audit.agreement import check, read_answers
 from streamdecisionbench.audit.shortcuts import SHORTCUTS, shortcuts
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.files import builtin_suite_path, read_suite
-from streamdecisionbench.suite.model import Scenario
+from streamdecisionbench.suite.scenario import Scenario
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.audit.export import diff, export
-from streamdecisionbench.suite.files import builtin_suite_path, read_suite
-from streamdecisionbench.suite.model import Scenario, Suite
+from streamdecisionbench.audit.blind_export import diff, export
+from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
 
 PRIVATE = {"gold", "evidence", "decision", "reference", "option_semantics", "decision_spec", "note"}

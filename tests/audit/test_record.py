@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from streamdecisionbench.audit.check import check, read_answers
-from streamdecisionbench.audit.record import AuditRecord, read_record, summarise, violations
+from streamdecisionbench.audit.agreement import check, read_answers
+from streamdecisionbench.audit.audit_record import AuditRecord, read_record, summarise, violations
 from streamdecisionbench.cli.audits import builtin_record_path
 from streamdecisionbench.families.assembly import reference as assembly
 from streamdecisionbench.families.registry import drafts
-from streamdecisionbench.suite.files import builtin_suite_path, read_suite
-from streamdecisionbench.suite.model import Scenario, Suite
+from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from streamdecisionbench.suite.files import builtin_suite_path
+from streamdecisionbench.suite.suite_files import builtin_suite_path
 from tests.cli.command import sdb
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from streamdecisionbench.components.base import Request
+from streamdecisionbench.components.contract import Request
 
 REQUEST = Request(
     state={"tick": 7, "speech": [{"who": "host", "text": "Any questions?"}], "café": "é"},

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.components.dotenv import load, parse
+from streamdecisionbench.components.providers.dotenv import load, parse
 from streamdecisionbench.errors import InputError
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.base import Answer, Fatal, Options, Retryable
-from streamdecisionbench.components.contract import check_answer
+from streamdecisionbench.components.contract import Answer, Fatal, Options, Retryable
 from streamdecisionbench.components.registry import create
+from streamdecisionbench.components.valid_answer import check_answer
 from tests.components.protocols import (
     EVEN,
     PROTOCOLS,

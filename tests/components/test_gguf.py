@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.base import Answer, Fatal, Options, Request
-from streamdecisionbench.components.contract import check_answer
-from streamdecisionbench.components.gguf_prompt import question_prompts
+from streamdecisionbench.components.contract import Answer, Fatal, Options, Request
+from streamdecisionbench.components.local.gguf_prompt import question_prompts
 from streamdecisionbench.components.registry import create
+from streamdecisionbench.components.valid_answer import check_answer
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.files import builtin_suite_path, read_suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
 needs_llama = pytest.mark.skipif(
     importlib.util.find_spec("xllamacpp") is None, reason="xllamacpp is not installed"

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.components.base import Answer, Component, Fatal, Options, Retryable
+from streamdecisionbench.components.contract import Answer, Component, Fatal, Options, Retryable
 from streamdecisionbench.components.registry import create
 from streamdecisionbench.errors import InputError
 from tests.components.protocols import REQUEST, RIGHT
 
 MODULE = """
     import asyncio, json, threading
-    from streamdecisionbench.components.base import Answer, Fatal, Retryable
+    from streamdecisionbench.components.contract import Answer, Fatal, Retryable
 
     RIGHT = {"mode": "K01", "captions": "K02"}
 

@@ -39,7 +39,7 @@ def other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "broken = other_provider:missing\n"
     )
     (tmp_path / "other_provider.py").write_text(
-        "from streamdecisionbench.components.base import Answer, ComponentInfo\n"
+        "from streamdecisionbench.components.contract import Answer, ComponentInfo\n"
         "class Other:\n"
         "    def __init__(self, model):\n"
         "        self.info = ComponentInfo('other', model)\n"

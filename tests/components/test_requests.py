@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.base import Answer, Options
-from streamdecisionbench.components.contract import check_answer
-from streamdecisionbench.components.prompt import INSTRUCTION
+from streamdecisionbench.components.contract import Answer, Options
+from streamdecisionbench.components.providers.prompt import INSTRUCTION
 from streamdecisionbench.components.registry import create
+from streamdecisionbench.components.valid_answer import check_answer
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.events import Usage
 from tests.components.protocols import (
@@ -223,7 +223,7 @@ def test_keys_go_where_they_belong(protocol: Protocol, monkeypatch: pytest.Monke
 def test_another_host_never_gets_the_providers_key(
     protocol: Protocol, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from streamdecisionbench.components.endpoint import resolve
+    from streamdecisionbench.components.providers.endpoint import resolve
 
     monkeypatch.setenv(protocol.key_variable, KEY)
     endpoint = resolve(

@@ -19,15 +19,15 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.base import Options, Request
-from streamdecisionbench.components.contract import check_answer
-from streamdecisionbench.components.drawing import draw_scenario
-from streamdecisionbench.components.profiles import builtin_profiles, find_profile
+from streamdecisionbench.components.contract import Options, Request
 from streamdecisionbench.components.registry import create
+from streamdecisionbench.components.simulated.outcomes import draw_scenario
+from streamdecisionbench.components.simulated.profiles import builtin_profiles, find_profile
+from streamdecisionbench.components.valid_answer import check_answer
 from streamdecisionbench.families.registry import drafts
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.files import make_suite, write_suite
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import make_suite, write_suite
 
 SERVE = [sys.executable, "-m", "streamdecisionbench.cli.main", "serve"]
 QUICK = {

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamdecisionbench.components.base import Fatal, Options, Request
-from streamdecisionbench.components.contract import check_answer
-from streamdecisionbench.components.drawing import draw_scenario
-from streamdecisionbench.components.profiles import (
+from streamdecisionbench.components.contract import Fatal, Options, Request
+from streamdecisionbench.components.registry import create
+from streamdecisionbench.components.simulated.outcomes import draw_scenario
+from streamdecisionbench.components.simulated.profiles import (
     Latency,
     Profile,
     builtin_profiles,
@@ -29,13 +29,13 @@ from streamdecisionbench.components.profiles import (
     right_states,
     spread,
 )
-from streamdecisionbench.components.registry import create
-from streamdecisionbench.components.simulated import SimulatedComponent, Simulator
+from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
+from streamdecisionbench.components.valid_answer import check_answer
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.registry import drafts
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.files import make_suite, write_suite
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import make_suite, write_suite
 
 ROOT = Path(__file__).parents[2]
 HOSTED = ("luna-low", "luna-none", "terra-low", "terra-none", "astra-low", "jev")

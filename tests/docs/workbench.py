@@ -20,9 +20,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from streamdecisionbench.components.profiles import builtin_profiles
-from streamdecisionbench.suite.files import builtin_suite_path, make_suite, read_suite, write_suite
-from streamdecisionbench.suite.model import DecisionSpec
+from streamdecisionbench.components.simulated.profiles import builtin_profiles
+from streamdecisionbench.suite.scenario import DecisionSpec
+from streamdecisionbench.suite.suite_files import (
+    builtin_suite_path,
+    make_suite,
+    read_suite,
+    write_suite,
+)
 from tests.docs.markdown import ROOT, Step, blocks, name_of, steps
 from tests.docs.services import HostedServer
 from tests.docs.treatment import MADE_FROM, Plan, plan, with_globs, with_ports

@@ -11,7 +11,7 @@ from streamdecisionbench.families.assembly import DRAFTS, RULES
 from streamdecisionbench.families.assembly import reference as reference_module
 from streamdecisionbench.families.assembly.reference import reference
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.model import Scenario
+from streamdecisionbench.suite.scenario import Scenario
 from tests.families.cases import Case, holds, survivors
 from tests.families.test_assembly_results import RESULT_CASES
 from tests.families.test_assembly_rework import REWORK_CASES

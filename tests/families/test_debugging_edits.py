@@ -12,7 +12,7 @@ import pytest
 from streamdecisionbench.families.debugging import DRAFTS
 from streamdecisionbench.families.debugging.reference import reference
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.model import Scenario, State
+from streamdecisionbench.suite.scenario import Scenario, State
 
 Edit = Callable[[State], None]
 

@@ -9,7 +9,7 @@ from streamdecisionbench.families.debugging import DRAFTS, RULES
 from streamdecisionbench.families.debugging import reference as reference_module
 from streamdecisionbench.families.debugging.reference import reference
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.model import Scenario
+from streamdecisionbench.suite.scenario import Scenario
 from tests.families.cases import Case, holds, survivors
 from tests.families.test_debugging_commitments import COMMITMENT_CASES
 from tests.families.test_debugging_results import RUN_CASES

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.baselines import first_option, lexical_overlap
+from streamdecisionbench.components.baselines.policies import first_option, lexical_overlap
 from streamdecisionbench.families.debugging import DRAFTS, RULES
 from streamdecisionbench.suite.authoring import Draft, expand
-from streamdecisionbench.suite.model import Scenario
+from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sizes import estimate_tokens
 
 SCENARIOS = {draft.scenario_id: expand(draft) for draft in DRAFTS}

@@ -8,7 +8,7 @@ import pytest
 
 from streamdecisionbench.families.presenter import DRAFTS
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.model import Scenario
+from streamdecisionbench.suite.scenario import Scenario
 
 HOLDING = pytest.mark.parametrize(
     "scenario", [expand(draft) for draft in DRAFTS], ids=lambda scenario: scenario.scenario_id

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from streamdecisionbench.cli.suites import facts
-from streamdecisionbench.families.build import build, recheck
+from streamdecisionbench.families.sdb_v1 import build, recheck
 from streamdecisionbench.report.numbers import fixed
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
-from streamdecisionbench.suite.files import builtin_suite_path, read_suite, write_suite
-from streamdecisionbench.suite.model import FAMILIES, Scenario, Suite
-from streamdecisionbench.suite.validate import validate_suite
+from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite, write_suite
+from streamdecisionbench.suite.violations import validate_suite
 
 # scenario: questions, routes, fewest and most options, segment lengths in ticks
 TABLE: dict[str, tuple[int, int, int, int, list[int]]] = {

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.baselines import first_option, lexical_overlap
+from streamdecisionbench.components.baselines.policies import first_option, lexical_overlap
 from streamdecisionbench.families.support import (
     DRAFTS,
     RULES,
@@ -23,7 +23,7 @@ from streamdecisionbench.families.support import (
     reference_b,
 )
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.model import Scenario
+from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sizes import estimate_tokens
 from tests.families import test_support_cases_a as cases_a
 from tests.families import test_support_cases_b as cases_b

@@ -7,7 +7,7 @@ import time
 
 import httpx
 
-from streamdecisionbench.components.base import Answer, ComponentInfo, Fatal, Request, Retryable
+from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal, Request, Retryable
 from streamdecisionbench.recording.events import Usage
 
 KEY_VARIABLE = "LOOPBACK_API_KEY"

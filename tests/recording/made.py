@@ -15,7 +15,7 @@ from streamdecisionbench.recording.writer import (
     file_sha256,
     write_run_record,
 )
-from streamdecisionbench.suite.files import write_suite
+from streamdecisionbench.suite.suite_files import write_suite
 
 
 def events() -> list[Event]:

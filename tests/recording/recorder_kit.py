@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from streamdecisionbench.components.base import Answer, ComponentInfo, Request
+from streamdecisionbench.components.contract import Answer, ComponentInfo, Request
 from streamdecisionbench.recording.events import Event
 from streamdecisionbench.recording.ledger import Lane
-from streamdecisionbench.recording.record import Settings
-from streamdecisionbench.suite.files import make_suite, write_suite
-from streamdecisionbench.suite.model import (
+from streamdecisionbench.recording.recorder import Settings
+from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,
     Question,
@@ -24,6 +23,7 @@ from streamdecisionbench.suite.model import (
     Step,
     Suite,
 )
+from streamdecisionbench.suite.suite_files import make_suite, write_suite
 
 LABELS = {"route": {"K01": "go", "K02": "wait"}, "speed": {"K03": "slow", "K04": "quick"}}
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.suite.files import builtin_suite_path, read_suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
 
 INTERVAL = 0.1

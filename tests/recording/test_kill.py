@@ -17,7 +17,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.events import Response
 from streamdecisionbench.recording.reader import read_recording, scan
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
-from streamdecisionbench.suite.files import read_suite
+from streamdecisionbench.suite.suite_files import read_suite
 from tests.recording.recorder_kit import loopback_server, suite_folder
 
 HERE = Path(__file__).parent

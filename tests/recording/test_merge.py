@@ -14,9 +14,9 @@ import pytest
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.merge import merge
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import record
+from streamdecisionbench.recording.recorder import record
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE, file_sha256
-from streamdecisionbench.suite.files import write_suite
+from streamdecisionbench.suite.suite_files import write_suite
 from tests.recording.recorder_kit import InProcess, alone, right, settings, small_suite
 
 SUITE = small_suite("one_a", "two_b", "three_a")

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.base import Answer, Fatal, Request
+from streamdecisionbench.components.contract import Answer, Fatal, Request
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.ledger import Lane
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import record
+from streamdecisionbench.recording.recorder import record
 from streamdecisionbench.recording.resume import keep_complete
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
 from tests.recording.recorder_kit import InProcess, alone, right, settings, small_suite
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streamdecisionbench.components.base import Fatal, Retryable
+from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
 

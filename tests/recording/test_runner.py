@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.base import Answer, Fatal, Request, Retryable
-from streamdecisionbench.recording.arbitration import Arbiter, Newest, PairRule
+from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
 from streamdecisionbench.recording.clock import Clock
 from streamdecisionbench.recording.events import Attempt, Release, Response
+from streamdecisionbench.recording.in_force_live import Arbiter, Newest, PairRule
 from streamdecisionbench.recording.ledger import Lane, Ledger, Tally, prepare
+from streamdecisionbench.recording.realtime import Dispatch, run_episode
 from streamdecisionbench.recording.retry import RetryPolicy
-from streamdecisionbench.recording.runner import Dispatch, run_episode
 from tests.recording.recorder_kit import InProcess, MemoryLog, alone, right, small_scenario
 
 QUICK = RetryPolicy(delays_s=(0.0, 0.001, 0.001, 0.001))

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.base import Answer, ComponentInfo, Fatal, Request
+from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal, Request
 from streamdecisionbench.errors import InputError, SdbError
 from streamdecisionbench.recording import cost_estimate
-from streamdecisionbench.recording.launch import RunRequest, choose_scenarios, launch
 from streamdecisionbench.recording.ledger import Lane
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import record
+from streamdecisionbench.recording.recorder import record
+from streamdecisionbench.recording.run_request import RunRequest, choose_scenarios, launch
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
 from tests.recording.loopback_component import KEY_VARIABLE, Loopback
 from tests.recording.recorder_kit import (

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.published_csv import Correction, import_tables, read_table
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.tables import Correction, import_tables, read_table
 from streamdecisionbench.scoring.score import score
 from tests.cli.command import sdb
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamdecisionbench.components.base import Answer, Fatal, Request, Retryable
+from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.arbitration import Newest
 from streamdecisionbench.recording.events import Attempt, Release, Response
+from streamdecisionbench.recording.in_force_live import Newest
 from streamdecisionbench.recording.ledger import Ledger, Tally, prepare
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import record
-from streamdecisionbench.recording.runner import Dispatch
+from streamdecisionbench.recording.realtime import Dispatch
+from streamdecisionbench.recording.recorder import record
 from streamdecisionbench.recording.virtual import run_virtual_episode
 from tests.recording.recorder_kit import (
     Behaviour,

@@ -6,11 +6,10 @@ import random
 from pathlib import Path
 
 from streamdecisionbench.recording.events import Release, Response, Usage
-from streamdecisionbench.recording.model import Episode, Recording
-from streamdecisionbench.report.build import make_material
+from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.report.material import Material
-from streamdecisionbench.suite.files import make_suite, write_suite
-from streamdecisionbench.suite.model import (
+from streamdecisionbench.report.write_report import make_material
+from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,
     Question,
@@ -18,6 +17,7 @@ from streamdecisionbench.suite.model import (
     Step,
     Suite,
 )
+from streamdecisionbench.suite.suite_files import make_suite, write_suite
 
 STEPS = 24
 _VALUES = ("record", "pause", "stop")

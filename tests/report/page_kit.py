@@ -5,12 +5,11 @@ from __future__ import annotations
 import random
 
 from streamdecisionbench.recording.events import Release, Response
-from streamdecisionbench.recording.model import Episode, Recording
+from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.report.page import CostView, PageInputs, PairView
 from streamdecisionbench.scoring.curves import Curve
 from streamdecisionbench.scoring.score import Score, score
-from streamdecisionbench.suite.files import make_suite
-from streamdecisionbench.suite.model import (
+from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,
     Question,
@@ -18,6 +17,7 @@ from streamdecisionbench.suite.model import (
     Step,
     Suite,
 )
+from streamdecisionbench.suite.suite_files import make_suite
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=\"document.title='hacked'\">%DATA%\u2028&amp;"

@@ -13,7 +13,7 @@ import pytest
 from streamdecisionbench.cli.demoing import COMPONENTS, MARKER, Lane, lane_line, prepare
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.suite.files import make_suite, read_suite, write_suite
+from streamdecisionbench.suite.suite_files import make_suite, read_suite, write_suite
 from tests.report import kit
 
 

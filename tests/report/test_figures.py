@@ -10,14 +10,14 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.report.build import make_figures, make_material
+from streamdecisionbench.report.analyses import find
+from streamdecisionbench.report.figures.figure import Figure, parse_formats, render, to_csv
+from streamdecisionbench.report.figures.label_placing import place_labels
 from streamdecisionbench.report.figures.latency import oracle_slope
-from streamdecisionbench.report.figures.model import Figure, parse_formats, render, to_csv
-from streamdecisionbench.report.figures.placing import place_labels
 from streamdecisionbench.report.figures.style import SHOWN, spaced
 from streamdecisionbench.report.figures.trajectory import spans
-from streamdecisionbench.report.findings import find
 from streamdecisionbench.report.material import Material
+from streamdecisionbench.report.write_report import make_figures, make_material
 from streamdecisionbench.scoring.score import score_timelines
 from tests.report import kit
 

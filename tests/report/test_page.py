@@ -11,7 +11,7 @@ import pytest
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.page import PageInputs, render_page, write_page
-from streamdecisionbench.report.page.data import payload
+from streamdecisionbench.report.page.payload import payload
 from tests.report.page_kit import HOSTILE, kit_inputs, kit_recordings, kit_suite
 
 

@@ -15,7 +15,7 @@ import pytest
 from streamdecisionbench.examples import example_recording, example_suite
 from streamdecisionbench.report.numbers import fixed, percent
 from streamdecisionbench.report.page import PageInputs, write_page
-from streamdecisionbench.report.terminal import CLASS_STYLE
+from streamdecisionbench.report.terminal.scores import CLASS_STYLE
 from streamdecisionbench.scoring.score import Score, score_timelines
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
 from tests.report.page_kit import HOSTILE, kit_inputs, kit_recordings, kit_suite
@@ -420,8 +420,8 @@ def test_everything_interactive_has_a_name(page: Browser) -> None:
     reason="SDB_PUBLISHED names no folder of published recordings",
 )
 def test_published_recordings(browser: Browser, tmp_path: Path) -> None:
+    from streamdecisionbench.recording.published_csv import Correction, import_tables
     from streamdecisionbench.recording.reader import read_recording
-    from streamdecisionbench.recording.tables import Correction, import_tables
 
     tables = Path(os.environ["SDB_PUBLISHED"]) / "recordings"
     names = ["astra-low", "jev"]

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.report.build import write_report
 from streamdecisionbench.report.folder import MARKER, fill
-from streamdecisionbench.suite.files import write_suite
+from streamdecisionbench.report.write_report import write_report
+from streamdecisionbench.suite.suite_files import write_suite
 from tests.report import kit
 
 

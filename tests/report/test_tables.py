@@ -8,9 +8,8 @@ import re
 
 import pytest
 
-from streamdecisionbench.report.build import make_tables
-from streamdecisionbench.report.findings import find
-from streamdecisionbench.report.tables.model import (
+from streamdecisionbench.report.analyses import find
+from streamdecisionbench.report.tables.table import (
     Number,
     Row,
     Table,
@@ -19,6 +18,7 @@ from streamdecisionbench.report.tables.model import (
     to_markdown,
     turned,
 )
+from streamdecisionbench.report.write_report import make_tables
 from tests.report import kit
 
 NASTY = r"a|b <script>x</script> _50%_ & $y$ {z} \w"

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.recording.model import Recording
-from streamdecisionbench.report.build import make_material, make_tables
-from streamdecisionbench.report.findings import find
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.report.analyses import find
 from streamdecisionbench.report.numbers import fixed
-from streamdecisionbench.report.tables.model import Table
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.report.tables.table import Table
+from streamdecisionbench.report.write_report import make_material, make_tables
+from streamdecisionbench.suite.scenario import Suite
 
 Tables = dict[str, Table]
 SETTINGS = {"Astra": "astra-low", "Jev": "jev"}

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from streamdecisionbench.recording.events import Release, Response
-from streamdecisionbench.recording.model import Episode, Recording
+from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers, mistakes
 from streamdecisionbench.scoring.latency import latency
 from streamdecisionbench.scoring.score import score
-from streamdecisionbench.suite.files import make_suite
-from streamdecisionbench.suite.model import (
+from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,
     Question,
@@ -22,6 +21,7 @@ from streamdecisionbench.suite.model import (
     Step,
     Suite,
 )
+from streamdecisionbench.suite.suite_files import make_suite
 
 GOLD = (
     {"route": "pay", "card": "visa", "hold": "none"},

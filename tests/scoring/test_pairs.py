@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.arbitration import FAST, SLOW, PairRule
+from streamdecisionbench.recording.in_force_live import FAST, SLOW, PairRule
 from streamdecisionbench.scoring.classes import CLASSES
 from streamdecisionbench.scoring.integrals import Bounds
-from streamdecisionbench.scoring.pairs import PAIR_METRICS, PairScore, compose
+from streamdecisionbench.scoring.pairs.compose import PAIR_METRICS, PairScore, compose
 from streamdecisionbench.scoring.score import Shares, score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
 from tests.scoring import plain_pairs

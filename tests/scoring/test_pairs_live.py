@@ -12,19 +12,24 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from streamdecisionbench.components.http_server import start
-from streamdecisionbench.components.profiles import builtin_profiles
-from streamdecisionbench.components.server import DemoServer
-from streamdecisionbench.components.simulated import Simulator
+from streamdecisionbench.components.serving.http_server import start
+from streamdecisionbench.components.serving.simulation_server import DemoServer
+from streamdecisionbench.components.simulated.profiles import builtin_profiles
+from streamdecisionbench.components.simulated.simulator import Simulator
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.arbitration import RULES
-from streamdecisionbench.recording.launch import RunRequest, launch
-from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.recording.in_force_live import RULES
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.scoring.pair_live import contention, halves_of, live_pair
-from streamdecisionbench.scoring.pairs import all_pairs
-from streamdecisionbench.suite.files import builtin_suite_path, make_suite, read_suite, write_suite
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.recording.run_request import RunRequest, launch
+from streamdecisionbench.scoring.pairs.compose import all_pairs
+from streamdecisionbench.scoring.pairs.live import contention, halves_of, live_pair
+from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import (
+    builtin_suite_path,
+    make_suite,
+    read_suite,
+    write_suite,
+)
 from tests.cli.command import sdb
 
 SCENARIOS = ("assembly_a", "presenter_a")

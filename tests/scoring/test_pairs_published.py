@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.numbers import fixed, percent
-from streamdecisionbench.scoring.pair_choice import matrix
-from streamdecisionbench.scoring.pairs import compose_recordings
+from streamdecisionbench.scoring.pairs.compose import compose_recordings
+from streamdecisionbench.scoring.pairs.matrix import matrix
 from streamdecisionbench.scoring.score import score
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
 
 Published = tuple[Suite, dict[str, Recording]]
 

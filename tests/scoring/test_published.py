@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.numbers import fixed
 from streamdecisionbench.scoring.answers import mistakes
 from streamdecisionbench.scoring.score import Level, Score, score
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
 
 Published = tuple[Suite, dict[str, Recording]]
 

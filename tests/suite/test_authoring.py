@@ -16,7 +16,7 @@ from streamdecisionbench.suite.authoring import (
     QuestionDraft,
     expand,
 )
-from streamdecisionbench.suite.model import DecisionSpec
+from streamdecisionbench.suite.scenario import DecisionSpec
 
 SPEC = DecisionSpec("route", ("recorder",), {"talk": (), "hold": ("hold_action",)})
 QUESTIONS = {

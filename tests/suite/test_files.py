@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_suite
 from streamdecisionbench.suite.digest import canonical, digest, public_hash
-from streamdecisionbench.suite.files import make_suite, read_suite, scenario_to_json, write_suite
+from streamdecisionbench.suite.suite_files import (
+    make_suite,
+    read_suite,
+    scenario_to_json,
+    write_suite,
+)
 
 json_values = st.recursive(
     st.none()

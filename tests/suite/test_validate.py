@@ -13,8 +13,8 @@ import pytest
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_suite
 from streamdecisionbench.suite.digest import digest
-from streamdecisionbench.suite.files import read_suite, scenario_to_json, write_suite
-from streamdecisionbench.suite.validate import validate_scenario, validate_suite
+from streamdecisionbench.suite.suite_files import read_suite, scenario_to_json, write_suite
+from streamdecisionbench.suite.violations import validate_scenario, validate_suite
 from tests.cli.command import sdb
 
 Edit = Callable[[dict[str, Any]], object]

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from streamdecisionbench.analysis.table import Cell, Table, count, percent, text
-from streamdecisionbench.components.baselines import first_option, lexical_overlap
+from streamdecisionbench.analysis.result_table import Cell, Table, count, percent, text
+from streamdecisionbench.components.baselines.policies import first_option, lexical_overlap
 from streamdecisionbench.scoring.score import family_weights
-from streamdecisionbench.suite.model import Scenario, Suite
+from streamdecisionbench.suite.scenario import Scenario, Suite
 
 __all__ = ["Baselines", "ScenarioBaselines", "baselines", "baselines_table"]
 

@@ -12,14 +12,14 @@ from itertools import permutations
 
 import numpy as np
 
-from streamdecisionbench.analysis.cost import Cost
-from streamdecisionbench.analysis.intervals import Estimate, Sampling, bootstrap, same_states
+from streamdecisionbench.analysis.bootstrap import Estimate, Sampling, bootstrap, same_states
 from streamdecisionbench.analysis.steps import in_force_at, shares_by_step, stretches
+from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.integrals import check_interval
-from streamdecisionbench.scoring.pair_path import SLOW_SHARE, path_at, shares_along
-from streamdecisionbench.scoring.pair_stage import Duo, Lane, Stage, lane, on_stage, stage
-from streamdecisionbench.scoring.pairs import chosen_rules
+from streamdecisionbench.scoring.pairs.compose import chosen_rules
+from streamdecisionbench.scoring.pairs.nominal_clock import Duo, Lane, Stage, lane, on_stage, stage
+from streamdecisionbench.scoring.pairs.replay import SLOW_SHARE, path_at, shares_along
 from streamdecisionbench.scoring.score import Shares, family_weights, macro_shares, score_timelines
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
 

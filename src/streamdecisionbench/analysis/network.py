@@ -18,18 +18,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from streamdecisionbench.analysis.blocks import resampled_counts
+from streamdecisionbench.analysis.block_resampling import resampled_counts
 from streamdecisionbench.analysis.quantile_regression import (
     QuantileFit,
     fit_quantile,
     pinball_loss,
 )
-from streamdecisionbench.analysis.table import Cell, Table, number, percent, readable, text
+from streamdecisionbench.analysis.result_table import Cell, Table, number, percent, readable, text
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.score import Score, score_timelines
 from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline, timelines
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
 
 __all__ = [
     "NetworkEstimate",

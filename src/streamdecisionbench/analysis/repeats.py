@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamdecisionbench.analysis.table import Cell, Table, number, text
+from streamdecisionbench.analysis.result_table import Cell, Table, number, text
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.score import Score
 

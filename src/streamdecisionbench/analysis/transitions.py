@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamdecisionbench.analysis.table import Cell, Table, count, percent, readable, text
+from streamdecisionbench.analysis.result_table import Cell, Table, count, percent, readable, text
 from streamdecisionbench.scoring.timeline import Ints, Timeline
 
 __all__ = ["ErrorCount", "Transitions", "offsets", "transition_errors", "transition_tables"]

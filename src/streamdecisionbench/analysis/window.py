@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamdecisionbench.analysis.intervals import same_states
+from streamdecisionbench.analysis.bootstrap import same_states
+from streamdecisionbench.analysis.result_table import Cell, Table, percent, text
 from streamdecisionbench.analysis.steps import in_force_at
-from streamdecisionbench.analysis.table import Cell, Table, percent, text
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.integrals import check_interval
 from streamdecisionbench.scoring.score import score_timelines

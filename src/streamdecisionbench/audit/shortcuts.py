@@ -11,10 +11,14 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from streamdecisionbench.components.baselines import content_words, first_option, lexical_overlap
-from streamdecisionbench.components.trivial import best_constant, states_right
+from streamdecisionbench.components.baselines.policies import (
+    content_words,
+    first_option,
+    lexical_overlap,
+)
+from streamdecisionbench.components.baselines.untimed import best_constant, states_right
 from streamdecisionbench.suite.digest import canonical
-from streamdecisionbench.suite.model import Scenario
+from streamdecisionbench.suite.scenario import Scenario
 
 __all__ = ["SHORTCUTS", "shortcuts"]
 

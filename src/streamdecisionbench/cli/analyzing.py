@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from streamdecisionbench.analysis.table import Table
-from streamdecisionbench.cli.scoring import load, parts_of
-from streamdecisionbench.cli.tables import (
+from streamdecisionbench.analysis.result_table import Table
+from streamdecisionbench.cli.printing import (
     Heading,
     print_csv,
     print_json,
     print_tables,
     require_one_form,
 )
+from streamdecisionbench.cli.scoring import load, parts_of
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.integrals import Bounds, check_interval
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.timeline import Timeline, timelines
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
 
 __all__ = ["Form", "Subject", "open_runs", "require_one_suite"]
 
@@ -95,7 +95,7 @@ def transitions(runs: list[Path], data: Path | None, form: Form) -> None:
 
 
 def paired(runs: list[Path], data: Path | None, form: Form) -> None:
-    from streamdecisionbench.analysis.paired import paired_counts, paired_table
+    from streamdecisionbench.analysis.state_by_state import paired_counts, paired_table
 
     subjects = open_runs(runs, data)
     if len(subjects) < 2:
@@ -170,7 +170,7 @@ def separability(
 def baselines(data: Path | None, form: Form) -> None:
     from streamdecisionbench.analysis.baselines import baselines as analyse
     from streamdecisionbench.analysis.baselines import baselines_table
-    from streamdecisionbench.suite.files import builtin_suite_path, read_suite
+    from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
     suite = read_suite(data or builtin_suite_path())
     found = analyse(suite)
@@ -179,8 +179,8 @@ def baselines(data: Path | None, form: Form) -> None:
 
 
 def cost(runs: list[Path], data: Path | None, form: Form, *, prices: Path | None) -> None:
-    from streamdecisionbench.analysis.cost import cost as analyse
-    from streamdecisionbench.analysis.cost import cost_tables, read_list
+    from streamdecisionbench.analysis.token_cost import cost as analyse
+    from streamdecisionbench.analysis.token_cost import cost_tables, read_list
 
     table = read_list(prices)
     subjects = open_runs(runs, data)
@@ -212,8 +212,8 @@ def intervals(
     seed: int,
     level: float,
 ) -> None:
-    from streamdecisionbench.analysis.intervals import Sampling, intervals_table
-    from streamdecisionbench.analysis.intervals import intervals as analyse
+    from streamdecisionbench.analysis.bootstrap import Sampling, intervals_table
+    from streamdecisionbench.analysis.bootstrap import intervals as analyse
 
     subjects = open_runs(runs, data)
     require_one_suite(subjects)

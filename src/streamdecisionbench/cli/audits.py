@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from streamdecisionbench.audit.check import check, read_answers
-from streamdecisionbench.audit.export import export
-from streamdecisionbench.audit.record import read_record, summarise, violations
+from streamdecisionbench.audit.agreement import check, read_answers
+from streamdecisionbench.audit.audit_record import read_record, summarise, violations
+from streamdecisionbench.audit.blind_export import export
 from streamdecisionbench.audit.shortcuts import SHORTCUTS, shortcuts
 from streamdecisionbench.cli.suites import decision_text, find_scenario, load_suite
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.numbers import percent
-from streamdecisionbench.suite.files import builtin_suite_path
+from streamdecisionbench.suite.suite_files import builtin_suite_path
 
 __all__ = ["builtin_record_path", "check_", "export_", "record_", "shortcuts_"]
 
@@ -69,7 +69,7 @@ def record_(path: Path | None, data: Path | None, as_json: bool) -> None:
     for name, value in figures.items():
         print(f"  {name.replace('_', ' '):<33}{value:>5}")
     print()
-    from streamdecisionbench.report.terminal import console
+    from streamdecisionbench.report.terminal.scores import console
 
     out = console()
     for finding in record.findings:
@@ -84,7 +84,7 @@ def shortcuts_(data: Path | None, as_json: bool) -> None:
         return
     from rich.table import Table
 
-    from streamdecisionbench.report.terminal import console
+    from streamdecisionbench.report.terminal.scores import console
 
     names = list(table)
     out = Table(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from streamdecisionbench.analysis.bootstrap import Estimate, Sampling
 from streamdecisionbench.analysis.choose import Budget, Candidate, Choice, choose
-from streamdecisionbench.analysis.cost import cost, read_list
-from streamdecisionbench.analysis.intervals import Estimate, Sampling
-from streamdecisionbench.analysis.table import Cell, Table, number, percent, text
+from streamdecisionbench.analysis.result_table import Cell, Table, number, percent, text
+from streamdecisionbench.analysis.token_cost import cost, read_list
 from streamdecisionbench.cli.analyzing import open_runs, require_one_suite
-from streamdecisionbench.cli.tables import print_csv, print_json, print_tables, require_one_form
+from streamdecisionbench.cli.printing import print_csv, print_json, print_tables, require_one_form
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.numbers import fixed
 from streamdecisionbench.report.numbers import percent as shown

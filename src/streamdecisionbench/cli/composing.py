@@ -9,18 +9,18 @@ from typing import Any, TypedDict
 
 from streamdecisionbench.cli.scoring import load
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.model import Recording
-from streamdecisionbench.scoring.pair_choice import matrix
-from streamdecisionbench.scoring.pair_live import contention, halves_of, live_pair
-from streamdecisionbench.scoring.pair_serialise import (
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.pairs.compose import chosen_rules, compose_recordings
+from streamdecisionbench.scoring.pairs.live import contention, halves_of, live_pair
+from streamdecisionbench.scoring.pairs.matrix import matrix
+from streamdecisionbench.scoring.pairs.pair_json import (
     contention_to_json,
     live_to_json,
     matrix_to_json,
     pairs_to_json,
 )
-from streamdecisionbench.scoring.pairs import chosen_rules, compose_recordings
 from streamdecisionbench.scoring.score import Score, score
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
 
 __all__ = ["run"]
 
@@ -74,8 +74,8 @@ def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over, as_
     if as_json:
         _dump(pairs_to_json(pairs, alone))
         return
-    from streamdecisionbench.report.pair_tables import pair_screen
-    from streamdecisionbench.report.terminal import console
+    from streamdecisionbench.report.terminal.pairs import pair_screen
+    from streamdecisionbench.report.terminal.scores import console
 
     console().print(pair_screen(alone, pairs))
 
@@ -111,8 +111,12 @@ def _joint(
             document["contention"] = contention_to_json(cost)
         _dump(document)
         return
-    from streamdecisionbench.report.pair_tables import contention_screen, live_screen, pair_screen
-    from streamdecisionbench.report.terminal import console
+    from streamdecisionbench.report.terminal.pairs import (
+        contention_screen,
+        live_screen,
+        pair_screen,
+    )
+    from streamdecisionbench.report.terminal.scores import console
 
     out = console()
     out.print(live_screen(live))
@@ -132,8 +136,8 @@ def _all(runs: list[Path], data: Path | None, rule: str, over: _Over, as_json: b
     if as_json:
         _dump(matrix_to_json(found))
         return
-    from streamdecisionbench.report.pair_tables import matrix_screen
-    from streamdecisionbench.report.terminal import console
+    from streamdecisionbench.report.terminal.pairs import matrix_screen
+    from streamdecisionbench.report.terminal.scores import console
 
     console().print(matrix_screen(found))
 

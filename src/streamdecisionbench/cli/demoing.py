@@ -52,8 +52,8 @@ class Lane:
 
 def run(out: Path, *, interval: float, data: Path | None, formats: str) -> None:
     """The whole demonstration."""
-    from streamdecisionbench.report.figures.model import parse_formats
-    from streamdecisionbench.suite.files import builtin_suite_path, read_suite
+    from streamdecisionbench.report.figures.figure import parse_formats
+    from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
     chosen = parse_formats(formats)
     if not 0 < interval < float("inf"):
@@ -207,7 +207,7 @@ def _watch(lanes: Sequence[Lane]) -> None:
     from rich.live import Live
     from rich.text import Text
 
-    from streamdecisionbench.report.terminal import console
+    from streamdecisionbench.report.terminal.scores import console
 
     screen = console(stderr=True)
 
@@ -240,9 +240,9 @@ def _busy(lanes: Sequence[Lane]) -> bool:
 
 def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequence[str]) -> None:
     from streamdecisionbench.cli.scoring import load
-    from streamdecisionbench.report.build import write_report
     from streamdecisionbench.report.numbers import percent
-    from streamdecisionbench.report.terminal import console, ranking
+    from streamdecisionbench.report.terminal.scores import console, ranking
+    from streamdecisionbench.report.write_report import write_report
 
     loaded = load(list(folders), data)
     material = write_report(loaded, out, formats=formats, say=lambda text: _say(f"     {text}"))

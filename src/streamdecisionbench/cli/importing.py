@@ -26,8 +26,8 @@ def import_tables(
     ] = None,
 ) -> None:
     """Turn published tables (one row per response) into a suite and recordings."""
-    from streamdecisionbench.recording.tables import Correction
-    from streamdecisionbench.recording.tables import import_tables as run
+    from streamdecisionbench.recording.published_csv import Correction
+    from streamdecisionbench.recording.published_csv import import_tables as run
 
     corrections = [Correction.parse(text) for text in correct or []]
     suite, folders = run(reference, tables, out, corrections=corrections)

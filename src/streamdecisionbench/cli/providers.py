@@ -19,7 +19,7 @@ def providers(
     """List providers: installed or not, which variables are set (never their values)."""
     from dataclasses import asdict
 
-    from streamdecisionbench.components.dotenv import load
+    from streamdecisionbench.components.providers.dotenv import load
     from streamdecisionbench.components.registry import survey
 
     load()

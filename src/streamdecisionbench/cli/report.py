@@ -37,9 +37,9 @@ def report(
 ) -> None:
     """Write a report: one page that opens from disk, Markdown, LaTeX and CSV tables, figures."""
     from streamdecisionbench.cli.scoring import load
-    from streamdecisionbench.report.build import write_report
-    from streamdecisionbench.report.figures.model import parse_formats
+    from streamdecisionbench.report.figures.figure import parse_formats
     from streamdecisionbench.report.folder import require_usable
+    from streamdecisionbench.report.write_report import write_report
 
     chosen = parse_formats(formats)
     require_usable(out)

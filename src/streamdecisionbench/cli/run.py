@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from streamdecisionbench.recording.cost_estimate import Estimate
-    from streamdecisionbench.recording.record import Outcome
+    from streamdecisionbench.recording.recorder import Outcome
 
 
 _LATE_MS = 20.0
@@ -76,10 +76,10 @@ def run(
     import sys
     from contextlib import nullcontext, redirect_stdout
 
-    from streamdecisionbench.components.dotenv import load
+    from streamdecisionbench.components.providers.dotenv import load
     from streamdecisionbench.errors import InputError
-    from streamdecisionbench.recording.launch import RunRequest, launch, parse_pairs
     from streamdecisionbench.recording.progress import choose_progress
+    from streamdecisionbench.recording.run_request import RunRequest, launch, parse_pairs
 
     if out is None:
         raise InputError("a recording needs a folder", fix="add --out FOLDER")
@@ -134,7 +134,7 @@ def merge(
 ) -> None:
     """Join recordings of one setting that cover different scenarios."""
     from streamdecisionbench.recording.merge import merge as join
-    from streamdecisionbench.suite.files import read_suite
+    from streamdecisionbench.suite.suite_files import read_suite
 
     joined = join(recordings, out, read_suite(data) if data else None)
     covered = joined["config"]["scenarios"]

@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.model import Recording
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.answers import mistakes as find_mistakes
 from streamdecisionbench.scoring.score import score
-from streamdecisionbench.scoring.serialise import CSV_COLUMNS, csv_rows, scores_to_json
-from streamdecisionbench.suite.locate import find_suite
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.scoring.score_json import CSV_COLUMNS, csv_rows, scores_to_json
+from streamdecisionbench.suite.find_suite import find_suite
+from streamdecisionbench.suite.scenario import Suite
 
 __all__ = ["load", "parts_of", "run"]
 
@@ -110,7 +110,7 @@ def run(
         writer.writerows(csv_rows(scores))
         return
     from streamdecisionbench.cli.suites import decision_text
-    from streamdecisionbench.report.terminal import console, ranking, screen
+    from streamdecisionbench.report.terminal.scores import console, ranking, screen
 
     out = console()
     if len(scores) == 1 or by == "scenario":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from streamdecisionbench.components.server import DemoServer
+    from streamdecisionbench.components.serving.simulation_server import DemoServer
 
 __all__ = ["register"]
 
@@ -36,10 +36,10 @@ def serve(
     """
     import asyncio
 
-    from streamdecisionbench.components.profiles import builtin_profiles, find_profile
-    from streamdecisionbench.components.server import DemoServer
-    from streamdecisionbench.components.simulated import Simulator
-    from streamdecisionbench.suite.files import builtin_suite_path, read_suite
+    from streamdecisionbench.components.serving.simulation_server import DemoServer
+    from streamdecisionbench.components.simulated.profiles import builtin_profiles, find_profile
+    from streamdecisionbench.components.simulated.simulator import Simulator
+    from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
     profiles = dict(builtin_profiles())
     for path in profile or ():
@@ -57,7 +57,7 @@ async def _serve(demo: DemoServer, host: str, port: int) -> None:
     import asyncio
     import signal
 
-    from streamdecisionbench.components.http_server import start
+    from streamdecisionbench.components.serving.http_server import start
     from streamdecisionbench.errors import InputError
 
     try:

@@ -9,17 +9,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from streamdecisionbench.audit.export import diff
-from streamdecisionbench.components.trivial import POLICIES, best_constant, states_right
+from streamdecisionbench.audit.blind_export import diff
+from streamdecisionbench.components.baselines.untimed import POLICIES, best_constant, states_right
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.numbers import percent
-from streamdecisionbench.suite.files import (
+from streamdecisionbench.suite.scenario import FAMILIES, Scenario, State, Suite
+from streamdecisionbench.suite.sizes import estimate_tokens
+from streamdecisionbench.suite.suite_files import (
     builtin_suite_path,
     read_suite,
     write_suite,
 )
-from streamdecisionbench.suite.model import FAMILIES, Scenario, State, Suite
-from streamdecisionbench.suite.sizes import estimate_tokens
 
 __all__ = [
     "build",
@@ -46,7 +46,7 @@ def list_(data: Path | None) -> None:
 
 
 def show(name: str, step: int | None, rules: bool, data: Path | None) -> None:
-    from streamdecisionbench.report.terminal import console
+    from streamdecisionbench.report.terminal.scores import console
 
     scenario = find_scenario(load_suite(data), name)
     out = console()
@@ -71,7 +71,7 @@ def show(name: str, step: int | None, rules: bool, data: Path | None) -> None:
 
 
 def build(out: Path) -> None:
-    from streamdecisionbench.families.build import build as build_suite
+    from streamdecisionbench.families.sdb_v1 import build as build_suite
 
     if out.exists() and any(
         p.name != "manifest.json" and p.suffix != ".json" for p in out.iterdir()
@@ -95,8 +95,8 @@ def export(out: Path, data: Path | None) -> None:
 
 
 def check(data: Path | None) -> None:
-    from streamdecisionbench.families.build import build as build_suite
-    from streamdecisionbench.families.build import recheck
+    from streamdecisionbench.families.sdb_v1 import build as build_suite
+    from streamdecisionbench.families.sdb_v1 import recheck
 
     suite = load_suite(data)
     try:
@@ -136,7 +136,7 @@ def stats(data: Path | None, as_json: bool) -> None:
         return
     from rich.table import Table
 
-    from streamdecisionbench.report.terminal import console
+    from streamdecisionbench.report.terminal.scores import console
 
     title = f"{suite.name} ({suite.dataset_hash[:12]})"
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)

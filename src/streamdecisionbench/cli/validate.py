@@ -25,9 +25,9 @@ def validate(
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
     from streamdecisionbench.recording.writer import RUN_FILE
-    from streamdecisionbench.suite.files import MANIFEST_FILE, read_json
-    from streamdecisionbench.suite.locate import find_suite
-    from streamdecisionbench.suite.validate import validate_scenario, validate_suite
+    from streamdecisionbench.suite.find_suite import find_suite
+    from streamdecisionbench.suite.suite_files import MANIFEST_FILE, read_json
+    from streamdecisionbench.suite.violations import validate_scenario, validate_suite
 
     if path.is_dir() and (path / RUN_FILE).exists():
         suite = find_suite(recorded_suite_hash(path), data=data, near=path)

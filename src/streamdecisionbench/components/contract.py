@@ -1,64 +1,116 @@
-"""When an answer is valid: every question once, with a defined label, and honest probabilities."""
+"""What a component is: something that answers {state, questions} with one label per question.
+
+A provider is a small class with `answer`; everything about time, retries, logging and acceptance is
+the recorder's. Failures are told apart by exception: `Retryable` (connection, timeout, rate limit)
+may be tried again with the same input; `Fatal` stops the run with a message that names the fix.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
-from streamdecisionbench.components.base import Answer, Fatal
+from streamdecisionbench.components.usage import Usage
+from streamdecisionbench.errors import SdbError
 
-__all__ = ["REPORTING_STEP", "check_answer"]
-
-REPORTING_STEP = 0.01
-"""Probabilities are reported to two decimals, so a tie may be off by one step."""
-
-_ASK = "check that the model or server follows the question contract"
+__all__ = ["Answer", "Component", "ComponentInfo", "Fatal", "Options", "Request", "Retryable"]
 
 
-def check_answer(answer: Answer, questions: Mapping[str, Any]) -> None:
-    """Raises `Fatal` when the answer breaks the contract; a wrong but valid answer passes."""
-    labels = answer.labels
-    missing = [q for q in questions if q not in labels]
-    if missing:
-        raise Fatal(
-            "missing_answer", f"the response leaves {', '.join(missing)} unanswered", fix=_ASK
-        )
-    extra = [q for q in labels if q not in questions]
-    if extra:
-        raise Fatal(
-            "unknown_question",
-            f"the response answers {len(extra)} question(s) nobody asked",
-            fix=_ASK,
-        )
-    for name, question in questions.items():
-        if labels[name] not in question["criteria"]:
-            raise Fatal("unknown_label", f"the answer to {name} is not one of its labels", fix=_ASK)
-    for name, distribution in (answer.probabilities or {}).items():
-        if name in questions:
-            _check_distribution(name, labels[name], distribution, questions[name]["criteria"])
+@dataclass(frozen=True, slots=True)
+class Request:
+    """All a component ever sees: the public state and the questions."""
+
+    state: Mapping[str, Any]
+    questions: Mapping[str, Any]
+    request_hash: str = ""
+
+    def payload(self) -> dict[str, Any]:
+        """Questions before state, so that the part that repeats forms a cacheable prefix."""
+        return {"questions": self.questions, "state": self.state}
 
 
-def _check_distribution(
-    name: str, choice: str, distribution: Mapping[str, float], criteria: Mapping[str, str]
-) -> None:
-    if set(distribution) != set(criteria):
-        raise Fatal(
-            "bad_distribution", f"the distribution of {name} is not over its labels", fix=_ASK
-        )
-    values = list(distribution.values())
-    if not all(isinstance(p, int | float) and 0 <= p <= 1 + 1e-9 for p in values):
-        raise Fatal(
-            "bad_distribution", f"the distribution of {name} has values outside 0–1", fix=_ASK
-        )
-    # Each value may be off by half a reporting step.
-    rounding = REPORTING_STEP / 2 * len(values) + 1e-9
-    if abs(sum(values) - 1) > rounding:
-        raise Fatal(
-            "bad_distribution",
-            f"the distribution of {name} sums to {sum(values):.3f}, not 1",
-            fix=_ASK,
-        )
-    if distribution[choice] < max(values) - REPORTING_STEP - 1e-9:
-        raise Fatal(
-            "not_most_probable", f"the choice for {name} is not its most probable label", fix=_ASK
-        )
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One label per question, and what the service said about how it got there.
+
+    `received_at` is `time.monotonic()` when the response had arrived, before it was parsed.
+    `service_s` is a declared service time: only simulations have one.
+    """
+
+    labels: Mapping[str, str]
+    model: str | None = None
+    usage: Usage | None = None
+    probabilities: Mapping[str, Mapping[str, float]] | None = None
+    confidence: Mapping[str, float] | None = None
+    received_at: float | None = None
+    service_s: float | None = None
+    diagnostics: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentInfo:
+    """What goes into the run record: enough to repeat the pass, nothing secret."""
+
+    provider: str
+    model: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    simulated: bool = False
+    in_process: bool = False
+    base_url_host: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider}:{self.model}"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line can tell a provider."""
+
+    effort: str | None = None
+    base_url: str | None = None
+    timeout_s: float = 20.0
+    seed: int = 0
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Component(Protocol):
+    """Whatever answers. `open` and `close` bracket a run; `answer` may run 32 times at once."""
+
+    @property
+    def info(self) -> ComponentInfo: ...
+
+    async def open(self) -> None: ...
+
+    async def answer(self, request: Request) -> Answer: ...
+
+    async def close(self) -> None: ...
+
+
+class Retryable(Exception):  # noqa: N818 - named by what may be done about it
+    """The same request may be sent again: a connection error, a network timeout, a rate limit."""
+
+    def __init__(
+        self, error_type: str, *, http_status: int | None = None, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(error_type)
+        self.error_type = error_type
+        self.http_status = http_status
+        self.retry_after_s = retry_after_s
+
+
+class Fatal(SdbError):  # noqa: N818 - named by what may be done about it
+    """The run must stop: authentication, rejection, schema or contract. Names cause and fix.
+
+    The text is ours, never the service's: an error body could echo the input or a key.
+    """
+
+    def __init__(
+        self, error_type: str, message: str, *, fix: str = "", http_status: int | None = None
+    ) -> None:
+        super().__init__(f"{message}\n  fix: {fix}" if fix else message)
+        self.error_type = error_type
+        self.http_status = http_status

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import metadata
 
-from streamdecisionbench.components.base import Component, Options
+from streamdecisionbench.components.contract import Component, Options
 from streamdecisionbench.errors import InputError, SdbError
 
 __all__ = [
@@ -59,7 +59,7 @@ class ProviderStatus:
 
 PROVIDERS: dict[str, Provider] = {
     "openai": Provider(
-        "streamdecisionbench.components.openai_responses:create",
+        "streamdecisionbench.components.providers.openai_responses:create",
         "OpenAI Responses API, or any server that speaks it (--base-url)",
         "openai",
         ("openai",),
@@ -67,7 +67,7 @@ PROVIDERS: dict[str, Provider] = {
         ("OPENAI_BASE_URL", "SDB_API_KEY"),
     ),
     "openai-decisions": Provider(
-        "streamdecisionbench.components.openai_decisions:create",
+        "streamdecisionbench.components.providers.openai_decisions:create",
         "OpenAI Decisions API",
         "openai",
         ("openai",),
@@ -75,7 +75,7 @@ PROVIDERS: dict[str, Provider] = {
         ("OPENAI_BASE_URL", "SDB_API_KEY"),
     ),
     "systemone": Provider(
-        "streamdecisionbench.components.systemone:create",
+        "streamdecisionbench.components.providers.systemone:create",
         "System One API: TypeSafe, or any server that speaks it (--base-url)",
         "typesafe",
         ("typesafe_sdk",),
@@ -83,7 +83,7 @@ PROVIDERS: dict[str, Provider] = {
         ("TYPESAFE_BASE_URL", "SDB_API_KEY"),
     ),
     "anthropic": Provider(
-        "streamdecisionbench.components.anthropic_messages:create",
+        "streamdecisionbench.components.providers.anthropic_messages:create",
         "Anthropic Messages API with a forced tool",
         "anthropic",
         ("anthropic",),
@@ -91,7 +91,7 @@ PROVIDERS: dict[str, Provider] = {
         ("ANTHROPIC_BASE_URL", "SDB_API_KEY"),
     ),
     "chat": Provider(
-        "streamdecisionbench.components.chat:create",
+        "streamdecisionbench.components.providers.chat_completions:create",
         "OpenAI-compatible chat completions with a JSON schema (--base-url)",
         "openai",
         ("openai",),
@@ -99,21 +99,21 @@ PROVIDERS: dict[str, Provider] = {
         ("OPENAI_BASE_URL", "SDB_API_KEY"),
     ),
     "gguf": Provider(
-        "streamdecisionbench.components.gguf:create",
+        "streamdecisionbench.components.local.gguf:create",
         "a local GGUF file, in process, reading option logits",
         "local",
         ("xllamacpp",),
     ),
     "baseline": Provider(
-        "streamdecisionbench.components.baseline_component:create",
+        "streamdecisionbench.components.baselines.baseline:create",
         "first-option, lexical-overlap, constant, random",
     ),
     "simulated": Provider(
-        "streamdecisionbench.components.simulated:create",
+        "streamdecisionbench.components.simulated.simulator:create",
         "a declared profile of latency and accuracy; always labelled a simulation",
     ),
     "python": Provider(
-        "streamdecisionbench.components.python_component:create",
+        "streamdecisionbench.components.local.python_class:create",
         "your own class: python:module:attribute",
     ),
 }

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import msgspec
 
-from streamdecisionbench.components.base import ComponentInfo
+from streamdecisionbench.components.contract import ComponentInfo
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.files import read_json
-from streamdecisionbench.suite.model import Scenario
+from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sizes import estimate_tokens
+from streamdecisionbench.suite.suite_files import read_json
 
 __all__ = ["Estimate", "Price", "PriceTable", "estimate", "find_price", "read_prices"]
 

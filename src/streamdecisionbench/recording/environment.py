@@ -11,7 +11,7 @@ from importlib import metadata
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from streamdecisionbench.components.base import ComponentInfo
+from streamdecisionbench.components.contract import ComponentInfo
 
 __all__ = ["Redactor", "describe_environment", "secrets_at_hand"]
 

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from streamdecisionbench.components.base import Answer, Component, Fatal, Request, Retryable
-from streamdecisionbench.components.contract import check_answer
-from streamdecisionbench.recording.arbitration import Arbiter
+from streamdecisionbench.components.contract import Answer, Component, Fatal, Request, Retryable
+from streamdecisionbench.components.valid_answer import check_answer
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.events import (
     AFTER_HORIZON,
@@ -22,8 +21,9 @@ from streamdecisionbench.recording.events import (
     Release,
     Response,
 )
+from streamdecisionbench.recording.in_force_live import Arbiter
 from streamdecisionbench.suite.digest import request_hash
-from streamdecisionbench.suite.model import Scenario
+from streamdecisionbench.suite.scenario import Scenario
 
 __all__ = ["Exchange", "Lane", "Ledger", "Log", "Prepared", "Reading", "Tally", "prepare"]
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.model import Recording
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import require_fresh
+from streamdecisionbench.recording.recorder import require_fresh
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.resume import require_same
 from streamdecisionbench.recording.summary import summarise_log
 from streamdecisionbench.recording.writer import EVENTS_FILE, file_sha256, write_run_record
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
 
 __all__ = ["merge"]
 

@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.checks import check_episode
+from streamdecisionbench.recording.consistency import check_episode
 from streamdecisionbench.recording.events import Attempt, Event, Release, Response
-from streamdecisionbench.recording.model import Episode, Problem, Recording
+from streamdecisionbench.recording.recording import Episode, Problem, Recording
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE, file_sha256
-from streamdecisionbench.suite.files import read_json
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import read_json
 
 __all__ = [
     "EventScan",

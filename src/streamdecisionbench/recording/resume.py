@@ -17,7 +17,7 @@ import msgspec
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import iter_events
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
-from streamdecisionbench.suite.files import read_json
+from streamdecisionbench.suite.suite_files import read_json
 
 __all__ = ["Kept", "keep_complete", "read_run_record", "require_same"]
 

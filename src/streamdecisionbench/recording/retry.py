@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from streamdecisionbench.components.base import Fatal, Retryable
+from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.errors import SdbError
 
 __all__ = ["RetryPolicy", "classify", "next_delay"]

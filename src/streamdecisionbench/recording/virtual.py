@@ -17,11 +17,11 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from streamdecisionbench.components.base import Fatal, Retryable
+from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.ledger import Exchange, Lane, Ledger, Reading
+from streamdecisionbench.recording.realtime import Dispatch
 from streamdecisionbench.recording.retry import classify, next_delay
-from streamdecisionbench.recording.runner import Dispatch
 
 __all__ = ["run_virtual_episode"]
 

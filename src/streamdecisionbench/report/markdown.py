@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from streamdecisionbench._version import __version__
-from streamdecisionbench.report.figures.model import Figure
-from streamdecisionbench.report.findings import Findings
+from streamdecisionbench.report.analyses import Findings
+from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.material import Material
-from streamdecisionbench.report.tables.model import Table, escape_markdown, to_markdown
+from streamdecisionbench.report.tables.table import Table, escape_markdown, to_markdown
 
 __all__ = ["markdown"]
 

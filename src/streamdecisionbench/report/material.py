@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.integrals import Bounds
 from streamdecisionbench.scoring.score import Score
-from streamdecisionbench.suite.model import FAMILIES, Scenario, Suite
+from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
 
 __all__ = ["Entry", "Material", "family_name", "scenario_name"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streamdecisionbench.recording.model import Recording
-from streamdecisionbench.suite.model import Scenario, Suite
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.suite.scenario import Scenario, Suite
 
 __all__ = ["AnswerScore", "Mistake", "answer_score", "mean_answers", "mistakes"]
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.scoring.acceptance import Runs, find_runs
 from streamdecisionbench.scoring.classes import N_METRICS, Cumulative, classify
+from streamdecisionbench.scoring.in_force_replay import Runs, find_runs
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
 __all__ = [

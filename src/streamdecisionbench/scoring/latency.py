@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamdecisionbench.recording.model import Episode, Recording
+from streamdecisionbench.recording.recording import Episode, Recording
 
 __all__ = ["Latency", "Reliability", "latency", "reliability"]
 

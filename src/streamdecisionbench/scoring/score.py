@@ -19,17 +19,17 @@ import numpy as np
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.model import Recording
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
-from streamdecisionbench.scoring.acceptance import accepted_at
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers
 from streamdecisionbench.scoring.classes import CLASSES, shares_at
 from streamdecisionbench.scoring.curves import Curve, curves
+from streamdecisionbench.scoring.in_force_replay import accepted_at
 from streamdecisionbench.scoring.integrals import Bounds, check_interval, integrated_shares
 from streamdecisionbench.scoring.latency import Latency, Reliability, latency, reliability
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline, timelines
-from streamdecisionbench.suite.locate import find_suite
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.find_suite import find_suite
+from streamdecisionbench.suite.scenario import Suite
 
 __all__ = [
     "Level",

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.checks import recorded_tick
-from streamdecisionbench.recording.model import Recording
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.recording.consistency import recorded_tick
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.suite.scenario import Suite
 
 __all__ = ["Clock", "Flat", "Timeline", "timelines"]
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamdecisionbench.errors import SdbError
-from streamdecisionbench.suite.model import (
+from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,
     Question,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from streamdecisionbench.suite.authoring import QuestionDraft
-from streamdecisionbench.suite.model import DecisionSpec
+from streamdecisionbench.suite.scenario import DecisionSpec
 
 __all__ = ["QUESTIONS_A", "QUESTIONS_B", "SPEC"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from streamdecisionbench.families.assembly.rules import RULES
 from streamdecisionbench.suite.authoring import Event
-from streamdecisionbench.suite.model import State
+from streamdecisionbench.suite.scenario import State
 
 __all__ = ["projector"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from streamdecisionbench.suite.authoring import QuestionDraft
-from streamdecisionbench.suite.model import DecisionSpec
+from streamdecisionbench.suite.scenario import DecisionSpec
 
 __all__ = ["SPEC", "questions"]
 

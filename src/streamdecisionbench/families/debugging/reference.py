@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from streamdecisionbench.suite.model import State
+from streamdecisionbench.suite.scenario import State
 
 __all__ = ["reference"]
 

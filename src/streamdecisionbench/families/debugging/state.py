@@ -13,7 +13,7 @@ from typing import Any
 
 from streamdecisionbench.families.debugging.rules import POLICY, rule_lines
 from streamdecisionbench.suite.authoring import Event
-from streamdecisionbench.suite.model import State
+from streamdecisionbench.suite.scenario import State
 
 __all__ = ["Material", "projector"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from streamdecisionbench.families.presenter.rules import RULES
 from streamdecisionbench.suite.authoring import Event
-from streamdecisionbench.suite.model import State
+from streamdecisionbench.suite.scenario import State
 
 __all__ = ["COMMANDS", "desk", "final", "levels", "log", "partial", "prepare", "projector"]
 

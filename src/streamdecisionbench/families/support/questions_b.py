@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamdecisionbench.suite.authoring import QuestionDraft
-from streamdecisionbench.suite.model import DecisionSpec
+from streamdecisionbench.suite.scenario import DecisionSpec
 
 __all__ = ["QUESTIONS", "SPEC"]
 

@@ -7,7 +7,7 @@ from streamdecisionbench.families.support.reference_a import reference
 from streamdecisionbench.families.support.rules_a import POLICY, RULES
 from streamdecisionbench.families.support.state import log, phone, projection, put, say
 from streamdecisionbench.suite.authoring import Change, Draft, Event
-from streamdecisionbench.suite.model import State
+from streamdecisionbench.suite.scenario import State
 
 __all__ = ["DRAFT", "INITIAL"]
 

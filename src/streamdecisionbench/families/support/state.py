@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from streamdecisionbench.suite.authoring import Event
-from streamdecisionbench.suite.model import State
+from streamdecisionbench.suite.scenario import State
 
 __all__ = ["feed", "log", "phone", "projection", "put", "say"]
 

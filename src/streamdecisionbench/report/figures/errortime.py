@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from streamdecisionbench.report.figures.model import Figure
+from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import INK, data, finish, short, simulated_note
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.numbers import percent
-from streamdecisionbench.report.terminal import CLASS_STYLE
+from streamdecisionbench.report.terminal.scores import CLASS_STYLE
 
 __all__ = ["error_time"]
 

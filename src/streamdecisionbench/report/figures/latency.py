@@ -10,8 +10,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.analysis.network import NetworkEstimate
-from streamdecisionbench.report.figures.model import Figure
-from streamdecisionbench.report.figures.placing import place_labels
+from streamdecisionbench.report.figures.figure import Figure
+from streamdecisionbench.report.figures.label_placing import place_labels
 from streamdecisionbench.report.figures.style import (
     INK,
     Drawing,

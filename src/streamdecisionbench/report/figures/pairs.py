@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streamdecisionbench.report.figures.model import Figure
+from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     DASHES,
     INK,
@@ -23,7 +23,7 @@ from streamdecisionbench.report.figures.style import (
 )
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.numbers import percent
-from streamdecisionbench.scoring.pairs import PairScore
+from streamdecisionbench.scoring.pairs.compose import PairScore
 from streamdecisionbench.scoring.score import score_timelines
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamdecisionbench.report.figures.model import Figure
+from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     GREY,
     INK,

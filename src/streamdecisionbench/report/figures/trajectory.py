@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streamdecisionbench.report.figures.model import Figure
+from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     INK,
     Drawing,
@@ -20,10 +20,10 @@ from streamdecisionbench.report.figures.style import (
 )
 from streamdecisionbench.report.material import Entry, Material, scenario_name
 from streamdecisionbench.report.numbers import percent
-from streamdecisionbench.report.terminal import CLASS_STYLE
-from streamdecisionbench.scoring.acceptance import accepted_at
+from streamdecisionbench.report.terminal.scores import CLASS_STYLE
+from streamdecisionbench.scoring.in_force_replay import accepted_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
-from streamdecisionbench.suite.model import Scenario
+from streamdecisionbench.suite.scenario import Scenario
 
 if TYPE_CHECKING:
     import altair as alt

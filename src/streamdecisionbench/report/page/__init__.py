@@ -7,7 +7,7 @@ Deterministic: the same inputs leave the same bytes.
 
 from __future__ import annotations
 
-from streamdecisionbench.report.page.build import render_page, write_page
+from streamdecisionbench.report.page.html import render_page, write_page
 from streamdecisionbench.report.page.inputs import CostView, PageInputs, PairView
 
 __all__ = ["CostView", "PageInputs", "PairView", "render_page", "write_page"]

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.model import Recording
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.curves import Curve
 from streamdecisionbench.scoring.score import Score
-from streamdecisionbench.suite.model import Suite
+from streamdecisionbench.suite.scenario import Suite
 
 __all__ = ["CostView", "PageInputs", "PairView", "check"]
 

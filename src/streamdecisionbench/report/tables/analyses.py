@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from streamdecisionbench.analysis.baselines import Baselines
 from streamdecisionbench.analysis.pace import Pace, Sensitivity
-from streamdecisionbench.analysis.paired import Paired
 from streamdecisionbench.analysis.schedules import Projection
+from streamdecisionbench.analysis.state_by_state import Paired
 from streamdecisionbench.analysis.transitions import Transitions
 from streamdecisionbench.report.material import Material, family_name, scenario_name
-from streamdecisionbench.report.tables.model import Number, Row, Table, count, pct, turned
+from streamdecisionbench.report.tables.table import Number, Row, Table, count, pct, turned
 
 __all__ = ["baseline_table", "pace_table", "paired", "regime", "sensitivity", "transitions"]
 

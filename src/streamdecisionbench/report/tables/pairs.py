@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from streamdecisionbench.report.figures.pairs import RULE_NAMES, pair_label
 from streamdecisionbench.report.material import Material
-from streamdecisionbench.report.tables.model import Cell, Row, Table, count, pct
-from streamdecisionbench.scoring.pairs import PairScore
+from streamdecisionbench.report.tables.table import Cell, Row, Table, count, pct
+from streamdecisionbench.scoring.pairs.compose import PairScore
 
 __all__ = ["composition", "composition_details"]
 

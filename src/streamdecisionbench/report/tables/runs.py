@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from streamdecisionbench.analysis.cost import Cost
 from streamdecisionbench.analysis.network import NetworkEstimate
+from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.report.material import Entry, Material, family_name
 from streamdecisionbench.report.numbers import fixed, percent
-from streamdecisionbench.report.tables.model import (
+from streamdecisionbench.report.tables.table import (
     Cell,
     Number,
     Row,

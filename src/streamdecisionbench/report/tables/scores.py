@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from streamdecisionbench.report.material import Material, family_name, scenario_name
-from streamdecisionbench.report.tables.model import Number, Row, Table, pct, sec, turned
+from streamdecisionbench.report.tables.table import Number, Row, Table, pct, sec, turned
 from streamdecisionbench.scoring.score import Level
 
 __all__ = ["decomposition", "integrated_decomposition", "main", "scenario"]

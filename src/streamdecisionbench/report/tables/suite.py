@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from streamdecisionbench.report.material import family_name, letter
-from streamdecisionbench.report.tables.model import Cell, Row, Table, count
-from streamdecisionbench.suite.model import INACTIVE, DecisionSpec, Scenario, Suite
+from streamdecisionbench.report.tables.table import Cell, Row, Table, count
+from streamdecisionbench.suite.scenario import INACTIVE, DecisionSpec, Scenario, Suite
 
 __all__ = ["benchmark", "specifications"]
 

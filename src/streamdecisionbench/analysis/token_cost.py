@@ -1,0 +1,242 @@
+"""Tokens and money: what one pass used, and what it costs at list prices of a given date.
+
+cost = (uncached input · price + cached input · cached price + output · price) / 10⁶. Reasoning is
+part of the output. Where no price for cached input is known, it counts at the full price, so the
+cost is an upper bound.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from streamdecisionbench.analysis.result_table import Cell, Table, number, text
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.suite.suite_files import read_json
+
+__all__ = [
+    "Cost",
+    "PriceLine",
+    "PriceList",
+    "Tokens",
+    "cost",
+    "cost_tables",
+    "find_line",
+    "read_list",
+]
+
+
+class PriceLine(msgspec.Struct, frozen=True):
+    """Price per million tokens of one provider's models, named by a shell pattern.
+
+    `aliases` are names recordings of these models go by when they do not name the model itself.
+    """
+
+    provider: str
+    model: str
+    input: float
+    output: float
+    cached_input: float | None = None
+    aliases: tuple[str, ...] = ()
+
+
+class PriceList(msgspec.Struct, frozen=True):
+    """Prices and the date they were read; without a date a price means nothing."""
+
+    currency: str
+    as_of: str
+    prices: tuple[PriceLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """As the service reported them, per request (medians) and per pass (totals)."""
+
+    requests: int
+    input_median: float
+    output_median: float
+    reasoning_median: float
+    output_min: int
+    input_total: int
+    cached_total: int
+    output_total: int
+    reasoning_total: int
+    reasoning_responses: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """One pass: tokens, the price line that applies, and what they come to. None without a price."""
+
+    tokens: Tokens
+    price: PriceLine | None
+    currency: str
+    as_of: str
+    input: float | None
+    output: float | None
+
+    @property
+    def total(self) -> float | None:
+        return None if self.input is None or self.output is None else self.input + self.output
+
+    @property
+    def per_decision(self) -> float | None:
+        return None if self.total is None else self.total / self.tokens.requests
+
+    def per_hour(self, interval: float) -> float | None:
+        """Of a stream that publishes a state every `interval` seconds."""
+        return None if self.per_decision is None else self.per_decision * 3600 / interval
+
+
+def cost(recording: Recording, prices: PriceList | None = None) -> Cost | None:
+    """What the pass used and costs; None for a recording without any token counts."""
+    prices = prices or read_list()
+    tokens = _tokens(recording)
+    if tokens is None:
+        return None
+    line = find_line(prices, recording)
+    paid_in = paid_out = None
+    if line is not None:
+        cached_price = line.input if line.cached_input is None else line.cached_input
+        fresh = tokens.input_total - tokens.cached_total
+        paid_in = (fresh * line.input + tokens.cached_total * cached_price) / 1e6
+        paid_out = tokens.output_total * line.output / 1e6
+    return Cost(tokens, line, prices.currency, prices.as_of, paid_in, paid_out)
+
+
+def find_line(prices: PriceList, recording: Recording) -> PriceLine | None:
+    """The first line that matches the recorded provider and model, or names this recording.
+
+    An alias also matches a simulation of that setting: the tokens are simulated, the price is not.
+    """
+    config = recording.config
+    component = str(config.get("component", ""))
+    head, colon, tail = component.partition(":")
+    provider = str(config.get("provider") or (head if colon else ""))
+    models = {str(config.get("model") or ""), tail, *recording.served_models} - {""}
+    names = {component, tail, recording.name, str(config.get("model") or "")} - {""}
+    family = provider.partition("-")[0]  # openai-decisions is billed like openai
+    for line in prices.prices:
+        known = line.provider in (provider, family)
+        if known and any(fnmatch.fnmatchcase(m.lower(), line.model.lower()) for m in models):
+            return line
+    if provider not in ("", "simulated") and not recording.simulated:
+        return None
+    return next((line for line in prices.prices if names & set(line.aliases)), None)
+
+
+def read_list(path: Path | None = None) -> PriceList:
+    """The table in the package, or the user's own file of the same form.
+
+    >>> read_list().currency
+    'USD'
+    """
+    path = path or Path(str(resources.files("streamdecisionbench") / "data" / "prices.json"))
+    try:
+        found = msgspec.convert(read_json(path), PriceList)
+    except msgspec.ValidationError as error:
+        raise InputError(
+            f"is not a price table: {error}",
+            where=path,
+            fix="it needs currency, as_of and prices; docs/analyses.md shows one",
+        ) from None
+    for line in found.prices:
+        if min(line.input, line.output, line.cached_input or 0.0) < 0:
+            raise InputError(f"a price of {line.model} is below zero", where=path)
+    return found
+
+
+def cost_tables(results: Mapping[str, Cost | None]) -> list[Table]:
+    known = {name: c for name, c in results.items() if c is not None}
+    if not known:
+        raise InputError(
+            "none of these recordings carries token counts",
+            where=", ".join(results),
+            fix="tokens and cost need a service that reports its usage",
+        )
+    names = tuple(known)
+    missing = [name for name in results if name not in known]
+    rows: list[tuple[Cell, ...]] = []
+
+    def row(label: str, of: str) -> None:
+        rows.append((label, *(getattr(c.tokens, of) for c in known.values())))
+
+    row("input, median", "input_median")
+    row("output, median", "output_median")
+    row("reasoning, median", "reasoning_median")
+    row("input, pass", "input_total")
+    row("of it cached", "cached_total")
+    row("output, pass", "output_total")
+    row("of it reasoning", "reasoning_total")
+    row("requests", "requests")
+    tokens = Table(
+        "Tokens as reported",
+        (text("", "tokens"), *(number(name, 0) for name in names)),
+        tuple(rows),
+        tuple(f"{name}: its responses carry no token counts" for name in missing),
+    )
+    money: list[tuple[Cell, ...]] = [
+        ("price, input per 1M", *(c.price.input if c.price else None for c in known.values())),
+        ("price, output per 1M", *(c.price.output if c.price else None for c in known.values())),
+        ("input, pass", *(c.input for c in known.values())),
+        ("output, pass", *(c.output for c in known.values())),
+        ("total, pass", *(c.total for c in known.values())),
+        ("per 1000 decisions", *(_thousand(c) for c in known.values())),
+    ]
+    some = next(iter(known.values()))
+    notes = [
+        f"{name}: no list price; name one with --prices" for name, c in known.items() if not c.price
+    ]
+    notes += [
+        f"{name}: cached input at the full price (no other is known), so at most this"
+        for name, c in known.items()
+        if c.price and c.tokens.cached_total and c.price.cached_input is None
+    ]
+    title = f"Cost at list prices of {some.as_of} ({some.currency})"
+    return [
+        tokens,
+        Table(
+            title, (text("", "cost"), *(number(n, 3) for n in names)), tuple(money), tuple(notes)
+        ),
+    ]
+
+
+def _thousand(c: Cost) -> float | None:
+    return None if c.per_decision is None else 1000 * c.per_decision
+
+
+def _tokens(recording: Recording) -> Tokens | None:
+    usage = [r.usage for e in recording.episodes.values() for r in e.responses if r.usage]
+    responses = sum(len(e.responses) for e in recording.episodes.values())
+    if not usage:
+        return None
+    if len(usage) < responses:
+        raise InputError(
+            f"{responses - len(usage)} of {responses} responses carry no token counts",
+            where=recording.path or recording.name,
+            fix="a total over the others would be too low; leave this recording out",
+        )
+    columns = {
+        name: np.array([getattr(u, name) for u in usage], dtype=np.int64)
+        for name in ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
+    }
+    given, out, thought = (columns[f"{k}_tokens"] for k in ("input", "output", "reasoning"))
+    return Tokens(
+        requests=responses,
+        input_median=float(np.median(given)),
+        output_median=float(np.median(out)),
+        reasoning_median=float(np.median(thought)),
+        output_min=int(out.min()),
+        input_total=int(given.sum()),
+        cached_total=int(columns["cached_tokens"].sum()),
+        output_total=int(out.sum()),
+        reasoning_total=int(thought.sum()),
+        reasoning_responses=int((thought > 0).sum()),
+    )

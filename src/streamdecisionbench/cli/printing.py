@@ -1,0 +1,177 @@
+"""How analyses are printed: tables for people, CSV and JSON for other programs."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from streamdecisionbench.analysis.result_table import Cell, Column, Table
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.report.numbers import fixed, percent
+from streamdecisionbench.report.terminal.scores import console
+
+__all__ = [
+    "SCHEMA",
+    "Heading",
+    "plain",
+    "print_csv",
+    "print_json",
+    "print_tables",
+    "require_one_form",
+]
+
+SCHEMA = "sdb-analysis/1"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Heading:
+    """What every reader must be told about a recording before its numbers."""
+
+    name: str
+    signature: str
+    notes: tuple[str, ...]
+
+
+def require_one_form(as_json: bool, as_csv: bool) -> None:
+    if as_json and as_csv:
+        raise InputError("--json and --csv exclude each other", fix="choose one")
+
+
+def print_tables(
+    tables: Sequence[Table], headings: Sequence[Heading] = (), lines: Sequence[str] = ()
+) -> None:
+    """Notes that must be read first, lines in plain words, tables, signatures."""
+    out = console()
+    for note, names in _grouped(headings).items():
+        out.print(Text(f"! {note} ({', '.join(names)})", style="bold yellow"))
+    for line in lines:
+        out.print(Text(line))
+    if lines:
+        out.print()
+    for k, table in enumerate(tables):
+        if k:
+            out.print()
+        out.print(Text(table.title, style="italic"))
+        out.print(_rich(table))
+        for note in table.notes:
+            out.print(Text(note, style="dim"))
+    for line in _signatures(headings):
+        out.print(Text(line, style="dim", overflow="fold"))
+
+
+def print_csv(tables: Sequence[Table]) -> None:
+    """Raw values, shares as fractions; an empty line between tables."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    for k, table in enumerate(tables):
+        if k:
+            sys.stdout.write("\n")
+        writer.writerow([column.key or column.name for column in table.columns])
+        above: Sequence[Cell] = ()
+        for row in table.rows:
+            # A blank first cell repeats the one above: a reader of CSV gets it spelled out.
+            filled = (above[0], *row[1:]) if row[0] == "" and above else row
+            writer.writerow(["" if cell is None else cell for cell in filled])
+            above = filled
+
+
+def print_json(
+    analysis: str, result: Any, headings: Sequence[Heading], options: Mapping[str, Any]
+) -> None:
+    """Schema `sdb-analysis/1`: full precision, shares as fractions."""
+    document = {
+        "schema": SCHEMA,
+        "analysis": analysis,
+        "options": plain(options),
+        "recordings": [plain(h) for h in headings],
+        "result": plain(result),
+    }
+    json.dump(document, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+    print()
+
+
+def plain(value: Any) -> Any:
+    """Results as JSON: dataclasses with their properties, mappings, sequences, numbers.
+
+    >>> from streamdecisionbench.analysis.transitions import ErrorCount
+    >>> plain(ErrorCount(4, 1))
+    {'states': 4, 'errors': 1, 'rate': 0.25}
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [f.name for f in dataclasses.fields(value)]
+        names += [
+            name
+            for name, member in vars(type(value)).items()
+            if isinstance(member, property) and not name.startswith("_")
+        ]
+        return {name: plain(getattr(value, name)) for name in names}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, str) or value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Sequence):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, int):
+        return value
+    if hasattr(value, "__struct_fields__"):
+        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _grouped(headings: Sequence[Heading]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for heading in headings:
+        for note in heading.notes:
+            found.setdefault(note, []).append(heading.name)
+    return found
+
+
+def _signatures(headings: Sequence[Heading]) -> list[str]:
+    """What all signatures share once, and what is each recording's own."""
+    every = [heading.signature.split() for heading in headings]
+    if len(every) < 2:
+        return [f"{h.name}  {h.signature}" for h in headings]
+    shared = [word for word in every[0] if all(word in words for words in every)]
+    own = [
+        f"{heading.name}  {' '.join(rest)}"
+        for heading, words in zip(headings, every, strict=True)
+        if (rest := [word for word in words if word not in shared])
+    ]
+    return [" ".join(shared), *own]
+
+
+def _rich(table: Table) -> RichTable:
+    shown = RichTable(box=None, pad_edge=False)
+    for column in table.columns:
+        shown.add_column(
+            Text(column.name),
+            justify="left" if column.kind == "text" else "right",
+            overflow="fold",
+        )
+    for row in table.rows:
+        shown.add_row(
+            *(Text(_cell(c, v)) for c, v in zip(table.columns, row, strict=True)),
+            style="bold" if row[0] == "overall" else None,
+        )
+    return shown
+
+
+def _cell(column: Column, value: Cell) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    if column.kind == "percent":
+        return percent(float(value), column.digits)
+    if column.kind == "number":
+        return fixed(float(value), column.digits)
+    return str(value)

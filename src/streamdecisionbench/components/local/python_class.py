@@ -1,0 +1,228 @@
+"""`python:module:attribute` — a class, an object or a function of the user's own.
+
+It gets a `Request` (`.state`, `.questions`) and returns {question: label} or an `Answer`; plain or
+`async`. Plain functions run in threads, so up to 32 may run at once, as with any other component.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from streamdecisionbench.components.contract import (
+    Answer,
+    ComponentInfo,
+    Fatal,
+    Options,
+    Request,
+    Retryable,
+)
+from streamdecisionbench.components.providers.endpoint import refuse
+from streamdecisionbench.errors import InputError, SdbError
+
+__all__ = ["PythonComponent", "create"]
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_THREADS = 32
+
+
+class PythonComponent:
+    """Wraps what the name leads to; a mistake in it becomes one message with file and line."""
+
+    def __init__(self, name: str, options: Options) -> None:
+        refuse(options, "python", "base_url", allowed=None)
+        self._name = f"python:{name}"
+        self._target = _load(name, options)
+        answer = getattr(self._target, "answer", None)
+        self._answer: Callable[[Request], Any] = answer if callable(answer) else self._target
+        call = getattr(self._answer, "__call__", None)  # noqa: B004 - an object may have an async one
+        self._is_async = inspect.iscoroutinefunction(self._answer) or inspect.iscoroutinefunction(
+            call
+        )
+        self._threads: ThreadPoolExecutor | None = None
+        own = getattr(self._target, "info", None)
+        self.info = (
+            own
+            if isinstance(own, ComponentInfo)
+            else ComponentInfo(
+                provider="python",
+                model=name,
+                settings={"effort": options.effort, "seed": options.seed},
+                in_process=True,
+            )
+        )
+
+    async def open(self) -> None:
+        if not self._is_async and self._threads is None:
+            self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="sdb-python")
+        await self._bracket("open")
+
+    async def answer(self, request: Request) -> Answer:
+        # A copy, so that code which changes what it gets cannot change what is scored.
+        state, questions = msgspec.json.decode(
+            msgspec.json.encode([request.state, request.questions])
+        )
+        private = Request(state, questions, request.request_hash)
+        failure: Exception
+        try:
+            if self._is_async:
+                result = await self._answer(private)
+            else:
+                loop = asyncio.get_running_loop()
+                result = await loop.run_in_executor(self._threads, self._answer, private)
+                if inspect.isawaitable(result):
+                    result = await result
+        except (SdbError, Retryable):
+            raise
+        except (Exception, SystemExit) as error:
+            failure = _user_error(error, self._name)
+        else:
+            return self._read(result)
+        raise failure
+
+    async def close(self) -> None:
+        await self._bracket("close")
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._threads = None
+
+    async def _bracket(self, method: str) -> None:
+        """`open` and `close` of the user's object, where it has them."""
+        function = getattr(self._target, method, None)
+        if not callable(function):
+            return
+        failure: Exception
+        try:
+            result = function()
+            if inspect.isawaitable(result):
+                await result
+        except (SdbError, Retryable):
+            raise
+        except (Exception, SystemExit) as error:
+            failure = _user_error(error, self._name)
+        else:
+            return
+        raise failure
+
+    def _read(self, result: Any) -> Answer:
+        if isinstance(result, Answer):
+            return result
+        if isinstance(result, Mapping) and all(
+            isinstance(part, str) for pair in result.items() for part in pair
+        ):
+            return Answer(labels=dict(result), model=self._name)
+        raise Fatal(
+            "bad_answer",
+            f"{self._name} returned {_kind(result)}",
+            fix="return {question: label} for every question, or an Answer",
+        )
+
+
+def create(model: str, options: Options) -> PythonComponent:
+    return PythonComponent(model, options)
+
+
+def _load(name: str, options: Options) -> Any:
+    module_name, _, attribute = name.partition(":")
+    if not module_name or not attribute:
+        raise InputError(
+            f"'python:{name}' names no attribute",
+            fix="write python:module:attribute, for example python:my_rules:Decider",
+        )
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        # The console script does not look in the current folder by itself.
+        sys.path.insert(0, here)
+    target: Any
+    try:
+        target = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and (module_name == error.name or module_name.startswith(error.name + ".")):
+            raise InputError(
+                f"there is no module {module_name!r} here",
+                fix="run sdb in the folder of the file, or install its package",
+            ) from None
+        raise InputError(
+            f"{module_name} needs the module {error.name!r}", fix=f"install {error.name}"
+        ) from None
+    except SyntaxError as error:
+        raise InputError(
+            "the file is not valid Python", where=f"{_shown(error.filename)}:{error.lineno}"
+        ) from None
+    except (Exception, SystemExit) as error:
+        raise InputError(
+            f"importing {module_name} raises {type(error).__name__}", where=_where(error)
+        ) from None
+    for part in attribute.split("."):
+        if not hasattr(target, part):
+            raise InputError(f"{module_name} has no attribute {attribute!r}", fix="check the name")
+        target = getattr(target, part)
+    if inspect.isclass(target):
+        target = _instance(target, name, options)
+    if not callable(target) and not callable(getattr(target, "answer", None)):
+        raise InputError(
+            f"python:{name} can neither be called nor has a method `answer`",
+            fix="name a function, or a class with `def answer(self, request)`",
+        )
+    return target
+
+
+def _instance(target: type, name: str, options: Options) -> Any:
+    """The class's object; a parameter called `options` receives the command line's."""
+    try:
+        wants_options = "options" in inspect.signature(target).parameters
+    except ValueError:
+        wants_options = False
+    try:
+        return target(options=options) if wants_options else target()
+    except SdbError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(
+            f"making an object of python:{name} raises {type(error).__name__}",
+            where=_where(error),
+            fix="the class is called without arguments, or with `options` if it asks for them",
+        ) from None
+
+
+def _user_error(error: Exception | SystemExit, name: str) -> Fatal:
+    """Type and place only: the text of an exception often repeats the data that caused it."""
+    return Fatal(
+        "python_error",
+        f"{_where(error)}: {name} raises {type(error).__name__}",
+        fix="correct the code there; the exception's own text is left out, as it may quote the state",
+    )
+
+
+def _where(error: BaseException) -> str:
+    """File and line of the innermost frame that is neither ours nor Python's own."""
+    standard = Path(inspect.__file__).parent
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        ours = path.is_relative_to(_PACKAGE)
+        python = path.is_relative_to(standard) and "site-packages" not in path.parts
+        if not (ours or python or frame.filename.startswith("<")):
+            return f"{_shown(frame.filename)}:{frame.lineno}"
+    return "in the component"
+
+
+def _shown(filename: str | None) -> str:
+    path = Path(filename or "?")
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else path.name
+
+
+def _kind(result: Any) -> str:
+    if result is None:
+        return "nothing"
+    if isinstance(result, Mapping):
+        return "a mapping whose keys or values are not text"
+    return f"a value of type {type(result).__name__}"

@@ -1,0 +1,287 @@
+"""`sdb serve`: simulated profiles behind a real HTTP server that speaks System One and Responses.
+
+The request's `model` selects the profile. Answers are those of `simulated`, served after the drawn
+time, so a client measures what it would measure against a service with the published figures.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from streamdecisionbench.components.contract import Answer
+from streamdecisionbench.components.serving.http_server import (
+    HttpError,
+    HttpReply,
+    HttpRequest,
+    error_reply,
+    json_reply,
+)
+from streamdecisionbench.components.simulated.profiles import Profile
+from streamdecisionbench.components.simulated.simulator import Simulator, UnknownStateError
+from streamdecisionbench.components.usage import Usage
+
+__all__ = ["DemoServer", "find_payload"]
+
+_DATE = "2026-09-30"
+_CREATED = 1790726400
+"""When the published figures were read, as a date and in Unix seconds: profiles need some date."""
+
+_ATTEMPTS = 32
+"""Places in a text at which a JSON object is looked for."""
+
+
+@dataclass(slots=True)
+class DemoServer:
+    """The handler of the demonstration server, and how much it has answered."""
+
+    simulator: Simulator
+    profiles: Mapping[str, Profile]
+    answered: int = 0
+    refused: int = 0
+
+    def handle(self, request: HttpRequest) -> HttpReply:
+        reply = self._route(request)
+        if reply.status >= 400:
+            self.refused += 1
+        elif request.method == "POST":
+            self.answered += 1
+        return reply
+
+    def _route(self, request: HttpRequest) -> HttpReply:
+        path = request.path.rstrip("/")
+        path = path.removeprefix("/v1")
+        wanted = {"/health": "GET", "/models": "GET", "/systemone": "POST", "/responses": "POST"}
+        if path not in wanted:
+            return error_reply(
+                404,
+                "no such path; this server has POST /v1/systemone, POST /v1/responses, "
+                "GET /v1/models and GET /health",
+                "unknown_path",
+            )
+        if request.method != wanted[path]:
+            return error_reply(405, f"use {wanted[path]} for this path", "method_not_allowed")
+        try:
+            if path == "/health":
+                return json_reply(self._health())
+            if path == "/models":
+                return json_reply(self._models())
+            body = _json_object(request.body)
+            return self._system_one(body) if path == "/systemone" else self._responses(body)
+        except HttpError as error:
+            return error_reply(error.status, error.message, error.code)
+        except UnknownStateError as error:
+            return error_reply(422, str(error), "unknown_state")
+
+    def _health(self) -> dict[str, Any]:
+        suite = self.simulator.suite
+        return {
+            "status": "ok",
+            "simulation": True,
+            "suite": suite.name,
+            "dataset_hash": suite.dataset_hash,
+            "seed": self.simulator.seed,
+            "answered": self.answered,
+            "refused": self.refused,
+        }
+
+    def _models(self) -> dict[str, Any]:
+        """Both protocols' listings in one object; each client reads the part it knows."""
+        profiles = self.profiles.values()
+        return {
+            "object": "list",
+            "data": [
+                {
+                    "id": p.name,
+                    "object": "model",
+                    "created": _CREATED,
+                    "owned_by": "simulation",
+                    "description": p.description,
+                }
+                for p in profiles
+            ],
+            "models": [
+                {"name": p.name, "description": p.description, "release_date": _DATE}
+                for p in profiles
+            ],
+        }
+
+    def _system_one(self, body: Mapping[str, Any]) -> HttpReply:
+        profile = self._profile(body)
+        state, questions = body.get("state"), body.get("questions")
+        answer = self._answer(profile, state, questions)
+        probabilities, confidence = answer.probabilities or {}, answer.confidence or {}
+        usage = answer.usage or Usage()
+        value = {
+            "model": profile.model,
+            "answers": {
+                name: {
+                    "type": "choice",
+                    "choice": label,
+                    "confidence": confidence[name],
+                    "probabilities": probabilities[name],
+                }
+                for name, label in answer.labels.items()
+            },
+            "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
+        }
+        return json_reply(value, delay_s=answer.service_s or 0.0)
+
+    def _responses(self, body: Mapping[str, Any]) -> HttpReply:
+        profile = self._profile(body)
+        if body.get("stream"):
+            raise HttpError(400, "this server does not stream; leave `stream` out")
+        payload = find_payload(body.get("input"))
+        answer = self._answer(profile, payload.get("state"), payload.get("questions"))
+        text = json.dumps(_shaped(answer.labels, _schema(body)), separators=(",", ":"))
+        value = _response_object(profile, text, answer.usage or Usage(), body)
+        return json_reply(value, delay_s=answer.service_s or 0.0)
+
+    def _profile(self, body: Mapping[str, Any]) -> Profile:
+        model = body.get("model")
+        if not isinstance(model, str):
+            raise HttpError(400, "the request names no `model`")
+        profile = self.profiles.get(model.removeprefix("simulated:"))
+        if profile is None:
+            names = ", ".join(self.profiles)
+            raise HttpError(
+                404, f"no such profile; `model` is one of: {names}", code="model_not_found"
+            )
+        return profile
+
+    def _answer(self, profile: Profile, state: Any, questions: Any) -> Answer:
+        if not isinstance(state, dict) or not isinstance(questions, dict) or not questions:
+            raise HttpError(
+                422,
+                "the request holds no JSON object with `state` and `questions`",
+                code="no_payload",
+            )
+        for name, question in questions.items():
+            if not isinstance(question, dict) or question.get("type", "choice") != "choice":
+                raise HttpError(422, f"question {name[:80]!r} is not a choice", code="not_a_choice")
+        return self.simulator.answer(profile, state, questions)
+
+
+def find_payload(value: Any) -> dict[str, Any]:
+    """{state, questions} from the input of a Responses request.
+
+    The last JSON object in its texts that holds both wins; state and questions may also stand in
+    objects of their own.
+
+    >>> find_payload([{"role": "user", "content": 'Decide: {"questions": {}, "state": {"now": 3}}'}])
+    {'questions': {}, 'state': {'now': 3}}
+    """
+    found: dict[str, Any] = {}
+    for text in _texts(value):
+        for candidate in _objects(text):
+            if "state" in candidate and "questions" in candidate:
+                found = {"questions": candidate["questions"], "state": candidate["state"]}
+            else:
+                found |= {k: v for k, v in candidate.items() if k in ("state", "questions")}
+    return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            if isinstance(item, dict):
+                content = item.get("content", item.get("text"))
+                yield from _texts(content) if isinstance(content, str | list) else ()
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """JSON objects in a text, outermost ones, in order."""
+    try:
+        whole = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        pass
+    else:
+        if isinstance(whole, dict):
+            yield whole
+        return
+    decoder, at = json.JSONDecoder(), text.find("{")
+    for _ in range(_ATTEMPTS):
+        if at < 0:
+            return
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            yield value
+        at = text.find("{", end)
+
+
+def _json_object(body: bytes) -> dict[str, Any]:
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise HttpError(400, "the body is not valid JSON", code="invalid_json") from None
+    if not isinstance(value, dict):
+        raise HttpError(400, "the body is not a JSON object", code="invalid_json")
+    return value
+
+
+def _schema(body: Mapping[str, Any]) -> Any:
+    text = body.get("text")
+    form = text.get("format") if isinstance(text, dict) else None
+    return form.get("schema") if isinstance(form, dict) else None
+
+
+def _shaped(labels: Mapping[str, str], schema: Any, depth: int = 0) -> dict[str, Any]:
+    """The answers in the object the schema asks for: at its top, or one level down."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if isinstance(properties, dict) and not set(labels) & set(properties) and depth < 3:
+        for name, inner in properties.items():
+            if isinstance(inner, dict) and isinstance(inner.get("properties"), dict):
+                return {name: _shaped(labels, inner, depth + 1)}
+    return dict(labels)
+
+
+def _response_object(
+    profile: Profile, text: str, usage: Usage, body: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "id": "resp_simulated",
+        "object": "response",
+        "created_at": _CREATED,
+        "status": "completed",
+        "model": profile.model,
+        "output": [
+            {
+                "id": "msg_simulated",
+                "type": "message",
+                "role": "assistant",
+                "status": "completed",
+                "content": [
+                    {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+                ],
+            }
+        ],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {"simulation": profile.description},
+        "temperature": None,
+        "top_p": None,
+        "store": bool(body.get("store", False)),
+        "usage": {
+            "input_tokens": usage.input_tokens,
+            "input_tokens_details": {
+                "cached_tokens": usage.cached_tokens,
+                "cache_write_tokens": 0,
+            },
+            "output_tokens": usage.output_tokens,
+            "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+            "total_tokens": usage.input_tokens + usage.output_tokens,
+        },
+    }

@@ -1,0 +1,58 @@
+"""From drafts to the frozen suite SDB v1, and back: is every stored state still what its source says?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib import resources
+from pathlib import Path
+
+from streamdecisionbench.families.registry import FAMILY_MODULES, drafts
+from streamdecisionbench.suite.authoring import expand
+from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import make_suite
+
+__all__ = ["SUITE_NAME", "build", "recheck", "source_digests"]
+
+SUITE_NAME = "SDB v1"
+
+
+def build() -> Suite:
+    """Expands every draft. The same sources always give the same suite."""
+    return make_suite(
+        [expand(draft) for draft in drafts().values()], name=SUITE_NAME, generator=source_digests()
+    )
+
+
+def source_digests() -> dict[str, str]:
+    """SHA-256 of every source file the suite depends on, by path inside the package."""
+    root = Path(str(resources.files("streamdecisionbench")))
+    folders = [root / "families" / module for module in FAMILY_MODULES.values()]
+    files = [
+        root / "suite" / "authoring.py",
+        *(f for folder in folders for f in folder.glob("*.py")),
+    ]
+    return {
+        path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(files)
+    }
+
+
+def recheck(suite: Suite) -> list[str]:
+    """Runs the reference of every known scenario over every stored state; lists what disagrees."""
+    known = drafts()
+    problems = []
+    for scenario in suite.scenarios.values():
+        draft = known.get(scenario.scenario_id)
+        if draft is None:
+            problems.append(f"{scenario.episode_id}: no reference is known for this scenario")
+            continue
+        for step in scenario.steps:
+            answers = draft.reference(json.loads(json.dumps(step.state)))
+            for question, value in step.gold.items():
+                if answers.get(question) != value:
+                    problems.append(
+                        f"{scenario.episode_id} tick {step.t}: stored {question} = {value},"
+                        f" the reference says {answers.get(question)}"
+                    )
+    return problems

@@ -1,0 +1,341 @@
+"""Importing recordings published as tables: one CSV row per response, the decision as key=value pairs.
+
+Such a table holds no questions and no answers outside the composed decision. From the decisions of
+one table that serves as reference (and those of the others) an importer can still infer the decision
+spec and write a suite and recordings in the published format, marked `answers: consumed_only`, so
+that everything downstream reads them like any other.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.events import (
+    AFTER_HORIZON,
+    OLDER_THAN_ACTIVE,
+    Attempt,
+    Release,
+    Response,
+    Usage,
+    finite,
+)
+from streamdecisionbench.recording.writer import (
+    EVENTS_FILE,
+    EventLog,
+    file_sha256,
+    write_run_record,
+)
+from streamdecisionbench.suite.digest import request_hash
+from streamdecisionbench.suite.scenario import (
+    INACTIVE,
+    SCHEMA_VERSION,
+    DecisionSpec,
+    Question,
+    Scenario,
+    Step,
+    Suite,
+)
+from streamdecisionbench.suite.suite_files import make_suite, write_suite
+
+__all__ = ["Correction", "Row", "Table", "import_tables", "read_table"]
+
+TICK_SECONDS = 2.0
+
+_FAMILY_OF_PREFIX = {
+    "debugging": "live_debugging",
+    "assembly": "procedural_coaching",
+    "support": "support_call_assist",
+    "presenter": "presenter_voice_control",
+}
+_TIMES = ("release_s", "started_s", "received_s", "completed_s", "recorded_s")
+_TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One response of a table."""
+
+    t: int
+    release_s: float
+    started_s: float
+    received_s: float
+    completed_s: float
+    recorded_s: float
+    usage: Usage
+    decision: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A recording as a table: rows by scenario, in step order."""
+
+    name: str
+    rows: Mapping[str, Sequence[Row]]
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """Where the reference table is not the reference: step `t` takes the decision of step `like`.
+
+    >>> Correction.parse("assembly_a:32=31")
+    Correction(episode_id='assembly_a', t=32, like=31)
+    """
+
+    episode_id: str
+    t: int
+    like: int
+
+    @classmethod
+    def parse(cls, text: str) -> Correction:
+        try:
+            episode_id, _, steps = text.rpartition(":")
+            t, _, like = steps.partition("=")
+            if not episode_id:
+                raise ValueError(text)
+            return cls(episode_id, int(t), int(like))
+        except ValueError:
+            raise InputError(
+                f"correction {text!r} is not understood",
+                fix="write scenario:step=step, e.g. assembly_a:32=31",
+            ) from None
+
+
+def read_table(path: str | Path) -> Table:
+    """Reads one CSV; every complaint names the file, the line and the column."""
+    path = Path(path)
+    rows: dict[str, list[Row]] = {}
+    try:
+        # Spreadsheets put a byte order mark in front.
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=path) from None
+    except UnicodeDecodeError:
+        raise InputError("is not UTF-8 text", where=path, fix="save it as CSV in UTF-8") from None
+    with io.StringIO(text, newline="") as file:
+        reader = csv.DictReader(file)
+        columns = set(reader.fieldnames or ())
+        key = "episode" if "episode" in columns else "scenario"
+        missing = [c for c in (key, "t", *_TIMES, "decision") if c not in columns]
+        if missing:
+            raise InputError(f"has no column {', '.join(missing)}", where=path)
+        for number, raw in enumerate(reader, start=2):
+            where = f"{path}, line {number}"
+            episode = rows.setdefault(raw[key], [])
+            row = _row(raw, where)
+            if row.t != len(episode):
+                raise InputError(f"t is {row.t}, expected {len(episode)}", where=where)
+            episode.append(row)
+    if not rows:
+        raise InputError("holds no rows", where=path)
+    return Table(path.stem, rows)
+
+
+def import_tables(
+    reference: str | Path,
+    tables: Iterable[str | Path],
+    out: str | Path,
+    *,
+    corrections: Iterable[Correction] = (),
+    tick_seconds: float = TICK_SECONDS,
+) -> tuple[Suite, list[Path]]:
+    """Writes `out/suite` and one recording folder per table; returns the suite and the folders."""
+    out = Path(out)
+    if out.exists() and not out.is_dir():
+        raise InputError("is a file", where=out, fix="choose a fresh --out folder")
+    if out.exists() and any(out.iterdir()):
+        raise InputError("is not empty", where=out, fix="choose a fresh --out folder")
+    gold = read_table(reference)
+    runs = [read_table(path) for path in tables]
+    _require_folders(runs)
+    corrections = tuple(corrections)
+    _require_steps(gold, corrections)
+    suite = _suite(gold, runs, corrections, tick_seconds)
+    write_suite(suite, out / "suite")
+    folders = []
+    for run in runs:
+        folder = out / run.name
+        _write_recording(run, suite, folder, tick_seconds)
+        folders.append(folder)
+    return suite, folders
+
+
+def _require_folders(runs: Sequence[Table]) -> None:
+    """Every recording gets a folder named after its table, beside `suite`."""
+    seen = {"suite"}
+    for run in runs:
+        if run.name in seen:
+            raise InputError(
+                "the folder of that name is taken by another table or by the suite",
+                where=f"{run.name}.csv",
+                fix="give every table a name of its own, and none the name suite.csv",
+            )
+        seen.add(run.name)
+
+
+def _require_steps(gold: Table, corrections: Sequence[Correction]) -> None:
+    for fix in corrections:
+        steps = len(gold.rows.get(fix.episode_id, ()))
+        if not (0 <= fix.t < steps and 0 <= fix.like < steps):
+            what = f"has steps 0–{steps - 1}" if steps else "is not in the reference table"
+            raise InputError(
+                f"correction {fix.episode_id}:{fix.t}={fix.like}: {fix.episode_id} {what}",
+                fix=f"scenarios there: {', '.join(gold.rows)}",
+            )
+
+
+def _row(raw: Mapping[str, str], where: str) -> Row:
+    try:
+        times = {name: float(raw[name]) for name in _TIMES}
+        tokens = {name: int(raw.get(name) or 0) for name in _TOKENS}
+        t = int(raw["t"])
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a number cannot be read: {error}", where=where) from None
+    for name, value in times.items():
+        if not finite(value):
+            raise InputError(f"{name} is not a time (NaN, infinite or negative)", where=where)
+    pairs = [pair.partition("=") for pair in raw["decision"].split("|")]
+    if not all(name and sign for name, sign, _ in pairs):
+        raise InputError("decision is not key=value pairs joined by |", where=where)
+    decision = {name: value for name, _, value in pairs}
+    return Row(t=t, usage=Usage(**tokens), decision=decision, **times)
+
+
+def _suite(
+    gold: Table, runs: Sequence[Table], corrections: Sequence[Correction], tick_seconds: float
+) -> Suite:
+    scenarios = []
+    for episode_id, rows in gold.rows.items():
+        decisions = [row.decision for row in rows]
+        for fix in corrections:
+            if fix.episode_id == episode_id:
+                decisions[fix.t] = decisions[fix.like]
+        seen = list(decisions)
+        for run in runs:
+            theirs = run.rows.get(episode_id)
+            if theirs is None or len(theirs) != len(rows):
+                raise InputError(
+                    f"does not hold the {len(rows)} steps of {episode_id}", where=run.name
+                )
+            seen += [row.decision for row in theirs]
+        scenarios.append(_scenario(episode_id, decisions, seen, tick_seconds))
+    return make_suite(scenarios, name=f"imported, references from {gold.name}")
+
+
+def _scenario(
+    episode_id: str,
+    decisions: Sequence[dict[str, str]],
+    seen: Sequence[dict[str, str]],
+    tick_seconds: float,
+) -> Scenario:
+    """The decision spec is what the decisions show: keys in all of them, and keys per route."""
+    route = next(iter(decisions[0]))
+    names = list(dict.fromkeys(q for d in seen for q in d))
+    always = tuple(q for q in names if q != route and all(q in d for d in seen))
+    branches: dict[str, tuple[str, ...]] = {}
+    for decision in seen:
+        branch = tuple(q for q in decision if q != route and q not in always)
+        if branches.setdefault(decision[route], branch) != branch:
+            raise InputError(
+                f"route {decision[route]!r} is used with different fields", where=episode_id
+            )
+    semantics, questions = {}, {}
+    for q in names:
+        values = sorted({d[q] for d in seen if q in d} | (set() if q == route else {INACTIVE}))
+        labels = {f"K{i:02d}": value for i, value in enumerate(values, start=1)}
+        semantics[q] = labels
+        questions[q] = Question(
+            type="choice",
+            instructions="Imported from a table that does not carry the question.",
+            criteria={label: f"{value}: as published" for label, value in labels.items()},
+        )
+    return Scenario(
+        schema_version=SCHEMA_VERSION,
+        episode_id=episode_id,
+        task_family=_FAMILY_OF_PREFIX.get(episode_id.rpartition("_")[0], episode_id),
+        scenario_id=episode_id,
+        title=f"{episode_id} (imported)",
+        tick_seconds=tick_seconds,
+        questions=questions,
+        option_semantics=semantics,
+        decision_spec=DecisionSpec(route, always, branches),
+        steps=tuple(
+            Step(t=t, state={"clock": {"now": t}}, gold={q: d.get(q, INACTIVE) for q in names})
+            for t, d in enumerate(decisions)
+        ),
+    )
+
+
+def _write_recording(run: Table, suite: Suite, folder: Path, tick_seconds: float) -> None:
+    with EventLog(folder) as log:
+        for episode_id, rows in run.rows.items():
+            scenario = suite.scenarios[episode_id]
+            for row in rows:
+                log.append(Release(episode_id, row.t, row.t * tick_seconds, row.release_s))
+            active = -1
+            for row in sorted(rows, key=lambda row: (row.recorded_s, -row.t)):
+                late = row.recorded_s >= scenario.horizon_s
+                accepted = row.t > active and not late
+                active = row.t if accepted else active
+                reason = None if accepted else AFTER_HORIZON if late else OLDER_THAN_ACTIVE
+                _append(log, scenario, row, accepted, reason)
+    write_run_record(
+        folder,
+        {
+            "status": "complete",
+            "name": run.name,
+            "config": {
+                "component": run.name,
+                "imported_from": f"{run.name}.csv",
+                "answers": "consumed_only",
+                "tick_seconds": tick_seconds,
+                "scenarios": list(run.rows),
+            },
+            "dataset_manifest": {
+                "dataset_hash": suite.dataset_hash,
+                "episodes": [{"episode_id": s.episode_id, "steps": s.n} for s in suite],
+            },
+            "events_sha256": file_sha256(folder / EVENTS_FILE),
+        },
+    )
+
+
+def _append(
+    log: EventLog, scenario: Scenario, row: Row, accepted: bool, reason: str | None
+) -> None:
+    request = request_hash(scenario.steps[row.t].state, scenario.wire_questions())
+    tried = Attempt(
+        scenario.episode_id,
+        row.t,
+        request,
+        1,
+        row.started_s,
+        row.received_s,
+        row.completed_s,
+        ok=True,
+    )
+    log.append(tried)
+    log.append(
+        Response(
+            episode_id=scenario.episode_id,
+            t=row.t,
+            release_s=row.release_s,
+            request_hash=request,
+            ok=True,
+            accepted=accepted,
+            discard_reason=reason,
+            started_s=row.started_s,
+            attempts=[{"attempt": 1, "ok": True, "started_s": row.started_s}],
+            received_s=row.received_s,
+            pred=row.decision,
+            decision=row.decision,
+            usage=row.usage,
+            completed_s=row.completed_s,
+            actual_recorded_s=row.recorded_s,
+            accepted_s=row.recorded_s if accepted else None,
+        )
+    )

@@ -1,0 +1,134 @@
+"""Real time: step i is published at i·Δ, whatever is still pending.
+
+Every release starts one request per component. At most `max_in_flight` requests of a component run
+at once; one more waits for a slot, and that wait is dispatch lag, not latency. A request keeps its
+slot through its retries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from streamdecisionbench.components.contract import Answer, Fatal, Retryable
+from streamdecisionbench.recording.clock import Clock
+from streamdecisionbench.recording.ledger import Exchange, Lane, Ledger, Reading
+from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
+
+__all__ = ["Dispatch", "run_episode"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """How requests are sent: the same for every step of a recording."""
+
+    max_in_flight: int = 32
+    timeout_s: float = 20.0
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+
+
+@dataclass(frozen=True, slots=True)
+class _Success:
+    reading: Reading
+    received_s: float
+    completed_s: float
+
+
+async def run_episode(
+    ledger: Ledger, lanes: Sequence[Lane], dispatch: Dispatch, clock: Clock
+) -> None:
+    """Publishes every step and returns when every answer is in, also those after the horizon.
+
+    The first failure that may not be retried ends the episode: what is pending is given up, what
+    was written stays.
+    """
+    slots = {lane.name: asyncio.Semaphore(dispatch.max_in_flight) for lane in lanes}
+    prepared = ledger.prepared
+    try:
+        async with asyncio.TaskGroup() as group:
+            for t, request in enumerate(prepared.requests):
+                release_s = await clock.sleep_until(t * prepared.interval_s)
+                # The tasks run once this one waits again: after the release is on disk.
+                for lane in lanes:
+                    exchange = Exchange(lane, t, release_s, request)
+                    group.create_task(_serve(ledger, exchange, dispatch, clock, slots[lane.name]))
+                ledger.released(t, release_s)
+    except BaseExceptionGroup as failures:
+        raise _first(failures) from None
+    ledger.finished()
+
+
+async def _serve(
+    ledger: Ledger,
+    exchange: Exchange,
+    dispatch: Dispatch,
+    clock: Clock,
+    slots: asyncio.Semaphore,
+) -> None:
+    async with slots:
+        ledger.tally.in_flight += 1
+        try:
+            while True:
+                outcome = await _attempt(ledger, exchange, dispatch, clock)
+                if isinstance(outcome, _Success):
+                    ledger.commit(
+                        exchange,
+                        outcome.reading,
+                        outcome.received_s,
+                        outcome.completed_s,
+                        clock.now(),
+                    )
+                    return
+                await asyncio.sleep(next_delay(dispatch.retry, len(exchange.attempts), outcome))
+        finally:
+            ledger.tally.in_flight -= 1
+
+
+async def _attempt(
+    ledger: Ledger, exchange: Exchange, dispatch: Dispatch, clock: Clock
+) -> _Success | Retryable:
+    """One call. A failure that may be tried again is returned, any other is raised."""
+    component = exchange.lane.component
+    # The limit is on the network: what runs in this process takes the time it takes.
+    limit_s = None if component.info.in_process else dispatch.timeout_s
+    received_s: float | None = None
+    started_s = clock.now()
+    try:
+        async with asyncio.timeout(limit_s):
+            answer = await component.answer(exchange.request)
+            if answer.service_s is not None:
+                await _wait_out(answer, started_s, clock)
+        received_s = _received(answer, started_s, clock)
+        reading = ledger.read(answer)
+        completed_s = clock.now()
+    except Exception as error:
+        kind = classify(error)
+        ledger.failed(exchange, started_s, clock.now(), kind, received_s)
+        if isinstance(kind, Fatal):
+            raise kind from None
+        return kind
+    ledger.succeeded(exchange, started_s, received_s, completed_s)
+    return _Success(reading, received_s, completed_s)
+
+
+async def _wait_out(answer: Answer, started_s: float, clock: Clock) -> None:
+    """A simulation declares its service time; on the real clock it takes that long."""
+    rest = started_s + (answer.service_s or 0.0) - clock.now()
+    if rest > 0:
+        await asyncio.sleep(rest)
+
+
+def _received(answer: Answer, started_s: float, clock: Clock) -> float:
+    now = clock.now()
+    if answer.received_at is None or answer.service_s is not None:
+        return now
+    return min(max(clock.at(answer.received_at), started_s), now)
+
+
+def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    for failure in failures.exceptions:
+        if isinstance(failure, BaseExceptionGroup):
+            return _first(failure)
+        return failure
+    return failures

@@ -1,0 +1,220 @@
+"""From what was asked for on the command line to finished passes.
+
+Everything that can be refused is refused here, before a folder is made or a request is paid for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from streamdecisionbench.components import registry
+from streamdecisionbench.components.contract import Options
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.cost_estimate import Estimate, estimate
+from streamdecisionbench.recording.environment import secrets_at_hand
+from streamdecisionbench.recording.in_force_live import FAST, SLOW, pair_rule
+from streamdecisionbench.recording.ledger import Lane
+from streamdecisionbench.recording.progress import Progress, Quiet
+from streamdecisionbench.recording.realtime import Dispatch
+from streamdecisionbench.recording.recorder import Outcome, Settings, record, require_fresh
+from streamdecisionbench.recording.writer import RUN_FILE
+from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+
+__all__ = ["RunRequest", "choose_scenarios", "launch", "parse_pairs"]
+
+
+_SHORTEST_S, _LONGEST_S = 1e-6, 1e6
+"""Intervals beyond these leave no latency in a recorded time, or no distance between two."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What to record and how. `components` maps None, or "fast" and "slow", to `provider:model`."""
+
+    components: Mapping[str | None, str]
+    out: Path
+    data: Path | None = None
+    families: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
+    interval_s: float | None = None
+    passes: int = 1
+    resume: bool = False
+    rule: str = "freshest"
+    efforts: Mapping[str | None, str | None] = field(default_factory=dict)
+    base_urls: Mapping[str | None, str | None] = field(default_factory=dict)
+    timeout_s: float = 20.0
+    max_in_flight: int = 32
+    clock: str = "real"
+    workers: int | None = None
+    seed: int = 0
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+Confirm = Callable[[Sequence[Estimate]], bool]
+
+
+def launch(
+    request: RunRequest, confirm: Confirm, progress: Progress | None = None
+) -> list[Outcome]:
+    """Records every pass. Stops after the first that did not come to its end."""
+    _require_sensible(request)
+    suite = read_suite(request.data or builtin_suite_path())
+    chosen = choose_scenarios(suite, request.families, request.scenarios)
+    settings = Settings(
+        names=request.components,
+        scenarios=chosen,
+        interval_s=request.interval_s,
+        clock=request.clock,
+        workers=request.workers,
+        dispatch=Dispatch(max_in_flight=request.max_in_flight, timeout_s=request.timeout_s),
+        rule=pair_rule(request.rule) if None not in request.components else None,
+    )
+    lanes = _lanes(request, 0)
+    folders = _folders(request)
+    if request.resume:
+        _require_same_passes(request)
+    else:
+        require_fresh(request.out)
+    estimates = _estimates(lanes, suite, chosen, request.passes)
+    if estimates and not confirm(estimates):
+        raise InputError("nothing was recorded: the cost was not confirmed", fix="add --yes")
+    secrets = [s for url in {None, *request.base_urls.values()} for s in secrets_at_hand(url)]
+    outcomes = []
+    for index, folder in enumerate(folders):
+        # A fresh component for every pass: none learns from the pass before.
+        lanes = lanes if index == 0 else _lanes(request, index)
+        outcome = record(
+            suite,
+            lanes,
+            replace(settings, seed=request.seed + index),
+            folder,
+            resume=request.resume,
+            secrets=secrets,
+            progress=progress or Quiet(),
+        )
+        outcomes.append(outcome)
+        if outcome.status != "complete":
+            break
+    return outcomes
+
+
+def choose_scenarios(
+    suite: Suite, families: Sequence[str], scenarios: Sequence[str]
+) -> tuple[str, ...]:
+    """Episode ids in suite order: of these families, and of these names; all when nothing is named."""
+    known_families = list(suite.families())
+    _require_known("family", families, known_families)
+    _require_known("scenario", scenarios, list(suite.scenarios))
+    return tuple(
+        s.episode_id
+        for s in suite
+        if (not families and not scenarios)
+        or s.task_family in families
+        or s.episode_id in scenarios
+    )
+
+
+def parse_pairs(texts: Sequence[str]) -> dict[str, str]:
+    """KEY=VALUE options for a provider.
+
+    >>> parse_pairs(["threads=2"])
+    {'threads': '2'}
+    """
+    found = {}
+    for text in texts:
+        key, separator, value = text.partition("=")
+        if not separator or not key:
+            raise InputError(f"{text!r} is not KEY=VALUE", fix="for example --option threads=2")
+        found[key] = value
+    return found
+
+
+def _lanes(request: RunRequest, index: int) -> list[Lane]:
+    return [
+        Lane(
+            registry.create(
+                name,
+                Options(
+                    effort=request.efforts.get(lane),
+                    base_url=request.base_urls.get(lane),
+                    timeout_s=request.timeout_s,
+                    seed=request.seed + index,
+                    extra=_extra(request, name),
+                ),
+            ),
+            lane,
+        )
+        for lane, name in request.components.items()
+    ]
+
+
+def _extra(request: RunRequest, name: str) -> dict[str, str]:
+    """A simulation answers a known suite and need not wait on the virtual clock; no other is told."""
+    extra = dict(request.extra)
+    if name.partition(":")[0] == "simulated":
+        extra["clock"] = request.clock
+        if request.data is not None:
+            extra["data"] = str(request.data)
+    return extra
+
+
+def _folders(request: RunRequest) -> list[Path]:
+    if request.passes == 1:
+        return [request.out]
+    return [request.out / f"pass-{k}" for k in range(1, request.passes + 1)]
+
+
+def _require_same_passes(request: RunRequest) -> None:
+    """One pass lies in OUT, several in folders below it: going on with one as the other mixes both."""
+    if request.passes == 1 and (request.out / "pass-1").exists():
+        raise InputError(
+            "holds several passes",
+            where=request.out,
+            fix="repeat --passes to go on with them, or name one, OUT/pass-1",
+        )
+    if request.passes > 1 and (request.out / RUN_FILE).exists():
+        raise InputError(
+            "holds one pass", where=request.out, fix="leave out --passes to go on with it"
+        )
+
+
+def _estimates(
+    lanes: Sequence[Lane], suite: Suite, chosen: Sequence[str], passes: int
+) -> list[Estimate]:
+    scenarios = [suite.scenarios[e] for e in chosen]
+    found = (estimate(lane.component.info, scenarios, passes=passes) for lane in lanes)
+    return [e for e in found if e is not None]
+
+
+def _require_sensible(request: RunRequest) -> None:
+    if set(request.components) not in ({None}, {FAST, SLOW}):
+        raise InputError(
+            "name one component, or a pair",
+            fix="`sdb run provider:model …`, or `sdb run --fast A --slow B …`",
+        )
+    for name, value in (
+        ("--interval", request.interval_s),
+        ("--timeout", request.timeout_s),
+        ("--max-in-flight", request.max_in_flight),
+        ("--passes", request.passes),
+        ("--workers", request.workers),
+    ):
+        if value is not None and not 0 < value < float("inf"):
+            raise InputError(f"{name} is {value:g}", fix="give a number above 0")
+    interval = request.interval_s
+    if interval is not None and not _SHORTEST_S <= interval <= _LONGEST_S:
+        raise InputError(
+            f"--interval is {interval:g}",
+            fix=f"give seconds between {_SHORTEST_S:g} and {_LONGEST_S:g}",
+        )
+
+
+def _require_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:
+    unknown = [name for name in asked if name not in known]
+    if unknown:
+        raise InputError(
+            f"the suite has no {what} {', '.join(unknown)}", fix=f"it has: {', '.join(known)}"
+        )

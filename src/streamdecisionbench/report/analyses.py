@@ -1,0 +1,279 @@
+"""Runs the analyses a report shows, each once, and says what could not be done and why."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+
+from streamdecisionbench.analysis.baselines import Baselines, baselines
+from streamdecisionbench.analysis.bootstrap import Sampling, bootstrap
+from streamdecisionbench.analysis.network import (
+    NO_TEXT,
+    NetworkEstimate,
+    has_decode,
+    network_estimate,
+)
+from streamdecisionbench.analysis.pace import Pace, Sensitivity, pace, sensitivity
+from streamdecisionbench.analysis.schedules import Projection, project
+from streamdecisionbench.analysis.state_by_state import Paired, paired_counts
+from streamdecisionbench.analysis.steps import shares_by_step_over
+from streamdecisionbench.analysis.token_cost import Cost, PriceList, cost, find_line, read_list
+from streamdecisionbench.analysis.transitions import Transitions, transition_errors
+from streamdecisionbench.analysis.window import Window, choose_window
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.report.material import Entry, Material
+from streamdecisionbench.scoring.pairs.compose import PairScore, all_pairs
+from streamdecisionbench.scoring.timeline import Flat
+from streamdecisionbench.suite.scenario import Suite
+
+__all__ = ["DRAWS", "Findings", "Say", "find", "pair_candidates", "same_states"]
+
+Say = Callable[[str], None]
+
+DRAWS = 300
+"""Latency resamples of every projected schedule."""
+
+_EACH = 4
+"""With many recordings, pairs are made of so many best by score and so many best by judgment."""
+
+_COMPARED = 6
+"""Pairs of settings compared state by state."""
+
+_SERIAL = 4
+"""Up to so many recordings, starting processes costs more than it saves."""
+
+_WINDOW_STEPS = 10
+_WINDOW_LANES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the analyses gave, by recording name. What is missing is explained in `remarks`."""
+
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    ranges_method: str = ""
+    pairs: Sequence[PairScore] = ()
+    pairs_note: str = ""
+    networks: Mapping[str, NetworkEstimate] = field(default_factory=dict)
+    costs: Mapping[str, Cost] = field(default_factory=dict)
+    paces: Mapping[str, Sequence[Pace]] = field(default_factory=dict)
+    sensitivities: Mapping[str, Sensitivity] = field(default_factory=dict)
+    schedules: Mapping[str, Sequence[Projection]] = field(default_factory=dict)
+    transitions: Mapping[str, Transitions] = field(default_factory=dict)
+    paired: Sequence[Paired] = ()
+    window: Window | None = None
+    shown: Sequence[Entry] = ()
+    """The recordings the window was chosen for."""
+    baselines: Baselines | None = None
+    remarks: Sequence[str] = ()
+
+
+def find(
+    material: Material,
+    say: Say = lambda _: None,
+    *,
+    pairs: bool = True,
+    prices: PriceList | None = None,
+    remarks: Sequence[str] = (),
+) -> Findings:
+    """All analyses of one report; `remarks` go before those made here."""
+    remarks = list(remarks)
+    alike = same_states(material)
+    covered = {e.name for e in alike}
+    if len(alike) < len(material.entries):
+        names = ", ".join(e.name for e in material.entries if e.name not in covered)
+        remarks.append(f"Not compared state by state, since they cover other scenarios: {names}.")
+    say("bootstrap intervals")
+    ranges, method = _ranges(material, alike)
+    composed: Sequence[PairScore] = ()
+    note = ""
+    if pairs and len(alike) > 1:
+        say("pairs")
+        composed, note = _pairs(material, alike)
+    prices = prices or read_list()
+    costs = _costs(material, prices, remarks)
+    shown = [e for e in material.ranked if e.name in covered][:_WINDOW_LANES]
+    each = _each(material, prices, say)
+    without = [name for name, own in each.items() if own.network is None]
+    if without:
+        remarks.append(
+            "No estimate of network delay, since not every response carries token counts:"
+            f" {', '.join(without)}."
+        )
+    return Findings(
+        ranges=ranges,
+        ranges_method=method,
+        pairs=composed,
+        pairs_note=note,
+        networks={name: own.network for name, own in each.items() if own.network is not None},
+        costs=costs,
+        paces={name: own.pace for name, own in each.items()},
+        sensitivities={name: own.sensitivity for name, own in each.items()},
+        schedules={name: own.schedules for name, own in each.items()},
+        transitions={name: own.transitions for name, own in each.items()},
+        paired=_paired(alike, composed),
+        window=_window(material, shown, remarks),
+        shown=shown,
+        baselines=baselines(material.suite),
+        remarks=remarks,
+    )
+
+
+def same_states(material: Material) -> list[Entry]:
+    """The largest group of recordings that cover the same scenarios; the first of equals."""
+    groups: dict[tuple[str, ...], list[Entry]] = {}
+    for entry in material.entries:
+        groups.setdefault(tuple(entry.score.by_scenario), []).append(entry)
+    return max(groups.values(), key=len)
+
+
+def pair_candidates(entries: Sequence[Entry]) -> tuple[list[Entry], str]:
+    """Whom to pair: everybody, or of many the best by integrated score and by untimed accuracy."""
+    if len(entries) <= 2 * _EACH:
+        return list(entries), ""
+    by_score = sorted(entries, key=lambda e: (-e.score.log_auc, e.name))[:_EACH]
+    by_judgment = sorted(entries, key=lambda e: (-e.score.untimed, e.name))[:_EACH]
+    best = {e.name for e in (*by_score, *by_judgment)}
+    chosen = [e for e in entries if e.name in best]
+    note = (
+        f"Of {len(entries)} recordings, the {_EACH} best by integrated score and the {_EACH} best by"
+        " untimed accuracy are paired; `sdb compose --all` composes every pair."
+    )
+    return chosen, note
+
+
+def _pairs(material: Material, alike: Sequence[Entry]) -> tuple[list[PairScore], str]:
+    """Every two candidates, the one with the shorter median latency as the fast one."""
+    chosen, note = pair_candidates(alike)
+    bounds = material.bounds
+    composed = all_pairs(
+        [e.recording for e in chosen],
+        material.suite,
+        interval=material.interval,
+        bounds=(bounds.low, bounds.high),
+        weighting=bounds.weighting,
+    )
+    speed = {
+        e.name: (e.score.latency.p50 if e.score.latency else 0.0, i) for i, e in enumerate(chosen)
+    }
+    place = {e.name: i for i, e in enumerate(material.entries)}
+    kept = [p for p in composed if speed[p.fast] < speed[p.slow]]
+    return sorted(kept, key=lambda p: (speed[p.fast], place[p.slow])), note
+
+
+def _ranges(
+    material: Material, alike: Sequence[Entry]
+) -> tuple[dict[str, tuple[float, float]], str]:
+    """Bootstrap intervals of the integrated score, all recordings on the same resamples."""
+    sampling = Sampling()
+    columns = [shares_by_step_over(Flat(e.score.parts), material.bounds) for e in alike]
+    estimates = bootstrap(alike[0].score.parts, np.stack(columns, axis=1), sampling)
+    found = {e.name: (x.low, x.high) for e, x in zip(alike, estimates, strict=True)}
+    method = (
+        f"{100 * sampling.level:g} % bootstrap intervals: blocks of {sampling.block} consecutive steps"
+        f" within scenarios, {sampling.resamples} resamples, seed {sampling.seed}"
+    )
+    return found, method
+
+
+def _costs(material: Material, prices: PriceList, remarks: list[str]) -> dict[str, Cost]:
+    found = {}
+    for entry in material.entries:
+        try:
+            known = cost(entry.recording, prices)
+        except InputError as error:
+            remarks.append(f"{entry.name}: no cost: {error.what}.")
+            continue
+        if known is not None:
+            found[entry.name] = known
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What is found about one recording by itself."""
+
+    network: NetworkEstimate | None
+    pace: Sequence[Pace]
+    sensitivity: Sensitivity
+    schedules: Sequence[Projection]
+    transitions: Transitions
+
+
+def _each(material: Material, prices: PriceList, say: Say) -> dict[str, _Own]:
+    """Recordings do not depend on each other: with many of them, all processors work."""
+    work = partial(_own, suite=material.suite, prices=prices, interval=material.interval)
+    entries = material.entries
+    found = {}
+    if (
+        len(entries) > _SERIAL
+        and "fork" in multiprocessing.get_all_start_methods()
+        and threading.active_count() == 1
+    ):
+        with ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")) as pool:
+            for place, (entry, own) in enumerate(
+                zip(entries, pool.map(work, entries), strict=True)
+            ):
+                say(f"latency, pace, schedules {place + 1}/{len(entries)}")
+                found[entry.name] = own
+        return found
+    for place, entry in enumerate(entries):
+        say(f"latency, pace, schedules {place + 1}/{len(entries)}")
+        found[entry.name] = work(entry)
+    return found
+
+
+def _own(entry: Entry, *, suite: Suite, prices: PriceList, interval: float) -> _Own:
+    parts = entry.score.parts
+    return _Own(
+        network=_network(entry, suite, prices, interval),
+        pace=pace(parts, tick=interval),
+        sensitivity=sensitivity(parts, interval=interval),
+        schedules=project(parts, draws=DRAWS, interval=interval),
+        transitions=transition_errors(parts),
+    )
+
+
+def _network(
+    entry: Entry, suite: Suite, prices: PriceList, interval: float
+) -> NetworkEstimate | None:
+    """Where tokens are reported. A model sold as a decision model decodes no text."""
+    line = find_line(prices, entry.recording)
+    decode = has_decode(entry.recording) and not (line and line.provider in NO_TEXT)
+    try:
+        return network_estimate(entry.recording, suite, decode=decode, interval=interval)
+    except InputError:
+        return None
+
+
+def _paired(alike: Sequence[Entry], composed: Sequence[PairScore]) -> list[Paired]:
+    """The pairs that compose best; without pairs, the first recordings given."""
+    parts = {e.name: e.score.parts for e in alike}
+    fresh = [p for p in composed if p.rule == "freshest"]
+    if fresh:
+        best = sorted(fresh, key=lambda p: (-p.log_auc, p.fast, p.slow))
+        names = [(p.fast, p.slow) for p in best]
+    else:
+        names = list(combinations(parts, 2))
+    return [paired_counts(parts[a], parts[b], (a, b)) for a, b in names[:_COMPARED]]
+
+
+def _window(material: Material, shown: Sequence[Entry], remarks: list[str]) -> Window | None:
+    """Ten steps (or a whole short scenario) where they represent the settings best."""
+    steps = min(_WINDOW_STEPS, *(part.n for entry in shown for part in entry.score.parts))
+    try:
+        return choose_window(
+            {e.name: e.score.parts for e in shown},
+            seconds=steps * material.interval,
+            interval=material.interval,
+        )
+    except InputError as error:
+        remarks.append(f"No trajectory: {error.what}.")
+        return None

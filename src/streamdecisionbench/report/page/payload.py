@@ -1,0 +1,200 @@
+"""The page's payload: arrays the page re-scores itself, and the figures that do not move with Δ.
+
+Instead of curves the page gets what the scorer gets: releases, latencies and decision ids, four
+numbers a step. Its own scorer (assets/scorer.js) is the same O(n) replay, so every number follows
+the interval exactly, and thirty recordings stay well under a megabyte.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from streamdecisionbench._version import __version__
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.report.page.inputs import CostView, PageInputs, PairView, check
+from streamdecisionbench.report.terminal.scores import CLASS_STYLE
+from streamdecisionbench.scoring.classes import CLASSES
+from streamdecisionbench.scoring.curves import Curve
+from streamdecisionbench.scoring.score import Level, Score, Shares
+from streamdecisionbench.scoring.timeline import Timeline
+from streamdecisionbench.suite.scenario import FAMILIES, Scenario
+
+__all__ = ["SCHEMA", "embed", "payload"]
+
+SCHEMA = "sdb-page/1"
+
+_DECIMALS = 12
+"""Times are written to a picosecond: far below what a printed digit can see."""
+
+Json = dict[str, Any]
+
+
+def payload(inputs: PageInputs) -> Json:
+    """Everything the page needs, as plain JSON."""
+    check(inputs)
+    used = {part.episode_id for score in inputs.scores for part in score.parts}
+    scenarios = [s for s in inputs.suite.scenarios.values() if s.episode_id in used]
+    families = [f for f in inputs.suite.families() if any(s.task_family == f for s in scenarios)]
+    tables = {s.episode_id: _Decisions(s) for s in scenarios}
+    recordings = [_recording(score, inputs, tables) for score in inputs.scores]
+    first = inputs.scores[0]
+    return {
+        "schema": SCHEMA,
+        "sdb": __version__,
+        "suite": {
+            "name": inputs.suite.name,
+            "hash": inputs.suite.dataset_hash,
+            "scenarios": len(inputs.suite.scenarios),
+        },
+        "interval": first.interval,
+        "bounds": [first.bounds.low, first.bounds.high],
+        "weighting": first.bounds.weighting,
+        "clock": first.clock,
+        "classes": [
+            {"key": key, "label": label, "colour": colour, "column": CLASSES.index(key)}
+            for key, (label, _, colour) in CLASS_STYLE.items()
+        ],
+        "families": [{"id": f, "name": FAMILIES.get(f, f)} for f in families],
+        "scenarios": [_scenario(s, tables[s.episode_id], families) for s in scenarios],
+        "recordings": recordings,
+        "rangesMethod": inputs.ranges_method,
+        "pairs": [_pair(pair) for pair in inputs.pairs],
+        "notes": list(inputs.notes),
+    }
+
+
+def embed(document: Json) -> str:
+    r"""JSON that is safe inside a script element: no `<`, `>`, `&`, and ASCII only.
+
+    >>> embed({"title": "</script><b>&"})
+    '{"title":"\\u003c/script\\u003e\\u003cb\\u003e\\u0026"}'
+    """
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+class _Decisions:
+    """Composed decisions of one scenario by id: those of the reference first, then as they appear."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.ids: dict[tuple[tuple[str, str], ...], int] = {}
+        self.reference = [self.id(decision) for decision in scenario.reference()]
+
+    def id(self, decision: Mapping[str, str]) -> int:
+        return self.ids.setdefault(tuple(decision.items()), len(self.ids))
+
+    def listed(self) -> list[list[list[str]]]:
+        return [[list(pair) for pair in decision] for decision in self.ids]
+
+
+def _scenario(scenario: Scenario, table: _Decisions, families: list[str]) -> Json:
+    return {
+        "id": scenario.episode_id,
+        "title": scenario.title,
+        "family": families.index(scenario.task_family),
+        "tick": scenario.tick_seconds,
+        "reference": table.reference,
+        "decisions": table.listed(),
+        "evidence": [list(step.evidence) for step in scenario.steps],
+    }
+
+
+def _recording(score: Score, inputs: PageInputs, tables: dict[str, _Decisions]) -> Json:
+    recording = inputs.recordings[score.name]
+    ci = inputs.ranges.get(score.name)
+    cost = inputs.costs.get(score.name)
+    return {
+        "name": score.name,
+        "signature": score.signature,
+        "notes": list(score.notes),
+        "simulated": score.simulated,
+        "virtual": score.virtual_clock,
+        "models": list(recording.served_models),
+        "overall": _level(score.overall),
+        "families": {name: _level(level) for name, level in score.by_family.items()},
+        "levels": {name: _level(level) for name, level in score.by_scenario.items()},
+        "range": list(ci) if ci else None,
+        "parts": [_part(part, recording, tables[part.episode_id]) for part in score.parts],
+        "latency": _latency(recording, score),
+        "reliability": asdict(score.reliability) if score.reliability else None,
+        "physical": _number(score.overall.physical.in_force) if score.overall.physical else None,
+        "cost": _cost(cost) if cost else None,
+    }
+
+
+def _level(level: Level) -> Json:
+    """What does not move with the interval."""
+    return {"auc": level.log_auc, "untimed": level.untimed, "integrated": _shares(level.integrated)}
+
+
+def _shares(shares: Shares) -> Json:
+    return {
+        "classes": [getattr(shares, name) for name in CLASSES],
+        "segment": shares.segment_in_force,
+        "product": shares.product,
+    }
+
+
+def _part(part: Timeline, recording: Recording, table: _Decisions) -> Json:
+    compose = table.scenario.decision_spec.compose
+    responses = recording.episodes[part.episode_id].responses
+    return {
+        "scenario": part.episode_id,
+        "tick": part.tick,
+        "release": _times(part.release.tolist()),
+        "latency": _times(part.latency.tolist()),
+        "predicted": [table.id(compose(r.pred)) for r in responses],
+    }
+
+
+def _times(values: list[float]) -> list[float]:
+    return [round(value, _DECIMALS) for value in values]
+
+
+def _latency(recording: Recording, score: Score) -> Json | None:
+    """Published quantiles, and the quarters the strip draws between them."""
+    if score.latency is None:
+        return None
+    values = [r.service_s for p in score.parts for r in recording.episodes[p.episode_id].responses]
+    p5, p25, p75 = (float(v) for v in np.percentile(values, [5, 25, 75]))
+    return {**asdict(score.latency), "p5": p5, "p25": p25, "p75": p75}
+
+
+def _cost(cost: CostView) -> Json:
+    return {**asdict(cost), "amount": _number(cost.amount)}
+
+
+def _pair(pair: PairView) -> Json:
+    return {
+        "fast": pair.fast,
+        "slow": pair.slow,
+        "rule": pair.rule.replace("_", " "),
+        "auc": pair.log_auc,
+        "untimed": _number(pair.untimed),
+        "simulated": pair.simulated,
+        "virtual": pair.virtual_clock,
+        "curves": {level: _curve(curve) for level, curve in pair.curves.items()},
+        "facts": [[label, text] for label, text in pair.facts.items()],
+    }
+
+
+def _curve(curve: Curve) -> Json:
+    """Coefficients to 13 decimals, which keeps every printed digit; places of jumps stay exact."""
+    return {
+        "d": [float(v) for v in curve.intervals],
+        "c0": [round(float(v), 13) for v in curve.c0],
+        "c1": [round(float(v), 13) for v in curve.c1],
+    }
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else float(value)

@@ -1,0 +1,199 @@
+"""What `sdb score` prints for people: one screen per recording, a ranking for several. 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from streamdecisionbench.report.numbers import fixed, percent
+from streamdecisionbench.scoring.score import Level, Score, Shares
+from streamdecisionbench.suite.scenario import FAMILIES
+
+__all__ = ["CLASS_STYLE", "class_bar", "ranking", "screen"]
+
+CLASS_STYLE: dict[str, tuple[str, str, str]] = {
+    "current_correct": ("right", "█", "#0072B2"),
+    "outdated_correct": ("lucky", "▓", "#56B4E9"),
+    "judgment": ("judgment", "▒", "#D55E00"),
+    "compound": ("compound", "╳", "#CC79A7"),
+    "stale": ("stale", "░", "#E69F00"),
+    "no_decision": ("no decision", "·", "#999999"),
+}
+"""Name for people, a mark that works without colour, and a colour-blind-safe colour."""
+
+
+def screen(score: Score, *, by_scenario: bool = False, width: int = 80) -> RenderableType:
+    """All that matters about one recording."""
+    parts: list[RenderableType] = [Text(score.name, style="bold")]
+    parts += [Text(f"! {note}", style="bold yellow") for note in score.notes]
+    parts.append(_levels(score, by_scenario=by_scenario))
+    whole = score.overall
+    parts.append(Text(f"\nTime over {score.bounds.text()}, by class (%)"))
+    parts.append(class_bar(whole.integrated, width))
+    parts.append(_legend(whole.integrated))
+    parts.append(Text(f"blame       {_blame(whole)}"))
+    parts.append(Text())
+    parts.append(_facts(score))
+    parts.append(Text(score.signature, style="dim", overflow="fold"))
+    return Group(*parts)
+
+
+def ranking(scores: Sequence[Score]) -> RenderableType:
+    """Several recordings, best integrated score first."""
+    first = scores[0]
+    table = Table(
+        title=f"In-force accuracy, {first.bounds.text()} (%)",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+    )
+    for heading in ("#", "recording"):
+        table.add_column(heading, justify="right" if heading == "#" else "left", overflow="fold")
+    for heading in (
+        "AUC", f"at {first.interval:g} s", "untimed", "oracle", "U_cur", "stale", "judgm.", "p50 s",
+    ):  # fmt: skip
+        table.add_column(heading, justify="right")
+    ordered = sorted(scores, key=lambda s: (-s.log_auc, s.name))
+    for place, score in enumerate(ordered, start=1):
+        over = score.overall.integrated
+        mark = " (sim.)" if score.simulated else ""
+        table.add_row(
+            str(place),
+            score.name + mark,
+            percent(score.log_auc),
+            percent(score.in_force),
+            percent(score.untimed),
+            percent(over.oracle),
+            percent(over.u_current),
+            percent(over.stale + over.no_decision),
+            percent(over.judgment + over.compound),
+            fixed(score.latency.p50 if score.latency else None, 2),
+        )
+    notes: list[RenderableType] = [
+        Text(
+            "AUC, oracle, U_cur, stale (with no decision) and judgm. (with compound) are"
+            " integrated over the bounds.",
+            style="dim",
+        )
+    ]
+    notes += [Text(f"{s.name}  {s.signature}", style="dim", overflow="fold") for s in ordered]
+    return Group(table, *notes)
+
+
+def class_bar(shares: Shares, width: int) -> Text:
+    """The six classes as one bar of `width` cells; every class above zero keeps at least one cell."""
+    values = shares.classes()
+    cells = {name: values[name] * width for name in CLASS_STYLE}
+    whole = {name: max(int(c), 1 if values[name] >= 0.0005 else 0) for name, c in cells.items()}
+    rest = sorted(CLASS_STYLE, key=lambda name: cells[name] - int(cells[name]), reverse=True)
+    for name in rest:
+        if sum(whole.values()) < width and values[name] > 0:
+            whole[name] += 1
+    while sum(whole.values()) > width:
+        whole[max(whole, key=lambda name: whole[name])] -= 1
+    bar = Text()
+    for name, (_, mark, colour) in CLASS_STYLE.items():
+        bar.append(mark * whole[name], style=colour)
+    return bar
+
+
+def _levels(score: Score, *, by_scenario: bool) -> Table:
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    table.add_column("", overflow="fold")
+    for heading in (
+        "AUC", "untimed", f"{score.interval:g} s", "seg.", "oracle", "U_cur", "U·O", "p50 s",
+    ):  # fmt: skip
+        table.add_column(heading, justify="right")
+    table.add_row(
+        *_row("overall", score.overall, score.latency.p50 if score.latency else None), style="bold"
+    )
+    for family, level in score.by_family.items():
+        table.add_row(*_row(FAMILIES.get(family, family), level, None))
+        if by_scenario:
+            for name, inner in score.by_scenario.items():
+                if score.family_of[name] == family:
+                    known = (score.latency_by_scenario or {}).get(name)
+                    table.add_row(
+                        *_row(f"  {name}", inner, known.p50 if known else None), style="dim"
+                    )
+    return table
+
+
+def _row(label: str, level: Level, p50: float | None) -> list[str]:
+    return [
+        label,
+        percent(level.log_auc),
+        percent(level.untimed),
+        percent(level.in_force),
+        percent(level.segment_in_force),
+        percent(level.integrated.oracle),
+        percent(level.integrated.u_current),
+        percent(level.integrated.product),
+        fixed(p50, 2) if p50 is not None else "",
+    ]
+
+
+def _legend(shares: Shares) -> Text:
+    """Two lines of three classes, so that nothing wraps within a name at 80 columns."""
+    values = shares.classes()
+    text = Text()
+    for index, (name, (label, mark, colour)) in enumerate(CLASS_STYLE.items()):
+        text.append(f"{mark} ", style=colour)
+        text.append(f"{label} {percent(values[name])}" + ("\n" if index == 2 else "  "))
+    return text
+
+
+def _blame(level: Level) -> str:
+    """The larger of the two losses, in words."""
+    over = level.integrated
+    latency, judgment = over.stale + over.no_decision, over.judgment
+    if over.in_force > 0.995:
+        return "next to nothing is lost"
+    cause = "latency" if latency > judgment else "judgment"
+    return (
+        f"{cause}: latency costs {percent(latency)} % of time, judgment {percent(judgment)} %,"
+        f" both {percent(over.compound)} %"
+    )
+
+
+def _facts(score: Score) -> Text:
+    lines = []
+    if score.latency:
+        lat = score.latency
+        lines.append(
+            f"latency s   p50 {fixed(lat.p50, 2)}  p95 {fixed(lat.p95, 2)}  p99 {fixed(lat.p99, 2)}"
+            f"  max {fixed(lat.max, 2)}  mean {fixed(lat.mean, 2)}"
+        )
+    lines.append(
+        f"at {score.interval:g} s      accepted {score.accepted}, superseded {score.discarded_older},"
+        f" after the horizon {score.discarded_after_horizon}"
+    )
+    if score.reliability:
+        rel = score.reliability
+        physical = score.overall.physical
+        lines.append(
+            f"reliability {rel.valid_responses}/{rel.requests} valid, failed attempts"
+            f" {rel.failed_attempts}/{rel.attempts}, retried {rel.retried_requests}/{rel.requests}"
+        )
+        lines.append(
+            f"as it ran   in force {percent(physical.in_force if physical else None)} %, dispatch wait"
+            f" {fixed(rel.dispatch_wait_s, 2)} s in all"
+        )
+    answers = score.answers_at()
+    if answers:
+        line = f"answers     {percent(answers.active_question)} % of those in use right"
+        if answers.exact_match is not None:
+            line += (
+                f", all at once {percent(answers.exact_match)} %;"
+                f" only ignored ones wrong: {answers.inactive_only_errors}"
+            )
+        lines.append(line)
+    return Text("\n".join(lines))
+
+
+def console(*, width: int | None = None, stderr: bool = False) -> Console:
+    """A console that never interprets text from recordings as markup."""
+    return Console(width=width, stderr=stderr, markup=False, highlight=False, emoji=False)

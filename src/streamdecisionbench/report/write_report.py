@@ -1,0 +1,231 @@
+"""From scored recordings to a folder: page, text, tables, figures and machine-readable scores.
+
+A pure function of its inputs: a second run leaves the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from streamdecisionbench.analysis.token_cost import read_list
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.report.analyses import DRAWS, Findings, Say, find
+from streamdecisionbench.report.figures.figure import FORMATS, Figure, render, require_drawing
+from streamdecisionbench.report.figures.figure import to_csv as figure_csv
+from streamdecisionbench.report.folder import fill, require_usable
+from streamdecisionbench.report.markdown import markdown
+from streamdecisionbench.report.material import Entry, Material
+from streamdecisionbench.report.numbers import percent
+from streamdecisionbench.report.tables.table import Table, joined, to_csv, to_latex, to_markdown
+from streamdecisionbench.scoring.integrals import Bounds
+from streamdecisionbench.scoring.pairs.pair_json import pairs_to_json
+from streamdecisionbench.scoring.score import score
+from streamdecisionbench.scoring.score_json import scores_to_json
+from streamdecisionbench.suite.scenario import Suite
+
+__all__ = ["make_figures", "make_material", "make_tables", "write_report"]
+
+_PAGE_PAIRS = 8
+"""Exact curves of a pair are long; so many pairs keep the page small."""
+
+
+def write_report(
+    loaded: Sequence[tuple[Recording, Suite]],
+    out: Path,
+    *,
+    interval: float = 2.0,
+    bounds: tuple[float, float] = (0.5, 8.0),
+    pairs: bool = True,
+    formats: Sequence[str] = FORMATS,
+    prices: Path | None = None,
+    say: Say = lambda _: None,
+) -> Material:
+    """Everything `sdb report` makes, in `out`. `prices` names a price table of one's own."""
+    require_usable(out)
+    require_drawing()
+    price_list = read_list(prices)
+    say(f"scoring {len(loaded)} recording(s)")
+    material = make_material(loaded, interval=interval, bounds=bounds)
+    findings = find(
+        material, say, pairs=pairs, prices=price_list, remarks=_live(loaded, interval, bounds)
+    )
+    say("tables")
+    tables = make_tables(material, findings)
+    say("figures")
+    figures = make_figures(material, findings)
+    files: dict[str, bytes] = {}
+    for table in tables:
+        files[f"tables/{table.name}.tex"] = to_latex(table).encode()
+        files[f"tables/{table.name}.csv"] = to_csv(table).encode()
+        files[f"tables/{table.name}.md"] = f"# {table.title}\n\n{to_markdown(table)}".encode()
+    files["tables/all.tex"] = joined(tables).encode()
+    for figure in figures:
+        say(f"figure {figure.name}")
+        for name, content in render(figure, formats).items():
+            files[f"figures/{figure.name}.{name}"] = content
+        files[f"figures/{figure.name}.csv"] = figure_csv(figure).encode()
+    files["scores.json"] = _json(scores_to_json(material.scores))
+    if findings.pairs:
+        files["compose.json"] = _json(pairs_to_json(findings.pairs))
+    files["report.md"] = markdown(material, findings, tables, figures, formats).encode()
+    say("page")
+    files["index.html"] = _page(material, findings).encode()
+    fill(out, files)
+    return material
+
+
+def make_material(
+    loaded: Sequence[tuple[Recording, Suite]],
+    *,
+    interval: float = 2.0,
+    bounds: tuple[float, float] = (0.5, 8.0),
+) -> Material:
+    """Scores the recordings; a joint recording of a pair gives its two components."""
+    if not loaded:
+        raise InputError("there is nothing to report", fix="give at least one recording")
+    suite = loaded[0][1]
+    entries = []
+    for recording, own in loaded:
+        if own.dataset_hash != suite.dataset_hash:
+            raise InputError(
+                f"was recorded on suite {own.dataset_hash[:12]}, not on {suite.dataset_hash[:12]}",
+                where=recording.path or recording.name,
+                fix="make one report per suite",
+            )
+        for one in recording.halves.values() or (recording,):
+            scored = score(one, suite, interval=interval, bounds=bounds)
+            entries.append(Entry(one, scored))
+    return Material(suite, tuple(entries), interval, Bounds(bounds[0], bounds[1]))
+
+
+def make_tables(material: Material, findings: Findings) -> list[Table]:
+    """All tables the recordings allow, in the order the report shows them."""
+    from streamdecisionbench.report.tables import analyses, pairs, runs, scores, suite
+
+    tables = [
+        scores.main(material, dict(findings.ranges)),
+        scores.integrated_decomposition(material),
+        scores.decomposition(material),
+        analyses.sensitivity(material, findings.sensitivities),
+        analyses.pace_table(material, findings.paces),
+        scores.scenario(material),
+        runs.family(material, findings.networks),
+        runs.latency(material, findings.networks),
+        runs.served_latency(material),
+        runs.tokens(material, findings.costs),
+        runs.reliability(material),
+        analyses.transitions(material, findings.transitions),
+        analyses.regime(material, findings.schedules, DRAWS),
+    ]
+    if findings.paired:
+        tables.append(analyses.paired(material, findings.paired))
+    if findings.pairs:
+        tables.append(pairs.composition(material, findings.pairs, findings.pairs_note))
+        tables.append(pairs.composition_details(material, findings.pairs))
+    if findings.baselines:
+        tables.append(analyses.baseline_table(material, findings.baselines))
+    return [*tables, suite.benchmark(material.suite), suite.specifications(material.suite)]
+
+
+def make_figures(material: Material, findings: Findings) -> list[Figure]:
+    """The paper's eight figures, as far as the recordings allow them."""
+    from streamdecisionbench.report.figures import errortime, latency, pace, pairs, separability
+    from streamdecisionbench.report.figures.trajectory import trajectory
+
+    parts = latency.latency_parts(material, findings.networks)
+    window = findings.window
+    figures: list[Figure | None] = [
+        trajectory(material, window.episode_id, window.start_s, window.end_s, findings.shown)
+        if window
+        else None,
+        errortime.error_time(material),
+        pace.pace_curves(material),
+        latency.latency_map(material, parts),
+        latency.latency_decomposition(material, parts),
+        separability.separability(material),
+        pairs.arbitration(material, findings.pairs),
+        pairs.pair_curves(material, findings.pairs),
+    ]
+    return [figure for figure in figures if figure is not None]
+
+
+def _live(
+    loaded: Sequence[tuple[Recording, Suite]], interval: float, bounds: tuple[float, float]
+) -> list[str]:
+    """What joint recordings of a pair were worth as they ran; their halves are scored like others."""
+    from streamdecisionbench.scoring.pairs.live import live_pair
+
+    found = []
+    for recording, suite in loaded:
+        if recording.halves:
+            live = live_pair(recording, suite, interval=interval, bounds=bounds)
+            replayed = live.replayed[live.rule]
+            found.append(
+                f"{live.name} was recorded live as a pair, {live.fast} and {live.slow}, rule"
+                f" {live.rule.replace('_', ' ')}: in force {percent(live.recorded.in_force)} % as it"
+                f" ran, {percent(replayed.in_force)} % in replay at the same pace."
+            )
+    return found
+
+
+def _page(material: Material, findings: Findings) -> str:
+    from streamdecisionbench.report.page import CostView, PageInputs, PairView, render_page
+
+    best = sorted(
+        {(p.fast, p.slow): p.log_auc for p in findings.pairs if p.rule == "freshest"}.items(),
+        key=lambda item: (-item[1], item[0]),
+    )[:_PAGE_PAIRS]
+    drawn = {names for names, _ in best}
+    views = [
+        PairView(
+            fast=pair.fast,
+            slow=pair.slow,
+            rule=pair.rule,
+            log_auc=pair.log_auc,
+            curves={"overall": pair.curve(bounds=material.bounds)["in_force"]},
+            facts={
+                "slow share (%)": percent(pair.slow_share),
+                "corrections": str(pair.counts.corrections),
+                "regressions": str(pair.counts.regressions),
+            },
+            simulated=pair.simulated,
+            virtual_clock=pair.virtual_clock,
+        )
+        for pair in findings.pairs
+        if (pair.fast, pair.slow) in drawn
+    ]
+    costs = {
+        name: CostView(
+            requests=known.tokens.requests,
+            input_tokens=known.tokens.input_total,
+            cached_tokens=known.tokens.cached_total,
+            output_tokens=known.tokens.output_total,
+            amount=known.total,
+            currency=known.currency,
+            as_of=known.as_of,
+        )
+        for name, known in findings.costs.items()
+    }
+    notes = [*findings.remarks, *([findings.pairs_note] if findings.pairs_note else [])]
+    if len(drawn) < len({(p.fast, p.slow) for p in findings.pairs}):
+        notes.append(f"The {_PAGE_PAIRS} best pairs are shown; tables/composition.csv has all.")
+    return render_page(
+        PageInputs(
+            suite=material.suite,
+            scores=material.scores,
+            recordings={e.name: e.recording for e in material.entries},
+            ranges=findings.ranges,
+            ranges_method=findings.ranges_method,
+            costs=costs,
+            pairs=views,
+            notes=notes,
+        )
+    )
+
+
+def _json(document: dict[str, Any]) -> bytes:
+    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
