@@ -24,9 +24,9 @@ from pathlib import Path
 import msgspec
 
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Request
+from streamdecisionbench.in_force import Newest
 from streamdecisionbench.recording import recorder as record_module
 from streamdecisionbench.recording.clock import Clock, steady
-from streamdecisionbench.recording.in_force_live import Newest
 from streamdecisionbench.recording.ledger import Lane, Ledger, Prepared, Tally, prepare
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.realtime import Dispatch, run_episode

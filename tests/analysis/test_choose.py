@@ -7,8 +7,9 @@ import pytest
 
 from streamdecisionbench.analysis.bootstrap import Sampling
 from streamdecisionbench.analysis.choose import Budget, choose
-from streamdecisionbench.analysis.token_cost import Cost, PriceLine, Tokens
+from streamdecisionbench.analysis.token_cost import Cost, Tokens
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.prices import Price
 from streamdecisionbench.scoring.pairs.compose import compose
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
@@ -34,7 +35,7 @@ def _recording(error: float, latency: float, seed: int = 0) -> list[Timeline]:
 
 def _cost(per_1000: float) -> Cost:
     tokens = Tokens(1000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-    return Cost(tokens, PriceLine("p", "m", 1, 1), "USD", "2026-11-01", per_1000, 0.0)
+    return Cost(tokens, Price("p", "m", 1, 1), "USD", "2026-11-01", per_1000, 0.0)
 
 
 RUNS = {"quick": _recording(0.3, 0.1, 1), "careful": _recording(0.02, 3.0, 2)}

@@ -18,11 +18,12 @@ from streamdecisionbench.analysis.repeats import repeats
 from streamdecisionbench.analysis.schedules import SCHEDULES, project
 from streamdecisionbench.analysis.separability import separability
 from streamdecisionbench.analysis.state_by_state import paired_counts
-from streamdecisionbench.analysis.token_cost import cost, read_list
+from streamdecisionbench.analysis.token_cost import cost
 from streamdecisionbench.analysis.transitions import ErrorCount, offsets, transition_errors
 from streamdecisionbench.analysis.window import choose_window, window_shares
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.events import Usage
+from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.score import score_timelines
 from tests.analysis.kit import timeline, with_usage
@@ -158,7 +159,7 @@ def test_cost_by_provider_alias_and_own_prices(tmp_path: Path) -> None:
     line = {"provider": "chat", "model": "je*", "input": 1.0, "output": 2.0, "cached_input": 0.5}
     own.write_text(json.dumps({"currency": "EUR", "as_of": "2026-11-01", "prices": [line]}))
     cached = [Usage(1000, 600, 10, 0)] * 4
-    mine = cost(with_usage(example, cached, {"provider": "chat", "model": "jev"}), read_list(own))
+    mine = cost(with_usage(example, cached, {"provider": "chat", "model": "jev"}), read_prices(own))
     assert mine is not None
     assert mine.input == pytest.approx((1600 * 1.0 + 2400 * 0.5) / 1e6)
     assert mine.currency == "EUR"
@@ -177,7 +178,7 @@ def test_a_bad_price_table_is_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / "prices.json"
     path.write_text(text)
     with pytest.raises(InputError, match=r"prices\.json"):
-        read_list(path)
+        read_prices(path)
 
 
 def test_no_tokens_no_cost_and_no_network_estimate() -> None:

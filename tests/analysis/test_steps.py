@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from streamdecisionbench.analysis.steps import shares_by_step_at, shares_by_step_over
-from streamdecisionbench.scoring.integrals import Bounds
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from tests.scoring import plain

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
+from streamdecisionbench.in_force import Arbiter, Newest, PairRule
 from streamdecisionbench.recording.clock import Clock
 from streamdecisionbench.recording.events import Attempt, Release, Response
-from streamdecisionbench.recording.in_force_live import Arbiter, Newest, PairRule
 from streamdecisionbench.recording.ledger import Lane, Ledger, Tally, prepare
 from streamdecisionbench.recording.realtime import Dispatch, run_episode
 from streamdecisionbench.recording.retry import RetryPolicy

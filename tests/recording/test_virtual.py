@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import Newest
 from streamdecisionbench.recording.events import Attempt, Release, Response
-from streamdecisionbench.recording.in_force_live import Newest
 from streamdecisionbench.recording.ledger import Ledger, Tally, prepare
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.realtime import Dispatch

@@ -15,7 +15,7 @@ import pytest
 from streamdecisionbench.examples import example_recording, example_suite
 from streamdecisionbench.report.numbers import fixed, percent
 from streamdecisionbench.report.page import PageInputs, write_page
-from streamdecisionbench.report.terminal.scores import CLASS_STYLE
+from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.score import Score, score_timelines
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
 from tests.report.page_kit import HOSTILE, kit_inputs, kit_recordings, kit_suite

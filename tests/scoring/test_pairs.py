@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.in_force_live import FAST, SLOW, PairRule
+from streamdecisionbench.in_force import FAST, SLOW, PairRule
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import CLASSES
-from streamdecisionbench.scoring.integrals import Bounds
 from streamdecisionbench.scoring.pairs.compose import PAIR_METRICS, PairScore, compose
 from streamdecisionbench.scoring.score import Shares, score_timelines
 from streamdecisionbench.scoring.timeline import Timeline

@@ -17,7 +17,7 @@ from streamdecisionbench.components.serving.simulation_server import DemoServer
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.components.simulated.simulator import Simulator
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.in_force_live import RULES
+from streamdecisionbench.in_force import RULES
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.run_request import RunRequest, launch

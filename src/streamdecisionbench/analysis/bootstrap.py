@@ -35,7 +35,7 @@ from streamdecisionbench.analysis.block_resampling import (
 from streamdecisionbench.analysis.result_table import Cell, Table, percent, text
 from streamdecisionbench.analysis.steps import shares_by_step_at, shares_by_step_over
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.scoring.integrals import Bounds
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.score import family_weights
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
 

@@ -16,7 +16,7 @@ from streamdecisionbench.analysis.bootstrap import Estimate, Sampling, bootstrap
 from streamdecisionbench.analysis.steps import in_force_at, shares_by_step, stretches
 from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.scoring.integrals import check_interval
+from streamdecisionbench.scoring.bounds import check_interval
 from streamdecisionbench.scoring.pairs.compose import chosen_rules
 from streamdecisionbench.scoring.pairs.nominal_clock import Duo, Lane, Stage, lane, on_stage, stage
 from streamdecisionbench.scoring.pairs.replay import SLOW_SHARE, path_at, shares_along

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from streamdecisionbench.analysis.result_table import Cell, Table, percent, text
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.scoring.integrals import Bounds
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from streamdecisionbench.analysis.result_table import Cell, Table, count, percent, text
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.scoring.bounds import check_interval
 from streamdecisionbench.scoring.classes import shares_at
 from streamdecisionbench.scoring.in_force_replay import accepted_at
-from streamdecisionbench.scoring.integrals import check_interval
 from streamdecisionbench.scoring.score import family_weights, score_timelines
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from streamdecisionbench.analysis.result_table import Cell, Table, percent, text
-from streamdecisionbench.scoring.integrals import Bounds
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.score import Level, Shares, score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.in_force_replay import accepted_at, find_runs
-from streamdecisionbench.scoring.integrals import Bounds, check_interval
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
 __all__ = [

@@ -7,52 +7,17 @@ cost is an upper bound.
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
-from pathlib import Path
 
-import msgspec
 import numpy as np
 
 from streamdecisionbench.analysis.result_table import Cell, Table, number, text
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.prices import Price, PriceTable, read_prices
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.suite.suite_files import read_json
 
-__all__ = [
-    "Cost",
-    "PriceLine",
-    "PriceList",
-    "Tokens",
-    "cost",
-    "cost_tables",
-    "find_line",
-    "read_list",
-]
-
-
-class PriceLine(msgspec.Struct, frozen=True):
-    """Price per million tokens of one provider's models, named by a shell pattern.
-
-    `aliases` are names recordings of these models go by when they do not name the model itself.
-    """
-
-    provider: str
-    model: str
-    input: float
-    output: float
-    cached_input: float | None = None
-    aliases: tuple[str, ...] = ()
-
-
-class PriceList(msgspec.Struct, frozen=True):
-    """Prices and the date they were read; without a date a price means nothing."""
-
-    currency: str
-    as_of: str
-    prices: tuple[PriceLine, ...]
+__all__ = ["Cost", "Tokens", "cost", "cost_tables", "find_line"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +41,7 @@ class Cost:
     """One pass: tokens, the price line that applies, and what they come to. None without a price."""
 
     tokens: Tokens
-    price: PriceLine | None
+    price: Price | None
     currency: str
     as_of: str
     input: float | None
@@ -95,9 +60,9 @@ class Cost:
         return None if self.per_decision is None else self.per_decision * 3600 / interval
 
 
-def cost(recording: Recording, prices: PriceList | None = None) -> Cost | None:
+def cost(recording: Recording, prices: PriceTable | None = None) -> Cost | None:
     """What the pass used and costs; None for a recording without any token counts."""
-    prices = prices or read_list()
+    prices = prices or read_prices()
     tokens = _tokens(recording)
     if tokens is None:
         return None
@@ -111,7 +76,7 @@ def cost(recording: Recording, prices: PriceList | None = None) -> Cost | None:
     return Cost(tokens, line, prices.currency, prices.as_of, paid_in, paid_out)
 
 
-def find_line(prices: PriceList, recording: Recording) -> PriceLine | None:
+def find_line(prices: PriceTable, recording: Recording) -> Price | None:
     """The first line that matches the recorded provider and model, or names this recording.
 
     An alias also matches a simulation of that setting: the tokens are simulated, the price is not.
@@ -122,35 +87,12 @@ def find_line(prices: PriceList, recording: Recording) -> PriceLine | None:
     provider = str(config.get("provider") or (head if colon else ""))
     models = {str(config.get("model") or ""), tail, *recording.served_models} - {""}
     names = {component, tail, recording.name, str(config.get("model") or "")} - {""}
-    family = provider.partition("-")[0]  # openai-decisions is billed like openai
     for line in prices.prices:
-        known = line.provider in (provider, family)
-        if known and any(fnmatch.fnmatchcase(m.lower(), line.model.lower()) for m in models):
+        if any(line.covers(provider, model) for model in models):
             return line
     if provider not in ("", "simulated") and not recording.simulated:
         return None
     return next((line for line in prices.prices if names & set(line.aliases)), None)
-
-
-def read_list(path: Path | None = None) -> PriceList:
-    """The table in the package, or the user's own file of the same form.
-
-    >>> read_list().currency
-    'USD'
-    """
-    path = path or Path(str(resources.files("streamdecisionbench") / "data" / "prices.json"))
-    try:
-        found = msgspec.convert(read_json(path), PriceList)
-    except msgspec.ValidationError as error:
-        raise InputError(
-            f"is not a price table: {error}",
-            where=path,
-            fix="it needs currency, as_of and prices; docs/analyses.md shows one",
-        ) from None
-    for line in found.prices:
-        if min(line.input, line.output, line.cached_input or 0.0) < 0:
-            raise InputError(f"a price of {line.model} is below zero", where=path)
-    return found
 
 
 def cost_tables(results: Mapping[str, Cost | None]) -> list[Table]:

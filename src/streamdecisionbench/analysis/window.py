@@ -16,7 +16,7 @@ from streamdecisionbench.analysis.bootstrap import same_states
 from streamdecisionbench.analysis.result_table import Cell, Table, percent, text
 from streamdecisionbench.analysis.steps import in_force_at
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.scoring.integrals import check_interval
+from streamdecisionbench.scoring.bounds import check_interval
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
 

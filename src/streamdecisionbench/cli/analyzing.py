@@ -18,7 +18,7 @@ from streamdecisionbench.cli.printing import (
 from streamdecisionbench.cli.scoring import load, parts_of
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.integrals import Bounds, check_interval
+from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
@@ -180,9 +180,10 @@ def baselines(data: Path | None, form: Form) -> None:
 
 def cost(runs: list[Path], data: Path | None, form: Form, *, prices: Path | None) -> None:
     from streamdecisionbench.analysis.token_cost import cost as analyse
-    from streamdecisionbench.analysis.token_cost import cost_tables, read_list
+    from streamdecisionbench.analysis.token_cost import cost_tables
+    from streamdecisionbench.recording.prices import read_prices
 
-    table = read_list(prices)
+    table = read_prices(prices)
     subjects = open_runs(runs, data)
     found = {s.name: analyse(s.recording, table) for s in subjects}
     _show("cost", found, cost_tables(found), subjects, form)

@@ -7,10 +7,11 @@ from pathlib import Path
 from streamdecisionbench.analysis.bootstrap import Estimate, Sampling
 from streamdecisionbench.analysis.choose import Budget, Candidate, Choice, choose
 from streamdecisionbench.analysis.result_table import Cell, Table, number, percent, text
-from streamdecisionbench.analysis.token_cost import cost, read_list
+from streamdecisionbench.analysis.token_cost import cost
 from streamdecisionbench.cli.analyzing import open_runs, require_one_suite
 from streamdecisionbench.cli.printing import print_csv, print_json, print_tables, require_one_form
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.report.numbers import fixed
 from streamdecisionbench.report.numbers import percent as shown
 
@@ -38,7 +39,7 @@ def run(
     for name, limit in (("--budget", budget), ("--budget-per-1000", budget_per_1000)):
         if limit is not None and not limit >= 0:
             raise InputError(f"{name} {limit:g} is not an amount of money")
-    table = read_list(prices)
+    table = read_prices(prices)
     subjects = open_runs(runs, data)
     require_one_suite(subjects)
     choice = choose(

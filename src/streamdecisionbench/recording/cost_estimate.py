@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
-import fnmatch
 import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import resources
-from pathlib import Path
-
-import msgspec
 
 from streamdecisionbench.components.contract import ComponentInfo
-from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.prices import PriceTable, find_price, read_prices
 from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sizes import estimate_tokens
-from streamdecisionbench.suite.suite_files import read_json
 
-__all__ = ["Estimate", "Price", "PriceTable", "estimate", "find_price", "read_prices"]
+__all__ = ["Estimate", "estimate"]
 
 _TOKENS_PER_ANSWER = 8
 """A question id and a label as JSON. Published answers without reasoning: 46 tokens for 6–7."""
-
-
-class Price(msgspec.Struct, frozen=True):
-    """List price per million tokens of one provider's models, named by a shell pattern."""
-
-    provider: str
-    model: str
-    input: float
-    output: float
-    cached_input: float | None = None
-
-
-class PriceTable(msgspec.Struct, frozen=True):
-    """Prices with the date they were read. Without a date a price means nothing."""
-
-    currency: str
-    as_of: str
-    prices: tuple[Price, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,30 +75,6 @@ def estimate(
         as_of=table.as_of,
         reasoning=writes and effort not in ("none", "minimal"),
     )
-
-
-def find_price(table: PriceTable, provider: str, model: str) -> Price | None:
-    """The first line whose patterns match.
-
-    >>> find_price(read_prices(), "openai", "gpt-6-astra-2026-08-01").output
-    50.0
-    """
-    family = provider.partition("-")[0]  # openai-decisions is billed like openai
-    for price in table.prices:
-        if price.provider in (provider, family) and fnmatch.fnmatchcase(model.lower(), price.model):
-            return price
-    return None
-
-
-def read_prices(path: Path | None = None) -> PriceTable:
-    """The table in the package, or the user's own file of the same form."""
-    path = path or Path(str(resources.files("streamdecisionbench") / "data" / "prices.json"))
-    try:
-        return msgspec.convert(read_json(path), PriceTable)
-    except msgspec.ValidationError as error:
-        raise InputError(
-            f"is not a price table: {error}", where=path, fix="see data/prices.json for the form"
-        ) from None
 
 
 def _is_private(host: str | None) -> bool:

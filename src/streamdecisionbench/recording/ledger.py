@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from streamdecisionbench.components.contract import Answer, Component, Fatal, Request, Retryable
 from streamdecisionbench.components.valid_answer import check_answer
+from streamdecisionbench.in_force import Arbiter
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.events import (
     AFTER_HORIZON,
@@ -21,7 +22,6 @@ from streamdecisionbench.recording.events import (
     Release,
     Response,
 )
-from streamdecisionbench.recording.in_force_live import Arbiter
 from streamdecisionbench.suite.digest import request_hash
 from streamdecisionbench.suite.scenario import Scenario
 

@@ -20,13 +20,14 @@ import msgspec
 
 from streamdecisionbench.components.contract import ComponentInfo, Fatal
 from streamdecisionbench.errors import InputError, SdbError
+from streamdecisionbench.in_force import Arbiter, Newest, PairRule
 from streamdecisionbench.recording.clock import Clock, steady
-from streamdecisionbench.recording.environment import Redactor, describe_environment
-from streamdecisionbench.recording.in_force_live import Arbiter, Newest, PairRule
+from streamdecisionbench.recording.environment import describe_environment
 from streamdecisionbench.recording.ledger import Lane, Ledger, Tally, prepare
 from streamdecisionbench.recording.lock import alone_in
 from streamdecisionbench.recording.progress import Progress, Quiet, drawing
 from streamdecisionbench.recording.realtime import Dispatch, run_episode
+from streamdecisionbench.recording.redaction import Redactor
 from streamdecisionbench.recording.resume import Kept, keep_complete, read_run_record, require_same
 from streamdecisionbench.recording.retry import classify
 from streamdecisionbench.recording.stopping import run_until_signal

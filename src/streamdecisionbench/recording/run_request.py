@@ -12,13 +12,13 @@ from pathlib import Path
 from streamdecisionbench.components import registry
 from streamdecisionbench.components.contract import Options
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import FAST, SLOW, pair_rule
 from streamdecisionbench.recording.cost_estimate import Estimate, estimate
-from streamdecisionbench.recording.environment import secrets_at_hand
-from streamdecisionbench.recording.in_force_live import FAST, SLOW, pair_rule
 from streamdecisionbench.recording.ledger import Lane
 from streamdecisionbench.recording.progress import Progress, Quiet
 from streamdecisionbench.recording.realtime import Dispatch
 from streamdecisionbench.recording.recorder import Outcome, Settings, record, require_fresh
+from streamdecisionbench.recording.redaction import secrets_at_hand
 from streamdecisionbench.recording.writer import RUN_FILE
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite

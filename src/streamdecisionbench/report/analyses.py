@@ -24,10 +24,11 @@ from streamdecisionbench.analysis.pace import Pace, Sensitivity, pace, sensitivi
 from streamdecisionbench.analysis.schedules import Projection, project
 from streamdecisionbench.analysis.state_by_state import Paired, paired_counts
 from streamdecisionbench.analysis.steps import shares_by_step_over
-from streamdecisionbench.analysis.token_cost import Cost, PriceList, cost, find_line, read_list
+from streamdecisionbench.analysis.token_cost import Cost, cost, find_line
 from streamdecisionbench.analysis.transitions import Transitions, transition_errors
 from streamdecisionbench.analysis.window import Window, choose_window
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.prices import PriceTable, read_prices
 from streamdecisionbench.report.material import Entry, Material
 from streamdecisionbench.scoring.pairs.compose import PairScore, all_pairs
 from streamdecisionbench.scoring.timeline import Flat
@@ -80,7 +81,7 @@ def find(
     say: Say = lambda _: None,
     *,
     pairs: bool = True,
-    prices: PriceList | None = None,
+    prices: PriceTable | None = None,
     remarks: Sequence[str] = (),
 ) -> Findings:
     """All analyses of one report; `remarks` go before those made here."""
@@ -97,7 +98,7 @@ def find(
     if pairs and len(alike) > 1:
         say("pairs")
         composed, note = _pairs(material, alike)
-    prices = prices or read_list()
+    prices = prices or read_prices()
     costs = _costs(material, prices, remarks)
     shown = [e for e in material.ranked if e.name in covered][:_WINDOW_LANES]
     each = _each(material, prices, say)
@@ -183,7 +184,7 @@ def _ranges(
     return found, method
 
 
-def _costs(material: Material, prices: PriceList, remarks: list[str]) -> dict[str, Cost]:
+def _costs(material: Material, prices: PriceTable, remarks: list[str]) -> dict[str, Cost]:
     found = {}
     for entry in material.entries:
         try:
@@ -207,7 +208,7 @@ class _Own:
     transitions: Transitions
 
 
-def _each(material: Material, prices: PriceList, say: Say) -> dict[str, _Own]:
+def _each(material: Material, prices: PriceTable, say: Say) -> dict[str, _Own]:
     """Recordings do not depend on each other: with many of them, all processors work."""
     work = partial(_own, suite=material.suite, prices=prices, interval=material.interval)
     entries = material.entries
@@ -230,7 +231,7 @@ def _each(material: Material, prices: PriceList, say: Say) -> dict[str, _Own]:
     return found
 
 
-def _own(entry: Entry, *, suite: Suite, prices: PriceList, interval: float) -> _Own:
+def _own(entry: Entry, *, suite: Suite, prices: PriceTable, interval: float) -> _Own:
     parts = entry.score.parts
     return _Own(
         network=_network(entry, suite, prices, interval),
@@ -242,7 +243,7 @@ def _own(entry: Entry, *, suite: Suite, prices: PriceList, interval: float) -> _
 
 
 def _network(
-    entry: Entry, suite: Suite, prices: PriceList, interval: float
+    entry: Entry, suite: Suite, prices: PriceTable, interval: float
 ) -> NetworkEstimate | None:
     """Where tokens are reported. A model sold as a decision model decodes no text."""
     line = find_line(prices, entry.recording)

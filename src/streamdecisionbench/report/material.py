@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.integrals import Bounds
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.score import Score
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
 

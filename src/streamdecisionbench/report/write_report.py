@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from streamdecisionbench.analysis.token_cost import read_list
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.analyses import DRAWS, Findings, Say, find
 from streamdecisionbench.report.figures.figure import FORMATS, Figure, render, require_drawing
@@ -21,7 +21,7 @@ from streamdecisionbench.report.markdown import markdown
 from streamdecisionbench.report.material import Entry, Material
 from streamdecisionbench.report.numbers import percent
 from streamdecisionbench.report.tables.table import Table, joined, to_csv, to_latex, to_markdown
-from streamdecisionbench.scoring.integrals import Bounds
+from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.pairs.pair_json import pairs_to_json
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.scoring.score_json import scores_to_json
@@ -38,7 +38,7 @@ def write_report(
     out: Path,
     *,
     interval: float = 2.0,
-    bounds: tuple[float, float] = (0.5, 8.0),
+    bounds: tuple[float, float] = DEFAULT_BOUNDS,
     pairs: bool = True,
     formats: Sequence[str] = FORMATS,
     prices: Path | None = None,
@@ -47,7 +47,7 @@ def write_report(
     """Everything `sdb report` makes, in `out`. `prices` names a price table of one's own."""
     require_usable(out)
     require_drawing()
-    price_list = read_list(prices)
+    price_list = read_prices(prices)
     say(f"scoring {len(loaded)} recording(s)")
     material = make_material(loaded, interval=interval, bounds=bounds)
     findings = find(
@@ -82,7 +82,7 @@ def make_material(
     loaded: Sequence[tuple[Recording, Suite]],
     *,
     interval: float = 2.0,
-    bounds: tuple[float, float] = (0.5, 8.0),
+    bounds: tuple[float, float] = DEFAULT_BOUNDS,
 ) -> Material:
     """Scores the recordings; a joint recording of a pair gives its two components."""
     if not loaded:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import CLASSES
-from streamdecisionbench.scoring.integrals import Bounds, Pieces, pieces
+from streamdecisionbench.scoring.integrals import Pieces, pieces
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
 __all__ = ["METRICS", "Curve", "curves", "curves_of"]

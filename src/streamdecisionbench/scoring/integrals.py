@@ -17,66 +17,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.errors import InputError
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import N_METRICS, Cumulative, classify
 from streamdecisionbench.scoring.in_force_replay import Runs, find_runs
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
 __all__ = [
-    "WEIGHTINGS",
-    "Bounds",
     "Pieces",
-    "check_interval",
     "integrate",
     "integrated_shares",
     "pieces",
 ]
-
-WEIGHTINGS = ("log", "linear")
-_SHORTEST_S, _LONGEST_S = 1e-6, 1e6
-"""Beyond these no pace of events lies, and sums of times in double precision lose the shares."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """The intervals a score covers, in seconds per tick, and how it weighs them.
-
-    >>> Bounds(0.5, 8).text()
-    'log 0.5–8 s'
-    """
-
-    low: float = 0.5
-    high: float = 8.0
-    weighting: str = "log"
-
-    def __post_init__(self) -> None:
-        if not (0 < self.low < self.high < float("inf")):
-            raise InputError(
-                f"bounds {self.low:g} {self.high:g} are not an interval range",
-                fix="give two increasing positive numbers of seconds, for example --bounds 0.5 8",
-            )
-        for bound in (self.low, self.high):
-            check_interval(bound)
-        if self.weighting not in WEIGHTINGS:
-            raise InputError(
-                f"weighting {self.weighting!r} is not known", fix=f"use {' or '.join(WEIGHTINGS)}"
-            )
-
-    def text(self) -> str:
-        return f"{self.weighting} {self.low:g}–{self.high:g} s"
-
-
-def check_interval(interval: float) -> None:
-    """Refuses what is no number of seconds, or none that events could come at."""
-    if not (interval > 0 and np.isfinite(interval)):
-        raise InputError(
-            f"interval {interval:g} is not a number of seconds above 0", fix="for example 2"
-        )
-    if not _SHORTEST_S <= interval <= _LONGEST_S:
-        raise InputError(
-            f"interval {interval:g} is not between {_SHORTEST_S:g} and {_LONGEST_S:g} seconds",
-            fix="give the seconds between two states, for example 2",
-        )
 
 
 @dataclass(frozen=True, slots=True)

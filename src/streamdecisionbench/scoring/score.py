@@ -22,10 +22,11 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers
+from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_interval
 from streamdecisionbench.scoring.classes import CLASSES, shares_at
 from streamdecisionbench.scoring.curves import Curve, curves
 from streamdecisionbench.scoring.in_force_replay import accepted_at
-from streamdecisionbench.scoring.integrals import Bounds, check_interval, integrated_shares
+from streamdecisionbench.scoring.integrals import integrated_shares
 from streamdecisionbench.scoring.latency import Latency, Reliability, latency, reliability
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline, timelines
 from streamdecisionbench.suite.find_suite import find_suite
@@ -198,7 +199,7 @@ def score(
     suite: Suite | None = None,
     *,
     interval: float = 2.0,
-    bounds: tuple[float, float] = (0.5, 8.0),
+    bounds: tuple[float, float] = DEFAULT_BOUNDS,
     weighting: str = "log",
     clock: str = "recorded",
 ) -> Score:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from streamdecisionbench.report.figures.figure import Figure
-from streamdecisionbench.report.figures.style import INK, data, finish, short, simulated_note
+from streamdecisionbench.report.figures.style import data, finish, short, simulated_note
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.numbers import percent
-from streamdecisionbench.report.terminal.scores import CLASS_STYLE
+from streamdecisionbench.report.palette import CLASS_STYLE, INK
 
 __all__ = ["error_time"]
 

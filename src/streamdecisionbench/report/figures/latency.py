@@ -13,7 +13,6 @@ from streamdecisionbench.analysis.network import NetworkEstimate
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.label_placing import place_labels
 from streamdecisionbench.report.figures.style import (
-    INK,
     Drawing,
     Look,
     data,
@@ -25,6 +24,7 @@ from streamdecisionbench.report.figures.style import (
 )
 from streamdecisionbench.report.material import Entry, Material
 from streamdecisionbench.report.numbers import fixed, percent
+from streamdecisionbench.report.palette import INK
 from streamdecisionbench.scoring.score import family_weights
 
 if TYPE_CHECKING:

@@ -9,9 +9,6 @@ import numpy as np
 
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
-    DASHES,
-    INK,
-    PALETTE,
     Drawing,
     data,
     finish,
@@ -23,6 +20,7 @@ from streamdecisionbench.report.figures.style import (
 )
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.numbers import percent
+from streamdecisionbench.report.palette import DASHES, INK, PALETTE
 from streamdecisionbench.scoring.pairs.compose import PairScore
 from streamdecisionbench.scoring.score import score_timelines
 

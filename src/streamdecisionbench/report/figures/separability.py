@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
-    GREY,
-    INK,
     data,
     finish,
     looks,
@@ -14,6 +12,7 @@ from streamdecisionbench.report.figures.style import (
 )
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.numbers import fixed
+from streamdecisionbench.report.palette import GREY, INK
 
 __all__ = ["separability"]
 

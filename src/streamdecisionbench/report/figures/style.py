@@ -1,4 +1,4 @@
-"""How figures look: one palette, one set of type sizes, labels beside what they name."""
+"""How figures look: one set of type sizes, labels beside what they name."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.report.material import Entry, Material
+from streamdecisionbench.report.palette import DASHES, GREY, INK, PALETTE, SHOWN
 
 if TYPE_CHECKING:
     import altair as alt
 
 __all__ = [
-    "DASHES",
-    "GREY",
-    "INK",
-    "PALETTE",
-    "SHOWN",
     "Drawing",
     "Look",
     "data",
@@ -35,19 +31,6 @@ __all__ = [
     "spaced",
 ]
 
-PALETTE = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31",
-)  # fmt: skip
-"""Okabe and Ito's colours, told apart by colour-blind readers; yellow is too pale for lines."""
-
-DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [1, 2], [10, 3], [5, 1, 1, 1])
-"""A second way to tell lines apart, in step with the palette."""
-
-SHOWN = len(PALETTE)
-"""How many settings keep a colour and a name of their own; the others are drawn in grey."""
-
-GREY = "#B3B3B3"
-INK = "#222222"
 Drawing = Any
 """A chart or part of one; Altair's own types do not say which of its classes a method gives back."""
 

@@ -18,7 +18,7 @@ import numpy as np
 from streamdecisionbench._version import __version__
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.page.inputs import CostView, PageInputs, PairView, check
-from streamdecisionbench.report.terminal.scores import CLASS_STYLE
+from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.classes import CLASSES
 from streamdecisionbench.scoring.curves import Curve
 from streamdecisionbench.scoring.score import Level, Score, Shares

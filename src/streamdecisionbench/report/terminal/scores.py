@@ -9,20 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from streamdecisionbench.report.numbers import fixed, percent
+from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.score import Level, Score, Shares
 from streamdecisionbench.suite.scenario import FAMILIES
 
-__all__ = ["CLASS_STYLE", "class_bar", "ranking", "screen"]
-
-CLASS_STYLE: dict[str, tuple[str, str, str]] = {
-    "current_correct": ("right", "█", "#0072B2"),
-    "outdated_correct": ("lucky", "▓", "#56B4E9"),
-    "judgment": ("judgment", "▒", "#D55E00"),
-    "compound": ("compound", "╳", "#CC79A7"),
-    "stale": ("stale", "░", "#E69F00"),
-    "no_decision": ("no decision", "·", "#999999"),
-}
-"""Name for people, a mark that works without colour, and a colour-blind-safe colour."""
+__all__ = ["class_bar", "ranking", "screen"]
 
 
 def screen(score: Score, *, by_scenario: bool = False, width: int = 80) -> RenderableType:

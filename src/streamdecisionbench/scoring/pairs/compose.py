@@ -21,10 +21,10 @@ import numpy as np
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.in_force_live import RULES, pair_rule
+from streamdecisionbench.in_force import RULES, pair_rule
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_interval
 from streamdecisionbench.scoring.curves import METRICS, Curve, curves_of
-from streamdecisionbench.scoring.integrals import Bounds, check_interval
 from streamdecisionbench.scoring.pairs.crossings import cells, scales
 from streamdecisionbench.scoring.pairs.integrals import (
     Terms,
@@ -168,7 +168,7 @@ def compose_recordings(
     *,
     rule: str = "all",
     interval: float = 2.0,
-    bounds: tuple[float, float] = (0.5, 8.0),
+    bounds: tuple[float, float] = DEFAULT_BOUNDS,
     weighting: str = "log",
     ranges: Sequence[Bounds] = (),
 ) -> list[PairScore]:
@@ -185,7 +185,7 @@ def all_pairs(
     *,
     rule: str = "all",
     interval: float = 2.0,
-    bounds: tuple[float, float] = (0.5, 8.0),
+    bounds: tuple[float, float] = DEFAULT_BOUNDS,
     weighting: str = "log",
     ranges: Sequence[Bounds] = (),
 ) -> list[PairScore]:

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from streamdecisionbench.in_force import REACH
 from streamdecisionbench.scoring.in_force_replay import runs_of
 from streamdecisionbench.scoring.pairs.nominal_clock import Duo
-from streamdecisionbench.scoring.pairs.replay import REACH
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
 __all__ = ["Cells", "Scales", "cells", "scales"]

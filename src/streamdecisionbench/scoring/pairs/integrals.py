@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import CLASSES, N_METRICS, classify
-from streamdecisionbench.scoring.integrals import Bounds, Pieces
+from streamdecisionbench.scoring.integrals import Pieces
 from streamdecisionbench.scoring.pairs.crossings import Cells, Scales
 from streamdecisionbench.scoring.pairs.nominal_clock import Duo, Stage
 from streamdecisionbench.scoring.pairs.replay import SLOW_SHARE

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import FAST, RULES, SLOW, pair_rule
 from streamdecisionbench.recording.events import Response
-from streamdecisionbench.recording.in_force_live import FAST, RULES, SLOW, pair_rule
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
 from streamdecisionbench.scoring.classes import Cumulative
 from streamdecisionbench.scoring.latency import Latency, latency
 from streamdecisionbench.scoring.pairs.compose import PairScore, compose_recordings
@@ -115,7 +116,7 @@ def live_pair(
     suite: Suite | None = None,
     *,
     interval: float = 2.0,
-    bounds: tuple[float, float] = (0.5, 8.0),
+    bounds: tuple[float, float] = DEFAULT_BOUNDS,
     weighting: str = "log",
 ) -> LivePair:
     """Scores a joint recording: as it happened, and replayed under every rule."""
@@ -171,7 +172,7 @@ def contention(
     suite: Suite | None = None,
     *,
     interval: float = 2.0,
-    bounds: tuple[float, float] = (0.5, 8.0),
+    bounds: tuple[float, float] = DEFAULT_BOUNDS,
     weighting: str = "log",
 ) -> Contention:
     """A joint recording against two of the same components made alone."""

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.integrals import Bounds
+from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.pairs.compose import PairLevel, PairScore, all_pairs
 from streamdecisionbench.scoring.score import Level, Score, score_timelines
 from streamdecisionbench.scoring.timeline import timelines
@@ -59,7 +59,7 @@ def matrix(
     *,
     rule: str = "all",
     interval: float = 2.0,
-    bounds: tuple[float, float] = (0.5, 8.0),
+    bounds: tuple[float, float] = DEFAULT_BOUNDS,
     weighting: str = "log",
 ) -> Matrix:
     """Composes all ordered pairs and finds the best by family and by octave of intervals."""

@@ -19,15 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.recording.in_force_live import RULES
+from streamdecisionbench.in_force import REACH
 from streamdecisionbench.scoring.classes import CLASSES, N_METRICS, Cumulative, classify
 from streamdecisionbench.scoring.pairs.nominal_clock import Duo
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
-__all__ = ["REACH", "SLOW_SHARE", "Counts", "Path", "StaleLoss", "path_at", "shares_along"]
-
-REACH: dict[str, int | None] = dict(zip(RULES, (0, 1, None), strict=True))
-"""k by rule; None reaches any source."""
+__all__ = ["SLOW_SHARE", "Counts", "Path", "StaleLoss", "path_at", "shares_along"]
 
 SLOW_SHARE = N_METRICS
 """Column of the slow share, after the single scorer's seven."""

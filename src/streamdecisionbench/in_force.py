@@ -1,7 +1,9 @@
-"""Which answer takes effect: one component's newest, or what a pair's rule lets through.
+"""The in-force rule: which answer takes effect, one component's newest or what a pair's rule lets through.
 
-An arbiter is asked once per arrival, in order of arrival, and remembers what it let through. The
-horizon is not its business: an answer at or after H never reaches it.
+The one definition behind a live recording, its replay at any pace (`scoring.in_force_replay` and
+`scoring.pairs.replay` hold its closed forms) and the meter. An arbiter is asked once per arrival, in
+order of arrival, and remembers what it let through. The horizon is not its business: an answer at or
+after H never reaches it. Standard library only.
 """
 
 from __future__ import annotations
@@ -10,12 +12,15 @@ from typing import Protocol
 
 from streamdecisionbench.errors import InputError
 
-__all__ = ["FAST", "RULES", "SLOW", "Arbiter", "Newest", "PairRule", "pair_rule"]
+__all__ = ["FAST", "REACH", "RULES", "SLOW", "Arbiter", "Newest", "PairRule", "pair_rule"]
 
 FAST = "fast"
 SLOW = "slow"
 
-RULES = ("freshest", "lag_one", "late_override")
+REACH: dict[str, int | None] = {"freshest": 0, "lag_one": 1, "late_override": None}
+"""How many steps a slow answer may lie behind the active source, by rule; None reaches any source."""
+
+RULES = tuple(REACH)
 
 
 class Arbiter(Protocol):
@@ -52,7 +57,7 @@ class PairRule:
     """Fast answers and slow corrections, against the active source j.
 
     Within a component a source must be newer than any it delivered before, admitted or not. Fast
-    needs i > j; slow needs i ≥ j (`freshest`), i ≥ j − 1 (`lag_one`) or nothing (`late_override`).
+    needs i > j; slow needs i ≥ j − k with k from `REACH`, or nothing where it reaches any source.
     """
 
     def __init__(self, rule: str) -> None:
@@ -69,8 +74,8 @@ class PairRule:
             return False
         if lane == FAST:
             return source > self.active
-        reach = {"freshest": self.active, "lag_one": self.active - 1, "late_override": 0}
-        return source >= reach[self.rule]
+        reach = REACH[self.rule]
+        return reach is None or source >= self.active - reach
 
     def activate(self, lane: str | None, source: int) -> None:
         self.active = source
