@@ -30,7 +30,7 @@ def source_digests() -> dict[str, str]:
     folders = [root / "families" / module for module in FAMILY_MODULES.values()]
     files = [
         root / "suite" / "authoring.py",
-        *(f for folder in folders for f in folder.glob("*.py")),
+        *(f for folder in folders for f in folder.rglob("*.py")),
     ]
     return {
         path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from streamdecisionbench.families.assembly.cable_module.timeline import DRAFT as CABLE_MODULE
+from streamdecisionbench.families.assembly.gearbox_cover.timeline import DRAFT as GEARBOX_COVER
 from streamdecisionbench.families.assembly.rules import RULES
-from streamdecisionbench.families.assembly.scenario_a import DRAFT_A
-from streamdecisionbench.families.assembly.scenario_b import DRAFT_B
 from streamdecisionbench.suite.authoring import Draft
 
 __all__ = ["DRAFTS", "RULES"]
 
-DRAFTS: tuple[Draft, ...] = (DRAFT_A, DRAFT_B)
+DRAFTS: tuple[Draft, ...] = (GEARBOX_COVER, CABLE_MODULE)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from streamdecisionbench.families.debugging.refund_loop.timeline import DRAFT as REFUND_LOOP
 from streamdecisionbench.families.debugging.rules import RULES
-from streamdecisionbench.families.debugging.scenario_a import DRAFT_A
-from streamdecisionbench.families.debugging.scenario_b import DRAFT_B
+from streamdecisionbench.families.debugging.settlement_session.timeline import (
+    DRAFT as SETTLEMENT_SESSION,
+)
 from streamdecisionbench.suite.authoring import Draft
 
 __all__ = ["DRAFTS", "RULES"]
 
-DRAFTS: tuple[Draft, ...] = (DRAFT_A, DRAFT_B)
+DRAFTS: tuple[Draft, ...] = (REFUND_LOOP, SETTLEMENT_SESSION)

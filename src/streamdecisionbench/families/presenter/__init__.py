@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from streamdecisionbench.families.presenter.conference_talk.timeline import DRAFT as CONFERENCE_TALK
+from streamdecisionbench.families.presenter.flood_briefing.timeline import DRAFT as FLOOD_BRIEFING
 from streamdecisionbench.families.presenter.rules import RULES
-from streamdecisionbench.families.presenter.scenario_a import DRAFT as DRAFT_A
-from streamdecisionbench.families.presenter.scenario_b import DRAFT as DRAFT_B
 from streamdecisionbench.suite.authoring import Draft
 
 __all__ = ["DRAFTS", "RULES"]
 
-DRAFTS: tuple[Draft, ...] = (DRAFT_A, DRAFT_B)
+DRAFTS: tuple[Draft, ...] = (CONFERENCE_TALK, FLOOD_BRIEFING)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from streamdecisionbench.suite.authoring import QuestionDraft
 from streamdecisionbench.suite.scenario import DecisionSpec
 
-__all__ = ["DECISION_SPEC", "questions"]
+__all__ = ["SPEC", "questions"]
 
-DECISION_SPEC = DecisionSpec(
+SPEC = DecisionSpec(
     route_question="mode",
     always=("slide", "captions"),
     branches={

@@ -6,7 +6,9 @@ texts hold for any deck, clip and opening position.
 
 from __future__ import annotations
 
-__all__ = ["RULES"]
+from typing import Any
+
+__all__ = ["COMMANDS", "RULES"]
 
 RULES: dict[str, str] = {
     "transcript": (
@@ -105,3 +107,18 @@ RULES: dict[str, str] = {
         " question_card outside questions, host_cue in clip and in closed."
     ),
 }
+
+COMMANDS: dict[str, Any] = {
+    "presenter": {
+        "next": "next slide",
+        "previous": "previous slide",
+        "jump": "go to slide <number>",
+        "play": "play the clip",
+        "pause": "pause the clip",
+        "back": "back to the talk",
+        "hand_over": "back to the chair",
+    },
+    "host": {"open": "questions are open", "close": "the session is closed"},
+    "restate": "the question is",
+}
+"""The phrases the rules refer to as `prepared.commands`. The reference reads them from the state."""

@@ -1,33 +1,15 @@
-"""From events so far to the public state of the presenter desk.
-
-Event kinds: `say` (a hypothesis or, with `final`, a final text for one transcript entry), `log` (a
-line of the side log) and `desk` (new readings of the desk's own fields).
-"""
+"""Events so far → the public state of the presenter desk."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from streamdecisionbench.families.presenter.rules import RULES
+from streamdecisionbench.families.presenter.rules import COMMANDS, RULES
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["COMMANDS", "desk", "final", "levels", "log", "partial", "prepare", "projector"]
-
-COMMANDS: dict[str, Any] = {
-    "presenter": {
-        "next": "next slide",
-        "previous": "previous slide",
-        "jump": "go to slide <number>",
-        "play": "play the clip",
-        "pause": "pause the clip",
-        "back": "back to the talk",
-        "hand_over": "back to the chair",
-    },
-    "host": {"open": "questions are open", "close": "the session is closed"},
-    "restate": "the question is",
-}
+__all__ = ["prepare", "projector"]
 
 NUMBERS = (
     "one",
@@ -45,38 +27,6 @@ NUMBERS = (
 )
 
 CHANNELS = {"p": "presenter", "h": "host", "a": "audience", "c": "clip"}
-
-
-def partial(at: int, entry: str, text: str, note: str) -> Event:
-    """A hypothesis for `entry`, whose first letter names its channel; the first one is its onset."""
-    return Event(at, "say", {"id": entry, "text": text, "final": False}, note)
-
-
-def final(at: int, entry: str, text: str, note: str) -> Event:
-    """The text that `entry` keeps from tick `at` on."""
-    return Event(at, "say", {"id": entry, "text": text, "final": True}, note)
-
-
-def log(
-    at: int, source: str, text: str, note: str = "distractor: the side log decides nothing"
-) -> Event:
-    """A line of the side log."""
-    return Event(at, "log", {"source": source, "text": text}, note)
-
-
-def desk(at: int, presenter: int, host: int, audience: int, clip: int) -> Event:
-    """New level readings, in decibels. They move with the room and decide nothing."""
-    return Event(
-        at,
-        "desk",
-        {"levels_db": levels(at, presenter, host, audience, clip)},
-        "distractor: levels decide nothing",
-    )
-
-
-def levels(at: int, presenter: int, host: int, audience: int, clip: int) -> dict[str, int]:
-    """One reading of the four channels and its tick, so an old reading is seen to be old."""
-    return {"at": at, "presenter": presenter, "host": host, "audience": audience, "clip": clip}
 
 
 def prepare(

@@ -1,13 +1,13 @@
-"""Support call: a payment call (A) and an intercom call (B), each with its own rules and reference."""
+"""Support call: what an agent's panel shows in a payment call and in an intercom call."""
 
 from __future__ import annotations
 
-from streamdecisionbench.families.support import rules_a, rules_b, scenario_a, scenario_b
+from streamdecisionbench.families.support.intercom_call.timeline import DRAFT as INTERCOM_CALL
+from streamdecisionbench.families.support.payment_call.timeline import DRAFT as PAYMENT_CALL
+from streamdecisionbench.families.support.rules import INTERCOM_RULES, PAYMENT_RULES
 from streamdecisionbench.suite.authoring import Draft
 
-__all__ = ["DRAFTS", "RULES", "RULES_A", "RULES_B"]
+__all__ = ["DRAFTS", "RULES"]
 
-RULES_A: dict[str, str] = rules_a.RULES
-RULES_B: dict[str, str] = rules_b.RULES
-RULES: dict[str, str] = {**RULES_A, **RULES_B}
-DRAFTS: tuple[Draft, ...] = (scenario_a.DRAFT, scenario_b.DRAFT)
+RULES: dict[str, str] = {**PAYMENT_RULES, **INTERCOM_RULES}
+DRAFTS: tuple[Draft, ...] = (PAYMENT_CALL, INTERCOM_CALL)

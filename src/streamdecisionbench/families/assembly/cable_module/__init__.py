@@ -1,0 +1,1 @@
+"""Assembly B: a cable module is crimped, tested and labelled."""

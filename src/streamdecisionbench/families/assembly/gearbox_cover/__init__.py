@@ -1,0 +1,1 @@
+"""Assembly A: a gearbox cover is put on, screwed down and inspected."""

@@ -1,0 +1,1 @@
+"""Debugging B: a settlement integration test under the debugger."""

@@ -1,0 +1,1 @@
+"""Presenter A: a conference talk with a demonstration clip."""

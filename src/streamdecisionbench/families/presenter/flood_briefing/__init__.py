@@ -1,0 +1,1 @@
+"""Presenter B: a public briefing on a flood barrier."""

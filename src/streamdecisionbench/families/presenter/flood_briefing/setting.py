@@ -1,0 +1,41 @@
+"""What the briefing's room publishes beside the rules: people, deck, clip, desk readings."""
+
+from __future__ import annotations
+
+from streamdecisionbench.families.presenter.events import levels
+from streamdecisionbench.families.presenter.state import prepare
+
+__all__ = ["DECK", "FIELDS", "PREPARED"]
+
+DECK = {
+    "s1": "Orrel Barrier, winter briefing",
+    "s2": "The January surge",
+    "s3": "Streets below the quay line",
+    "s4": "Budget and funding partners",
+    "s5": "Six gates, one sill",
+    "s6": "Forecasts and warning times",
+    "s7": "Closing sequence",
+    "s8": "Chain hoists and back-up power",
+    "s9": "Maintenance calendar",
+    "s10": "Gauge record at Tanner Bridge",
+    "s11": "Evacuation routes",
+    "s12": "Contacts and next meeting",
+}
+
+PREPARED = prepare(
+    event="Residents' briefing on the Orrel Barrier, Quayside Hall",
+    people={
+        "presenter": "Maren Odlund, barrier engineer",
+        "host": "Pieter Ashdown, chair of the residents' forum",
+        "audience": "residents in the hall, some remote",
+    },
+    deck=DECK,
+    clip={"name": "animation of a closing, silent", "slide": "s7"},
+    slide="s6",
+)
+
+FIELDS = {
+    "levels_db": levels(0, -22, -61, -39, -90),
+    "clip_player": {"file": "closing_sequence.webm", "length_ticks": 30, "buffer": "full"},
+    "clicker": "not paired",
+}

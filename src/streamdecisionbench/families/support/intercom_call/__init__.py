@@ -1,0 +1,1 @@
+"""Support B: two parcels and two intercom devices."""

@@ -1,0 +1,57 @@
+"""How the intercom call starts: parcels, devices, permissions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamdecisionbench.families.support.rules import INTERCOM_POLICY, INTERCOM_RULES
+from streamdecisionbench.suite.scenario import State
+
+__all__ = ["INITIAL"]
+
+
+def _device(place: str, self_fit: bool) -> dict[str, Any]:
+    return {
+        "place": place,
+        "test": {"status": "none", "result": None},
+        "remote": {"status": "none", "result": None},
+        "spare": {"self_fit": self_fit, "stock": 0},
+    }
+
+
+INITIAL: State = {
+    "rules": INTERCOM_RULES,
+    "policy": INTERCOM_POLICY,
+    "clock": {"now": 0},
+    "call": {
+        "status": "connected",
+        "since": 0,
+        "menu_choice": {"kind": "delivery", "item": "doorplate"},
+    },
+    "transcript": [],
+    "case": {"id": "LN-7731", "customer": "O. Brandt, Mill Lane Co-op", "status": "open"},
+    "parcels": {
+        "doorplate": {
+            "status": "in_transit",
+            "deadline": 20,
+            "eta": 17,
+            "order_line": "shipped",
+        },
+        "keypad": {
+            "status": "label_only",
+            "deadline": 45,
+            "eta": None,
+            "order_line": "shipped",
+        },
+    },
+    "carrier_callbacks": [],
+    "devices": {
+        "gate_unit": _device("gate post", self_fit=False),
+        "hall_screen": _device("entrance hall", self_fit=True),
+    },
+    "permission_log": [
+        {"at": 0, "for": "email", "says": "given", "by": "customer", "via": "portal"},
+        {"at": 0, "for": "phone", "says": "given", "by": "customer", "via": "portal"},
+    ],
+    "log": [],
+}

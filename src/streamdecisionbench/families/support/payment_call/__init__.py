@@ -1,0 +1,1 @@
+"""Support A: a balance payment with a recorder that must pause."""
