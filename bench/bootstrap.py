@@ -19,6 +19,7 @@ import argparse
 import json
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -116,7 +117,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     a = parser.parse_args()
-    rows = []
+    rows: list[dict[str, Any]] = []
     for label, same in (("new streams", False), ("same timelines", True)):
         for pair in ((FAST, SLOW), (MIDDLE, FAST)):
             begin = time.perf_counter()
@@ -160,7 +161,7 @@ def _scenario(
     z += np.sqrt(1 - process.persistence) * rng.standard_normal(n)
     wrong = z < _normal_quantile(error)
     return Timeline(
-        f"s{k}", FAMILIES[k], TICK, np.arange(n) * TICK,
+        f"s{k}", FAMILIES[k], TICK, np.arange(n, dtype=np.float64) * TICK,
         median * np.exp(process.spread * level),
         reference, np.where(wrong, reference + 10 + rng.integers(0, 3, n), reference),
     )  # fmt: skip

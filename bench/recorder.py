@@ -133,7 +133,12 @@ def bare_sleep(interval_s: float = 0.01) -> None:
     only sleeps, it does to the recorder too.
     """
     stop = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
+
+    def wait_for_the_end() -> None:
+        sys.stdin.read()
+        stop.set()
+
+    threading.Thread(target=wait_for_the_end, daemon=True).start()
     print("ready", flush=True)
     origin, late = time.monotonic(), []
     for k in itertools.count(1):
@@ -308,7 +313,7 @@ class Beside:
         return self._process.stdout.readline().strip()
 
     def __exit__(self, *_: object) -> None:
-        output, _ = self._process.communicate(timeout=30)
+        output = self._process.communicate(timeout=30)[0]
         print(output, end="")
 
 

@@ -30,7 +30,7 @@ def timeline(
         name,
         family,
         tick,
-        np.arange(n) * tick,
+        np.arange(n, dtype=np.float64) * tick,
         np.broadcast_to(np.asarray(latency, dtype=np.float64), (n,)).copy(),
         np.array(reference),
         np.array(reference if predicted is None else predicted),

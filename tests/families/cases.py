@@ -114,6 +114,6 @@ def _mutate(node: ast.AST, kind: str) -> bool:
         node.test = ast.UnaryOp(ast.Not(), node.test)
         return True
     if kind == "number" and isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        node.value = node.value + 1
+        node.value = node.value + 1  # type: ignore[operator]
         return True
     return False
