@@ -43,6 +43,8 @@ class Timeline:
     predicted: Ints
     arrival: Floats | None = None
     """Physical arrivals (actual_recorded_s), for the wall-clock trace beside the replay."""
+    values: Sequence[Mapping[str, str]] = ()
+    """What each decision id says, field by field; empty where only ids are known."""
 
     @property
     def n(self) -> int:
@@ -102,6 +104,7 @@ def timelines(recording: Recording, suite: Suite, *, clock: Clock = "recorded") 
                 reference=np.array(reference, dtype=np.int64),
                 predicted=np.array(predicted, dtype=np.int64),
                 arrival=np.array([r.actual_recorded_s for r in episode.responses]),
+                values=[dict(decision) for decision in ids],
             )
         )
     if not found:

@@ -41,6 +41,8 @@ class Cells:
     scenario: Ints
     holder: Ints
     until: Ints
+    fast_before: Ints
+    """The last fast acceptance before `until` takes effect, −1 if none: places `until` in time."""
     low: Floats
     high: Floats
 
@@ -52,6 +54,7 @@ class Cells:
             self.scenario[keep],
             self.holder[keep],
             self.until[keep],
+            self.fast_before[keep],
             self.low[keep],
             self.high[keep],
         )
@@ -61,7 +64,7 @@ class Cells:
         return Cells(
             *(
                 np.concatenate([getattr(part, name) for part in parts])
-                for name in ("scenario", "holder", "until", "low", "high")
+                for name in ("scenario", "holder", "until", "fast_before", "low", "high")
             )
         )
 
@@ -181,8 +184,8 @@ def _later(
     slow_holds_from = _crossing(duo.stage.flat, slow, duo.slow.L, fast, duo.fast.L)
     slow_holds_from = np.where(slow >= fast, 0.0, slow_holds_from)
     slow_holds_from = np.where(slow < 0, np.inf, slow_holds_from)
-    by_fast = Cells(scenario, fast, until, low, np.minimum(high, slow_holds_from))
-    by_slow = Cells(scenario, slow + duo.n, until, np.maximum(low, slow_holds_from), high)
+    by_fast = Cells(scenario, fast, until, fast, low, np.minimum(high, slow_holds_from))
+    by_slow = Cells(scenario, slow + duo.n, until, fast, np.maximum(low, slow_holds_from), high)
     return Cells.join([part.where(part.low < part.high) for part in (by_fast, by_slow)])
 
 

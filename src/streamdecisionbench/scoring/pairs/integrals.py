@@ -106,6 +106,7 @@ def own(duo: Duo, slow: bool, accepted_below: Floats, at: Scales) -> Cells:
         scenario,
         node,
         node,
+        np.full(len(node), -1),
         at.low[scenario],
         np.minimum(accepted_below[step], at.high[scenario]),
     )

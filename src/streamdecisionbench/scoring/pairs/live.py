@@ -27,12 +27,12 @@ from streamdecisionbench.scoring.pairs.replay import (
     Counts,
     Path,
     count,
-    ends,
     path_at,
     shares_along,
 )
 from streamdecisionbench.scoring.score import Shares, level_weights, macro_shares, score
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline, timelines
+from streamdecisionbench.scoring.trajectory import in_force_until
 from streamdecisionbench.suite.find_suite import find_suite
 from streamdecisionbench.suite.scenario import Suite
 
@@ -249,7 +249,7 @@ def _recorded_path(
     nodes = np.array(node, dtype=np.int64)
     times = np.array(begin, dtype=np.float64)
     scenario = duo.scenario[nodes]
-    return Path(nodes, scenario, times, ends(times, scenario, flat.H), refused)
+    return Path(nodes, scenario, times, in_force_until(times, scenario, flat.H), refused)
 
 
 def _effective(response: Response) -> float:

@@ -23,6 +23,7 @@ from streamdecisionbench.in_force import REACH
 from streamdecisionbench.scoring.classes import CLASSES, N_METRICS, Cumulative, classify
 from streamdecisionbench.scoring.pairs.nominal_clock import Duo
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
+from streamdecisionbench.scoring.trajectory import in_force_until
 
 __all__ = ["SLOW_SHARE", "Counts", "Path", "StaleLoss", "path_at", "shares_along"]
 
@@ -93,16 +94,12 @@ def path_at(duo: Duo, c: Floats, rule: str) -> Path:
     node, begin = node[order], time[order]
     scenario = duo.scenario[node]
     return Path(
-        node, scenario, begin, ends(begin, scenario, flat.H), int((delivered & ~take_slow).sum())
+        node,
+        scenario,
+        begin,
+        in_force_until(begin, scenario, flat.H),
+        int((delivered & ~take_slow).sum()),
     )
-
-
-def ends(begin: Floats, scenario: Ints, horizon: Floats) -> Floats:
-    """An answer is in force until the next one of its scenario takes effect, or the horizon."""
-    if not begin.size:
-        return begin
-    last = np.append(scenario[1:] != scenario[:-1], True)
-    return np.where(last, horizon[scenario], np.append(begin[1:], 0.0))
 
 
 def shares_along(duo: Duo, path: Path, flat: Flat, time: Cumulative, segment: Cumulative) -> Floats:
