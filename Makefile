@@ -31,7 +31,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[report,openai,typesafe]'
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[report,openai,typesafe,serve]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python

@@ -1,11 +1,13 @@
 """How late the recorder is: release lag, dispatch lag, and what a thousand streams at once cost.
 
-    python bench/recorder.py                 # both measurements, about a minute
+    python bench/recorder.py                 # all three, about a minute
     python bench/recorder.py --loop asyncio  # without uvloop
 
-A real HTTP server in a process of its own answers after a fixed delay. The first measurement records
-480 steps with 31–32 requests in flight, through httpx, into a real recording folder, and prints lags
-beside the dispatch waits published for 480 requests. The second runs many streams in one event loop.
+The server of `sdb serve` in a process of its own answers after a fixed delay. The first measurement
+asks it over one socket, one request at a time, and prints how much later than planned its replies
+are. The second records 480 steps with 31–32 requests in flight, through httpx, into a real recording
+folder, and prints lags beside the dispatch waits published for 480 requests. The third runs many
+streams in one event loop.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
+import socket
 import subprocess
 import sys
 import tempfile
@@ -114,7 +117,7 @@ class PooledComponent:
         reader, writer = connection or await asyncio.open_connection("127.0.0.1", self._port)
         writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
         head = await reader.readuntil(b"\r\n\r\n")
-        size = int(head.split(b"Content-Length: ")[1].split(b"\r\n")[0])
+        size = int(head.split(b"content-length: ")[1].split(b"\r\n")[0])
         data = await reader.readexactly(size)
         received = time.monotonic()
         self._idle.append((reader, writer))
@@ -148,6 +151,25 @@ def bare_sleep(interval_s: float = 0.01) -> None:
         if stop.is_set():
             break
     show("a process that only sleeps, meanwhile", late)
+
+
+def planned_delay(port: str, delay_s: float, requests: int) -> None:
+    """How much later than planned a reply is here: the server's error and one trip over loopback."""
+    body = b'{"state":"' + b"x" * 12_000 + b'"}'
+    request = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    late = []
+    with socket.create_connection(("127.0.0.1", int(port))) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for k in range(requests):
+            time.sleep(0.0003 * (k % 7))  # not in step with the timer's milliseconds
+            begin = time.monotonic()
+            connection.sendall(request)
+            reply = b""
+            while not reply.endswith(b"}"):
+                reply += connection.recv(65536)
+            late.append(time.monotonic() - begin - delay_s)
+    print(f"{requests} requests one after another, planned to take {1e3 * delay_s:g} ms each")
+    show("later than planned", late)
 
 
 def lags_in_flight(url: str, delay_s: float, steps: int, interval_s: float) -> None:
@@ -237,39 +259,19 @@ def loop_factory(name: str):  # type: ignore[no-untyped-def]
     return asyncio.new_event_loop
 
 
-class Server(asyncio.Protocol):
-    """HTTP/1.1 with keep-alive and nothing else: reads a request, answers after a delay."""
-
-    delay_s = 0.0
-    reply = msgspec.json.encode(ANSWER)
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport
-        self._buffer = bytearray()
-
-    def data_received(self, data: bytes) -> None:
-        self._buffer += data
-        end = self._buffer.find(b"\r\n\r\n")
-        if end < 0:
-            return
-        head = bytes(self._buffer[:end]).lower()
-        size = int(head.split(b"content-length: ")[1].split(b"\r\n")[0])
-        if len(self._buffer) < end + 4 + size:
-            return
-        del self._buffer[: end + 4 + size]
-        asyncio.get_running_loop().call_later(self.delay_s, self._answer)
-
-    def _answer(self) -> None:
-        head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(self.reply)
-        self._transport.write(head + self.reply)  # type: ignore[attr-defined]
-
-
 async def serve(delay_s: float) -> None:
-    Server.delay_s = delay_s
-    loop = asyncio.get_running_loop()
-    server = await loop.create_server(Server, "127.0.0.1", 0, backlog=4096)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await loop.run_in_executor(None, sys.stdin.read)
+    """The server library of `sdb serve`, answering everything after `delay_s`."""
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
+    from streamdecisionbench.components.serving.listening import listen
+    from streamdecisionbench.components.serving.planned_replies import Planned, planned
+
+    endpoint = planned(lambda body: Planned(ANSWER, delay_s))
+    app = Starlette(routes=[Route("/", endpoint, methods=["POST"])])
+    async with listen(app, "127.0.0.1", 0) as listening:
+        print(listening.port, flush=True)
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 
 
 def main() -> None:
@@ -292,6 +294,8 @@ def main() -> None:
     if chosen.loop == "asyncio":
         record_module._event_loop = lambda: ("asyncio", None)
     print(f"event loop: {chosen.loop}")
+    with Beside("--serve", "0.0205") as port, Beside("--sleep"):
+        planned_delay(port, 0.0205, 500)
     delay_s = 31.5 * chosen.interval
     with Beside("--serve", str(delay_s)) as port, Beside("--sleep"):
         lags_in_flight(f"http://127.0.0.1:{port}/", delay_s, chosen.steps, chosen.interval)

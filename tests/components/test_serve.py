@@ -203,11 +203,10 @@ def test_keep_alive_and_pipelined_requests_answer_in_order(server: Server) -> No
     data, wanted = b"", []
     for model, t in (("steady", 1), ("quick", 2), ("quick", 3)):
         body = json.dumps(body_of(server, model, "assembly_a", t)).encode()
-        data += (
-            f"POST /v1/systemone HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
-        )
+        head = f"POST /v1/systemone HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        data += head.encode() + body
         wanted.append(f"simulated:{model}")
-    data += b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n"
+    data += b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as sock:
         sock.sendall(data)
         found = b""
@@ -215,33 +214,54 @@ def test_keep_alive_and_pipelined_requests_answer_in_order(server: Server) -> No
             found += chunk
     assert [m.decode() for m in re.findall(rb'"model":"([^"]+)"', found)] == wanted
     assert found.count(b"HTTP/1.1 200 OK") == 4
-    assert b"Connection: close" in found
+    assert b"connection: close" in found.lower()
 
 
 @pytest.mark.parametrize(
     ("data", "status"),
     [
         (b"\x00\x01\x02\r\n\r\n", 400),
-        (b"GET /health\r\n\r\n", 400),
-        (b"GET /health HTTP/2.0\r\n\r\n", 505),
+        (b"GET /health HTTP/9.7\r\n\r\n", 400),
         (b"GET /health HTTP/1.1\r\nbad header\r\n\r\n", 400),
-        (b"GET /health HTTP/1.1\r\nbad name: x\r\n\r\n", 400),
         (b"POST /v1/responses HTTP/1.1\r\nContent-Length: -5\r\n\r\n", 400),
         (b"POST /v1/responses HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
-        (b"POST /v1/responses HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", 413),
-        (b"POST /v1/responses HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
-        (b"GET /health HTTP/1.1\r\nx: " + b"y" * 40000 + b"\r\n\r\n", 431),
-        (b"PUT /health HTTP/1.1\r\nConnection: close\r\n\r\n", 405),
-        (b"GET /nowhere HTTP/1.1\r\nConnection: close\r\n\r\n", 404),
     ],
 )
-def test_malformed_requests_get_a_status_and_the_server_lives(
+def test_what_is_not_http_gets_a_status_and_the_server_lives(
     server: Server, data: bytes, status: int
 ) -> None:
+    """Refused by the server library, in its words."""
     reply = server.raw(data)
     assert reply.startswith(f"HTTP/1.1 {status} ".encode()), reply[:200]
-    assert json.loads(reply.partition(b"\r\n\r\n")[2])["error"]["message"]
     assert server.get("/health")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"POST /v1/responses HTTP/1.1\r\nContent-Length: 99999999999", 413),
+        (b"PUT /health HTTP/1.1", 405),
+        (b"GET /v1/systemone HTTP/1.1", 405),
+        (b"GET /nowhere HTTP/1.1", 404),
+    ],
+)
+def test_requests_out_of_place_are_refused_in_json(
+    server: Server, head: bytes, status: int
+) -> None:
+    refused = server.get("/health")[1]["refused"]
+    reply = server.raw(head + b"\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert reply.startswith(f"HTTP/1.1 {status} ".encode()), reply[:200]
+    assert json.loads(reply.partition(b"\r\n\r\n")[2])["error"]["message"]
+    assert server.get("/health")[1]["refused"] == refused + 1
+
+
+def test_a_body_in_chunks_is_read(server: Server) -> None:
+    body = json.dumps(body_of(server, "quick", "debugging_b", 9)).encode()
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    pieces = (body[k : k + 1000] for k in range(0, len(body), 1000))
+    connection.request("POST", "/v1/systemone", pieces, encode_chunked=True)
+    reply = json.loads(connection.getresponse().read())
+    assert reply == server.post("/v1/systemone", body)[1]
 
 
 @pytest.mark.parametrize(

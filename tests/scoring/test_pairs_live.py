@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from streamdecisionbench.components.serving.http_server import start
+from streamdecisionbench.components.serving.listening import listen
 from streamdecisionbench.components.serving.simulation_server import DemoServer
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.components.simulated.simulator import Simulator
@@ -136,11 +136,11 @@ def served(suite: Suite) -> Iterator[str]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    server = asyncio.run_coroutine_threadsafe(start(demo.handle, "127.0.0.1", 0), loop).result(30)
+    listening = listen(demo.application(), "127.0.0.1", 0)
     try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        yield asyncio.run_coroutine_threadsafe(listening.__aenter__(), loop).result(30).url
     finally:
-        loop.call_soon_threadsafe(server.close)
+        asyncio.run_coroutine_threadsafe(listening.__aexit__(None, None, None), loop).result(30)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(10)
 

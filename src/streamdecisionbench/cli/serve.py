@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from streamdecisionbench.errors import InputError
+
 if TYPE_CHECKING:
     from streamdecisionbench.components.serving.simulation_server import DemoServer
 
@@ -36,7 +38,13 @@ def serve(
     """
     import asyncio
 
-    from streamdecisionbench.components.serving.simulation_server import DemoServer
+    try:
+        from streamdecisionbench.components.serving.simulation_server import DemoServer
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"serving needs {error.name}, which is not installed",
+            fix="pip install 'streamdecisionbench[serve]'",
+        ) from None
     from streamdecisionbench.components.simulated.profiles import builtin_profiles, find_profile
     from streamdecisionbench.components.simulated.simulator import Simulator
     from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
@@ -54,29 +62,15 @@ def serve(
 
 
 async def _serve(demo: DemoServer, host: str, port: int) -> None:
-    import asyncio
-    import signal
+    from streamdecisionbench.components.serving.listening import listen, stop_signal
 
-    from streamdecisionbench.components.serving.http_server import start
-    from streamdecisionbench.errors import InputError
-
-    try:
-        server = await start(demo.handle, host, port)
-    except OSError as error:
-        raise InputError(
-            f"cannot listen on {host}:{port} ({error.strerror})",
-            fix="choose another --port or --host",
-        ) from None
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, stop.set)
-    bound_host, bound_port = server.sockets[0].getsockname()[:2]
-    shown = f"[{bound_host}]" if ":" in bound_host else bound_host
-    suite = demo.simulator.suite
-    typer.echo(f"simulated components on http://{shown}:{bound_port} (stop with Ctrl-C)")
-    typer.echo(f"suite: {suite.name}, {demo.simulator.states} states, seed {demo.simulator.seed}")
-    typer.echo(f"models: {', '.join(demo.profiles)}")
-    await stop.wait()
-    server.close()
+    async with listen(demo.application(), host, port) as listening:
+        stop = stop_signal()
+        suite = demo.simulator.suite
+        typer.echo(f"simulated components on {listening.url} (stop with Ctrl-C)")
+        typer.echo(
+            f"suite: {suite.name}, {demo.simulator.states} states, seed {demo.simulator.seed}"
+        )
+        typer.echo(f"models: {', '.join(demo.profiles)}")
+        await stop.wait()
     typer.echo(f"answered {demo.answered} requests, refused {demo.refused}")

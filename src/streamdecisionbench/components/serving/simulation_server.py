@@ -7,19 +7,23 @@ time, so a client measures what it would measure against a service with the publ
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from starlette.applications import Starlette
+from starlette.routing import Route
 
 from streamdecisionbench.components.contract import Answer
-from streamdecisionbench.components.serving.http_server import (
-    HttpError,
-    HttpReply,
-    HttpRequest,
-    error_reply,
-    json_reply,
+from streamdecisionbench.components.serving.planned_replies import (
+    FinishAt,
+    Handler,
+    Planned,
+    Refusal,
+    application,
+    on_arrival,
+    planned,
 )
 from streamdecisionbench.components.simulated.profiles import Profile
 from streamdecisionbench.components.simulated.simulator import Simulator, UnknownStateError
@@ -31,51 +35,54 @@ _DATE = "2026-09-30"
 _CREATED = 1790726400
 """When the published figures were read, as a date and in Unix seconds: profiles need some date."""
 
+_PATHS = (
+    "no such path; this server has POST /v1/systemone, POST /v1/responses, GET /v1/models and "
+    "GET /health"
+)
+
 _ATTEMPTS = 32
 """Places in a text at which a JSON object is looked for."""
 
 
 @dataclass(slots=True)
 class DemoServer:
-    """The handler of the demonstration server, and how much it has answered."""
+    """What the demonstration server answers, and how much it has answered.
+
+    `finish_at` plans when a reply leaves; without limits that is its arrival plus its service time.
+    """
 
     simulator: Simulator
     profiles: Mapping[str, Profile]
+    finish_at: FinishAt = on_arrival
     answered: int = 0
     refused: int = 0
 
-    def handle(self, request: HttpRequest) -> HttpReply:
-        reply = self._route(request)
-        if reply.status >= 400:
-            self.refused += 1
-        elif request.method == "POST":
-            self.answered += 1
-        return reply
+    def application(self) -> Starlette:
+        """Every path with and without `/v1`, since base URLs are written both ways."""
+        answers = {"systemone": self._system_one, "responses": self._responses}
+        listings = {"health": self._health, "models": self._models}
+        routes = []
+        for prefix in ("", "/v1"):
+            for name, answer in answers.items():
+                endpoint = planned(self._counted(answer), self.finish_at)
+                routes.append(Route(f"{prefix}/{name}", endpoint, methods=["POST"]))
+            for name, listing in listings.items():
+                routes.append(Route(f"{prefix}/{name}", planned(_listed(listing)), methods=["GET"]))
+        return application(routes, no_such_path=_PATHS, refused=self._refuse)
 
-    def _route(self, request: HttpRequest) -> HttpReply:
-        path = request.path.rstrip("/")
-        path = path.removeprefix("/v1")
-        wanted = {"/health": "GET", "/models": "GET", "/systemone": "POST", "/responses": "POST"}
-        if path not in wanted:
-            return error_reply(
-                404,
-                "no such path; this server has POST /v1/systemone, POST /v1/responses, "
-                "GET /v1/models and GET /health",
-                "unknown_path",
-            )
-        if request.method != wanted[path]:
-            return error_reply(405, f"use {wanted[path]} for this path", "method_not_allowed")
-        try:
-            if path == "/health":
-                return json_reply(self._health())
-            if path == "/models":
-                return json_reply(self._models())
-            body = _json_object(request.body)
-            return self._system_one(body) if path == "/systemone" else self._responses(body)
-        except HttpError as error:
-            return error_reply(error.status, error.message, error.code)
-        except UnknownStateError as error:
-            return error_reply(422, str(error), "unknown_state")
+    def _counted(self, answer: Callable[[Mapping[str, Any]], Planned]) -> Handler:
+        def handle(body: bytes) -> Planned:
+            try:
+                reply = answer(_json_object(body))
+            except UnknownStateError as error:
+                raise Refusal(422, str(error), code="unknown_state") from None
+            self.answered += 1
+            return reply
+
+        return handle
+
+    def _refuse(self) -> None:
+        self.refused += 1
 
     def _health(self) -> dict[str, Any]:
         suite = self.simulator.suite
@@ -110,7 +117,7 @@ class DemoServer:
             ],
         }
 
-    def _system_one(self, body: Mapping[str, Any]) -> HttpReply:
+    def _system_one(self, body: Mapping[str, Any]) -> Planned:
         profile = self._profile(body)
         state, questions = body.get("state"), body.get("questions")
         answer = self._answer(profile, state, questions)
@@ -129,40 +136,40 @@ class DemoServer:
             },
             "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
         }
-        return json_reply(value, delay_s=answer.service_s or 0.0)
+        return Planned(value, answer.service_s or 0.0)
 
-    def _responses(self, body: Mapping[str, Any]) -> HttpReply:
+    def _responses(self, body: Mapping[str, Any]) -> Planned:
         profile = self._profile(body)
         if body.get("stream"):
-            raise HttpError(400, "this server does not stream; leave `stream` out")
+            raise Refusal(400, "this server does not stream; leave `stream` out")
         payload = find_payload(body.get("input"))
         answer = self._answer(profile, payload.get("state"), payload.get("questions"))
         text = json.dumps(_shaped(answer.labels, _schema(body)), separators=(",", ":"))
         value = _response_object(profile, text, answer.usage or Usage(), body)
-        return json_reply(value, delay_s=answer.service_s or 0.0)
+        return Planned(value, answer.service_s or 0.0)
 
     def _profile(self, body: Mapping[str, Any]) -> Profile:
         model = body.get("model")
         if not isinstance(model, str):
-            raise HttpError(400, "the request names no `model`")
+            raise Refusal(400, "the request names no `model`")
         profile = self.profiles.get(model.removeprefix("simulated:"))
         if profile is None:
             names = ", ".join(self.profiles)
-            raise HttpError(
+            raise Refusal(
                 404, f"no such profile; `model` is one of: {names}", code="model_not_found"
             )
         return profile
 
     def _answer(self, profile: Profile, state: Any, questions: Any) -> Answer:
         if not isinstance(state, dict) or not isinstance(questions, dict) or not questions:
-            raise HttpError(
+            raise Refusal(
                 422,
                 "the request holds no JSON object with `state` and `questions`",
                 code="no_payload",
             )
         for name, question in questions.items():
             if not isinstance(question, dict) or question.get("type", "choice") != "choice":
-                raise HttpError(422, f"question {name[:80]!r} is not a choice", code="not_a_choice")
+                raise Refusal(422, f"question {name[:80]!r} is not a choice", code="not_a_choice")
         return self.simulator.answer(profile, state, questions)
 
 
@@ -183,6 +190,10 @@ def find_payload(value: Any) -> dict[str, Any]:
             else:
                 found |= {k: v for k, v in candidate.items() if k in ("state", "questions")}
     return found
+
+
+def _listed(listing: Callable[[], dict[str, Any]]) -> Handler:
+    return lambda _: Planned(listing())
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -222,9 +233,9 @@ def _json_object(body: bytes) -> dict[str, Any]:
     try:
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        raise HttpError(400, "the body is not valid JSON", code="invalid_json") from None
+        raise Refusal(400, "the body is not valid JSON", code="invalid_json") from None
     if not isinstance(value, dict):
-        raise HttpError(400, "the body is not a JSON object", code="invalid_json")
+        raise Refusal(400, "the body is not a JSON object", code="invalid_json")
     return value
 
 

@@ -1,0 +1,172 @@
+"""HTTP replies that leave at a planned moment, for measuring time.
+
+The reply is ready before the wait starts and leaves at its planned moment on the monotonic clock, so
+the server's own work is inside the planned time, not on top of it. A waiting request costs one timer:
+hundreds may wait at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import zlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+__all__ = ["FinishAt", "Handler", "Planned", "Refusal", "application", "on_arrival", "planned"]
+
+MAX_BODY = 8 * 1024 * 1024
+BODY_S = 120.0
+"""A request whose body does not arrive within this time is refused."""
+
+TIMER_S = 0.001
+"""How late the event loop's timers may wake."""
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A JSON reply, and how many seconds of service it stands for."""
+
+    value: Any
+    service_s: float = 0.0
+
+
+Handler = Callable[[bytes], Planned]
+"""From a request's body to its reply."""
+
+FinishAt = Callable[[float, float], float]
+"""From (arrived, service_s) to the moment the reply leaves, both on the event loop's clock."""
+
+
+class Refusal(HTTPException):
+    """A status, a message and a code, in the error shape both protocols' clients read."""
+
+    def __init__(self, status: int, message: str, *, code: str = "") -> None:
+        super().__init__(status, message)
+        self.code = code or HTTPStatus(status).phrase.lower().replace(" ", "_")
+
+
+def on_arrival(arrived: float, service_s: float) -> float:
+    """Unlimited capacity: service starts when the request arrives."""
+    return arrived + service_s
+
+
+def planned(
+    handler: Handler, finish_at: FinishAt = on_arrival
+) -> Callable[[Request], Awaitable[Response]]:
+    """A starlette endpoint that answers with what `handler` planned, when it planned it."""
+
+    async def endpoint(request: Request) -> Response:
+        body = await _body(request)
+        loop = asyncio.get_running_loop()
+        arrived = loop.time()
+        try:
+            reply = handler(body)
+        except HTTPException:
+            raise
+        except Exception as error:
+            # The type alone: a message could quote the request.
+            _LOG.error("a handler failed: %s", type(error).__name__)
+            raise Refusal(500, "the server failed on this request", code="internal_error") from None
+        response = _json(reply.value)
+        await _until(finish_at(arrived, reply.service_s), loop)
+        return response
+
+    return endpoint
+
+
+def application(
+    routes: Sequence[BaseRoute], *, no_such_path: str, refused: Callable[[], None]
+) -> Starlette:
+    """An application whose refusals are JSON, too; `refused` is called at each."""
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        if not isinstance(error, HTTPException):
+            raise error
+        refused()
+        status, message, code = error.status_code, error.detail, ""
+        if isinstance(error, Refusal):
+            code = error.code
+        elif status == 404:
+            message, code = no_such_path, "unknown_path"
+        elif status == 405:
+            allowed = (error.headers or {}).get("Allow", "").replace(",", " ").split()
+            wanted = ", ".join(word for word in sorted(allowed) if word != "HEAD")
+            message, code = f"use {wanted} for this path", "method_not_allowed"
+        kind = "invalid_request_error" if status < 500 else "server_error"
+        return _json(
+            {"error": {"message": message, "type": kind, "param": None, "code": code}}, status
+        )
+
+    return Starlette(routes=routes, exception_handlers={HTTPException: refuse})
+
+
+async def _until(moment: float, loop: asyncio.AbstractEventLoop) -> None:
+    """Waits to a moment of the loop's clock.
+
+    Timers wake up to a millisecond late, since that is how finely the loop asks the system to sleep.
+    The timer is set that much early; until the moment the loop goes round and serves others.
+    """
+    early = moment - TIMER_S
+    if early > loop.time():
+        waiter: asyncio.Future[None] = loop.create_future()
+        timer = loop.call_at(early, waiter.set_result, None)
+        try:
+            await waiter
+        finally:
+            timer.cancel()
+    while loop.time() < moment:
+        await asyncio.sleep(0)
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return Response(body, status, media_type="application/json")
+
+
+async def _body(request: Request) -> bytes:
+    """The whole body without its compression, never larger than `MAX_BODY`."""
+    too_large = Refusal(413, f"the body is larger than {MAX_BODY} bytes")
+    length = request.headers.get("content-length", "0")
+    if length.isdigit() and int(length) > MAX_BODY:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_S):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MAX_BODY:
+                    raise too_large
+    except TimeoutError:
+        raise Refusal(408, "the request did not arrive in time", code="timeout") from None
+    except ClientDisconnect:
+        raise Refusal(400, "the client went away") from None
+    return _plain(bytes(body), request.headers.get("content-encoding", "identity"))
+
+
+def _plain(body: bytes, encoding: str) -> bytes:
+    encoding = encoding.strip().lower()
+    if encoding in ("", "identity") or not body:
+        return body
+    if encoding == "gzip":
+        unzip = zlib.decompressobj(wbits=31)
+        with contextlib.suppress(zlib.error):
+            plain = unzip.decompress(body, MAX_BODY)
+            if unzip.unconsumed_tail:
+                raise Refusal(413, f"the body is larger than {MAX_BODY} bytes")
+            if unzip.eof:
+                return plain
+        raise Refusal(400, "the body is not valid gzip")
+    raise Refusal(415, f"the body is encoded as {encoding[:20]!r}; send it plain or as gzip")
