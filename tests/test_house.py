@@ -14,8 +14,8 @@ import streamdecisionbench
 PACKAGE = "streamdecisionbench"
 HOME = Path(streamdecisionbench.__file__).parent
 ROOMS = (
-    "errors", "in_force", "suite", "families", "components", "audit", "recording", "scoring",
-    "logs", "meter", "analysis", "report", "cli",
+    "errors", "in_force", "policy_file", "suite", "families", "components", "audit", "recording",
+    "scoring", "logs", "meter", "analysis", "report", "cli",
 )  # fmt: skip
 """In order. `logs` and `meter` stand where they may be built; a room that is not there yet is fine."""
 ANYWHERE = ("_version", "errors", "in_force")

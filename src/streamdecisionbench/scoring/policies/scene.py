@@ -1,0 +1,252 @@
+"""Scenarios of one length as arrays: all that a policy sees of components, states and references.
+
+Axes are written in order: variant v (one threshold each), component k, scenario s, step i. A *row*
+is one replay: a scenario, a variant and a scale c = tick/Δ by which every delay is multiplied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.policy_file import Policy
+from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline
+
+__all__ = ["Answers", "Rows", "Scene", "Variant", "scenes"]
+
+Bools = NDArray[np.bool_]
+
+NO_FALLBACK = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """One component's answers, scenario by scenario.
+
+    An infinite latency is an answer that nobody has: the request was never made, or given up.
+    """
+
+    name: str
+    parts: Sequence[Timeline]
+    confidence: Mapping[str, Sequence[Floats]] | None = None
+    """By way of composing ("min", "product"): how sure each composed decision is."""
+    cost: Sequence[Floats] | None = None
+    """Money for each request."""
+    waited: Sequence[Floats] | None = None
+    """Where a latency is infinite: for how many seconds the request is known to have run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The numbers of a policy that a search varies while everything else stays."""
+
+    gate: float = 0.0
+    below: float = 0.0
+    after_s: float = np.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Replays to make: scenario, variant and scale of each."""
+
+    scenario: Ints
+    variant: Ints
+    c: Floats
+
+    def __len__(self) -> int:
+        return len(self.c)
+
+    def slice(self, begin: int, end: int) -> Rows:
+        return Rows(self.scenario[begin:end], self.variant[begin:end], self.c[begin:end])
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Scenarios with the same number of steps, for one policy and its variants."""
+
+    policy: Policy
+    index: Ints
+    """Which scenario of the whole each is."""
+    release: Floats
+    horizon: Floats
+    tick: Floats
+    reference: Ints
+    latency: Floats
+    predicted: Ints
+    sure: Bools
+    """[v, k, s, i]: passes the gate."""
+    unsure: Bools
+    """[v, k, s, i]: makes the next component be asked."""
+    wanted: Bools
+    """[s, i]: the dispatch mode sends it at all."""
+    after: Floats
+    """[v]: seconds from release to expiry."""
+    fallback: Ints
+    """[s]: id of the decision to fall back to, −1 for none."""
+    names: Sequence[str]
+    """Of the scenarios."""
+
+    @property
+    def components(self) -> int:
+        return len(self.latency)
+
+    @property
+    def n(self) -> int:
+        return int(self.release.shape[1])
+
+    @property
+    def count(self) -> int:
+        return len(self.horizon)
+
+    @cached_property
+    def ends(self) -> Floats:
+        """Where each step's evidence is replaced."""
+        return np.concatenate((self.release[:, 1:], self.horizon[:, None]), axis=1)
+
+    @cached_property
+    def edges(self) -> Floats:
+        """Releases and the horizon after them."""
+        return np.concatenate((self.release, self.horizon[:, None]), axis=1)
+
+    @cached_property
+    def time_weight(self) -> Floats:
+        """Per scenario and step: seconds to shares of observed time."""
+        observed = self.horizon - self.release[:, 0]
+        return np.repeat((1.0 / observed)[:, None], self.n, axis=1)
+
+    @cached_property
+    def segment_weight(self) -> Floats:
+        """Per scenario and step: seconds to segment-balanced shares, 1 / (K · |I_k|)."""
+        out = np.empty_like(self.release)
+        for s, y in enumerate(self.reference):
+            starts = np.flatnonzero(np.append(True, y[1:] != y[:-1]))
+            counts = np.diff(np.append(starts, self.n))
+            lengths = self.ends[s][starts + counts - 1] - self.release[s][starts]
+            out[s] = np.repeat(1.0 / (len(starts) * lengths), counts)
+        return out
+
+    @cached_property
+    def before(self) -> tuple[Floats, Floats]:
+        """`_before` by time and by segment-balanced weight."""
+        return self._before(self.time_weight), self._before(self.segment_weight)
+
+    def _before(self, weight: Floats) -> Floats:
+        """[s, d, i]: weight of all steps before i whose reference is d; the last d is never."""
+        decisions = int(self.reference.max()) + 2
+        amounts = (self.ends - self.release) * weight
+        hit = self.reference[:, None, :] == np.arange(decisions)[None, :, None]
+        sums = np.cumsum(np.where(hit, amounts[:, None, :], 0.0), axis=2)
+        return np.concatenate((np.zeros((self.count, decisions, 1)), sums), axis=2)
+
+    def known(self, decision: Ints) -> Ints:
+        """Decision ids with everything that is never a reference as one id."""
+        never = int(self.reference.max()) + 1
+        return np.where((decision < 0) | (decision > never), never, decision)
+
+    def rows(self, interval: float, variants: int = 1) -> Rows:
+        """Every scenario under every variant at one interval, variant by variant."""
+        scenario = np.tile(np.arange(self.count), variants)
+        variant = np.repeat(np.arange(variants), self.count)
+        return Rows(scenario, variant, (self.tick / interval)[scenario])
+
+
+def scenes(
+    policy: Policy,
+    components: Sequence[Answers],
+    *,
+    variants: Sequence[Variant] | None = None,
+    changed: Mapping[str, Bools] | None = None,
+    fallback: Mapping[str, int] | None = None,
+) -> list[Scene]:
+    """The scenarios of these components, grouped by length. All components hold the same ones.
+
+    `changed` says by scenario which states are sent (mode "changed"), `fallback` which decision id
+    it falls back to. Without `variants`, the policy's own numbers are the only one.
+    """
+    parts = components[0].parts
+    below = policy.cascade.below if policy.when_unsure and policy.cascade else 0.0
+    own = Variant(policy.gate.confidence, below, policy.expire.after_s)
+    variants = variants or [own]
+    sureness = [_sureness(policy, k, one, variants) for k, one in enumerate(components)]
+    lengths = dict.fromkeys(p.n for p in parts)
+    return [
+        _scene(
+            policy,
+            components,
+            [s for s, p in enumerate(parts) if p.n == n],
+            variants,
+            sureness,
+            changed or {},
+            fallback or {},
+        )
+        for n in lengths
+    ]
+
+
+def _scene(
+    policy: Policy,
+    components: Sequence[Answers],
+    index: Sequence[int],
+    variants: Sequence[Variant],
+    sureness: Sequence[Sequence[Floats] | None],
+    changed: Mapping[str, Bools],
+    fallback: Mapping[str, int],
+) -> Scene:
+    parts = [components[0].parts[s] for s in index]
+    gates = np.array([v.gate for v in variants])[:, None, None, None]
+    belows = np.array([v.below for v in variants])[:, None, None, None]
+    # Without confidences only thresholds that need none get this far.
+    confidence = np.stack(
+        [
+            np.full((len(parts), parts[0].n), 0.5)
+            if own is None
+            else np.stack([own[s] for s in index])
+            for own in sureness
+        ]
+    )
+    gated = np.array(policy.gated())[None, :, None, None]
+    every = np.ones(parts[0].n, dtype=bool)
+    sends_changes = policy.dispatch.mode == "changed"
+    return Scene(
+        policy=policy,
+        index=np.array(index, dtype=np.int64),
+        release=np.stack([p.release for p in parts]),
+        horizon=np.array([p.horizon for p in parts]),
+        tick=np.array([p.tick for p in parts]),
+        reference=np.stack([p.reference for p in parts]),
+        latency=np.stack([np.stack([one.parts[s].latency for s in index]) for one in components]),
+        predicted=np.stack(
+            [np.stack([one.parts[s].predicted for s in index]) for one in components]
+        ),
+        sure=(confidence[None] >= gates) | ~gated,
+        unsure=confidence[None] < belows,
+        wanted=np.stack(
+            [changed.get(p.episode_id, every) if sends_changes else every for p in parts]
+        ),
+        after=np.array([v.after_s for v in variants], dtype=np.float64),
+        fallback=np.array([fallback.get(p.episode_id, NO_FALLBACK) for p in parts], dtype=np.int64),
+        names=[p.episode_id for p in parts],
+    )
+
+
+def _sureness(
+    policy: Policy, k: int, one: Answers, variants: Sequence[Variant]
+) -> Sequence[Floats] | None:
+    """The confidences a policy reads of a component; refused where it has none to read."""
+    gated, further = policy.gated()[k], policy.when_unsure and k + 1 < policy.count
+    needed = any((gated and 0 < v.gate <= 1) or (further and 0 < v.below <= 1) for v in variants)
+    if not needed:
+        return None
+    if one.confidence is None:
+        part = "[gate]" if gated and policy.gate.confidence > 0 else '[cascade] ask = "when-unsure"'
+        raise InputError(
+            f"its answers carry no confidences, and {part} needs them",
+            where=one.name,
+            fix="leave that part out, or record a component that returns probabilities",
+        )
+    return one.confidence[policy.gate.compose]

@@ -1,0 +1,355 @@
+"""One policy on recorded answers: what it keeps in force, what it costs, what it did on the way.
+
+>>> import streamdecisionbench as sdb
+>>> from streamdecisionbench.policy_file import Dispatch, Policy
+>>> suite, recording = sdb.example_suite(), sdb.example_recording()
+>>> plain = score_policy_recordings(Policy(), [recording], suite)
+>>> round(plain.in_force, 3), plain.counts.requests
+(0.6, (4,))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from streamdecisionbench._version import __version__
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.policy_file import Policy
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.bounds import Bounds, check_interval
+from streamdecisionbench.scoring.classes import N_METRICS, shares_at
+from streamdecisionbench.scoring.curves import METRICS, Curve, curves_of
+from streamdecisionbench.scoring.in_force_replay import accepted_at
+from streamdecisionbench.scoring.integrals import Pieces, integrate, integrated_shares, pieces
+from streamdecisionbench.scoring.policies.cover import cover
+from streamdecisionbench.scoring.policies.read_answers import (
+    Setting,
+    answers_of,
+    on_one_clock,
+    setting_of,
+)
+from streamdecisionbench.scoring.policies.scene import Answers, Scene, scenes
+from streamdecisionbench.scoring.policies.shares import Replay, replay
+from streamdecisionbench.scoring.score import Shares, level_weights, macro_shares
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
+from streamdecisionbench.suite.find_suite import find_suite
+from streamdecisionbench.suite.scenario import Suite
+
+__all__ = [
+    "Counts",
+    "PolicyLevel",
+    "PolicyScore",
+    "score_policy",
+    "score_policy_recordings",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What became of states and answers at the interval, over all scenarios; tuples by component."""
+
+    states: int
+    requests: tuple[int, ...]
+    cancelled: tuple[int, ...]
+    answers: tuple[int, ...]
+    """That arrived before the horizon."""
+    withheld: tuple[int, ...]
+    """Of these, kept back by the gate."""
+    taken: tuple[int, ...]
+    held_back: int
+    """Sure and new, but not yet agreed on: kept back by the debounce."""
+    expiries: int
+    """Decisions that yielded to the fallback before another one came."""
+    escalations: int
+    """Requests that an unsure answer caused."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyLevel:
+    """A scenario, a family (mean of scenarios) or the whole (mean of families).
+
+    A = C·U_cur + λ with C the share of time whose source is current (`at_interval.oracle` of the six
+    classes). `oracle` is O, what the reference answers would get under this policy. C = O unless the
+    policy looks at what was answered: a debounce, or a fallback decision.
+    """
+
+    name: str
+    at_interval: Shares
+    integrated: Shares
+    oracle: float
+    oracle_integrated: float
+
+    @property
+    def in_force(self) -> float:
+        return self.at_interval.in_force
+
+    @property
+    def log_auc(self) -> float:
+        return self.integrated.in_force
+
+    @property
+    def current(self) -> float:
+        """C: the share of time with a decision whose source is current."""
+        return self.at_interval.oracle
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyScore:
+    """Everything `sdb policy score` says about one policy on one set of components."""
+
+    policy: Policy
+    components: tuple[str, ...]
+    interval: float
+    bounds: Bounds
+    clock: str
+    overall: PolicyLevel
+    by_family: Mapping[str, PolicyLevel]
+    by_scenario: Mapping[str, PolicyLevel]
+    family_of: Mapping[str, str]
+    counts: Counts
+    cost_per_hour: float | None
+    parts: Sequence[Timeline]
+    pieces: Pieces
+    notes: tuple[str, ...] = ()
+    signature: str = ""
+    simulated: bool = False
+
+    @property
+    def in_force(self) -> float:
+        return self.overall.in_force
+
+    @property
+    def log_auc(self) -> float:
+        return self.overall.log_auc
+
+    def curve(
+        self, level: str = "overall", metrics: tuple[str, ...] = ("in_force",)
+    ) -> dict[str, Curve]:
+        """Exact curves c0 + c1/Δ over the bounds, jumps included."""
+        ticks = np.array([p.tick for p in self.parts])
+        chosen = {name: METRICS[name] for name in metrics}
+        return curves_of(self.pieces, ticks, level_weights(self.parts, level), self.bounds, chosen)
+
+
+def score_policy(
+    policy: Policy,
+    components: Sequence[Answers],
+    *,
+    interval: float = 2.0,
+    bounds: Bounds | None = None,
+    setting: Setting | None = None,
+) -> PolicyScore:
+    """Scores arrays: what `score_policy_recordings` does once recordings have become answers."""
+    check_interval(interval)
+    bounds, setting = bounds or Bounds(), setting or Setting({}, {})
+    if len(components) != policy.count:
+        raise InputError(
+            f"the policy takes {policy.count} component(s), {len(components)} given",
+            where=policy.name,
+            fix="give one recording per name in cascade.components, in that order",
+        )
+    components = on_one_clock(components)
+    parts = components[0].parts
+    found = _Found(policy, components, interval, bounds, setting)
+    best = found
+    if policy.debounce.agree > 1 or setting.fallback:
+        perfect = [
+            replace(one, parts=[replace(p, predicted=p.reference) for p in one.parts])
+            for one in components
+        ]
+        best = _Found(policy, perfect, interval, bounds, setting)
+        oracles = _right(best.at_interval), _right(best.integrated)
+    else:
+        oracles = found.at_interval[:, :2].sum(axis=1), found.integrated[:, :2].sum(axis=1)
+    untimed = np.array([p.untimed for p in components[-1].parts])
+
+    def level(name: str, weights: Floats) -> PolicyLevel:
+        return PolicyLevel(
+            name,
+            macro_shares(found.at_interval, untimed, weights),
+            macro_shares(found.integrated, untimed, weights),
+            float(weights @ oracles[0]),
+            float(weights @ oracles[1]),
+        )
+
+    families = list(dict.fromkeys(p.family for p in parts))
+    return PolicyScore(
+        policy=policy,
+        components=tuple(one.name for one in components),
+        interval=interval,
+        bounds=bounds,
+        clock="recorded" if len(components) == 1 else "nominal",
+        overall=level("overall", level_weights(parts, "overall")),
+        by_family={f: level(f, level_weights(parts, f)) for f in families},
+        by_scenario={
+            p.episode_id: level(p.episode_id, row)
+            for p, row in zip(parts, np.eye(len(parts)), strict=True)
+        },
+        family_of={p.episode_id: p.family for p in parts},
+        counts=found.counts,
+        cost_per_hour=found.cost_per_hour,
+        parts=parts,
+        pieces=found.pieces,
+        notes=setting.notes,
+    )
+
+
+def score_policy_recordings(
+    policy: Policy,
+    recordings: Sequence[Recording],
+    suite: Suite | None = None,
+    *,
+    interval: float = 2.0,
+    bounds: tuple[float, float] = (0.5, 8.0),
+    weighting: str = "log",
+    costs: Sequence[Sequence[Floats] | None] | None = None,
+) -> PolicyScore:
+    """One policy on one recording per component, in the cascade's order."""
+    suite = suite or find_suite(recordings[0].dataset_hash, near=recordings[0].path)
+    costs = costs or [None] * len(recordings)
+    components = [
+        answers_of(one, suite, cost=cost) for one, cost in zip(recordings, costs, strict=True)
+    ]
+    limits = Bounds(bounds[0], bounds[1], weighting)
+    setting = setting_of(policy, suite, [p.episode_id for p in components[0].parts])
+    found = score_policy(policy, components, interval=interval, bounds=limits, setting=setting)
+    return replace(
+        found,
+        signature=_signature(found, recordings, suite),
+        simulated=any(one.simulated for one in recordings),
+    )
+
+
+class _Found:
+    """Tables over scenarios (rows): at the interval and integrated, with their counts."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        components: Sequence[Answers],
+        interval: float,
+        bounds: Bounds,
+        setting: Setting,
+    ) -> None:
+        parts = components[0].parts
+        stages = scenes(policy, components, changed=setting.changed, fallback=setting.fallback)
+        done = [replay(scene, scene.rows(interval)) for scene in stages]
+        self.counts = _count(policy, stages, done)
+        self.cost_per_hour = _cost(components, parts, interval, stages, done)
+        if closed := _closed_form(policy, components, stages):
+            flat, c = closed, closed.tick / interval
+            u = flat.r + c[flat.scenario] * flat.L
+            with np.errstate(invalid="ignore"):
+                self.at_interval = shares_at(flat, u, accepted_at(flat, u))
+                self.integrated = integrated_shares(flat, bounds)
+                self.pieces = pieces(flat, bounds)
+            return
+        self.at_interval = np.zeros((len(parts), N_METRICS))
+        for scene, one in zip(stages, done, strict=True):
+            c = (scene.tick / interval)[:, None]
+            self.at_interval[scene.index] = one.alpha + one.beta * c
+        covered = [cover(scene, bounds) for scene in stages]
+        self.pieces = Pieces(
+            *(
+                np.concatenate([getattr(part, name) for part in covered])
+                for name in ("scenario", "low", "high", "alpha", "beta")
+            )
+        )
+        self.integrated = integrate(Flat(parts), self.pieces, bounds)
+
+
+def _closed_form(
+    policy: Policy, components: Sequence[Answers], stages: Sequence[Scene]
+) -> Flat | None:
+    """One component whose answers just arrive or do not: the plain scorer's own closed form."""
+    arrives_or_not = policy.dispatch.mode in ("every", "changed")
+    if (
+        len(components) > 1
+        or not arrives_or_not
+        or policy.debounce.agree > 1
+        or math.isfinite(policy.expire.after_s)
+    ):
+        return None
+    parts = list(components[0].parts)
+    for scene in stages:
+        for nth, s in enumerate(scene.index.tolist()):
+            arrives = scene.wanted[nth] & scene.sure[0, 0, nth]
+            parts[s] = replace(parts[s], latency=np.where(arrives, parts[s].latency, np.inf))
+    return Flat(parts)
+
+
+def _right(table: Floats) -> Floats:
+    both: Floats = table[:, 0] + table[:, 4]
+    return both
+
+
+def _count(policy: Policy, stages: Sequence[Scene], done: Sequence[Replay]) -> Counts:
+    K = policy.count
+    requests, cancelled, answers, withheld, taken = (np.zeros(K, dtype=np.int64) for _ in range(5))
+    held_back = expiries = 0
+    for scene, one in zip(stages, done, strict=True):
+        flights = one.flights
+        arrived = flights.arrival < scene.horizon[:, None, None]
+        sure = np.swapaxes(scene.sure[0], 0, 1)
+        requests += flights.sent.sum(axis=(0, 2))
+        cancelled += flights.cancelled.sum(axis=(0, 2))
+        answers += arrived.sum(axis=(0, 2))
+        withheld += (arrived & ~sure).sum(axis=(0, 2))
+        taken += np.bincount(one.taken.component, minlength=K)
+        held_back += int(one.taken.held_back.sum())
+        expiries += int((one.held.yields < one.held.end).sum())
+    return Counts(
+        states=sum(scene.release.size for scene in stages),
+        requests=_whole(requests),
+        cancelled=_whole(cancelled),
+        answers=_whole(answers),
+        withheld=_whole(withheld),
+        taken=_whole(taken),
+        held_back=held_back,
+        expiries=expiries,
+        escalations=int(requests[1:].sum()) if policy.when_unsure else 0,
+    )
+
+
+def _whole(values: Ints) -> tuple[int, ...]:
+    return tuple(map(int, values.tolist()))
+
+
+def _cost(
+    components: Sequence[Answers],
+    parts: Sequence[Timeline],
+    interval: float,
+    stages: Sequence[Scene],
+    done: Sequence[Replay],
+) -> float | None:
+    """Money for every request sent, cancelled ones too, per hour of stream."""
+    spent = 0.0
+    for k, one in enumerate(components):
+        if one.cost is None:
+            return None
+        for scene, found in zip(stages, done, strict=True):
+            for nth, s in enumerate(scene.index.tolist()):
+                spent += float(one.cost[s] @ found.flights.sent[nth, k])
+    return spent / (sum(p.n for p in parts) * interval / 3600)
+
+
+def _signature(found: PolicyScore, recordings: Sequence[Recording], suite: Suite) -> str:
+    """How these numbers were made, in one line."""
+    parts = {
+        "suite": suite.dataset_hash[:12],
+        "events": "+".join(one.events_sha256[:12] for one in recordings),
+        "policy": found.policy.name,
+        "scenarios": f"{len(found.by_scenario)}/{len(suite.scenarios)}",
+        "protocol": "step-anchored",
+        "interval": f"{found.interval:g}",
+        "bounds": f"{found.bounds.low:g}-{found.bounds.high:g}",
+        "weighting": found.bounds.weighting,
+        "clock": found.clock,
+        "simulated": "yes" if any(one.simulated for one in recordings) else "no",
+        "sdb": __version__,
+    }
+    return " ".join(f"{key}:{value}" for key, value in parts.items())
