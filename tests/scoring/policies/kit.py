@@ -75,7 +75,7 @@ def timeline(
         name,
         family,
         tick,
-        np.arange(n) * tick if release is None else np.array(release),
+        np.array([i * tick for i in range(n)] if release is None else release),
         np.array(latency, dtype=np.float64),
         np.array(reference, dtype=np.int64),
         np.array(predicted, dtype=np.int64),
