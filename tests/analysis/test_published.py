@@ -9,6 +9,7 @@ import pytest
 
 from streamdecisionbench.analysis.baselines import baselines
 from streamdecisionbench.analysis.network import NetworkEstimate, network_estimate
+from streamdecisionbench.analysis.numbers import fixed
 from streamdecisionbench.analysis.pace import pace, sensitivity
 from streamdecisionbench.analysis.schedules import project
 from streamdecisionbench.analysis.separability import separability
@@ -16,7 +17,6 @@ from streamdecisionbench.analysis.token_cost import cost
 from streamdecisionbench.analysis.transitions import transition_errors
 from streamdecisionbench.analysis.window import window_shares
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.numbers import fixed
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
 

@@ -13,8 +13,13 @@ import msgspec
 import pytest
 
 from streamdecisionbench.audit.agreement import check, read_answers
-from streamdecisionbench.audit.audit_record import AuditRecord, read_record, summarise, violations
-from streamdecisionbench.cli.audits import builtin_record_path
+from streamdecisionbench.audit.audit_record import (
+    AuditRecord,
+    builtin_record_path,
+    read_record,
+    summarise,
+    violations,
+)
 from streamdecisionbench.families.assembly import reference as assembly
 from streamdecisionbench.families.registry import drafts
 from streamdecisionbench.suite.scenario import Scenario, Suite

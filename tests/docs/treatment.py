@@ -22,7 +22,7 @@ TINY = ("--data", "tiny-suite")
 SERVE = ("--port", "0")
 """Any free port. Later commands of the page that name the printed port get the real one."""
 
-SKIPPED = {"sdb demo": "run by tests/report/test_demo.py, which records in real time"}
+SKIPPED = {"sdb demo": "run by tests/cli/test_demo.py, which records in real time"}
 
 MADE_FROM = {
     "docs/analyses.md": "prices.json",

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamdecisionbench.cli.suites import facts
+from streamdecisionbench.analysis.numbers import fixed
+from streamdecisionbench.analysis.suite_facts import facts
 from streamdecisionbench.families.sdb_v1 import build, recheck
-from streamdecisionbench.report.numbers import fixed
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from streamdecisionbench.analysis.numbers import fixed, percent
 from streamdecisionbench.examples import example_recording, example_suite
-from streamdecisionbench.report.numbers import fixed, percent
 from streamdecisionbench.report.page import PageInputs, write_page
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.score import Score, score_timelines

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from streamdecisionbench.analysis.numbers import fixed, percent
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.numbers import fixed, percent
 from streamdecisionbench.scoring.pairs.compose import compose_recordings
 from streamdecisionbench.scoring.pairs.matrix import matrix
 from streamdecisionbench.scoring.score import score

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from streamdecisionbench.analysis.numbers import fixed
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.numbers import fixed
 from streamdecisionbench.scoring.answers import mistakes
 from streamdecisionbench.scoring.score import Level, Score, score
 from streamdecisionbench.suite.scenario import Suite

@@ -16,9 +16,18 @@ import msgspec
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.scenario import Suite
-from streamdecisionbench.suite.suite_files import read_json
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_json
 
-__all__ = ["LENSES", "AuditRecord", "Check", "Finding", "read_record", "summarise", "violations"]
+__all__ = [
+    "LENSES",
+    "AuditRecord",
+    "Check",
+    "Finding",
+    "builtin_record_path",
+    "read_record",
+    "summarise",
+    "violations",
+]
 
 SCHEMA = "sdb-audit/1"
 LENSES = ("literal", "trace", "alternative")
@@ -70,6 +79,11 @@ class AuditRecord(msgspec.Struct, frozen=True):
     checks: list[Check]
     findings: list[Finding]
     scope: str = ""
+
+
+def builtin_record_path() -> Path:
+    """The audit of the built-in suite: the record, with the answer sheets beside it."""
+    return builtin_suite_path().parent / "audit" / "record.json"
 
 
 def read_record(path: str | Path) -> AuditRecord:

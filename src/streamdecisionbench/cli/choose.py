@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from streamdecisionbench.cli.options import Block, Data, Json, Prices, Resamples, Runs, Seed
 
 
 def register(app: typer.Typer) -> None:
@@ -13,7 +14,7 @@ def register(app: typer.Typer) -> None:
 
 
 def choose(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Recording folders.")],
+    runs: Runs,
     interval: Annotated[float, typer.Option(help="Your pace: seconds between states.")],
     budget: Annotated[
         float | None,
@@ -22,36 +23,61 @@ def choose(
     budget_per_1000: Annotated[
         float | None, typer.Option(metavar="MONEY", help="At most this per 1000 decisions.")
     ] = None,
-    prices: Annotated[
-        Path | None, typer.Option(help="Your own price table (JSON); the dated list otherwise.")
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Suite folder; the built-in suite or one beside the recording otherwise."
-        ),
-    ] = None,
+    prices: Prices = None,
+    data: Data = None,
     pairs: Annotated[
         bool, typer.Option("--pairs/--no-pairs", help="Consider fast and slow pairs as well.")
     ] = True,
     rule: Annotated[
         str, typer.Option(help="Arbitration of pairs: freshest, lag-one, late-override or all.")
     ] = "freshest",
-    block: Annotated[int, typer.Option(help="Consecutive steps per resampled block.")] = 10,
-    resamples: Annotated[int, typer.Option(help="Bootstrap resamples.")] = 5000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples.")] = 0,
+    block: Block = 10,
+    resamples: Resamples = 5000,
+    seed: Seed = 0,
     top: Annotated[int, typer.Option(help="How many candidates the table shows.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-analysis/1.")] = False,
+    as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print every candidate.")] = False,
 ) -> None:
     """Say which setting or pair keeps the right decision in force longest at your pace.
 
     By how much, how sure that is, what it costs, and whether judgment or latency limits it.
     """
-    from streamdecisionbench.cli import choosing
+    from streamdecisionbench.analysis.bootstrap import Sampling
+    from streamdecisionbench.analysis.choose import Budget
+    from streamdecisionbench.analysis.choose import choose as decide
+    from streamdecisionbench.analysis.recommendation import choice_lines, choice_table
+    from streamdecisionbench.analysis.token_cost import cost
+    from streamdecisionbench.cli.loading import open_runs, require_one_suite
+    from streamdecisionbench.cli.printing import (
+        print_csv,
+        print_json,
+        print_tables,
+        require_one_form,
+    )
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.recording.prices import read_prices
 
-    choosing.run(
-        runs, data, interval=interval, budget=budget, budget_per_1000=budget_per_1000,
-        prices=prices, pairs=pairs, rule=rule, block=block, resamples=resamples, seed=seed,
-        top=top, as_json=as_json, as_csv=as_csv,
-    )  # fmt: skip
+    require_one_form(as_json, as_csv)
+    for name, limit in (("--budget", budget), ("--budget-per-1000", budget_per_1000)):
+        if limit is not None and not limit >= 0:
+            raise InputError(f"{name} {limit:g} is not an amount of money")
+    table = read_prices(prices)
+    subjects = open_runs(runs, data)
+    require_one_suite(subjects)
+    choice = decide(
+        {s.name: s.parts for s in subjects},
+        interval,
+        costs={s.name: cost(s.recording, table) for s in subjects},
+        budget=Budget(budget, budget_per_1000),
+        rule=rule,
+        pairs=pairs,
+        sampling=Sampling(block, resamples, seed),
+    )
+    if as_csv:
+        print_csv([choice_table(choice)])
+        return
+    headings = [s.heading(interval=interval, clock="nominal") for s in subjects]
+    if as_json:
+        print_json("choose", choice, headings, {"interval": interval, "rule": rule, "pairs": pairs})
+        return
+    print_tables([choice_table(choice, top)], headings, choice_lines(choice))

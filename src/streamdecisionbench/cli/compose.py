@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
+
+from streamdecisionbench.cli.options import (
+    DEFAULT_BOUNDS,
+    Data,
+    FixedInterval,
+    IntegrateBounds,
+    Weighting,
+)
+
+if TYPE_CHECKING:
+    from streamdecisionbench.recording.recording import Recording
+    from streamdecisionbench.scoring.score import Score
+    from streamdecisionbench.suite.scenario import Suite
+
+
+class _Over(TypedDict):
+    interval: float
+    bounds: tuple[float, float]
+    weighting: str
 
 
 def register(app: typer.Typer) -> None:
@@ -25,20 +44,10 @@ def compose(
     every: Annotated[
         bool, typer.Option("--all", help="Every ordered pair of the recordings given.")
     ] = False,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Suite folder; the built-in suite or one beside the recording otherwise."
-        ),
-    ] = None,
-    interval: Annotated[
-        float, typer.Option(help="Seconds per tick for the fixed-interval figures.")
-    ] = 2.0,
-    bounds: Annotated[
-        tuple[float, float],
-        typer.Option(metavar="LOW HIGH", help="Range of intervals to integrate over."),
-    ] = (0.5, 8.0),
-    weighting: Annotated[str, typer.Option(help="Weight of intervals: log or linear.")] = "log",
+    data: Data = None,
+    interval: FixedInterval = 2.0,
+    bounds: IntegrateBounds = DEFAULT_BOUNDS,
+    weighting: Weighting = "log",
     as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-compose/1.")] = False,
 ) -> None:
     """Compose a fast and a slow component: what they are worth together, by arbitration rule.
@@ -46,9 +55,142 @@ def compose(
     Two recordings are replayed together; a joint recording of a live pair is scored as it happened
     and replayed, and compared with --fast and --slow, recorded alone, where these are given.
     """
-    from streamdecisionbench.cli import composing
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.scoring.pairs.compose import chosen_rules
 
-    composing.run(
-        runs or [], fast, slow, rule=rule, every=every, data=data, interval=interval,
-        bounds=bounds, weighting=weighting, as_json=as_json,
-    )  # fmt: skip
+    runs = runs or []
+    chosen_rules(rule)  # refused before anything is read
+    over = _Over(interval=interval, bounds=bounds, weighting=weighting)
+    if every:
+        if fast or slow:
+            raise InputError("--all takes recordings, not --fast and --slow", fix="drop them")
+        _all(runs, data, rule, over, as_json)
+    elif len(runs) == 1:
+        _joint(runs[0], fast, slow, data, rule, over, as_json)
+    elif runs:
+        raise InputError(
+            f"{len(runs)} recordings without a role",
+            fix="name them with --fast and --slow, or compose every pair with --all",
+        )
+    elif fast is None or slow is None:
+        raise InputError(
+            "a pair needs two recordings",
+            fix="sdb compose --fast RUN --slow RUN, sdb compose --all RUN …, or a joint recording",
+        )
+    else:
+        _pair(fast, slow, data, rule, over, as_json)
+
+
+def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over, as_json: bool) -> None:
+    from streamdecisionbench.cli.loading import load
+    from streamdecisionbench.cli.printing import dump
+    from streamdecisionbench.scoring.pairs.compose import compose_recordings
+    from streamdecisionbench.scoring.pairs.pair_json import pairs_to_json
+
+    (one, suite), (two, other) = load([fast, slow], data, distinct=False)
+    _require_same(suite, other, slow)
+    pairs = compose_recordings(one, two, suite, rule=rule, **over)
+    alone = _alone(one, suite, over), _alone(two, suite, over)
+    if as_json:
+        dump(pairs_to_json(pairs, alone))
+        return
+    from streamdecisionbench.report.terminal.pairs import pair_screen
+    from streamdecisionbench.report.terminal.scores import console
+
+    console().print(pair_screen(alone, pairs))
+
+
+def _joint(
+    folder: Path,
+    fast: Path | None,
+    slow: Path | None,
+    data: Path | None,
+    rule: str,
+    over: _Over,
+    as_json: bool,
+) -> None:
+    from streamdecisionbench.cli.loading import load
+    from streamdecisionbench.cli.printing import dump
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.scoring.pairs.compose import chosen_rules
+    from streamdecisionbench.scoring.pairs.live import contention, halves_of, live_pair
+    from streamdecisionbench.scoring.pairs.pair_json import (
+        contention_to_json,
+        live_to_json,
+        pairs_to_json,
+    )
+
+    ((joint, suite),) = load([folder], data)
+    halves = halves_of(joint)
+    if (fast is None) != (slow is None):
+        raise InputError(
+            "contention is measured against both components alone", fix="give --fast and --slow"
+        )
+    live = live_pair(joint, suite, **over)
+    wanted = chosen_rules(rule)
+    pairs = [pair for pair in live.pairs if pair.rule in wanted]
+    alone = _alone(halves[0], suite, over), _alone(halves[1], suite, over)
+    cost = None
+    if fast is not None and slow is not None:
+        loaded = load([fast, slow], data, distinct=False)
+        for (_, other), where in zip(loaded, (fast, slow), strict=True):
+            _require_same(suite, other, where)
+        cost = contention(joint, loaded[0][0], loaded[1][0], suite, **over)
+    if as_json:
+        document = {**pairs_to_json(pairs, alone), "live": live_to_json(live)}
+        if cost is not None:
+            document["contention"] = contention_to_json(cost)
+        dump(document)
+        return
+    from streamdecisionbench.report.terminal.pairs import (
+        contention_screen,
+        live_screen,
+        pair_screen,
+    )
+    from streamdecisionbench.report.terminal.scores import console
+
+    out = console()
+    out.print(live_screen(live))
+    if cost is not None:
+        out.print(contention_screen(cost))
+    out.print(pair_screen(alone, pairs))
+
+
+def _all(runs: list[Path], data: Path | None, rule: str, over: _Over, as_json: bool) -> None:
+    from streamdecisionbench.cli.loading import load
+    from streamdecisionbench.cli.printing import dump
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.scoring.pairs.matrix import matrix
+    from streamdecisionbench.scoring.pairs.pair_json import matrix_to_json
+
+    if len(runs) < 2:
+        raise InputError("--all needs at least two recordings", fix="sdb compose --all RUN RUN …")
+    loaded = load(runs, data)
+    suite = loaded[0][1]
+    for (_, other), where in zip(loaded, runs, strict=True):
+        _require_same(suite, other, where)
+    found = matrix([recording for recording, _ in loaded], suite, rule=rule, **over)
+    if as_json:
+        dump(matrix_to_json(found))
+        return
+    from streamdecisionbench.report.terminal.pairs import matrix_screen
+    from streamdecisionbench.report.terminal.scores import console
+
+    console().print(matrix_screen(found))
+
+
+def _alone(recording: Recording, suite: Suite, over: _Over) -> Score:
+    from streamdecisionbench.scoring.score import score
+
+    return score(recording, suite, clock="nominal", **over)
+
+
+def _require_same(suite: Suite, other: Suite, where: Path) -> None:
+    from streamdecisionbench.errors import InputError
+
+    if suite.dataset_hash != other.dataset_hash:
+        raise InputError(
+            f"was recorded on suite {other.dataset_hash[:12]}, not on {suite.dataset_hash[:12]}",
+            where=where,
+            fix="pair recordings of the same suite",
+        )

@@ -1,11 +1,54 @@
-"""`sdb demo`: from a server to a report in two minutes, without a key and without a network."""
+"""`sdb demo`: from a server to a report in two minutes, without a key and without a network.
+
+A real server process, real recordings over loopback HTTP, a real report: only the answers and
+latencies of the served components are simulated, from published figures.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import IO, Annotated, Any
 
 import typer
+
+from streamdecisionbench.errors import InputError, SdbError
+
+__all__ = ["COMPONENTS", "Lane", "lane_line", "prepare", "register"]
+
+MARKER = ".sdb-demo"
+_OURS = ("recordings", "report")
+
+COMPONENTS = (
+    ("jev", "systemone:jev", True),
+    ("terra-none", "openai:terra-none", True),
+    ("astra-low", "openai:astra-low", True),
+    ("lexical-overlap", "baseline:lexical-overlap", False),
+)
+"""Folder, component, and whether it is served by `sdb serve`."""
+
+_START_S = 60.0
+_KEYS = ("_API_KEY", "_BASE_URL", "_PROXY", "_proxy")
+
+
+@dataclass(slots=True)
+class Lane:
+    """One recording process and the last thing it said."""
+
+    name: str
+    process: subprocess.Popen[str]
+    errors: Path
+    facts: dict[str, Any] = field(default_factory=dict)
+    done: bool = False
 
 
 def register(app: typer.Typer) -> None:
@@ -21,6 +64,249 @@ def demo(
     formats: Annotated[str, typer.Option(help="Figure formats: svg, png, pdf.")] = "svg,png",
 ) -> None:
     """Record three simulated components and a baseline in real time, pair them, write the report."""
-    from streamdecisionbench.cli import demoing
+    from streamdecisionbench.report.figures.figure import parse_formats
+    from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
-    demoing.run(out, interval=interval, data=data, formats=formats)
+    chosen = parse_formats(formats)
+    if not 0 < interval < float("inf"):
+        raise InputError(f"--interval is {interval:g}", fix="give seconds above 0")
+    suite = read_suite(data or builtin_suite_path())
+    scenarios = [group[0].episode_id for group in suite.families().values()]
+    prepare(out)
+    began = time.monotonic()
+    _say(f"1/3  serving simulated components ({suite.name}, {len(scenarios)} scenarios)")
+    with _server(out, data) as address:
+        seconds = sum(suite.scenarios[s].n for s in scenarios) * interval
+        _say(f"     {address}")
+        _say(
+            f"2/3  recording {len(COMPONENTS)} components at once, in real time: {seconds:.0f} s and the last answers"
+        )
+        folders = _record(out, address, scenarios, interval, data)
+    _say("3/3  scoring, pairing, drawing")
+    _report(folders, out / "report", data, chosen)
+    _say(f"done in {time.monotonic() - began:.0f} s")
+
+
+def prepare(out: Path) -> None:
+    """A fresh folder, or the one an earlier demonstration made: only its own parts are removed."""
+    if out.exists() and not out.is_dir():
+        raise InputError("is a file", where=out, fix="give a folder with --out")
+    if out.is_dir() and any(out.iterdir()) and not (out / MARKER).is_file():
+        raise InputError(
+            "the folder is not empty and no earlier demonstration made it",
+            where=out,
+            fix="give a fresh folder with --out",
+        )
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name in _OURS:
+            part = out / name
+            if part.is_symlink():
+                part.unlink()
+            elif part.exists():
+                shutil.rmtree(part)
+        (out / MARKER).write_text("made by sdb demo\n", encoding="utf-8")
+        (out / "recordings").mkdir()
+    except OSError as error:
+        raise InputError(
+            f"cannot be written ({error.strerror or type(error).__name__})", where=out,
+            fix="give another folder with --out",
+        ) from None  # fmt: skip
+
+
+def lane_line(lane: Lane) -> str:
+    """One component in one line: where it is and how much of its decisions is right so far."""
+    facts = lane.facts
+    if lane.done:
+        return f"{lane.name:<16} done: {facts.get('responses', 0)} answers, {facts.get('accepted', 0)} accepted"
+    if not facts:
+        return f"{lane.name:<16} starting"
+    right = facts.get("in_force")
+    share = f"in force {100 * right:.0f} %" if isinstance(right, int | float) else ""
+    return (
+        f"{lane.name:<16} {facts.get('scenario', '')!s:<14} step {facts.get('step', 0)}/{facts.get('steps', 0)}"
+        f"  answers {facts.get('responses', 0)}/{facts.get('expected', 0)}"
+        f"  in flight {facts.get('in_flight', 0)}  {share}"
+    )
+
+
+@contextlib.contextmanager
+def _server(out: Path, data: Path | None) -> Iterator[str]:
+    """`sdb serve` as a process of its own on a free port; ended when we are done."""
+    command = [*_sdb(), "serve", "--port", "0", *(["--data", str(data)] if data else [])]
+    errors = out / "recordings" / "serve.err"
+    with errors.open("w", encoding="utf-8") as log:
+        process = subprocess.Popen(  # noqa: S603
+            command, stdout=subprocess.PIPE, stderr=log, text=True, env=_environment()
+        )
+    try:
+        yield _address(process, errors)
+    finally:
+        _end(process)
+
+
+def _address(process: subprocess.Popen[str], errors: Path) -> str:
+    """The first line of the server names its address."""
+    found: list[str] = []
+
+    def read(stream: IO[str]) -> None:
+        found.append(stream.readline())
+        for _ in stream:  # keep the pipe empty
+            pass
+
+    if process.stdout is None:
+        raise AssertionError("the server's output was asked for")
+    threading.Thread(target=read, args=(process.stdout,), daemon=True).start()
+    end = time.monotonic() + _START_S
+    while not found and time.monotonic() < end and process.poll() is None:
+        time.sleep(0.05)
+    words = found[0].split() if found else []
+    address = next((word for word in words if word.startswith("http://")), None)
+    if address is None:
+        raise SdbError(f"the server did not start: {_tail(errors)}")
+    return address
+
+
+def _record(
+    out: Path, address: str, scenarios: Sequence[str], interval: float, data: Path | None
+) -> list[Path]:
+    """All components at once, each in its own process."""
+    lanes: list[Lane] = []
+    folders = []
+    try:
+        for name, component, served in COMPONENTS:
+            folder = out / "recordings" / name
+            errors = out / "recordings" / f"{name}.err"
+            command = [
+                *_sdb(), "run", component, "--out", str(folder), "--jsonl", "--yes",
+                "--scenarios", ",".join(scenarios), "--interval", f"{interval:g}",
+                *(["--base-url", address] if served else []),
+                *(["--data", str(data)] if data else []),
+            ]  # fmt: skip
+            with errors.open("w", encoding="utf-8") as log:
+                process = subprocess.Popen(  # noqa: S603
+                    command, stdout=subprocess.PIPE, stderr=log, text=True, env=_environment()
+                )
+            lane = Lane(name, process, errors)
+            threading.Thread(target=_listen, args=(lane,), daemon=True).start()
+            lanes.append(lane)
+            folders.append(folder)
+        _watch(lanes)
+    finally:
+        for lane in lanes:
+            _end(lane.process)
+    for lane in lanes:
+        if lane.process.returncode != 0:
+            raise SdbError(f"recording {lane.name} failed: {_tail(lane.errors)}")
+        lane.errors.unlink(missing_ok=True)
+    (out / "recordings" / "serve.err").unlink(missing_ok=True)
+    return folders
+
+
+def _listen(lane: Lane) -> None:
+    for line in lane.process.stdout or ():
+        try:
+            facts = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(facts, dict):
+            lane.done = facts.get("event") == "finished"
+            lane.facts = facts if lane.done or facts.get("event") == "progress" else lane.facts
+
+
+def _watch(lanes: Sequence[Lane]) -> None:
+    """A live line per component on a terminal; elsewhere a line of each every ten seconds."""
+    from rich.live import Live
+    from rich.text import Text
+
+    from streamdecisionbench.report.terminal.scores import console
+
+    screen = console(stderr=True)
+
+    def lines() -> str:
+        return "\n".join(f"     {lane_line(lane)}" for lane in lanes)
+
+    if screen.is_terminal:
+        with Live(Text(lines()), console=screen, refresh_per_second=4) as live:
+            while _busy(lanes):
+                live.update(Text(lines()))
+                time.sleep(0.25)
+            live.update(Text(lines()))
+        return
+    spoken = time.monotonic()
+    while _busy(lanes):
+        if time.monotonic() - spoken >= 10:
+            spoken = time.monotonic()
+            _say(lines())
+        time.sleep(0.1)
+    _say(lines())
+
+
+def _busy(lanes: Sequence[Lane]) -> bool:
+    """Until all are done; one that failed ends the waiting for the others."""
+    codes = [lane.process.poll() for lane in lanes]
+    if any(code not in (None, 0) for code in codes):
+        return False
+    return any(code is None for code in codes) or not all(lane.done for lane in lanes)
+
+
+def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequence[str]) -> None:
+    from streamdecisionbench.analysis.numbers import percent
+    from streamdecisionbench.cli.loading import load
+    from streamdecisionbench.report.terminal.scores import console, ranking
+    from streamdecisionbench.report.write_report import write_report
+
+    loaded = load(list(folders), data)
+    material = write_report(loaded, out, formats=formats, say=lambda text: _say(f"     {text}"))
+    console().print(ranking(material.scores))
+    composed = json.loads((out / "compose.json").read_text(encoding="utf-8"))["pairs"]
+    best = max(composed, key=lambda pair: pair["overall"]["log_auc"])
+    alone = material.ranked[0]
+    typer.echo()
+    typer.echo(
+        f"Best pair: {best['fast']} + {best['slow']} ({best['rule'].replace('_', ' ')}),"
+        f" {percent(best['overall']['log_auc'])} %; best alone: {alone.name},"
+        f" {percent(alone.score.log_auc)} %."
+    )
+    typer.echo(f"Open {out / 'index.html'} in a browser (it needs no network). Look at")
+    typer.echo("  the interval: drag it, and every number and the order follow")
+    typer.echo("  the lanes: what was in force, second by second, and why it was wrong")
+    typer.echo("  the pairs: what a slow component adds to a fast one, and when it harms")
+    typer.echo(f"Tables and figures: {out / 'report.md'}; recordings: {folders[0].parent}")
+    served = ", ".join(name for name, _, is_served in COMPONENTS if is_served)
+    typer.echo(f"Simulated: answers and latencies of {served},")
+    typer.echo("  drawn from published figures.")
+    typer.echo("Real: the suite, the server, the HTTP requests, the clock, the recordings, every")
+    typer.echo("  score, and lexical-overlap, a trivial baseline.")
+
+
+def _sdb() -> list[str]:
+    return [sys.executable, "-m", "streamdecisionbench.cli.main"]
+
+
+def _environment() -> dict[str, str]:
+    """The user's environment without keys, addresses and proxies: nothing may leave this machine."""
+    kept = {k: v for k, v in os.environ.items() if not k.endswith(_KEYS)}
+    return {**kept, "NO_PROXY": "*", "PYTHONUNBUFFERED": "1"}
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _tail(path: Path) -> str:
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    except OSError:
+        lines = []
+    return "\n  ".join(lines[-6:]) or "it said nothing"
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)

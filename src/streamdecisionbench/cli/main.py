@@ -9,7 +9,14 @@ from typing import Annotated
 
 import typer
 
+from streamdecisionbench.cli.group import add_commands
 from streamdecisionbench.errors import SdbError
+
+MODULES: tuple[str, ...] = (
+    "score", "validate", "import_", "suite", "run", "merge", "serve", "providers", "audit", "compose",
+    "analyze", "choose", "report", "demo",
+)  # fmt: skip
+"""In the order `sdb --help` lists them."""
 
 app = typer.Typer(
     name="sdb",
@@ -23,12 +30,10 @@ app = typer.Typer(
 
 def main() -> None:
     """Runs the command line; an error of the user's is one message and exit code 2."""
-    from streamdecisionbench.cli import commands
-
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us: nobody is listening
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
-    commands.register(app)
+    add_commands(app, "streamdecisionbench.cli", MODULES)
     try:
         app()
     except SdbError as error:

@@ -1,4 +1,4 @@
-"""How analyses are printed: tables for people, CSV and JSON for other programs."""
+"""How results are printed: tables for people, CSV and JSON for other programs."""
 
 from __future__ import annotations
 
@@ -8,27 +8,42 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from streamdecisionbench.analysis.numbers import fixed, percent
 from streamdecisionbench.analysis.result_table import Cell, Column, Table
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.report.numbers import fixed, percent
 from streamdecisionbench.report.terminal.scores import console
+
+if TYPE_CHECKING:
+    from streamdecisionbench.cli.loading import Subject
 
 __all__ = [
     "SCHEMA",
+    "Form",
     "Heading",
+    "decision_text",
+    "dump",
     "plain",
     "print_csv",
     "print_json",
     "print_tables",
     "require_one_form",
+    "show",
 ]
 
 SCHEMA = "sdb-analysis/1"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Form:
+    """How the result is wanted."""
+
+    as_json: bool = False
+    as_csv: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -38,6 +53,33 @@ class Heading:
     name: str
     signature: str
     notes: tuple[str, ...]
+
+
+def show(
+    analysis: str,
+    result: Any,
+    tables: Sequence[Table],
+    subjects: Sequence[Subject],
+    form: Form,
+    options: Mapping[str, Any] | None = None,
+    notes: Mapping[str, str] | None = None,
+) -> None:
+    """An analysis in the form wanted, with what must be known of every recording."""
+    require_one_form(form.as_json, form.as_csv)
+    if form.as_csv:
+        print_csv(tables)
+        return
+    scoring = {k: v for k, v in (options or {}).items() if k in ("interval", "bounds", "weighting")}
+    headings = [s.heading(**scoring) for s in subjects]
+    if notes:
+        headings = [
+            dataclasses.replace(h, notes=(*h.notes, notes[h.name])) if h.name in notes else h
+            for h in headings
+        ]
+    if form.as_json:
+        print_json(analysis, result, headings, options or {})
+    else:
+        print_tables(tables, headings)
 
 
 def require_one_form(as_json: bool, as_csv: bool) -> None:
@@ -95,6 +137,21 @@ def print_json(
     }
     json.dump(document, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
     print()
+
+
+def dump(document: Mapping[str, Any]) -> None:
+    """A JSON document on standard output."""
+    json.dump(document, sys.stdout, indent=2, ensure_ascii=False)
+    print()
+
+
+def decision_text(decision: Mapping[str, str]) -> str:
+    """A composed decision on one line.
+
+    >>> decision_text({"route": "hold", "hold_action": "wait"})
+    'route=hold, hold_action=wait'
+    """
+    return ", ".join(f"{q}={value}" for q, value in decision.items())
 
 
 def plain(value: Any) -> Any:

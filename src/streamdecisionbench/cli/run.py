@@ -1,4 +1,4 @@
-"""`sdb run` and `sdb merge`: making recordings."""
+"""`sdb run`: a component answers a suite as it happens, and everything is written down."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ _LATE_MS = 20.0
 
 def register(app: typer.Typer) -> None:
     app.command("run")(run)
-    app.command("merge")(merge)
 
 
 def run(
@@ -123,28 +122,6 @@ def run(
         _report(outcome, quiet=quiet, jsonl=jsonl)
     if outcomes[-1].status != "complete":
         raise typer.Exit(130)
-
-
-def merge(
-    recordings: Annotated[list[Path], typer.Argument(help="recordings of one setting")],
-    out: Annotated[Path, typer.Option(help="fresh folder for the joined recording")],
-    data: Annotated[
-        Path | None, typer.Option(help="suite folder, to check meanings as well")
-    ] = None,
-) -> None:
-    """Join recordings of one setting that cover different scenarios."""
-    from streamdecisionbench.recording.merge import merge as join
-    from streamdecisionbench.suite.suite_files import read_suite
-
-    joined = join(recordings, out, read_suite(data) if data else None)
-    covered = joined["config"]["scenarios"]
-    typer.echo(f"{out}: {len(covered)} scenarios, {joined['summary']['responses']} responses")
-    served = {model for part in joined["parts"] for model in part["served_models"]}
-    if any(set(part["served_models"]) != served for part in joined["parts"]):
-        typer.echo(f"note: the parts were served by different models: {', '.join(sorted(served))}")
-    missing = len(joined["dataset_manifest"]["episodes"]) - len(covered)
-    if missing:
-        typer.echo(f"note: {missing} scenarios of the suite are in none of the parts")
 
 
 def _names(text: str | None, option: str) -> tuple[str, ...]:

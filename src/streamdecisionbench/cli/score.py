@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from streamdecisionbench.cli.options import (
+    DEFAULT_BOUNDS,
+    Data,
+    FixedInterval,
+    IntegrateBounds,
+    Weighting,
+)
+
+if TYPE_CHECKING:
+    from streamdecisionbench.recording.recording import Recording
+    from streamdecisionbench.suite.scenario import Suite
 
 
 def register(app: typer.Typer) -> None:
@@ -14,20 +26,10 @@ def register(app: typer.Typer) -> None:
 
 def score(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Recording folders.")],
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Suite folder; the built-in suite or one beside the recording otherwise."
-        ),
-    ] = None,
-    interval: Annotated[
-        float, typer.Option(help="Seconds per tick for the fixed-interval figures.")
-    ] = 2.0,
-    bounds: Annotated[
-        tuple[float, float],
-        typer.Option(metavar="LOW HIGH", help="Range of intervals to integrate over."),
-    ] = (0.5, 8.0),
-    weighting: Annotated[str, typer.Option(help="Weight of intervals: log or linear.")] = "log",
+    data: Data = None,
+    interval: FixedInterval = 2.0,
+    bounds: IntegrateBounds = DEFAULT_BOUNDS,
+    weighting: Weighting = "log",
     clock: Annotated[
         str, typer.Option(help="Releases as recorded, or nominal i·tick.")
     ] = "recorded",
@@ -45,9 +47,76 @@ def score(
 
     One recording gives a screen, several give a ranking.
     """
-    from streamdecisionbench.cli import scoring
+    import csv
+    import sys
+    from dataclasses import asdict
 
-    scoring.run(
-        runs, data, interval=interval, bounds=bounds, weighting=weighting, clock=clock,
-        by=by, mistakes=mistakes, curves=curves, as_json=as_json, as_csv=as_csv,
-    )  # fmt: skip
+    from streamdecisionbench.cli.loading import load, parts_of
+    from streamdecisionbench.cli.printing import decision_text, dump, require_one_form
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.scoring.answers import mistakes as find_mistakes
+    from streamdecisionbench.scoring.score import score as rate
+    from streamdecisionbench.scoring.score_json import CSV_COLUMNS, csv_rows, scores_to_json
+
+    if by not in ("family", "scenario"):
+        raise InputError(f"--by {by} is not known", fix="use family or scenario")
+    require_one_form(as_json, as_csv)
+    if curves and not as_json:
+        raise InputError("--curves are coefficients for programs", fix="add --json")
+    if mistakes and as_csv:
+        raise InputError("--mistakes are not part of --csv", fix="use --json, or neither")
+    # A live pair is scored component by component here; what they were worth together is `compose`'s.
+    opened = load(runs, data, distinct=False)
+    loaded = [(part, suite) for recording, suite in opened for part in parts_of(recording)]
+    scores = [
+        rate(recording, suite, interval=interval, bounds=bounds, weighting=weighting, clock=clock)
+        for recording, suite in loaded
+    ]
+    if as_json:
+        document = scores_to_json(scores, with_curves=curves)
+        if mistakes:
+            for entry, (recording, suite) in zip(document["recordings"], loaded, strict=True):
+                entry["mistakes"] = [asdict(m) for m in find_mistakes(recording, suite)]
+        dump(document)
+        return
+    if as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(CSV_COLUMNS)
+        writer.writerows(csv_rows(scores))
+        return
+    from streamdecisionbench.report.terminal.scores import console, ranking, screen
+
+    out = console()
+    if len(scores) == 1 or by == "scenario":
+        for one in scores:
+            out.print(screen(one, by_scenario=by == "scenario", width=min(out.width, 80)))
+    if len(scores) > 1:
+        out.print(ranking(scores))
+        for line in _cautions(opened):
+            out.print(f"! {line}", style="bold yellow")
+    if mistakes:
+        for recording, suite in loaded:
+            for mistake in find_mistakes(recording, suite):
+                out.print(f"\n{recording.name}  {mistake.episode_id} t={mistake.t}")
+                out.print(f"  expected {decision_text(mistake.expected)}")
+                out.print(f"  answered {decision_text(mistake.answered)}")
+                for note in mistake.evidence:
+                    out.print(f"  evidence {note}")
+
+
+def _cautions(loaded: list[tuple[Recording, Suite]]) -> list[str]:
+    """What a reader of one ranking must know: not everything in it need be comparable."""
+    found = []
+    if len({suite.dataset_hash for _, suite in loaded}) > 1:
+        found.append("recorded on different suites: these scores are not interchangeable")
+    elif len({frozenset(recording.episodes) for recording, _ in loaded}) > 1:
+        found.append(
+            "recorded over different scenarios: these scores are means of different things"
+        )
+    found += [
+        f"{recording.name} is a live pair: here its components, one by one; `sdb compose` says what"
+        " they are worth together"
+        for recording, _ in loaded
+        if recording.halves
+    ]
+    return found

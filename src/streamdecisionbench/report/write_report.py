@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from streamdecisionbench.analysis.numbers import percent
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
@@ -19,7 +20,6 @@ from streamdecisionbench.report.figures.figure import to_csv as figure_csv
 from streamdecisionbench.report.folder import fill, require_usable
 from streamdecisionbench.report.markdown import markdown
 from streamdecisionbench.report.material import Entry, Material
-from streamdecisionbench.report.numbers import percent
 from streamdecisionbench.report.tables.table import Table, joined, to_csv, to_latex, to_markdown
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.pairs.pair_json import pairs_to_json

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from streamdecisionbench.analysis.numbers import percent
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import data, finish, short, simulated_note
 from streamdecisionbench.report.material import Material
-from streamdecisionbench.report.numbers import percent
 from streamdecisionbench.report.palette import CLASS_STYLE, INK
 
 __all__ = ["error_time"]

@@ -10,6 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.analysis.network import NetworkEstimate
+from streamdecisionbench.analysis.numbers import fixed, percent
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.label_placing import place_labels
 from streamdecisionbench.report.figures.style import (
@@ -23,7 +24,6 @@ from streamdecisionbench.report.figures.style import (
     simulated_note,
 )
 from streamdecisionbench.report.material import Entry, Material
-from streamdecisionbench.report.numbers import fixed, percent
 from streamdecisionbench.report.palette import INK
 from streamdecisionbench.scoring.score import family_weights
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from streamdecisionbench.analysis.numbers import percent
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     Drawing,
@@ -21,7 +22,6 @@ from streamdecisionbench.report.figures.style import (
     simulated_note,
 )
 from streamdecisionbench.report.material import Entry, Material, family_name
-from streamdecisionbench.report.numbers import percent
 
 if TYPE_CHECKING:
     pass

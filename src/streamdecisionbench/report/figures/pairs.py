@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from streamdecisionbench.analysis.numbers import percent
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     Drawing,
@@ -19,7 +20,6 @@ from streamdecisionbench.report.figures.style import (
     short,
 )
 from streamdecisionbench.report.material import Material
-from streamdecisionbench.report.numbers import percent
 from streamdecisionbench.report.palette import DASHES, INK, PALETTE
 from streamdecisionbench.scoring.pairs.compose import PairScore
 from streamdecisionbench.scoring.score import score_timelines

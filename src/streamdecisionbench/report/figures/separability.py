@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from streamdecisionbench.analysis.numbers import fixed
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     data,
@@ -11,7 +12,6 @@ from streamdecisionbench.report.figures.style import (
     simulated_note,
 )
 from streamdecisionbench.report.material import Material
-from streamdecisionbench.report.numbers import fixed
 from streamdecisionbench.report.palette import GREY, INK
 
 __all__ = ["separability"]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from streamdecisionbench.analysis.numbers import percent
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import Drawing, data, finish, short, simulated_note
 from streamdecisionbench.report.material import Entry, Material, scenario_name
-from streamdecisionbench.report.numbers import percent
 from streamdecisionbench.report.palette import CLASS_STYLE, INK
 from streamdecisionbench.scoring.in_force_replay import accepted_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from streamdecisionbench.analysis.network import NetworkEstimate
+from streamdecisionbench.analysis.numbers import fixed, percent
 from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.report.material import Entry, Material, family_name
-from streamdecisionbench.report.numbers import fixed, percent
 from streamdecisionbench.report.tables.table import (
     Cell,
     Number,

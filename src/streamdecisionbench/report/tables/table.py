@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from streamdecisionbench.report.numbers import fixed
+from streamdecisionbench.analysis.numbers import fixed
 
 __all__ = [
     "Cell",

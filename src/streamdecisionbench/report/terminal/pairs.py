@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamdecisionbench.report.numbers import fixed, percent
+from streamdecisionbench.analysis.numbers import fixed, percent
 from streamdecisionbench.scoring.pairs.compose import PairScore
 from streamdecisionbench.scoring.pairs.live import Contention, LivePair, PartCost
 from streamdecisionbench.scoring.pairs.matrix import Best, Matrix

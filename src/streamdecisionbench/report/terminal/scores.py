@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamdecisionbench.report.numbers import fixed, percent
+from streamdecisionbench.analysis.numbers import fixed, percent
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.score import Level, Score, Shares
 from streamdecisionbench.suite.scenario import FAMILIES

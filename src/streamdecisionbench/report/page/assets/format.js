@@ -1,4 +1,4 @@
-// How numbers are printed: digit for digit as the scorer's tables do (report/numbers.py).
+// How numbers are printed: digit for digit as the scorer's tables do (analysis/numbers.py).
 
 /* Rounds half up on the value's first ten decimals; nothing to show is an en dash. */
 sdb.fixed = (value, digits = 1) => {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.cli.demoing import COMPONENTS, MARKER, Lane, lane_line, prepare
+from streamdecisionbench.cli.demo import COMPONENTS, MARKER, Lane, lane_line, prepare
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.suite.suite_files import make_suite, read_suite, write_suite

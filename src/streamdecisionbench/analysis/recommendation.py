@@ -1,64 +1,14 @@
-"""Behind `sdb choose`: load, compare, say it in a few lines."""
+"""The words in which a choice is recommended: the one author for terminal, Markdown and page."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from streamdecisionbench.analysis.bootstrap import Estimate, Sampling
-from streamdecisionbench.analysis.choose import Budget, Candidate, Choice, choose
+from streamdecisionbench.analysis.bootstrap import Estimate
+from streamdecisionbench.analysis.choose import Candidate, Choice
+from streamdecisionbench.analysis.numbers import fixed
+from streamdecisionbench.analysis.numbers import percent as shown
 from streamdecisionbench.analysis.result_table import Cell, Table, number, percent, text
-from streamdecisionbench.analysis.token_cost import cost
-from streamdecisionbench.cli.analyzing import open_runs, require_one_suite
-from streamdecisionbench.cli.printing import print_csv, print_json, print_tables, require_one_form
-from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.prices import read_prices
-from streamdecisionbench.report.numbers import fixed
-from streamdecisionbench.report.numbers import percent as shown
 
-__all__ = ["choice_lines", "choice_table", "run"]
-
-
-def run(
-    runs: list[Path],
-    data: Path | None,
-    *,
-    interval: float,
-    budget: float | None,
-    budget_per_1000: float | None,
-    prices: Path | None,
-    pairs: bool,
-    rule: str,
-    block: int,
-    resamples: int,
-    seed: int,
-    top: int,
-    as_json: bool,
-    as_csv: bool,
-) -> None:
-    require_one_form(as_json, as_csv)
-    for name, limit in (("--budget", budget), ("--budget-per-1000", budget_per_1000)):
-        if limit is not None and not limit >= 0:
-            raise InputError(f"{name} {limit:g} is not an amount of money")
-    table = read_prices(prices)
-    subjects = open_runs(runs, data)
-    require_one_suite(subjects)
-    choice = choose(
-        {s.name: s.parts for s in subjects},
-        interval,
-        costs={s.name: cost(s.recording, table) for s in subjects},
-        budget=Budget(budget, budget_per_1000),
-        rule=rule,
-        pairs=pairs,
-        sampling=Sampling(block, resamples, seed),
-    )
-    if as_csv:
-        print_csv([choice_table(choice)])
-        return
-    headings = [s.heading(interval=interval, clock="nominal") for s in subjects]
-    if as_json:
-        print_json("choose", choice, headings, {"interval": interval, "rule": rule, "pairs": pairs})
-        return
-    print_tables([choice_table(choice, top)], headings, choice_lines(choice))
+__all__ = ["choice_lines", "choice_table"]
 
 
 def choice_lines(choice: Choice) -> list[str]:

@@ -1,0 +1,144 @@
+"""How commands open what they are given: recordings with their suites, suites, scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from streamdecisionbench.cli.printing import Heading
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.score import Score, score
+from streamdecisionbench.scoring.timeline import Timeline, timelines
+from streamdecisionbench.suite.find_suite import find_suite
+from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+
+__all__ = [
+    "Subject",
+    "find_scenario",
+    "load",
+    "load_suite",
+    "open_runs",
+    "parts_of",
+    "require_one_suite",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A recording with its suite. A live pair's recording is two subjects, one per component."""
+
+    recording: Recording
+    suite: Suite
+
+    @property
+    def name(self) -> str:
+        return self.recording.name
+
+    @property
+    def parts(self) -> list[Timeline]:
+        return timelines(self.recording, self.suite)
+
+    def score(self, **options: Any) -> Score:
+        return score(self.recording, self.suite, **options)
+
+    def heading(self, **options: Any) -> Heading:
+        scored = self.score(**options)
+        return Heading(self.name, scored.signature, scored.notes)
+
+
+def load(
+    runs: list[Path], data: Path | None, *, distinct: bool = True
+) -> list[tuple[Recording, Suite]]:
+    """Recordings with the suites they belong to; each suite is read once. Names are made distinct.
+
+    The same recording twice would count twice where names are keys, so it is refused; `distinct` is
+    false where two roles may be played by one.
+    """
+    if distinct:
+        _require_distinct(runs)
+    suites: dict[str, Suite] = {}
+    loaded = []
+    for folder in runs:
+        key = recorded_suite_hash(folder)
+        if key not in suites:
+            suites[key] = find_suite(key, data=data, near=folder)
+        loaded.append((read_recording(folder, suites[key]), suites[key]))
+    names = [recording.name for recording, _ in loaded]
+    if len(set(names)) < len(names):
+        loaded = [
+            (_renamed(rec, str(folder)) if names.count(rec.name) > 1 else rec, suite)
+            for folder, (rec, suite) in zip(runs, loaded, strict=True)
+        ]
+    return loaded
+
+
+def parts_of(recording: Recording) -> list[Recording]:
+    """The recording itself, or of a live pair the two components' own."""
+    halves = recording.halves or {"": recording}
+    return [_own_config(half, role) for role, half in halves.items()]
+
+
+def open_runs(runs: list[Path], data: Path | None) -> list[Subject]:
+    return [
+        Subject(part, suite)
+        for recording, suite in load(runs, data)
+        for part in parts_of(recording)
+    ]
+
+
+def require_one_suite(subjects: Sequence[Subject]) -> None:
+    """Step by step comparisons mean something only where the steps are the same states."""
+    first = subjects[0].suite
+    for subject in subjects:
+        if subject.suite.dataset_hash != first.dataset_hash:
+            raise InputError(
+                f"was recorded on suite {subject.suite.dataset_hash[:12]},"
+                f" not on {first.dataset_hash[:12]}",
+                where=subject.name,
+                fix="compare recordings of one suite",
+            )
+
+
+def load_suite(data: Path | None) -> Suite:
+    return read_suite(data or builtin_suite_path())
+
+
+def find_scenario(suite: Suite, name: str) -> Scenario:
+    if name not in suite.scenarios:
+        raise InputError(
+            f"no scenario is called {name!r}", fix=f"choose one of: {', '.join(suite.scenarios)}"
+        )
+    return suite.scenarios[name]
+
+
+def _require_distinct(runs: list[Path]) -> None:
+    seen: set[Path] = set()
+    for folder in runs:
+        place = folder.resolve()
+        if place in seen:
+            raise InputError("is given twice", where=folder, fix="name every recording once")
+        seen.add(place)
+
+
+def _renamed(recording: Recording, name: str) -> Recording:
+    halves = {role: replace(half, name=f"{name} {role}") for role, half in recording.halves.items()}
+    return replace(recording, name=name, halves=halves)
+
+
+def _own_config(recording: Recording, role: str) -> Recording:
+    """The config of one half of a live pair: what the run record says of that component."""
+    own = recording.config.get(role) if role else None
+    if not isinstance(own, Mapping):
+        return recording
+    shared = {k: v for k, v in recording.config.items() if k not in ("fast", "slow")}
+    # A server that simulates says so in the names of its models, not in what was asked for.
+    simulated = bool(own.get("simulated")) or any(
+        model.startswith("simulated:") for model in recording.served_models
+    )
+    config = {**shared, **own, "simulated": simulated}
+    return replace(recording, run={**recording.run, "config": config})

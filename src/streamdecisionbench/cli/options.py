@@ -1,0 +1,59 @@
+"""Options that several commands share: one name, one help text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
+
+__all__ = [
+    "DEFAULT_BOUNDS",
+    "Block",
+    "Bounds",
+    "Csv",
+    "Data",
+    "FixedInterval",
+    "IntegrateBounds",
+    "Interval",
+    "Json",
+    "PlainJson",
+    "Prices",
+    "Resamples",
+    "Runs",
+    "Seed",
+    "SuiteData",
+    "Weighting",
+]
+
+Runs = Annotated[list[Path], typer.Argument(metavar="RUN", help="Recording folders.")]
+Data = Annotated[
+    Path | None,
+    typer.Option(help="Suite folder; the built-in suite or one beside the recording otherwise."),
+]
+SuiteData = Annotated[
+    Path | None, typer.Option("--data", help="A suite folder; the built-in suite otherwise.")
+]
+Interval = Annotated[float, typer.Option(help="Seconds per tick.")]
+FixedInterval = Annotated[
+    float, typer.Option(help="Seconds per tick for the fixed-interval figures.")
+]
+Bounds = Annotated[
+    tuple[float, float], typer.Option(metavar="LOW HIGH", help="Range of intervals to integrate.")
+]
+IntegrateBounds = Annotated[
+    tuple[float, float],
+    typer.Option(metavar="LOW HIGH", help="Range of intervals to integrate over."),
+]
+Weighting = Annotated[str, typer.Option(help="Weight of intervals: log or linear.")]
+Block = Annotated[int, typer.Option(help="Consecutive steps per resampled block.")]
+Resamples = Annotated[int, typer.Option(help="Bootstrap resamples.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the resamples.")]
+Prices = Annotated[
+    Path | None, typer.Option(help="Your own price table (JSON); the dated list otherwise.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print schema sdb-analysis/1.")]
+PlainJson = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print raw values.")]
