@@ -10,6 +10,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.published_csv import Correction, import_tables, read_table
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.scoring.score import score
+from streamdecisionbench.suite.suite_files import read_suite
 from tests.cli.command import sdb
 
 HEAD = "episode,t,release_s,started_s,received_s,completed_s,recorded_s,input_tokens,output_tokens,reasoning_tokens,decision\n"
@@ -131,3 +132,42 @@ def test_every_table_needs_a_folder_of_its_own(tmp_path: Path) -> None:
         assert not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="is a file"):
         import_tables(gold, [gold], gold)
+
+
+def _refused(tmp_path: Path, text: str, *, name: str = "bad.csv") -> str:
+    """What `sdb import` says of a table; nothing may be written."""
+    gold = _table(tmp_path / "gold.csv", GOLD)
+    bad = tmp_path / name
+    bad.write_text(text)
+    done = sdb("import", bad, "--reference", gold, "--out", tmp_path / "in" / "out")
+    assert done.returncode == 2, done.stdout
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "in").exists()
+    return " ".join(done.stderr.split())
+
+
+def test_odd_tables_are_refused_by_line(tmp_path: Path) -> None:
+    good = _table(tmp_path / "good.csv", GOLD).read_text()
+    first, *rest = good.splitlines(keepends=True)[1:]
+    assert "line 2: is cut off: no decision" in _refused(
+        tmp_path, HEAD + "call_a,0,0,0,1,1,1,1,1,1\n"
+    )
+    assert "more cells" in _refused(tmp_path, HEAD + first.strip() + ",more\n")
+    assert "field limit" in _refused(tmp_path, HEAD + first.replace("on", "o" * 140_000))
+    assert "has no 'route'" in _refused(
+        tmp_path, HEAD + "".join([first, *rest]).replace("route=hold|rec=on|act=back", "rec=on")
+    )
+    assert "holds more_b" in _refused(tmp_path, good + first.replace("call_a", "more_b"))
+    assert "no id of a scenario" in _refused(tmp_path, good.replace("call_a", "../../x"))
+    assert "no id of a scenario" in _refused(tmp_path, good.replace("call_a", "call\0a"))
+    assert "which is no count" in _refused(tmp_path, good.replace(",100,", ",-100,"))
+    assert "no name of a recording" in _refused(tmp_path, good, name="...csv")
+
+
+def test_families_and_single_options_of_tables_are_readable(tmp_path: Path) -> None:
+    """Whatever decisions a table shows, the suite made of it can be read again."""
+    for number, decisions in enumerate((["a=b"] * 3, ["a=none"] * 3, ["a=x: y|b=z"] * 3)):
+        gold = _table(tmp_path / f"gold{number}.csv", decisions)
+        gold.write_text(gold.read_text().replace("call_a", "overall_x"))
+        suite, _ = import_tables(gold, [gold], tmp_path / f"out{number}")
+        assert read_suite(tmp_path / f"out{number}" / "suite") == suite

@@ -9,11 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_suite
 from streamdecisionbench.suite.digest import digest
-from streamdecisionbench.suite.suite_files import read_suite, scenario_to_json, write_suite
+from streamdecisionbench.suite.suite_files import (
+    make_suite,
+    read_scenario,
+    read_suite,
+    scenario_to_json,
+    write_suite,
+)
 from streamdecisionbench.suite.violations import validate_scenario, validate_suite
 from tests.cli.command import sdb
 
@@ -70,6 +77,10 @@ BROKEN: dict[str, tuple[Edit, str, str]] = {
     "state is no object": (_set("steps", 0, "state", value=[]), "steps[0].state", "object"),
     "schema": (_set("schema_version", value="sdb-lite/9"), "schema_version", "not 'sdb-lite/0.1'"),
     "no title": (_set("title", value=""), "title", "non-empty"),
+    "id that is a path": (_set("episode_id", value="../../x"), "episode_id", "no id"),
+    "id that is the manifest": (_set("episode_id", value="manifest"), "episode_id", "no id"),
+    "tick too short to tell": (_set("tick_seconds", value=1e-12), "tick_seconds", "between"),
+    "evidence that is a number": (_set("steps", 0, "evidence", value=[7]), "$.steps[0].evidence[0]", "Expected `str`"),
 }  # fmt: skip
 
 
@@ -104,6 +115,100 @@ def test_every_violation_is_named(name: str) -> None:
     found = [v for v in validate_scenario(episode, "tiny.json") if v.field == field]
     assert found, [str(v) for v in validate_scenario(episode, "tiny.json")]
     assert any(words in v.what for v in found)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_read_suite_refuses_what_validate_refuses(name: str, tmp_path: Path) -> None:
+    edit = BROKEN[name][0]
+    episode = _episode()
+    edit(episode)
+    try:
+        _write(tmp_path, episode)
+    except ValueError:
+        pytest.skip("cannot be written as JSON")
+    assert validate_suite(tmp_path)
+    with pytest.raises(InputError, match="fix:"):
+        read_suite(tmp_path)
+    with pytest.raises(InputError, match="fix:"):
+        read_scenario(tmp_path / "tiny.json")
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in JSON data."""
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [path] * bool(path) + [p for k, v in items for p in _places(v, (*path, k))]
+
+
+def test_wrong_types_anywhere_are_violations_or_fine_but_no_tracebacks(tmp_path: Path) -> None:
+    """One odd value in every place; a suite is readable exactly when it has no violation."""
+    readable = 0
+    for place in _places(_episode()):
+        for odd in (None, True, 0, -1.5, "", "x", [], [[]], {}, {"a": []}):
+            episode = _episode()
+            _set(*place, value=odd)(episode)
+            _write(tmp_path, episode)
+            found = validate_suite(tmp_path)
+            try:
+                read_suite(tmp_path)
+                readable += 1
+                assert not found, (place, odd)
+            except InputError:
+                assert found, (place, odd)
+    assert readable > 10
+
+
+@pytest.mark.parametrize("family", ["overall", "tiny", "another"])
+def test_a_family_is_not_called_like_something_else(family: str, tmp_path: Path) -> None:
+    tiny = example_suite().scenarios["tiny"]
+    suite = make_suite(
+        [
+            replace(tiny, task_family=family),
+            replace(tiny, episode_id="another", scenario_id="another"),
+        ]
+    )
+    with pytest.raises(InputError, match="task_family"):
+        write_suite(suite, tmp_path / "suite")
+    assert not (tmp_path / "suite").exists()
+    episode = _episode()
+    episode["task_family"] = "overall"
+    _write(tmp_path, episode)
+    with pytest.raises(InputError, match="task_family"):
+        read_suite(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../x", "/etc/x", "..", "a/b", "manifest", "a b", "é", "x" * 101]
+)
+def test_ids_are_plain(name: str, tmp_path: Path) -> None:
+    tiny = example_suite().scenarios["tiny"]
+    with pytest.raises(InputError, match="no id of a scenario"):
+        make_suite([replace(tiny, episode_id=name)])
+    inner = tmp_path / "deep" / "suite"
+    write_suite(example_suite(), inner)
+    manifest = json.loads((inner / "manifest.json").read_text())
+    manifest["episodes"][0]["episode_id"] = name
+    (inner / "manifest.json").write_text(json.dumps(manifest))
+    done = sdb("suite", "export", "--data", inner, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "is no id" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_scenario_the_manifest_leaves_out_is_no_smaller_suite(tmp_path: Path) -> None:
+    """`episodes` cut while `hashes` stay would score fewer scenarios under the same digest."""
+    tiny = example_suite().scenarios["tiny"]
+    write_suite(make_suite([tiny, replace(tiny, episode_id="two")]), tmp_path)
+    path = tmp_path / "manifest.json"
+    manifest = json.loads(path.read_text())
+    path.write_text(json.dumps({**manifest, "episodes": manifest["episodes"][:1]}))
+    with pytest.raises(InputError, match=r"hashes\.two: names no episode"):
+        read_suite(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["unknown label", "non-consecutive steps", "missing gold"])

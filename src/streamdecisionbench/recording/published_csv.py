@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.events import (
@@ -31,6 +32,8 @@ from streamdecisionbench.recording.writer import (
     write_run_record,
 )
 from streamdecisionbench.suite.digest import request_hash
+from streamdecisionbench.suite.disk import read_text
+from streamdecisionbench.suite.ids import require_id
 from streamdecisionbench.suite.scenario import (
     INACTIVE,
     SCHEMA_VERSION,
@@ -41,6 +44,7 @@ from streamdecisionbench.suite.scenario import (
     Suite,
 )
 from streamdecisionbench.suite.suite_files import make_suite, write_suite
+from streamdecisionbench.suite.violations import OVERALL
 
 __all__ = ["Correction", "Row", "Table", "import_tables", "read_table"]
 
@@ -108,31 +112,32 @@ class Correction:
 def read_table(path: str | Path) -> Table:
     """Reads one CSV; every complaint names the file, the line and the column."""
     path = Path(path)
+    name = require_id(path.stem, str(path), "name of a recording")
     rows: dict[str, list[Row]] = {}
-    try:
-        # Spreadsheets put a byte order mark in front.
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", where=path) from None
-    except UnicodeDecodeError:
-        raise InputError("is not UTF-8 text", where=path, fix="save it as CSV in UTF-8") from None
+    text = read_text(path, fix="save it as CSV in UTF-8")
     with io.StringIO(text, newline="") as file:
         reader = csv.DictReader(file)
-        columns = set(reader.fieldnames or ())
-        key = "episode" if "episode" in columns else "scenario"
-        missing = [c for c in (key, "t", *_TIMES, "decision") if c not in columns]
-        if missing:
-            raise InputError(f"has no column {', '.join(missing)}", where=path)
-        for number, raw in enumerate(reader, start=2):
-            where = f"{path}, line {number}"
-            episode = rows.setdefault(raw[key], [])
-            row = _row(raw, where)
-            if row.t != len(episode):
-                raise InputError(f"t is {row.t}, expected {len(episode)}", where=where)
-            episode.append(row)
+        try:
+            columns = set(reader.fieldnames or ())
+            key = "episode" if "episode" in columns else "scenario"
+            missing = [c for c in (key, "t", *_TIMES, "decision") if c not in columns]
+            if missing:
+                raise InputError(f"has no column {', '.join(missing)}", where=path)
+            for number, raw in enumerate(reader, start=2):
+                where = f"{path}, line {number}"
+                _require_whole(raw, where)
+                episode = rows.setdefault(require_id(raw[key], where, "id of a scenario"), [])
+                row = _row(raw, where)
+                if row.t != len(episode):
+                    raise InputError(f"t is {row.t}, expected {len(episode)}", where=where)
+                episode.append(row)
+        except csv.Error as error:
+            raise InputError(
+                f"is not CSV: {error}", where=f"{path}, line {reader.line_num}", fix="restore it"
+            ) from None
     if not rows:
         raise InputError("holds no rows", where=path)
-    return Table(path.stem, rows)
+    return Table(name, rows)
 
 
 def import_tables(
@@ -188,6 +193,14 @@ def _require_steps(gold: Table, corrections: Sequence[Correction]) -> None:
             )
 
 
+def _require_whole(raw: Mapping[str | None, Any], where: str) -> None:
+    if None in raw:
+        raise InputError("has more cells than the first line has columns", where=where)
+    short = [str(name) for name, cell in raw.items() if cell is None]
+    if short:
+        raise InputError(f"is cut off: no {', '.join(short)}", where=where, fix="restore the row")
+
+
 def _row(raw: Mapping[str, str], where: str) -> Row:
     try:
         times = {name: float(raw[name]) for name in _TIMES}
@@ -198,6 +211,9 @@ def _row(raw: Mapping[str, str], where: str) -> Row:
     for name, value in times.items():
         if not finite(value):
             raise InputError(f"{name} is not a time (NaN, infinite or negative)", where=where)
+    for name, count in tokens.items():
+        if not 0 <= count < 2**63:
+            raise InputError(f"{name} is {count}, which is no count", where=where)
     pairs = [pair.partition("=") for pair in raw["decision"].split("|")]
     if not all(name and sign for name, sign, _ in pairs):
         raise InputError("decision is not key=value pairs joined by |", where=where)
@@ -209,6 +225,14 @@ def _suite(
     gold: Table, runs: Sequence[Table], corrections: Sequence[Correction], tick_seconds: float
 ) -> Suite:
     scenarios = []
+    for run in runs:
+        extra = [e for e in run.rows if e not in gold.rows]
+        if extra:
+            raise InputError(
+                f"holds {extra[0]}, which the reference table {gold.name} does not",
+                where=run.name,
+                fix="leave it out, or give a reference that covers it",
+            )
     for episode_id, rows in gold.rows.items():
         decisions = [row.decision for row in rows]
         for fix in corrections:
@@ -222,7 +246,7 @@ def _suite(
                     f"does not hold the {len(rows)} steps of {episode_id}", where=run.name
                 )
             seen += [row.decision for row in theirs]
-        scenarios.append(_scenario(episode_id, decisions, seen, tick_seconds))
+        scenarios.append(_scenario(episode_id, decisions, seen, tick_seconds, set(gold.rows)))
     return make_suite(scenarios, name=f"imported, references from {gold.name}")
 
 
@@ -231,6 +255,7 @@ def _scenario(
     decisions: Sequence[dict[str, str]],
     seen: Sequence[dict[str, str]],
     tick_seconds: float,
+    scenarios: Collection[str],
 ) -> Scenario:
     """The decision spec is what the decisions show: keys in all of them, and keys per route."""
     route = next(iter(decisions[0]))
@@ -238,14 +263,24 @@ def _scenario(
     always = tuple(q for q in names if q != route and all(q in d for d in seen))
     branches: dict[str, tuple[str, ...]] = {}
     for decision in seen:
+        if route not in decision:
+            raise InputError(
+                f"a decision has no {route!r:.60}, which routes the first one",
+                where=episode_id,
+                fix="give every decision its route, first",
+            )
         branch = tuple(q for q in decision if q != route and q not in always)
         if branches.setdefault(decision[route], branch) != branch:
             raise InputError(
                 f"route {decision[route]!r} is used with different fields", where=episode_id
             )
+    if len(branches) == 1:
+        branches[_another(*branches)] = ()
     semantics, questions = {}, {}
     for q in names:
-        values = sorted({d[q] for d in seen if q in d} | (set() if q == route else {INACTIVE}))
+        values = sorted(branches if q == route else {d[q] for d in seen if q in d} | {INACTIVE})
+        if len(values) == 1:
+            values.append(_another(*values))
         labels = {f"K{i:02d}": value for i, value in enumerate(values, start=1)}
         semantics[q] = labels
         questions[q] = Question(
@@ -256,7 +291,7 @@ def _scenario(
     return Scenario(
         schema_version=SCHEMA_VERSION,
         episode_id=episode_id,
-        task_family=_FAMILY_OF_PREFIX.get(episode_id.rpartition("_")[0], episode_id),
+        task_family=_family(episode_id, scenarios),
         scenario_id=episode_id,
         title=f"{episode_id} (imported)",
         tick_seconds=tick_seconds,
@@ -268,6 +303,18 @@ def _scenario(
             for t, d in enumerate(decisions)
         ),
     )
+
+
+def _another(only: str) -> str:
+    """A question has at least two options, also where the table shows one."""
+    return INACTIVE if only != INACTIVE else f"not {INACTIVE}"
+
+
+def _family(episode_id: str, scenarios: Collection[str]) -> str:
+    """What stands before the last underscore, unless that names something else."""
+    prefix = episode_id.rpartition("_")[0] or episode_id
+    family = _FAMILY_OF_PREFIX.get(prefix, prefix)
+    return f"{family} family" if family in scenarios or family == OVERALL else family
 
 
 def _write_recording(run: Table, suite: Suite, folder: Path, tick_seconds: float) -> None:

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.digest import digest, has_digest, public_hash
+from streamdecisionbench.suite.digest import digest, public_hash
+from streamdecisionbench.suite.disk import make_folder, read_json, write_text
+from streamdecisionbench.suite.ids import require_id
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     EpisodeSummary,
     Manifest,
     Scenario,
     Suite,
+)
+from streamdecisionbench.suite.violations import (
+    MANIFEST_FILE,
+    Violation,
+    examine,
+    family_violations,
+    validate_scenario,
 )
 
 __all__ = [
@@ -31,10 +40,6 @@ __all__ = [
     "write_suite",
 ]
 
-MANIFEST_FILE = "manifest.json"
-
-_T = TypeVar("_T")
-
 
 def builtin_suite_path() -> Path:
     """The suite that ships inside the package: SDB v1."""
@@ -42,51 +47,23 @@ def builtin_suite_path() -> Path:
 
 
 def read_suite(folder: str | Path) -> Suite:
-    """Reads and verifies a suite. Refuses one that is not what its manifest says."""
+    """Reads and verifies a suite: refuses whatever `sdb validate` would complain about."""
     folder = Path(folder)
-    raw = read_json(folder / MANIFEST_FILE)
-    manifest = _convert(raw, Manifest, folder / MANIFEST_FILE)
-    scenarios: dict[str, Scenario] = {}
-    for summary in manifest.episodes:
-        name = summary.episode_id
-        path = folder / f"{name}.json"
-        episode = read_json(path)
-        if not has_digest(episode, manifest.hashes.get(name, "")):
-            raise InputError(
-                f"the content is not what {MANIFEST_FILE} names (field hashes.{name})",
-                where=path,
-                fix="restore the file, or rebuild the suite so that manifest and scenario agree",
-            )
-        scenarios[name] = _convert(episode, Scenario, path)
-    if digest(manifest.hashes) != manifest.dataset_hash:
-        raise InputError(
-            "dataset_hash is not the digest of hashes",
-            where=folder / MANIFEST_FILE,
-            fix="restore the manifest or rebuild the suite",
-        )
-    return Suite(manifest=manifest, scenarios=scenarios)
+    found = examine(folder)
+    _require_none(found.violations, folder)
+    manifest = msgspec.convert(found.manifest, Manifest)
+    return Suite(
+        manifest=manifest,
+        scenarios={name: msgspec.convert(e, Scenario) for name, e in found.episodes.items()},
+    )
 
 
 def read_scenario(path: str | Path) -> Scenario:
     """Reads one scenario file by itself, without a manifest."""
     path = Path(path)
-    return _convert(read_json(path), Scenario, path)
-
-
-def read_json(path: Path) -> Any:
-    """Decodes a JSON file, or says what is wrong with it."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError("no such file", where=path, fix="check the path") from None
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", where=path) from None
-    try:
-        return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"is not valid JSON: {error}", where=path, fix="restore the file"
-        ) from None
+    episode = read_json(path)
+    _require_none(validate_scenario(episode, path.name), path.parent)
+    return msgspec.convert(episode, Scenario)
 
 
 def scenario_to_json(scenario: Scenario) -> dict[str, Any]:
@@ -101,9 +78,10 @@ def make_suite(
     """A suite with its manifest computed from the scenarios."""
     by_id: dict[str, Scenario] = {}
     for scenario in scenarios:
-        if scenario.episode_id in by_id:
-            raise InputError(f"two scenarios are called {scenario.episode_id}", fix="rename one")
-        by_id[scenario.episode_id] = scenario
+        key = require_id(scenario.episode_id, what="id of a scenario")
+        if key in by_id:
+            raise InputError(f"two scenarios are called {key}", fix="rename one")
+        by_id[key] = scenario
     hashes = {key: digest(scenario_to_json(s)) for key, s in by_id.items()}
     manifest = Manifest(
         schema_version=SCHEMA_VERSION,
@@ -133,15 +111,17 @@ def summarise(scenario: Scenario) -> EpisodeSummary:
 
 
 def write_suite(suite: Suite, folder: str | Path) -> None:
-    """Writes a suite; the same suite always gives the same bytes."""
+    """Writes a suite; the same suite always gives the same bytes. Nothing unreadable is written."""
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for scenario in suite.scenarios.values():
-        path = folder / f"{scenario.episode_id}.json"
-        path.write_text(_layout(scenario_to_json(scenario)), encoding="utf-8")
+    texts = {key: _layout(scenario_to_json(scenario)) for key, scenario in suite.scenarios.items()}
+    episodes = {key: msgspec.json.decode(text) for key, text in texts.items()}
+    wrong = [v for key, e in episodes.items() for v in validate_scenario(e, f"{key}.json")]
+    _require_none([*wrong, *family_violations(episodes)], folder)
+    make_folder(folder)
+    for key, text in texts.items():
+        write_text(folder / f"{require_id(key, what='id of a scenario')}.json", text)
     manifest = msgspec.to_builtins(suite.manifest)
-    text = json.dumps(manifest, indent=2, ensure_ascii=False)
-    (folder / MANIFEST_FILE).write_text(text + "\n", encoding="utf-8")
+    write_text(folder / MANIFEST_FILE, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
 
 
 def _layout(episode: Mapping[str, Any]) -> str:
@@ -159,10 +139,16 @@ def _layout(episode: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
-def _convert(value: Any, kind: type[_T], path: Path) -> _T:
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        raise InputError(
-            str(error), where=path, fix=f"run `sdb validate {path.parent}` for the full list"
-        ) from None
+def _require_none(violations: Sequence[Violation], folder: Path) -> None:
+    if not violations:
+        return
+    first = violations[0]
+    more = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
+    where = folder / first.file
+    raise InputError(
+        f"{first.field}: {first.what}{more}" if first.field != "(file)" else f"{first.what}{more}",
+        where=where,
+        fix="check the path"
+        if not where.exists()
+        else f"`sdb validate {folder}` names all that is wrong",
+    )

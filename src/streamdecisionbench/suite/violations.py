@@ -1,6 +1,6 @@
 """Every violation in a suite folder or a scenario file, named by file and field.
 
-`read_suite` stops at the first problem; an author wants them all. So this works on plain JSON and
+An author wants them all, and `read_suite` refuses whatever has any. So this works on plain JSON and
 assumes nothing about its shape.
 """
 
@@ -8,16 +8,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.digest import digest, public_hash
-from streamdecisionbench.suite.scenario import SCHEMA_VERSION
-from streamdecisionbench.suite.suite_files import MANIFEST_FILE, read_json
+import msgspec
 
-__all__ = ["Violation", "validate_scenario", "validate_suite"]
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.suite.digest import digest, has_digest
+from streamdecisionbench.suite.disk import read_json
+from streamdecisionbench.suite.ids import ID_RULE, is_id
+from streamdecisionbench.suite.scenario import SCHEMA_VERSION, Manifest, Scenario
+
+__all__ = [
+    "LONGEST_TICK_S",
+    "MANIFEST_FILE",
+    "OVERALL",
+    "SHORTEST_TICK_S",
+    "Examined",
+    "Violation",
+    "examine",
+    "family_violations",
+    "validate_scenario",
+    "validate_suite",
+]
+
+MANIFEST_FILE = "manifest.json"
+SHORTEST_TICK_S, LONGEST_TICK_S = 1e-6, 1e6
+"""Intervals beyond these leave no latency in a recorded time, or no distance between two."""
+
+OVERALL = "overall"
+"""What a score calls the mean of all families; no family may be called so."""
 
 _TEXT_FIELDS = ("schema_version", "episode_id", "task_family", "scenario_id", "title")
 
@@ -38,25 +59,48 @@ class Violation:
         return f"{self.file}: {self.field}: {self.what}"
 
 
+@dataclass(slots=True)
+class Examined:
+    """A suite folder as JSON, and everything that is wrong with it."""
+
+    violations: list[Violation] = field(default_factory=list)
+    manifest: dict[str, Any] = field(default_factory=dict)
+    episodes: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
 def validate_suite(folder: str | Path) -> list[Violation]:
     """All violations of a suite: manifest, digests, and every scenario."""
-    folder = Path(folder)
-    path = folder / MANIFEST_FILE
-    try:
-        manifest = read_json(path)
-    except InputError as error:
-        return [Violation(MANIFEST_FILE, "(file)", error.what)]
-    if not isinstance(manifest, dict):
-        return [Violation(MANIFEST_FILE, "(file)", "is not a JSON object")]
-    return list(_manifest(folder, manifest))
+    return examine(folder).violations
 
 
 def validate_scenario(episode: Any, file: str) -> list[Violation]:
     """All violations of one scenario given as JSON data."""
-    return [Violation(file, where, what) for where, what in _scenario(episode)]
+    found = [Violation(file, where, what) for where, what in _scenario(episode)]
+    return found or _typed(episode, Scenario, file)
 
 
-def _manifest(folder: Path, manifest: Mapping[str, Any]) -> Iterator[Violation]:
+def examine(folder: str | Path) -> Examined:
+    """Reads every file of the suite once and checks it."""
+    folder = Path(folder)
+    found = Examined()
+    try:
+        manifest = read_json(folder / MANIFEST_FILE)
+    except InputError as error:
+        found.violations.append(Violation(MANIFEST_FILE, "(file)", error.what))
+        return found
+    if not isinstance(manifest, dict):
+        found.violations.append(Violation(MANIFEST_FILE, "(file)", "is not a JSON object"))
+        return found
+    found.manifest = manifest
+    found.violations = list(_manifest(folder, found))
+    if not found.violations:
+        found.violations = _typed(manifest, Manifest, MANIFEST_FILE)
+    return found
+
+
+def _manifest(folder: Path, found: Examined) -> Iterator[Violation]:
+    manifest = found.manifest
+
     def wrong(where: str, what: str) -> Violation:
         return Violation(MANIFEST_FILE, where, what)
 
@@ -73,28 +117,30 @@ def _manifest(folder: Path, manifest: Mapping[str, Any]) -> Iterator[Violation]:
         hashes = {}
     elif manifest.get("dataset_hash") != digest(hashes):
         yield wrong("dataset_hash", "is not the digest of hashes")
-    seen: set[str] = set()
     for index, summary in enumerate(episodes):
         name = summary.get("episode_id") if isinstance(summary, dict) else None
         if not isinstance(name, str) or not name:
             yield wrong(f"episodes[{index}].episode_id", "must be a non-empty text")
-            continue
-        if name in seen:
+        elif not is_id(name):
+            yield wrong(f"episodes[{index}].episode_id", f"{name!r:.80} is no id: {ID_RULE}")
+        elif name in found.episodes:
             yield wrong(f"episodes[{index}].episode_id", f"{name!r} is listed twice")
-            continue
-        seen.add(name)
-        yield from _episode_file(folder, name, summary, hashes)
+        else:
+            found.episodes[name] = {}
+            yield from _episode_file(folder, name, summary, hashes, found)
     for name in hashes:
-        if name not in seen:
+        if name not in found.episodes:
             yield wrong(f"hashes.{name}", "names no episode of the list")
-    listed = {f"{name}.json" for name in seen} | {MANIFEST_FILE}
-    for path in sorted(folder.glob("*.json")):
-        if path.name not in listed:
-            yield Violation(path.name, "(file)", "is not listed in the manifest")
+    yield from family_violations(found.episodes)
+    yield from _unlisted(folder, found.episodes)
 
 
 def _episode_file(
-    folder: Path, name: str, summary: Mapping[str, Any], hashes: Mapping[str, Any]
+    folder: Path,
+    name: str,
+    summary: Mapping[str, Any],
+    hashes: Mapping[str, Any],
+    found: Examined,
 ) -> Iterator[Violation]:
     file = f"{name}.json"
     try:
@@ -104,34 +150,82 @@ def _episode_file(
         return
     if name not in hashes:
         yield Violation(MANIFEST_FILE, f"hashes.{name}", "is missing")
-    elif hashes[name] != digest(episode):
+    elif not has_digest(episode, hashes[name]):
         yield Violation(
-            file, "(file)", f"digest mismatch: not the content that hashes.{name} names"
+            file,
+            "(file)",
+            f"digest mismatch: the content is not what {MANIFEST_FILE} names (field hashes.{name})",
         )
-    found = validate_scenario(episode, file)
-    yield from found
-    if found or not isinstance(episode, dict):
+    wrong = validate_scenario(episode, file)
+    yield from wrong
+    if wrong:
         return
+    found.episodes[name] = episode
     if episode["episode_id"] != name:
         yield Violation(
             file, "episode_id", f"is {episode['episode_id']!r}, the manifest says {name!r}"
         )
+    yield from _summary(name, summary, episode)
+
+
+def _summary(
+    name: str, summary: Mapping[str, Any], episode: Mapping[str, Any]
+) -> Iterator[Violation]:
+    """What the manifest says of a scenario, where it says it."""
     facts = {
         "questions": len(episode["questions"]),
         "steps": len(episode["steps"]),
         "duration_s": len(episode["steps"]) * episode["tick_seconds"],
-        "public_hash": public_hash(
-            {"state": s["state"], "questions": episode["questions"]} for s in episode["steps"]
-        ),
     }
     for key, value in facts.items():
         stated = summary.get(key, value)
         if isinstance(stated, int | float | str) and stated != value:
             yield Violation(
-                MANIFEST_FILE,
-                f"episodes.{name}.{key}",
-                f"is {stated!r}, the file has {value!r}",
+                MANIFEST_FILE, f"episodes.{name}.{key}", f"is {stated!r}, the file has {value!r}"
             )
+    stated = summary.get("public_hash")
+    if isinstance(stated, str) and stated:
+        questions = episode["questions"]
+        requests = [{"state": s["state"], "questions": questions} for s in episode["steps"]]
+        if not has_digest(requests, stated):
+            yield Violation(
+                MANIFEST_FILE,
+                f"episodes.{name}.public_hash",
+                "is not the digest of the file's requests",
+            )
+
+
+def family_violations(episodes: Mapping[str, Mapping[str, Any]]) -> Iterator[Violation]:
+    """Scores are tables by name: the whole, the families and the scenarios need different ones."""
+    for name, episode in episodes.items():
+        family = episode.get("task_family")
+        if family == OVERALL:
+            yield Violation(f"{name}.json", "task_family", f"{family!r} is the name of the whole")
+        elif family in episodes:
+            yield Violation(f"{name}.json", "task_family", f"{family!r} is a scenario's name")
+
+
+def _unlisted(folder: Path, listed: Mapping[str, Any]) -> Iterator[Violation]:
+    """A scenario the manifest does not name would be left out in silence."""
+    for path in sorted(folder.glob("*.json")):
+        if path.name == MANIFEST_FILE or path.stem in listed:
+            continue
+        try:
+            stray = read_json(path)
+        except InputError:
+            continue
+        if isinstance(stray, dict) and {"episode_id", "steps"} <= set(stray):
+            yield Violation(path.name, "(file)", "is not listed in the manifest")
+
+
+def _typed(value: Any, kind: type, file: str) -> list[Violation]:
+    """What the checks by name let pass and the types do not: wrong kinds deep inside."""
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at ")
+        return [Violation(file, where.strip("`") or "(file)", what)]
+    return []
 
 
 def _scenario(episode: Any) -> Iterator[tuple[str, str]]:
@@ -141,16 +235,12 @@ def _scenario(episode: Any) -> Iterator[tuple[str, str]]:
     for key in _TEXT_FIELDS:
         if not isinstance(episode.get(key), str) or not episode[key]:
             yield key, "must be a non-empty text"
+    name = episode.get("episode_id")
+    if isinstance(name, str) and name and not is_id(name):
+        yield "episode_id", f"{name!r:.80} is no id: {ID_RULE}"
     if episode.get("schema_version") not in (None, "", SCHEMA_VERSION):
         yield "schema_version", f"is {episode['schema_version']!r}, not {SCHEMA_VERSION!r}"
-    tick = episode.get("tick_seconds")
-    if (
-        isinstance(tick, bool)
-        or not isinstance(tick, int | float)
-        or not math.isfinite(tick)
-        or tick <= 0
-    ):
-        yield "tick_seconds", "must be a number of seconds above 0 (not NaN, not negative)"
+    yield from _tick(episode.get("tick_seconds"))
     questions = episode.get("questions")
     if not isinstance(questions, dict) or not questions:
         yield "questions", "must be an object with at least one question"
@@ -159,17 +249,32 @@ def _scenario(episode: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(semantics, dict):
         yield "option_semantics", "must be an object {question: {label: value}}"
         return
-    for name, question in questions.items():
-        yield from _question(name, question, semantics.get(name))
-    for name in semantics:
-        if name not in questions:
-            yield f"option_semantics.{name}", "names no question"
+    for q, question in questions.items():
+        yield from _question(q, question, semantics.get(q))
+    for q in semantics:
+        if q not in questions:
+            yield f"option_semantics.{q}", "names no question"
     values = {
-        q: set(labels.values()) if isinstance(labels, dict) else set()
+        q: {v for v in labels.values() if isinstance(v, str)} if isinstance(labels, dict) else set()
         for q, labels in semantics.items()
     }
     yield from _spec(episode.get("decision_spec"), questions, values)
     yield from _steps(episode.get("steps"), questions, values)
+
+
+def _tick(tick: Any) -> Iterator[tuple[str, str]]:
+    if (
+        isinstance(tick, bool)
+        or not isinstance(tick, int | float)
+        or not math.isfinite(tick)
+        or tick <= 0
+    ):
+        yield "tick_seconds", "must be a number of seconds above 0 (not NaN, not negative)"
+    elif not SHORTEST_TICK_S <= tick <= LONGEST_TICK_S:
+        yield (
+            "tick_seconds",
+            f"is {tick!r:.80}, must be between {SHORTEST_TICK_S:g} and {LONGEST_TICK_S:g} s",
+        )
 
 
 def _question(name: str, question: Any, labels: Any) -> Iterator[tuple[str, str]]:
@@ -178,7 +283,7 @@ def _question(name: str, question: Any, labels: Any) -> Iterator[tuple[str, str]
         yield where, "must be an object"
         return
     if question.get("type") != "choice":
-        yield f"{where}.type", f"is {question.get('type')!r}, only 'choice' is known"
+        yield f"{where}.type", f"is {question.get('type')!r:.80}, only 'choice' is known"
     if not isinstance(question.get("instructions"), str):
         yield f"{where}.instructions", "must be a text"
     criteria = question.get("criteria")
@@ -196,7 +301,9 @@ def _question(name: str, question: Any, labels: Any) -> Iterator[tuple[str, str]
             yield f"option_semantics.{name}.{label}", "unknown label: not among the criteria"
         elif not isinstance(value, str):
             yield f"option_semantics.{name}.{label}", "must be a text"
-        elif str(criteria[label]).partition(":")[0] != value:
+        elif not isinstance(criteria[label], str):
+            yield f"questions.{name}.criteria.{label}", "must be a text"
+        elif criteria[label] != value and not criteria[label].startswith(f"{value}:"):
             yield f"questions.{name}.criteria.{label}", f"does not start with its value {value!r}"
     if len(set(map(str, labels.values()))) < len(labels):
         yield f"option_semantics.{name}", "two labels mean the same value"
@@ -209,29 +316,31 @@ def _spec(
         yield "decision_spec", "must be an object"
         return
     route, always, branches = spec.get("route_question"), spec.get("always"), spec.get("branches")
-    if route not in questions:
-        yield "decision_spec.route_question", f"{route!r} is no question"
+    if not isinstance(route, str) or route not in questions:
+        yield "decision_spec.route_question", f"{route!r:.80} is no question"
     if not isinstance(always, list):
         yield "decision_spec.always", "must be a list of questions"
         always = []
     if not isinstance(branches, dict):
         yield "decision_spec.branches", "must be an object {route value: [questions]}"
         return
-    used = {route, *(q for q in always if isinstance(q, str))}
+    routes = values.get(route, set()) if isinstance(route, str) else set()
+    used = {q for q in (route, *always) if isinstance(q, str)}
     for q in always:
-        if q not in questions:
-            yield "decision_spec.always", f"{q!r} is no question"
+        if not isinstance(q, str) or q not in questions:
+            yield "decision_spec.always", f"{q!r:.80} is no question"
     for value, names in branches.items():
-        if value not in values.get(str(route), set()):
+        if value not in routes:
             yield f"decision_spec.branches.{value}", "is no value of the route question"
         if not isinstance(names, list):
             yield f"decision_spec.branches.{value}", "must be a list of questions"
             continue
         for q in names:
-            if q not in questions:
-                yield f"decision_spec.branches.{value}", f"names {q!r}, which is no question"
-            used.add(q)
-    for value in sorted(values.get(str(route), set()) - set(branches)):
+            if isinstance(q, str) and q in questions:
+                used.add(q)
+            else:
+                yield f"decision_spec.branches.{value}", f"names {q!r:.80}, which is no question"
+    for value in sorted(routes - set(branches)):
         yield f"decision_spec.branches.{value}", "is missing: every route value needs a branch"
     for q in questions:
         if q not in used:
@@ -249,8 +358,10 @@ def _steps(
         if not isinstance(step, dict):
             yield where, "must be an object"
             continue
-        if step.get("t") != index or isinstance(step.get("t"), bool):
-            yield f"{where}.t", f"is {step.get('t')!r}, steps must be consecutive: {index}"
+        if step.get("t") != index or not isinstance(step.get("t"), int):
+            yield f"{where}.t", f"is {step.get('t')!r:.80}, steps must be consecutive: {index}"
+        elif isinstance(step["t"], bool):
+            yield f"{where}.t", f"is {step['t']!r}, steps must be consecutive: {index}"
         if not isinstance(step.get("state"), dict):
             yield f"{where}.state", "must be an object"
         gold = step.get("gold")
@@ -260,8 +371,8 @@ def _steps(
         for q in questions:
             if q not in gold:
                 yield f"{where}.gold.{q}", "is missing"
-            elif gold[q] not in values.get(q, set()):
-                yield f"{where}.gold.{q}", f"{gold[q]!r} is no option of that question"
+            elif not isinstance(gold[q], str) or gold[q] not in values.get(q, set()):
+                yield f"{where}.gold.{q}", f"{gold[q]!r:.80} is no option of that question"
         for q in gold:
             if q not in questions:
                 yield f"{where}.gold.{q}", "answers no question"
