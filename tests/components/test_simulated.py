@@ -10,7 +10,7 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
-from statistics import median
+from statistics import mean, median, stdev
 
 import msgspec
 import pytest
@@ -24,6 +24,7 @@ from streamdecisionbench.components.simulated.profiles import (
     Latency,
     Profile,
     builtin_profiles,
+    find_profile,
     quantile,
     rank,
     right_states,
@@ -157,15 +158,47 @@ def test_every_answer_keeps_the_contract_and_says_what_it_is(name: str) -> None:
     asyncio.run(ask())
 
 
-def test_confidence_tells_nothing_about_correctness() -> None:
-    """No figure about it is published: a simulation must not invent calibration."""
-    by_right: dict[bool, list[float]] = {True: [], False: []}
+def sureness(profile: Profile) -> dict[bool, list[float]]:
+    """How sure single answers are, by whether they are right, on the scale a profile declares."""
+    found: dict[bool, list[float]] = {True: [], False: []}
     for scenario in suite():
         for seed in range(10):
-            for draw in draw_scenario(builtin_profiles()["jev"], scenario, seed):
-                by_right[draw.right].append(draw.confidence)
-    means = {k: sum(v) / len(v) for k, v in by_right.items()}
-    assert means[True] == pytest.approx(means[False], abs=0.01)
+            for draw, step in zip(
+                draw_scenario(profile, scenario, seed), scenario.steps, strict=True
+            ):
+                for name, sure in draw.confidence.items():
+                    chance = 1 / len(scenario.questions[name].criteria)
+                    right = draw.answers[name] == step.gold[name]
+                    found[right].append((sure - chance) / (1 - chance))
+    return found
+
+
+def test_confidence_is_as_declared_given_right_and_wrong() -> None:
+    declared = builtin_profiles()["jev"].calibration
+    assert declared is not None
+    found = sureness(builtin_profiles()["jev"])
+    assert mean(found[True]) == pytest.approx(declared.right, abs=0.01)
+    assert mean(found[False]) == pytest.approx(declared.wrong, abs=0.01)
+    assert stdev(found[True]) == pytest.approx(declared.spread, abs=0.01)
+
+
+def test_without_a_declared_calibration_confidence_tells_nothing() -> None:
+    by_right: dict[bool, list[float]] = {True: [], False: []}
+    silent = msgspec.structs.replace(builtin_profiles()["jev"], calibration=None)
+    for scenario in suite():
+        for seed in range(10):
+            for draw in draw_scenario(silent, scenario, seed):
+                (sure,) = set(draw.confidence.values())
+                by_right[draw.right].append(sure)
+    assert mean(by_right[True]) == pytest.approx(mean(by_right[False]), abs=0.01)
+
+
+def test_a_calibration_that_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
+    raw = msgspec.to_builtins(builtin_profiles()["jev"])
+    raw["calibration"] = {"right": 0.9, "wrong": 0.5, "spread": 0.4}
+    (tmp_path / "sure.json").write_text(json.dumps(raw))
+    with pytest.raises(InputError, match="calibration needs right and wrong"):
+        find_profile(str(tmp_path / "sure.json"))
 
 
 def test_wrong_decisions_persist_within_a_segment() -> None:

@@ -36,7 +36,8 @@ class Draw:
     answers: Mapping[str, str]
     right: bool
     latency_s: float
-    confidence: float
+    confidence: Mapping[str, float]
+    """By question: how probable the component says its choice is."""
 
 
 def draw_scenario(profile: Profile, scenario: Scenario, seed: int) -> tuple[Draw, ...]:
@@ -47,10 +48,9 @@ def draw_scenario(profile: Profile, scenario: Scenario, seed: int) -> tuple[Draw
     answers = _wrong_answers(
         scenario, segments, wrong, profile.errors, _stream(profile, scenario, seed, "answers")
     )
-    chance = _stream(profile, scenario, seed, "confidence")
-    # No figure about confidence is published, so it is drawn without looking at correctness:
-    # nothing about calibration can be read out of a simulation.
-    confidences = [round(chance.uniform(*_CONFIDENCE), 2) for _ in range(scenario.n)]
+    confidences = _confidences(
+        profile, scenario, answers, _stream(profile, scenario, seed, "confidence")
+    )
     return tuple(
         Draw(
             answers=answers.get(t, step.gold),
@@ -152,6 +152,34 @@ def _wrong_answers(
             found.update(dict.fromkeys(run, scenario.steps[first - 1].gold))
         elif slip:
             found.update({t: {**scenario.steps[t].gold, **slip} for t in run})
+    return found
+
+
+def _confidences(
+    profile: Profile, scenario: Scenario, wrong: Mapping[int, Mapping[str, str]], rng: random.Random
+) -> list[dict[str, float]]:
+    """Per state and question, two decimals.
+
+    With a declared calibration, what is drawn depends on whether that answer is right. Without one,
+    one number per state is drawn from a fixed range, so that nothing can be read out of it.
+    """
+    declared = profile.calibration
+    if declared is None:
+        return [
+            dict.fromkeys(scenario.questions, round(rng.uniform(*_CONFIDENCE), 2))
+            for _ in range(scenario.n)
+        ]
+    found = []
+    for t, step in enumerate(scenario.steps):
+        answers = wrong.get(t, step.gold)
+        row = {}
+        for name, question in scenario.questions.items():
+            mean = declared.right if answers[name] == step.gold[name] else declared.wrong
+            weight = mean * (1 - mean) / declared.spread**2 - 1
+            sureness = rng.betavariate(mean * weight, (1 - mean) * weight)
+            chance = 1 / len(question.criteria)
+            row[name] = round(chance + (1 - chance) * sureness, 2)
+        found.append(row)
     return found
 
 

@@ -21,6 +21,7 @@ from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.suite_files import read_json
 
 __all__ = [
+    "Calibration",
     "Errors",
     "Latency",
     "Profile",
@@ -85,6 +86,18 @@ class Tokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     decode_ms: float = 0.0
 
 
+class Calibration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How sure an answer to one question is, given whether it is right.
+
+    Sureness runs from 0, no better than picking any of the options, to 1, certain. `right` and
+    `wrong` are its means, `spread` its standard deviation: drawn from a beta distribution.
+    """
+
+    right: float
+    wrong: float
+    spread: float = 0.15
+
+
 class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the published setting scored (%), for comparison; no draw reads these."""
 
@@ -111,6 +124,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scenarios: dict[str, ScenarioFigures] = {}
     errors: Errors = Errors()
     tokens: Tokens = Tokens()
+    calibration: Calibration | None = None
+    """None: confidences are drawn without looking at correctness, and tell nothing."""
     published: Published | None = None
     assumed: tuple[str, ...] = ()
 
@@ -276,5 +291,15 @@ def _check(profile: Profile, path: Path) -> None:
         problem = "errors.near and errors.far are percentages, 0–100"
     elif not all(0 <= x <= 1 for x in (errors.anticipate, errors.linger, errors.persistence)):
         problem = "errors.anticipate, linger and persistence lie in 0–1"
+    elif profile.calibration is not None and not _drawable(profile.calibration):
+        problem = "calibration needs right and wrong in 0–1, and a spread below √(mean·(1 − mean))"
     if problem:
         raise InputError(f"profile {profile.name!r}: {problem}", where=path, fix="correct the file")
+
+
+def _drawable(calibration: Calibration) -> bool:
+    """Whether a beta distribution with these means and this spread exists."""
+    return all(
+        0 < mean < 1 and 0 < calibration.spread**2 < mean * (1 - mean)
+        for mean in (calibration.right, calibration.wrong)
+    )

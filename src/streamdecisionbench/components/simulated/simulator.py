@@ -88,7 +88,7 @@ class Simulator:
             model=profile.model,
             usage=self._usage(profile, place, draw),
             probabilities={q: _distribution(scenario, q, labels[q], draw) for q in labels},
-            confidence=dict.fromkeys(labels, draw.confidence),
+            confidence=dict(draw.confidence),
             service_s=draw.latency_s,
         )
 
@@ -193,10 +193,8 @@ def _distribution(scenario: Scenario, question: str, label: str, draw: Draw) -> 
     others = [x for x in scenario.questions[question].criteria if x != label]
     if not others:
         return {label: 1.0}
-    rest = 100 - round(draw.confidence * 100)
+    sure = draw.confidence[question]
+    rest = 100 - round(sure * 100)
     share, extra = divmod(rest, len(others))
     found = {x: (share + (i < extra)) / 100 for i, x in enumerate(others)}
-    return {
-        x: draw.confidence if x == label else found[x]
-        for x in scenario.questions[question].criteria
-    }
+    return {x: sure if x == label else found[x] for x in scenario.questions[question].criteria}
