@@ -20,6 +20,7 @@ __all__ = [
     "check_draws",
     "degrees_of_freedom",
     "resampled_counts",
+    "resampled_scenarios",
     "resampled_sums",
 ]
 
@@ -48,14 +49,33 @@ def resampled_sums(
     rng = np.random.default_rng(seed)
     total: Floats = np.zeros((resamples, values[0].shape[1]))
     for table, weight in zip(values, weights, strict=True):
-        n = len(table)
-        b = block_length(n, block)
-        whole, rest = divmod(n, b)
-        sums = _circular_sums(table, b)
-        for starts in rng.integers(0, n, (whole, resamples)):  # one by one: memory stays small
-            total += weight * sums[starts]
-        if rest:
-            total += weight * _circular_sums(table, rest)[rng.integers(0, n, resamples)]
+        total += weight * _drawn_blocks(table, block, resamples, rng)
+    return total
+
+
+def resampled_scenarios(
+    values: Sequence[Floats],
+    weights: Floats,
+    families: Sequence[str],
+    block: int,
+    resamples: int,
+    seed: int,
+) -> Floats:
+    """The same sums with scenarios drawn first, with replacement within their family, then blocks.
+
+    Every place of a family is filled anew in every resample, so a scenario drawn twice brings two
+    different sets of blocks.
+    """
+    check_draws(block, resamples)
+    rng = np.random.default_rng(seed)
+    total: Floats = np.zeros((resamples, values[0].shape[1]))
+    for family in dict.fromkeys(families):
+        members = [k for k, name in enumerate(families) if name == family]
+        for place in members:
+            drawn = rng.integers(0, len(members), resamples)
+            for nth, k in enumerate(members):
+                rows = np.flatnonzero(drawn == nth)
+                total[rows] += weights[place] * _drawn_blocks(values[k], block, rows.size, rng)
     return total
 
 
@@ -101,6 +121,20 @@ def _counts(n: int, block: int, rng: np.random.Generator) -> Floats:
         first = int(rng.integers(0, n))
         np.add.at(found, (first + np.arange(min(b, n - begin))) % n, 1.0)
     return found
+
+
+def _drawn_blocks(table: Floats, block: int, resamples: int, rng: np.random.Generator) -> Floats:
+    """Sums over one scenario's resampled steps: one row per resample."""
+    n = len(table)
+    b = block_length(n, block)
+    whole, rest = divmod(n, b)
+    sums = _circular_sums(table, b)
+    total: Floats = np.zeros((resamples, table.shape[1]))
+    for starts in rng.integers(0, n, (whole, resamples)):  # one by one: memory stays small
+        total += sums[starts]
+    if rest:
+        total += _circular_sums(table, rest)[rng.integers(0, n, resamples)]
+    return total
 
 
 def _circular_sums(table: Floats, length: int) -> Floats:

@@ -12,7 +12,11 @@ by an amount proportional to 1/b, so κ² = (2·V(b) − V(b/2)) / V(b), at leas
 blocks fit: t is Student's quantile with as many degrees of freedom as there are blocks less
 scenarios, z the normal one. bench/bootstrap.py measures how often such intervals hold the truth.
 
-What this generalises over: other stretches of stream of the same scenarios' kind, with new answers
+Where every family has at least five scenarios, scenarios are drawn first, within their family, then
+blocks within each (`over_scenarios`): the interval then speaks of other scenarios of the same kind.
+With fewer, the scenarios at hand are taken as they are.
+
+What blocks alone generalise over: other stretches of stream of the same scenarios' kind, with new answers
 and latencies of the same component. On the very same timelines a second pass moves less, since hard
 states stay hard; repeated passes (`repeats`) measure that. Neither says anything about another
 place, another hour, another version of a model, or other scenarios.
@@ -30,6 +34,7 @@ from streamdecisionbench.analysis.block_resampling import (
     block_length,
     block_variance,
     degrees_of_freedom,
+    resampled_scenarios,
     resampled_sums,
 )
 from streamdecisionbench.analysis.result_table import Cell, Table, percent, text
@@ -41,6 +46,7 @@ from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
 
 __all__ = [
     "METRICS",
+    "POWER",
     "Difference",
     "Estimate",
     "Intervals",
@@ -49,10 +55,15 @@ __all__ = [
     "bootstrap_columns",
     "intervals",
     "intervals_table",
+    "over_scenarios",
     "same_states",
 ]
 
 METRICS = ("log_auc", "in_force", "untimed")
+ENOUGH_SCENARIOS = 5
+"""Per family. Fewer say too little about how scenarios differ."""
+POWER = 0.8
+"""How often a detectable difference would be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +88,17 @@ class Estimate:
     low: float
     high: float
 
+    error: float = 0.0
+    """The standard error behind the interval."""
+
     @property
     def excludes_zero(self) -> bool:
         return self.low > 0 or self.high < 0
+
+    def detectable(self, level: float = 0.95) -> float:
+        """The smallest true difference such an interval would exclude zero for in 80 of 100 trials."""
+        normal = NormalDist()
+        return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(POWER)) * self.error
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +119,8 @@ class Intervals:
     sampling: Sampling
     recordings: Mapping[str, Mapping[str, Estimate]]
     differences: Sequence[Difference]
+    drawn: str = "blocks"
+    """What was resampled: `blocks`, or `scenarios, then blocks`."""
 
 
 def intervals(
@@ -131,7 +152,8 @@ def intervals(
             differences.append(
                 Difference(names[i], names[j], dict(zip(METRICS, paired, strict=True)))
             )
-    return Intervals(interval, bounds, sampling, found, differences)
+    drawn = "scenarios, then blocks" if over_scenarios(parts) else "blocks"
+    return Intervals(interval, bounds, sampling, found, differences, drawn)
 
 
 def bootstrap(
@@ -147,8 +169,8 @@ def bootstrap(
     low, high = np.quantile(deviations, [tail, 1 - tail], axis=0)
     bottom, top = (0.0, 1.0) if share else (-1.0, 1.0)
     return [
-        Estimate(float(v), float(max(v + a, bottom)), float(min(v + b, top)))
-        for v, a, b in zip(values, low, high, strict=True)
+        Estimate(float(v), float(max(v + a, bottom)), float(min(v + b, top)), float(e))
+        for v, a, b, e in zip(values, low, high, deviations.std(axis=0), strict=True)
     ]
 
 
@@ -157,7 +179,8 @@ def bootstrap_columns(
 ) -> tuple[Floats, Floats]:
     """The scores, and the widened deviations of every resample from them."""
     lengths = [p.n for p in parts]
-    weights = family_weights([p.family for p in parts])
+    families = [p.family for p in parts]
+    weights = family_weights(families)
     tables = np.split(columns, np.cumsum(lengths)[:-1])
     wider = []
     for n, table in zip(lengths, tables, strict=True):
@@ -165,10 +188,19 @@ def bootstrap_columns(
         # Widening is per scenario, so it is done to the contributions about their mean.
         mean = table.mean(axis=0)
         wider.append(mean + (table - mean) * np.sqrt(n / (n - b)) if n > b else table)
-    sums = resampled_sums(wider, weights, sampling.block, sampling.resamples, sampling.seed)
     values: Floats = np.repeat(weights, lengths) @ columns
+    draws = (sampling.block, sampling.resamples, sampling.seed)
+    if over_scenarios(parts):
+        return values, resampled_scenarios(tables, weights, families, *draws) - values
+    sums = resampled_sums(wider, weights, *draws)
     across = _across_edges(tables, weights, sampling.block)
     return values, (sums - values) * across * _student(sampling, lengths)
+
+
+def over_scenarios(parts: Sequence[Timeline]) -> bool:
+    """Whether there are enough scenarios in every family to draw them too."""
+    families = [p.family for p in parts]
+    return all(families.count(family) >= ENOUGH_SCENARIOS for family in set(families))
 
 
 def same_states(recordings: Mapping[str, Sequence[Timeline]]) -> Sequence[Timeline]:
@@ -206,15 +238,17 @@ def intervals_table(result: Intervals) -> Table:
             percent("high", f"{key}_high"),
         ]
     s = result.sampling
+    scenarios = result.drawn != "blocks"
     return Table(
         f"Bootstrap intervals, {level}, AUC {result.bounds.text()} (%, differences in points)",
         tuple(columns),
         tuple(rows),
         (
-            f"Blocks of {s.block} consecutive steps within scenarios, {s.resamples} resamples,"
-            f" seed {s.seed}; differences are paired by state.",
-            "Generalises over other stretches of streams like these, not over places, hours or"
-            " model versions.",
+            f"{'Scenarios within families, then b' if scenarios else 'B'}locks of {s.block} consecutive"
+            f" steps within scenarios, {s.resamples} resamples, seed {s.seed}; differences are"
+            " paired by state.",
+            f"Generalises over {'other scenarios of these kinds' if scenarios else 'other stretches of streams like these'},"
+            " not over places, hours or model versions.",
         ),
     )
 

@@ -1,0 +1,113 @@
+"""`sdb gate`: stop a release whose decisions got worse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from streamdecisionbench.cli.options import Block, Data, Resamples, Seed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from streamdecisionbench.analysis.bootstrap import Estimate
+    from streamdecisionbench.analysis.flipped_states import Flips
+    from streamdecisionbench.analysis.gate import Gate
+
+
+def register(app: typer.Typer) -> None:
+    app.command("gate")(gate)
+
+
+def gate(
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="Recording, decision log or score.")],
+    baseline: Annotated[Path, typer.Option(metavar="OLD", help="What it is compared with.")],
+    data: Data = None,
+    interval: Annotated[
+        float | None, typer.Option(help="Seconds per tick; integrated over 0.5–8 s otherwise.")
+    ] = None,
+    max_drop: Annotated[float, typer.Option(help="Points the score may drop.")] = 1.0,
+    minimum: Annotated[
+        float | None, typer.Option("--min", help="Points the new score must reach.")
+    ] = None,
+    allow_model_change: Annotated[
+        bool, typer.Option("--allow-model-change", help="Another served model is no failure.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 3 when it cannot tell.")] = False,
+    junit: Annotated[Path | None, typer.Option(help="Write the verdict as JUnit XML.")] = None,
+    github: Annotated[
+        bool, typer.Option("--github", help="Print annotations, add a job summary.")
+    ] = False,
+    block: Block = 10,
+    resamples: Resamples = 5000,
+    seed: Seed = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-gate/1.")] = False,
+) -> None:
+    """Compare with a baseline: pass, fail, or cannot tell.
+
+    Exit code 0 for pass and cannot tell (3 with --strict), 1 for fail, 2 for bad input.
+    """
+    from streamdecisionbench.analysis.bootstrap import Sampling
+    from streamdecisionbench.analysis.gate import CANNOT_TELL, FAIL, Limits
+    from streamdecisionbench.cli.comparing import compare
+    from streamdecisionbench.cli.printing import dump
+    from streamdecisionbench.report.gate_words import flip_summary, gate_lines, gate_markdown
+    from streamdecisionbench.report.github import append_summary, workflow_commands
+    from streamdecisionbench.report.junit import junit_xml, write_junit
+    from streamdecisionbench.report.terminal.scores import console
+
+    found = compare(
+        new, baseline, data,
+        interval=interval, limits=Limits(max_drop, minimum),
+        sampling=Sampling(block, resamples, seed), allow_model_change=allow_model_change,
+    )  # fmt: skip
+    names = (found.new, found.baseline)
+    if junit is not None:
+        write_junit(junit, junit_xml(found.gate, *names, found.flips, strict=strict))
+    if as_json:
+        dump(_document(found.gate, names, found.flips, found.signatures))
+    else:
+        out = console()
+        for line in gate_lines(found.gate, *names):
+            out.print(line, markup=False, highlight=False)
+        for note in found.notes:
+            out.print(f"! {note}", style="bold yellow", markup=False, highlight=False)
+        if found.flips is not None:
+            out.print(flip_summary(found.flips), markup=False, highlight=False)
+    if github:
+        for line in workflow_commands(found.gate, found.flips, strict=strict):
+            typer.echo(line, err=as_json)
+        append_summary(gate_markdown(found.gate, *names, found.flips))
+    if found.gate.verdict == FAIL:
+        raise typer.Exit(1)
+    if found.gate.verdict == CANNOT_TELL and strict:
+        raise typer.Exit(3)
+
+
+def _document(
+    gate: Gate, names: tuple[str, str], flips: Flips | None, signatures: Mapping[str, str]
+) -> dict[str, object]:
+    from dataclasses import asdict
+
+    def estimate(found: Estimate) -> dict[str, object]:
+        return {"value": found.value, "interval_95": [found.low, found.high]}
+
+    return {
+        "schema": "sdb-gate/1",
+        "verdict": gate.verdict,
+        "reasons": list(gate.reasons),
+        "measure": gate.measure,
+        "new": {"name": names[0], **estimate(gate.new)},
+        "baseline": {"name": names[1], **estimate(gate.baseline)},
+        "drop": estimate(gate.drop),
+        "max_drop": gate.limits.max_drop / 100,
+        "min": None if gate.limits.minimum is None else gate.limits.minimum / 100,
+        "detectable": gate.detectable,
+        "paired_by": gate.paired_by,
+        "resampled": gate.drawn,
+        "served_models": {role: list(models) for role, models in gate.models.items()},
+        "signatures": dict(signatures),
+        "flips": None if flips is None else [asdict(flip) for flip in flips.found],
+    }
