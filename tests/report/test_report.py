@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.folder import MARKER, fill
 from streamdecisionbench.report.write_report import write_report
 from streamdecisionbench.suite.suite_files import write_suite
+from tests.cli.command import sdb
 from tests.report import kit
 
 
@@ -22,20 +21,13 @@ def _contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def _sdb(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "streamdecisionbench.cli.main", *map(str, arguments)],
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two real recordings of a stored suite, made on the virtual clock."""
     home = tmp_path_factory.mktemp("recorded")
     write_suite(kit.suite(title="<script>alert(1)</script>"), home / "suite")
     for name in ("jev", "terra-none"):
-        done = _sdb(
+        done = sdb(
             "run", f"simulated:{name}", "--clock", "virtual", "--data", home / "suite",
             "--out", home / name, "--quiet",
         )  # fmt: skip
@@ -48,7 +40,7 @@ def test_everything_is_there_and_a_second_run_changes_no_byte(
 ) -> None:
     out = tmp_path / "report"
     command = ("report", recorded / "jev", recorded / "terra-none", "--out", out)
-    done = _sdb(*command)
+    done = sdb(*command)
     assert done.returncode == 0, done.stderr
     assert "figure pace_curves" in done.stderr
     assert "Simulation" in done.stdout
@@ -66,13 +58,13 @@ def test_everything_is_there_and_a_second_run_changes_no_byte(
     assert "(sim.)" in text
     for figure in ("trajectory", "error_time", "pace_curves", "latency_map", "separability"):
         assert f"](figures/{figure}.svg)" in text
-    assert _sdb(*command).returncode == 0
+    assert sdb(*command).returncode == 0
     assert _contents(out) == first
 
 
 def test_options(recorded: Path, tmp_path: Path) -> None:
     out = tmp_path / "report"
-    done = _sdb(
+    done = sdb(
         "report", recorded / "jev", recorded / "terra-none", "--out", out, "--no-pairs",
         "--formats", "svg", "--interval", "1", "--bounds", "1", "4", "--quiet",
     )  # fmt: skip
@@ -87,7 +79,7 @@ def test_options(recorded: Path, tmp_path: Path) -> None:
 
 def test_a_folder_of_somebody_else_is_left_alone(recorded: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    done = _sdb("report", recorded / "jev", "--out", tmp_path)
+    done = sdb("report", recorded / "jev", "--out", tmp_path)
     assert done.returncode == 2
     assert "not empty" in done.stderr
     assert "Traceback" not in done.stderr
@@ -124,7 +116,7 @@ def test_a_marker_cannot_name_files_elsewhere(tmp_path: Path) -> None:
 def test_bad_input_is_one_message(
     recorded: Path, tmp_path: Path, arguments: list[str], word: str
 ) -> None:
-    done = _sdb("report", recorded / "jev", "--out", tmp_path / "report", *arguments)
+    done = sdb("report", recorded / "jev", "--out", tmp_path / "report", *arguments)
     assert done.returncode == 2
     assert word in done.stderr
     assert "Traceback" not in done.stderr

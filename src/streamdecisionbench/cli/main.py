@@ -14,7 +14,7 @@ from streamdecisionbench.errors import SdbError
 
 MODULES: tuple[str, ...] = (
     "score", "validate", "import_", "suite", "run", "merge", "serve", "providers", "audit", "compose",
-    "analyze", "choose", "report", "demo",
+    "analyze", "choose", "gate", "diff", "report", "demo",
 )  # fmt: skip
 """In the order `sdb --help` lists them."""
 
@@ -33,7 +33,8 @@ def main() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us: nobody is listening
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
-    add_commands(app, "streamdecisionbench.cli", MODULES)
+    if not app.registered_commands:
+        add_commands(app, "streamdecisionbench.cli", MODULES)
     try:
         app()
     except SdbError as error:

@@ -148,6 +148,7 @@ class Score:
     latency_by_scenario: Mapping[str, Latency] | None = None
     reliability: Reliability | None = None
     answers: Mapping[str, AnswerScore] | None = None
+    served_models: tuple[str, ...] = ()
 
     @property
     def log_auc(self) -> float:
@@ -229,6 +230,7 @@ def score(
             p.episode_id: latency([e]) for p, e in zip(parts, episodes, strict=True)
         },
         reliability=reliability(recording),
+        served_models=recording.served_models,
         answers={
             p.episode_id: answer_score(recording, suite.scenarios[p.episode_id]) for p in parts
         },

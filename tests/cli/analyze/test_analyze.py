@@ -1,13 +1,11 @@
-"""`sdb analyze` and `sdb choose` as processes, on recordings the recorder made."""
+"""`sdb analyze` and `sdb choose`, on recordings the recorder made."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ from streamdecisionbench.components.simulated.simulator import SimulatedComponen
 from streamdecisionbench.recording.ledger import Lane
 from streamdecisionbench.recording.recorder import Settings, record
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+from tests.cli.command import sdb
 
 ANALYSES = (
     "network", "transitions", "paired", "pace", "sensitivity", "schedules", "separability", "cost",
@@ -39,14 +38,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def _sdb(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "streamdecisionbench.cli.main", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"},
-    )
+    return sdb(*arguments, NO_COLOR="1")
 
 
 def _ok(*arguments: str) -> str:
