@@ -17,8 +17,10 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
+# Tests that measure real time run alone; all others share the cores.
 unit: $(VENV)/.dev
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile -m "not realtime"
+	$(BIN)/pytest -m realtime
 
 bench: $(VENV)/.dev
 	$(BIN)/python bench/scoring.py

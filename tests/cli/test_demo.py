@@ -16,6 +16,8 @@ from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.suite.suite_files import make_suite, read_suite, write_suite
 from tests.report import kit
 
+pytestmark = pytest.mark.realtime
+
 
 def _demo(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(

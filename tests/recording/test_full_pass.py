@@ -25,6 +25,8 @@ BRISK = {
     "latency": {"floor_s": 0.03, "p50_s": 0.05, "p95_s": 0.1, "max_s": 0.3},
 }
 
+pytestmark = pytest.mark.realtime
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

@@ -145,6 +145,7 @@ def served(suite: Suite) -> Iterator[str]:
         thread.join(10)
 
 
+@pytest.mark.realtime
 def test_a_pair_of_two_servers_recorded_live_scores_like_its_replay(
     suite: Suite, tmp_path: Path
 ) -> None:
