@@ -108,6 +108,14 @@ class Sweep:
     low: Floats
     high: Floats
 
+    @property
+    def empty(self) -> NDArray[np.bool_]:
+        """Pieces that end where they begin, at every scale."""
+        empty: NDArray[np.bool_] = (self.begin_at == self.end_at) & (
+            self.begin_delay == self.end_delay
+        )
+        return empty
+
     def at(self, scale: Floats) -> Trajectory:
         """The trajectory at one scale per scenario, each within its range."""
         c = scale[self.scenario]

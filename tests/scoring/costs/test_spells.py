@@ -1,0 +1,268 @@
+"""Spells, ages, delays and changes against plain walks, and the laws that tie them to the score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.costs.calm import Calm, calm_of
+from streamdecisionbench.scoring.costs.changes import delays, mean_delays, survival
+from streamdecisionbench.scoring.costs.edits import edits, mean_edits
+from streamdecisionbench.scoring.costs.moving_spells import moving_spells
+from streamdecisionbench.scoring.costs.spells import spells
+from streamdecisionbench.scoring.costs.stretches import moving_stretches
+from streamdecisionbench.scoring.pairs.pair_trajectory import pair_sweep, pair_trajectory
+from streamdecisionbench.scoring.score import score_timelines
+from streamdecisionbench.scoring.timeline import Flat, Timeline
+from streamdecisionbench.scoring.trajectory import Sweep, Trajectory, sweep_of, trajectory_at
+from tests.scoring.costs import plain_costs
+from tests.scoring.test_exact import bounds, intervals, recordings
+from tests.scoring.test_pairs import duos
+
+EXACT, INTEGRATED = 1e-12, 1e-9
+MANY = settings(max_examples=250, deadline=None)
+SOME = settings(max_examples=80, deadline=None)
+FEW = settings(max_examples=40, deadline=None)
+
+thetas = st.sampled_from([0.0, 0.5, 2.0, 3.7])
+rules = st.sampled_from(("freshest", "lag_one", "late_override"))
+weightings = st.sampled_from(("log", "linear"))
+
+
+def _calm(sweep: Sweep) -> Calm:
+    return calm_of(sweep, moving_stretches(sweep))
+
+
+def _sweep(parts: list[Timeline], limits: tuple[float, float]) -> Sweep:
+    flat = Flat(parts)
+    return sweep_of(flat, flat.tick / limits[1], flat.tick / limits[0])
+
+
+def _at(path: Trajectory, theta: float, interval: float, k: int = 0) -> dict[str, float]:
+    found, waits, changed = spells(path), delays(path), edits(path)
+    mine = waits.of(np.array([k]))
+    waited = np.minimum(mine.delay, mine.limit)
+    return {
+        "mean_age": float(found.mean_age[k]),
+        "beyond": float(found.beyond_share(theta)[k]),
+        "longest": float(found.longest[k]),
+        "count": float(found.count[k]),
+        "wrong": float(found.wrong[k] / found.observed[k]) if found.observed[k] else 0.0,
+        "never": float(mine.never.sum()),
+        "waited": float(waited.mean()) if len(waited) else 0.0,
+        "needed": float(changed.needed[k]),
+        "useless": float(changed.useless[k]),
+        "reversed": float(changed.reversed_in_a_tick[k]),
+    }
+
+
+def _over(sweep: Sweep, theta: float, limits: Bounds, k: int = 0) -> dict[str, float]:
+    calm = _calm(sweep)
+    found, waits, changed = (
+        moving_spells(calm),
+        mean_delays(calm, limits),
+        mean_edits(sweep, limits),
+    )
+    return {
+        "mean_age": float(found.mean_age(limits)[k]),
+        "beyond": float(found.beyond_share(theta, limits)[k]),
+        "longest": float(found.longest(limits)[k]),
+        "count": float(found.count(limits)[k]),
+        "wrong": float(found.wrong_share(limits)[k]),
+        "never": float(waits.never_right[k]),
+        "waited": float(waits.waited[k]),
+        "needed": float(changed.needed[k]),
+        "useless": float(changed.useless[k]),
+        "reversed": float(changed.reversed_in_a_tick[k]),
+    }
+
+
+def _plainly(walker: plain_costs.Walker, theta: float) -> Callable[[float], dict[str, float]]:
+    def measure(interval: float) -> dict[str, float]:
+        found = walker(interval)
+        return {
+            **plain_costs.measures(found, theta),
+            **plain_costs.waiting(found),
+            **plain_costs.edits(found, interval),
+        }
+
+    return measure
+
+
+def _plain_mean(
+    walker: plain_costs.Walker,
+    parts: list[Timeline],
+    theta: float,
+    limits: Bounds,
+    *,
+    nominal: bool,
+) -> dict[str, float]:
+    tick = parts[0].tick
+    crossings = plain_costs.meetings(parts, [theta], nominal)
+    crossings += plain_costs.envelope_cuts(walker, crossings, tick, limits.low, limits.high)
+    return plain_costs.mean_over(
+        _plainly(walker, theta), crossings, tick, limits.low, limits.high, limits.weighting
+    )
+
+
+def _close(found: dict[str, float], want: dict[str, float], tolerance: float) -> None:
+    """Relative where values are large: seconds, unlike shares, may be in the thousands."""
+    assert found == pytest.approx(want, abs=tolerance, rel=tolerance)
+
+
+@MANY
+@given(recordings(), intervals, thetas)
+def test_a_recording_at_any_interval(timeline: Timeline, interval: float, theta: float) -> None:
+    path = trajectory_at(Flat([timeline]), interval)
+    want = _plainly(lambda x: plain_costs.walk(timeline, x), theta)(interval)
+    _close(_at(path, theta, interval), want, EXACT)
+
+
+@MANY
+@given(duos(), rules, intervals, thetas)
+def test_a_pair_at_any_interval(
+    pair: tuple[Timeline, Timeline], rule: str, interval: float, theta: float
+) -> None:
+    path = pair_trajectory([pair[0]], [pair[1]], rule, interval)
+    want = _plainly(lambda x: plain_costs.walk_pair(*pair, rule, x), theta)(interval)
+    _close(_at(path, theta, interval), want, EXACT)
+
+
+@FEW
+@given(recordings(most=6), bounds, weightings, thetas)
+def test_a_recording_over_bounds(
+    timeline: Timeline, limits: tuple[float, float], weighting: str, theta: float
+) -> None:
+    within = Bounds(*limits, weighting)
+    found = _over(_sweep([timeline], limits), theta, within)
+    want = _plain_mean(
+        lambda x: plain_costs.walk(timeline, x), [timeline], theta, within, nominal=False
+    )
+    _close(found, want, INTEGRATED)
+
+
+@FEW
+@given(duos(most=4), rules, bounds, weightings, thetas)
+def test_a_pair_over_bounds(
+    pair: tuple[Timeline, Timeline],
+    rule: str,
+    limits: tuple[float, float],
+    weighting: str,
+    theta: float,
+) -> None:
+    within = Bounds(*limits, weighting)
+    found = _over(pair_sweep([pair[0]], [pair[1]], rule, within), theta, within)
+    want = _plain_mean(
+        lambda x: plain_costs.walk_pair(*pair, rule, x), [*pair], theta, within, nominal=True
+    )
+    _close(found, want, INTEGRATED)
+
+
+@SOME
+@given(recordings(most=30), intervals, bounds, weightings)
+def test_spells_add_up_to_what_the_score_leaves(
+    timeline: Timeline, interval: float, limits: tuple[float, float], weighting: str
+) -> None:
+    """Σ ℓ / T = 1 − A, and so is the share beyond θ = 0."""
+    within = Bounds(*limits, weighting)
+    score = score_timelines([timeline], interval=interval, bounds=within)
+    found = spells(trajectory_at(Flat([timeline]), interval))
+    assert found.length.sum() / found.observed[0] == pytest.approx(1 - score.in_force, abs=EXACT)
+    assert found.beyond_share(0.0)[0] == pytest.approx(1 - score.in_force, abs=EXACT)
+    moving = moving_spells(_calm(_sweep([timeline], limits)))
+    assert moving.wrong_share(within)[0] == pytest.approx(1 - score.log_auc, abs=INTEGRATED)
+
+
+@SOME
+@given(recordings(most=20), st.sampled_from([0.25, 3.0, 1024.0]), intervals, thetas)
+def test_scaling_all_times_scales_ages(
+    timeline: Timeline, factor: float, interval: float, theta: float
+) -> None:
+    scaled = replace(
+        timeline,
+        tick=timeline.tick * factor,
+        release=timeline.release * factor,
+        latency=timeline.latency * factor,
+    )
+    one = _over(_sweep([timeline], (0.5, 8.0)), theta, Bounds())
+    wide = (0.5 * factor, 8.0 * factor)
+    two = _over(_sweep([scaled], wide), theta * factor, Bounds(*wide))
+    at_one = _at(trajectory_at(Flat([timeline]), interval), theta, interval)
+    at_two = _at(
+        trajectory_at(Flat([scaled]), interval * factor), theta * factor, interval * factor
+    )
+    in_seconds = ("mean_age", "longest", "waited")
+    for before, after in ((one, two), (at_one, at_two)):
+        want = {name: x * (factor if name in in_seconds else 1) for name, x in before.items()}
+        _close(after, want, INTEGRATED)
+
+
+@SOME
+@given(recordings(most=12), st.data(), intervals, thetas)
+def test_refining_a_segment_changes_nothing(
+    timeline: Timeline, data: st.DataObject, interval: float, theta: float
+) -> None:
+    """A state that repeats the one before it, whose answer never arrives, is no event."""
+    k = data.draw(st.integers(0, timeline.n - 1))
+    gap = (np.append(timeline.release[1:], timeline.horizon) - timeline.release)[k]
+    insert = lambda x, value: np.insert(x, k + 1, value)  # noqa: E731
+    finer = Timeline(
+        "x",
+        "f",
+        timeline.tick * timeline.n / (timeline.n + 1),
+        insert(timeline.release, timeline.release[k] + 0.5 * gap),
+        insert(timeline.latency, 1e7),
+        insert(timeline.reference, timeline.reference[k]),
+        insert(timeline.predicted, timeline.predicted[k]),
+    )
+    assert finer.horizon == pytest.approx(timeline.horizon, abs=EXACT)
+    shorter = interval * timeline.n / (timeline.n + 1)
+    one = _at(trajectory_at(Flat([timeline]), interval), theta, interval)
+    two = _at(trajectory_at(Flat([finer]), shorter), theta, shorter)
+    one.pop("reversed"), two.pop("reversed")  # within a tick, and the tick is shorter
+    _close(two, one, INTEGRATED)
+
+
+@SOME
+@given(st.lists(recordings(most=10), min_size=2, max_size=4), thetas)
+def test_scenarios_do_not_leak_into_each_other(parts: list[Timeline], theta: float) -> None:
+    together = _sweep(parts, (0.5, 8.0))
+    path = trajectory_at(Flat(parts), 2.0)
+    for k, part in enumerate(parts):
+        alone = _over(_sweep([part], (0.5, 8.0)), theta, Bounds())
+        _close(_over(together, theta, Bounds(), k), alone, 1e-11)
+        _close(_at(path, theta, 2.0, k), _at(trajectory_at(Flat([part]), 2.0), theta, 2.0), EXACT)
+
+
+def test_one_spell_of_length_l_has_a_linear_age_of_half_its_square() -> None:
+    timeline = Timeline(
+        "x", "f", 2.0, np.arange(5) * 2.0, np.array([3.0, 0.0, 0.0, 0.0, 0.0]),
+        np.zeros(5, int), np.array([0, 1, 0, 0, 0]),
+    )  # fmt: skip
+    found = spells(trajectory_at(Flat([timeline]), 2.0))
+    assert found.length.tolist() == [4.0]  # nothing until 2, then wrong until 4
+    assert found.mean_age[0] * found.observed[0] == pytest.approx(4.0**2 / 2)
+
+
+def test_kaplan_and_meier_by_hand() -> None:
+    """Delays 1, 2+, 3, 3, 5+ (a plus: never right in that time)."""
+    found = survival(
+        np.array([1.0, 2.0, 3.0, 3.0, 5.0]), np.array([True, False, True, True, False])
+    )
+    assert found.time.tolist() == [1.0, 3.0]
+    assert found.share.tolist() == pytest.approx([4 / 5, 4 / 5 * 1 / 3])
+    assert found.quantile(0.5) == 3.0
+    assert found.quantile(0.95) is None
+
+
+@SOME
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=12))
+def test_without_censoring_the_median_is_the_ordinary_one(values: list[int]) -> None:
+    found = survival(np.array(values, dtype=float), np.ones(len(values), dtype=bool))
+    assert found.quantile(0.5) == pytest.approx(float(np.median(values)))
