@@ -38,10 +38,12 @@ _THREADS = 32
 class PythonComponent:
     """Wraps what the name leads to; a mistake in it becomes one message with file and line."""
 
-    def __init__(self, name: str, options: Options) -> None:
+    def __init__(self, name: str, options: Options, *, target: Any = None) -> None:
+        """`target` is what the name leads to, for callers that have it at hand."""
         refuse(options, "python", "base_url", allowed=None)
         self._name = f"python:{name}"
-        self._target = _load(name, options)
+        found = _find(name) if target is None else target
+        self._target = _usable(found, name, options)
         answer = getattr(self._target, "answer", None)
         self._answer: Callable[[Request], Any] = answer if callable(answer) else self._target
         call = getattr(self._answer, "__call__", None)  # noqa: B004 - an object may have an async one
@@ -131,7 +133,7 @@ def create(model: str, options: Options) -> PythonComponent:
     return PythonComponent(model, options)
 
 
-def _load(name: str, options: Options) -> Any:
+def _find(name: str) -> Any:
     module_name, _, attribute = name.partition(":")
     if not module_name or not attribute:
         raise InputError(
@@ -166,6 +168,10 @@ def _load(name: str, options: Options) -> Any:
         if not hasattr(target, part):
             raise InputError(f"{module_name} has no attribute {attribute!r}", fix="check the name")
         target = getattr(target, part)
+    return target
+
+
+def _usable(target: Any, name: str, options: Options) -> Any:
     if inspect.isclass(target):
         target = _instance(target, name, options)
     if not callable(target) and not callable(getattr(target, "answer", None)):

@@ -1,0 +1,135 @@
+"""A component's own test in three lines: the pytest fixture `sdb` runs it and gives the score.
+
+    def test_decider(sdb):
+        score = sdb(Decider())
+        assert score.in_force > 0.6
+
+The component is an object, a class or a function of yours, or a name as `sdb run` takes it. It runs on
+the virtual clock: every answer is timed, nothing waits. `@pytest.mark.sdb(scenarios=["support_a"],
+interval=1.2)` sets what a call leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from streamdecisionbench.recording.recording import Recording
+    from streamdecisionbench.scoring.score import Score
+    from streamdecisionbench.suite.scenario import Suite
+
+__all__ = ["Bench", "pytest_configure", "sdb"]
+
+_MARKER = (
+    "sdb(scenarios=None, families=None, data=None, interval=2.0, seed=0): what the fixture `sdb`"
+    " runs a component on"
+)
+_OPTIONS = {"scenarios", "families", "data", "interval", "seed"}
+
+
+class Bench:
+    """Records components of one test into a folder of its own."""
+
+    def __init__(self, folder: Path, defaults: dict[str, Any]) -> None:
+        unknown = set(defaults) - _OPTIONS
+        if unknown:
+            raise ValueError(
+                f"the marker sdb knows {', '.join(sorted(_OPTIONS))}, not {', '.join(unknown)}"
+            )
+        self._folder = folder
+        self._defaults = defaults
+        self.recordings: list[Path] = []
+        """Folders of what was recorded, in order: `sdb score`, `gate` and `report` read them."""
+
+    def __call__(self, component: Any, **options: Any) -> Score:
+        """Runs a component over the suite and scores it; options go before the marker's."""
+        return self.score(component, **options)
+
+    def score(
+        self,
+        component: Any,
+        *,
+        scenarios: Sequence[str] | None = None,
+        families: Sequence[str] | None = None,
+        data: str | Path | None = None,
+        interval: float | None = None,
+        seed: int | None = None,
+    ) -> Score:
+        from streamdecisionbench.scoring.score import score
+
+        given = {
+            "scenarios": scenarios, "families": families, "data": data, "interval": interval,
+            "seed": seed,
+        }  # fmt: skip
+        chosen = {**self._defaults, **{k: v for k, v in given.items() if v is not None}}
+        suite = self._suite(chosen.get("data"))
+        recording = self._record(component, suite, chosen)
+        return score(recording, suite, interval=float(chosen.get("interval", 2.0)))
+
+    def _suite(self, data: str | Path | None) -> Suite:
+        from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+
+        return read_suite(Path(data) if data is not None else builtin_suite_path())
+
+    def _record(self, component: Any, suite: Suite, chosen: dict[str, Any]) -> Recording:
+        from streamdecisionbench.recording.reader import read_recording
+
+        out = self._folder / f"{len(self.recordings) + 1:02}"
+        (_run_named if isinstance(component, str) else _run_object)(component, suite, chosen, out)
+        self.recordings.append(out)
+        return read_recording(out, suite)
+
+
+def _run_named(component: str, suite: Suite, chosen: dict[str, Any], out: Path) -> None:
+    """As `sdb run` would; a service that costs money is refused, since no test can be asked."""
+    from streamdecisionbench.recording.run_request import RunRequest, launch
+
+    data = chosen.get("data")
+    launch(
+        RunRequest(
+            components={None: component},
+            out=out,
+            data=None if data is None else Path(data),
+            families=tuple(chosen.get("families") or ()),
+            scenarios=tuple(chosen.get("scenarios") or ()),
+            clock="virtual",
+            seed=int(chosen.get("seed", 0)),
+        ),
+        lambda estimates: False,
+    )
+
+
+def _run_object(component: Any, suite: Suite, chosen: dict[str, Any], out: Path) -> None:
+    from streamdecisionbench.components.contract import Options
+    from streamdecisionbench.components.local.python_class import PythonComponent
+    from streamdecisionbench.recording.ledger import Lane
+    from streamdecisionbench.recording.recorder import Settings, record
+    from streamdecisionbench.recording.run_request import choose_scenarios
+
+    seed = int(chosen.get("seed", 0))
+    owner = component if hasattr(component, "__qualname__") else type(component)
+    name = f"{owner.__module__}:{owner.__qualname__}"
+    made = PythonComponent(name, Options(seed=seed), target=component)
+    scenarios = choose_scenarios(
+        suite, tuple(chosen.get("families") or ()), tuple(chosen.get("scenarios") or ())
+    )
+    names: dict[str | None, str] = {None: made.info.name}
+    settings = Settings(names=names, scenarios=scenarios, clock="virtual", seed=seed)
+    record(suite, [Lane(made)], settings, out)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", _MARKER)
+
+
+@pytest.fixture
+def sdb(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """Runs a component on the virtual clock and gives its score."""
+    defaults: dict[str, Any] = {}
+    for mark in reversed(list(request.node.iter_markers("sdb"))):
+        defaults.update(mark.kwargs)
+    return Bench(tmp_path_factory.mktemp("sdb"), defaults)
