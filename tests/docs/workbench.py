@@ -130,6 +130,9 @@ class Page:
             named = re.match(r"# (\w+\.py)\n", block.text)
             if block.language == "python" and named:
                 (self.folder / named[1]).write_text(block.text, encoding="utf-8")
+            policy = re.match(r"# ([\w-]+\.toml)\n", block.text)
+            if block.language == "toml" and policy:
+                (self.folder / policy[1]).write_text(block.text, encoding="utf-8")
             if block.language == "json" and name_of(path) in MADE_FROM:
                 (self.folder / MADE_FROM[name_of(path)]).write_text(block.text, encoding="utf-8")
         written: set[str] = set()

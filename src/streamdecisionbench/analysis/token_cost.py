@@ -7,17 +7,18 @@ cost is an upper bound.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamdecisionbench.analysis.result_table import Cell, Table, number, text
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import Price, PriceTable, read_prices
 from streamdecisionbench.recording.recording import Recording
 
-__all__ = ["Cost", "Tokens", "cost", "cost_tables", "find_line"]
+__all__ = ["Cost", "Tokens", "cost", "cost_tables", "find_line", "request_costs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,29 @@ def cost(recording: Recording, prices: PriceTable | None = None) -> Cost | None:
         paid_in = (fresh * line.input + tokens.cached_total * cached_price) / 1e6
         paid_out = tokens.output_total * line.output / 1e6
     return Cost(tokens, line, prices.currency, prices.as_of, paid_in, paid_out)
+
+
+def request_costs(
+    recording: Recording, prices: PriceTable, episodes: Sequence[str]
+) -> list[NDArray[np.float64]] | None:
+    """What every single request of these scenarios costs; None where tokens or price are unknown."""
+    line = find_line(prices, recording)
+    if line is None:
+        return None
+    cached_price = line.input if line.cached_input is None else line.cached_input
+    found = []
+    for episode_id in episodes:
+        usage = [response.usage for response in recording.episodes[episode_id].responses]
+        if any(u is None for u in usage):
+            return None
+        fresh, cached, out = (
+            np.array([getattr(u, name) for u in usage], dtype=np.float64)
+            for name in ("input_tokens", "cached_tokens", "output_tokens")
+        )
+        found.append(
+            ((fresh - cached) * line.input + cached * cached_price + out * line.output) / 1e6
+        )
+    return found
 
 
 def find_line(prices: PriceTable, recording: Recording) -> Price | None:

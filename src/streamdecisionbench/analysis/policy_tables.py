@@ -1,0 +1,100 @@
+"""Policy scores as tables: what is in force and what it costs, and what became of the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from streamdecisionbench.analysis.policy_words import policy_name
+from streamdecisionbench.analysis.result_table import (
+    Cell,
+    Table,
+    count,
+    number,
+    percent,
+    readable,
+    text,
+)
+from streamdecisionbench.scoring.policies.score_policy import PolicyScore
+
+__all__ = ["counts_table", "levels_table", "scores_table"]
+
+
+def scores_table(scores: Sequence[PolicyScore], currency: str) -> Table:
+    """One row per policy and set of components."""
+    first = scores[0]
+    rows: list[tuple[Cell, ...]] = []
+    for score in scores:
+        now = score.overall.at_interval
+        rows.append(
+            (
+                f"{' + '.join(score.components)}: {policy_name(score.policy)}",
+                score.in_force, score.log_auc, score.overall.oracle, score.overall.current,
+                now.judgment + now.compound, now.stale, now.no_decision, score.cost_per_hour,
+            )
+        )  # fmt: skip
+    return Table(
+        f"In force under a policy at {first.interval:g} s, AUC {first.bounds.text()} (%)",
+        (
+            text("", "policy"), percent("in force", "in_force"), percent("AUC", "log_auc"),
+            percent("O", "oracle"), percent("C", "current"), percent("wrong", "wrong_answer"),
+            percent("stale"), percent("none", "no_decision"), number("/hour", 2, "cost_per_hour"),
+        ),
+        tuple(rows),
+        (
+            "O: what reference answers would get under the policy. C: time with a current source."
+            " wrong: judgment and compound. none: no decision."
+            f" /hour: {currency} for every request sent, at list prices.",
+        ),
+    )  # fmt: skip
+
+
+def levels_table(score: PolicyScore, plain: PolicyScore) -> Table:
+    """By family and scenario, against the plain policy of the same components."""
+    levels = {"overall": score.overall, **score.by_family, **score.by_scenario}
+    before = {"overall": plain.overall, **plain.by_family, **plain.by_scenario}
+    names = readable(levels)
+    rows: list[tuple[Cell, ...]] = [
+        (
+            names[key],
+            level.in_force,
+            level.in_force - before[key].in_force,
+            level.log_auc,
+            level.log_auc - before[key].log_auc,
+            level.at_interval.no_decision,
+        )
+        for key, level in levels.items()
+    ]
+    return Table(
+        f"{policy_name(score.policy)}, against {policy_name(plain.policy)} (%, points)",
+        (
+            text("", "level"), percent(f"at {score.interval:g} s", "in_force"),
+            percent("gain", "gain"), percent("AUC", "log_auc"), percent("gain", "gain_log_auc"),
+            percent("none", "no_decision"),
+        ),
+        tuple(rows),
+    )  # fmt: skip
+
+
+def counts_table(score: PolicyScore) -> Table:
+    """What became of states and answers, component by component."""
+    counts = score.counts
+    rows: list[tuple[Cell, ...]] = [
+        (
+            name, counts.requests[k], counts.cancelled[k], counts.answers[k], counts.withheld[k],
+            counts.taken[k],
+        )
+        for k, name in enumerate(score.components)
+    ]  # fmt: skip
+    did = [f"{counts.states} states", f"{counts.expiries} decisions lapsed"]
+    did.append(f"{counts.held_back} answers waited for agreement in vain")
+    if score.policy.when_unsure:
+        did.append(f"{counts.escalations} requests because of an unsure answer")
+    return Table(
+        f"What happened at {score.interval:g} s",
+        (
+            text("", "component"), count("requests"), count("cancelled"),
+            count("in time", "answers"), count("withheld"), count("taken"),
+        ),
+        tuple(rows),
+        ("; ".join(did) + ". in time: before the horizon. withheld: by the gate.",),
+    )  # fmt: skip

@@ -1,0 +1,74 @@
+"""The machine form of policy scores: schema `sdb-policy/1`, every share a fraction in [0, 1].
+
+Documented in docs/policies.md. Keys are only ever added under one schema number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from streamdecisionbench.scoring.policies.score_policy import PolicyLevel, PolicyScore
+from streamdecisionbench.scoring.score import Shares
+
+__all__ = ["SCHEMA", "policies_to_json", "policy_to_json"]
+
+SCHEMA = "sdb-policy/1"
+
+
+def policies_to_json(scores: Sequence[PolicyScore]) -> dict[str, Any]:
+    return {"schema": SCHEMA, "scores": [policy_to_json(score) for score in scores]}
+
+
+def policy_to_json(score: PolicyScore) -> dict[str, Any]:
+    """One policy on one set of components. `cost_per_hour` is there where prices are known."""
+    overall = _level(score.overall)
+    if score.cost_per_hour is not None:
+        overall["cost_per_hour"] = score.cost_per_hour
+    return {
+        "policy": score.policy.to_json(),
+        "name": score.policy.name,
+        "components": list(score.components),
+        "signature": score.signature,
+        "simulated": score.simulated,
+        "interval": score.interval,
+        "bounds": [score.bounds.low, score.bounds.high],
+        "weighting": score.bounds.weighting,
+        "clock": score.clock,
+        "overall": overall,
+        "by_family": {name: _level(level) for name, level in score.by_family.items()},
+        "by_scenario": {
+            name: {"family": score.family_of[name], **_level(level)}
+            for name, level in score.by_scenario.items()
+        },
+        "counts": {
+            k: list(v) if isinstance(v, tuple) else v for k, v in asdict(score.counts).items()
+        },
+        "notes": list(score.notes),
+    }
+
+
+def _level(level: PolicyLevel) -> dict[str, Any]:
+    return {
+        "in_force": level.in_force,
+        "log_auc": level.log_auc,
+        "classes": level.at_interval.classes(),
+        "oracle": level.oracle,
+        **_identity(level.at_interval),
+        "integrated": {
+            "oracle": level.oracle_integrated,
+            **_identity(level.integrated),
+            "classes": level.integrated.classes(),
+        },
+    }
+
+
+def _identity(shares: Shares) -> dict[str, Any]:
+    """What A = C·U_cur + λ consists of."""
+    return {
+        "current": shares.oracle,
+        "u_current": shares.u_current,
+        "lucky": shares.outdated_correct,
+        "segment_in_force": shares.segment_in_force,
+    }

@@ -1,0 +1,140 @@
+"""`sdb policy`: what it prints, in JSON and for people, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from streamdecisionbench.scoring.classes import CLASSES
+from tests.cli.command import sdb
+
+BEYOND = """
+[gate]                      # an answer takes effect only if it is sure enough
+confidence = 0.8
+compose = "min"             # or "product", over the answers the decision consumes
+[expire]                    # a decision in force for longer than this since its own release yields
+after_s = 6.0
+fallback = "none"           # no decision, or a composed decision written out as a table
+[debounce]                  # only a decision that this many consecutive sources gave takes effect
+agree = 2
+[dispatch]                  # which states are sent
+mode = "every"              # "one-at-a-time" (newest waiting next) | "latest" (oldest cancelled) | "changed"
+limit = 4                   # with "latest"
+fields = ["transcript"]     # with "changed"
+[cascade]                   # components in order
+components = ["fast", "slow"]
+ask = "always"              # or "when-unsure": asked once the one before has answered below
+below = 0.8
+rule = "freshest"
+"""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    for profile in ("jev", "kev-4b", "astra-low"):
+        made = sdb(
+            "run", f"simulated:{profile}", "--clock", "virtual", "--quiet",
+            "--families", "support_call_assist", "--out", folder / profile,
+        )  # fmt: skip
+        assert made.returncode == 0, made.stderr
+    return folder
+
+
+def policy(folder: Path, text: str) -> Path:
+    path = folder / "policy.toml"
+    path.write_text(text)
+    return path
+
+
+def test_the_whole_file_is_read_shown_and_scored(runs: Path, tmp_path: Path) -> None:
+    path = policy(tmp_path, BEYOND)
+    shown = sdb("policy", "show", path)
+    assert "Components in order: fast, slow" in shown.stdout
+    assert "Needs confidences of fast, slow" in shown.stdout
+    done = sdb("policy", "score", path, runs / "jev", runs / "kev-4b", "--json")
+    document = json.loads(done.stdout)
+    assert document["schema"] == "sdb-policy/1"
+    (score,) = document["scores"]
+    assert score["components"] == ["jev", "kev-4b"]
+    assert set(score["by_scenario"]) == {"support_a", "support_b"}
+    for level in (score["overall"], *score["by_scenario"].values()):
+        assert {"in_force", "log_auc", "classes"} <= set(level)
+        assert list(level["classes"]) == list(CLASSES)
+        assert sum(level["classes"].values()) == pytest.approx(1, abs=1e-12)
+
+
+def test_the_plain_policy_is_the_plain_score(runs: Path, tmp_path: Path) -> None:
+    path = policy(tmp_path, "[gate]\nconfidence = 0\n[debounce]\nagree = 1\n")
+    found = sdb("policy", "score", path, runs / "astra-low", runs / "jev", "--json")
+    plain = sdb("score", runs / "astra-low", runs / "jev", "--json")
+    for mine, theirs in zip(
+        json.loads(found.stdout)["scores"], json.loads(plain.stdout)["recordings"], strict=True
+    ):
+        for name in ("in_force", "log_auc"):
+            assert mine["overall"][name] == theirs["overall"][name]
+            for scenario, level in mine["by_scenario"].items():
+                assert level[name] == theirs["by_scenario"][scenario][name]
+
+
+def test_people_see_it_in_80_columns(runs: Path, tmp_path: Path) -> None:
+    text = '[cascade]\ncomponents = ["jev", "astra-low"]\nask = "when-unsure"\nbelow = 0.6\n'
+    done = sdb("policy", "score", policy(tmp_path, text), runs / "astra-low", runs / "jev")
+    assert done.returncode == 0, done.stderr
+    assert "jev + astra-low: when" in done.stdout
+    assert "requests because of an unsure answer" in " ".join(done.stdout.split())
+    assert "simulation" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[gate]\nconfidence = 'high'", "gate.confidence = 'high' is not allowed"),
+        ("[gate]\nsure = 1", "there is no key gate.sure"),
+        ("[dispatch]\nmode = 'latest'", "dispatch.limit is missing"),
+        ("[expire]\nfallback = 'none'", "expire.after_s is missing"),
+        ("[cascade]\ncomponents = ['a', 'b']\nask = 'sometimes'", "\"always\", \"when-unsure\""),
+        ("[gate", "is not TOML"),
+        ("[debounce]\nagree = 0", "1 or more"),
+        ("[dispatch]\nmode = 'changed'\nfields = ['nope']", "which no state of these scenarios has"),
+        ("[expire]\nafter_s = 3\nfallback = { route = 'hold' }", "no composed decision"),
+    ],
+)  # fmt: skip
+def test_bad_files_are_refused_with_key_and_values(
+    runs: Path, tmp_path: Path, text: str, words: str
+) -> None:
+    done = sdb("policy", "score", policy(tmp_path, text), runs / "jev")
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "fix:" in done.stderr
+    assert not done.stdout
+
+
+def test_confidences_are_never_invented(runs: Path, tmp_path: Path) -> None:
+    done = sdb("policy", "score", policy(tmp_path, "[gate]\nconfidence = 0.5"), runs / "astra-low")
+    assert done.returncode == 2
+    assert "astra-low: its answers carry no confidences" in done.stderr
+
+
+def test_recordings_and_components_must_fit(runs: Path, tmp_path: Path) -> None:
+    path = policy(tmp_path, '[cascade]\ncomponents = ["jev", "slow"]\n')
+    done = sdb("policy", "score", path, runs / "astra-low", runs / "jev")
+    assert done.returncode == 2
+    assert "the policy's components are jev, slow" in done.stderr
+    assert sdb("policy", "score", path, runs / "jev", runs / "astra-low").returncode == 0
+
+
+def test_a_fallback_decision_and_changed_fields(runs: Path, tmp_path: Path) -> None:
+    text = (
+        "[expire]\nafter_s = 3\nfallback.support_a = { route = 'wrap', recorder = 'record' }\n"
+        "fallback.support_b = { route = 'closed', contact_channel = 'phone' }\n"
+        "[dispatch]\nmode = 'changed'\nfields = ['transcript', 'telephony.status']\n"
+    )
+    done = sdb("policy", "score", policy(tmp_path, text), runs / "jev", "--json")
+    assert done.returncode == 0, done.stderr
+    (score,) = json.loads(done.stdout)["scores"]
+    assert score["counts"]["requests"][0] < score["counts"]["states"]
+    assert score["counts"]["expiries"] > 0
