@@ -1,0 +1,190 @@
+"""Monotonic counters of one component, exact at any moment in constant time.
+
+Seconds are integers of 2⁻⁴⁰ s inside: sums of integers round nothing, so neither the order of events
+nor the number of threads changes a digit. A stretch that still runs is not added up when somebody
+looks; its class knows how many stretches run and the sum of their starts, so that at any `now`
+
+    seconds(class) = closed + running·now − Σ starts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import NamedTuple
+
+__all__ = [
+    "CLASSES",
+    "COMPOUND",
+    "CURRENT_CORRECT",
+    "GRAINS",
+    "JUDGMENT",
+    "LATENCY_BUCKETS_S",
+    "NO_DECISION",
+    "OUTCOMES",
+    "OUTDATED_CORRECT",
+    "PENDING",
+    "STALE",
+    "UNATTRIBUTED",
+    "UNJUDGED",
+    "Counts",
+    "Reading",
+]
+
+CLASSES = (
+    "current_correct", "judgment", "stale", "compound", "outdated_correct", "no_decision",
+    "unjudged", "unattributed",
+)  # fmt: skip
+(
+    CURRENT_CORRECT, JUDGMENT, STALE, COMPOUND, OUTDATED_CORRECT, NO_DECISION,
+    UNJUDGED, UNATTRIBUTED,
+) = range(8)  # fmt: skip
+PENDING = 8
+"""Not a class: seconds whose judgment may still come. They are in no counter yet."""
+
+OUTCOMES = ("applied", "superseded", "late", "failed")
+"""Of an answer: took effect; a newer source was in force; the stream had ended; none came."""
+
+GRAINS = 1 << 40
+"""Units of time in a second."""
+
+LATENCY_BUCKETS_S = (
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75,
+    1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0, 20.0, 30.0, 60.0,
+)  # fmt: skip
+"""Upper ends of the latency histogram's buckets; one more takes the rest."""
+
+
+class Reading(NamedTuple):
+    """All counters of one component at one moment."""
+
+    component: str
+    labels: tuple[tuple[str, str], ...]
+    seconds: dict[str, float]
+    pending_s: float
+    in_force_s: float
+    age_integral_s2: float
+    streams: int
+    states: int
+    judgments: int
+    changes: int
+    answers: dict[str, int]
+    latency_buckets: tuple[int, ...]
+    latency_sum_s: float
+    given_up: int
+
+    @property
+    def judged_s(self) -> float:
+        """Seconds of which it is known what was right."""
+        return sum(s for name, s in self.seconds.items() if name != "unjudged")
+
+    @property
+    def in_force(self) -> float | None:
+        """In-force accuracy so far: correct time over judged time; None before any was judged."""
+        right = self.seconds["current_correct"] + self.seconds["outdated_correct"]
+        judged = self.judged_s
+        return right / judged if judged else None
+
+    @property
+    def mean_age_s(self) -> float | None:
+        """How old the decision in force was on average, since its own state was published."""
+        return self.age_integral_s2 / self.in_force_s if self.in_force_s else None
+
+
+class Counts:
+    """The counters themselves. Whoever changes them holds the meter's lock."""
+
+    __slots__ = (
+        "_age", "_age_running", "_closed", "_held", "_held_running", "_held_since", "_published",
+        "_running", "_since", "answers", "changes", "component", "given_up", "judgments", "labels",
+        "latency_buckets", "latency_sum", "states", "streams",
+    )  # fmt: skip
+
+    def __init__(self, component: str, labels: tuple[tuple[str, str], ...] = ()) -> None:
+        self.component = component
+        self.labels = labels
+        self._closed = [0] * 9
+        self._running = [0] * 9
+        self._since = [0] * 9
+        self._held = self._held_running = self._held_since = 0
+        self._age = self._age_running = self._published = 0
+        self.streams = self.states = self.judgments = self.changes = self.given_up = 0
+        self.answers = [0] * len(OUTCOMES)
+        self.latency_buckets = [0] * (len(LATENCY_BUCKETS_S) + 1)
+        self.latency_sum = 0
+
+    def starts(self, kind: int, start: int) -> None:
+        """A stretch of this class begins."""
+        self._running[kind] += 1
+        self._since[kind] += start
+
+    def stops(self, kind: int, start: int, end: int) -> None:
+        """The stretch that began at `start` ends."""
+        self._running[kind] -= 1
+        self._since[kind] -= start
+        self._closed[kind] += end - start
+
+    def turns_out(self, kind: int, start: int) -> None:
+        """A pending stretch that still runs has been judged: all of it is of this class."""
+        self._running[PENDING] -= 1
+        self._since[PENDING] -= start
+        self._running[kind] += 1
+        self._since[kind] += start
+
+    def settles(self, kind: int, span: int) -> None:
+        """A pending stretch that has ended belongs to this class."""
+        self._closed[PENDING] -= span
+        self._closed[kind] += span
+
+    def holds(self, published: int, start: int) -> None:
+        """A decision for a state published then is in force from `start` on.
+
+        Twice the integral of its age over [start, now) is (now − published)² − (start − published)²,
+        so three sums over all that are in force give it at any now.
+        """
+        self._held_running += 1
+        self._held_since += start
+        self._published += published
+        self._age_running += start * (start - 2 * published)
+
+    def releases(self, published: int, start: int, end: int) -> None:
+        """It no longer is."""
+        self._held_running -= 1
+        self._held_since -= start
+        self._published -= published
+        self._age_running -= start * (start - 2 * published)
+        self._held += end - start
+        self._age += (end - start) * (end + start - 2 * published)
+
+    def took(self, latency: int) -> None:
+        """An answer's latency, into the histogram."""
+        self.latency_buckets[bisect_left(LATENCY_BUCKETS_S, latency / GRAINS)] += 1
+        self.latency_sum += latency
+
+    def read(self, now: int) -> Reading:
+        seconds = [
+            (closed + running * now - since) / GRAINS
+            for closed, running, since in zip(self._closed, self._running, self._since, strict=True)
+        ]
+        held = self._held + self._held_running * now - self._held_since
+        age = (
+            self._age
+            + self._held_running * now * now
+            - 2 * now * self._published
+            - self._age_running
+        )
+        return Reading(
+            component=self.component,
+            labels=self.labels,
+            seconds=dict(zip(CLASSES, seconds, strict=False)),
+            pending_s=seconds[PENDING],
+            in_force_s=held / GRAINS,
+            age_integral_s2=age / (2 * GRAINS * GRAINS),
+            streams=self.streams,
+            states=self.states,
+            judgments=self.judgments,
+            changes=self.changes,
+            answers=dict(zip(OUTCOMES, self.answers, strict=True)),
+            latency_buckets=tuple(self.latency_buckets),
+            latency_sum_s=self.latency_sum / GRAINS,
+            given_up=self.given_up,
+        )

@@ -1,0 +1,262 @@
+"""One component on one stream: which class its seconds are, once what was right is known.
+
+Publishing and applying cut time into stretches on which the current step k and the source in force s
+stay the same. A stretch's class follows from three decisions (as in `scoring.classes`):
+
+    y_k unknown                    unjudged          whatever is in force
+    nothing in force               no_decision
+    y_s unknown, d_s = y_k         current_correct   y_s unknown, d_s ≠ y_k   unattributed
+    y_s = y_k,   d_s = y_s         current_correct   y_s = y_k,   d_s ≠ y_s   judgment
+    y_s ≠ y_k,   d_s = y_s         stale
+    y_s ≠ y_k,   d_s = y_k         outdated_correct  y_s ≠ y_k, d_s neither   compound
+
+Unknown may become known. So a stretch waits with its current step until that is judged, then with
+its source until that is, there summed by reference; each moves at most twice, and judging a source
+needs three sums however long it was in force. Steps wait within a window; the oldest is given up when
+it is full, and its seconds are `unjudged` or `unattributed` for good.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from streamdecisionbench.meter.counts import (
+    COMPOUND,
+    CURRENT_CORRECT,
+    JUDGMENT,
+    NO_DECISION,
+    OUTDATED_CORRECT,
+    PENDING,
+    STALE,
+    UNATTRIBUTED,
+    UNJUDGED,
+    Counts,
+)
+
+__all__ = ["STRAGGLERS", "Lane", "Step", "class_of"]
+
+STRAGGLERS = 64
+"""Judged steps behind the source in force whose answers may still come, for their latencies alone."""
+
+
+class Step:
+    """What is known of one step, as this component's lane needs it."""
+
+    __slots__ = (
+        "answered", "at", "decision", "given_up", "number", "owed", "owed_in_all", "published",
+        "reference", "waiting",
+    )  # fmt: skip
+
+    def __init__(self, number: int, at: float, published: int) -> None:
+        self.number = number
+        self.at = at
+        self.published = published
+        self.reference: str | None = None
+        self.decision: str | None = None
+        self.answered = False
+        self.given_up = False
+        self.waiting: list[tuple[Step | None, int]] | None = None
+        """Stretches during which this step was current, with their sources."""
+        self.owed: dict[str, int] | None = None
+        """Time its decision was in force, by the reference that held."""
+        self.owed_in_all = 0
+
+
+def class_of(decision: str, own: str | None, now: str) -> int:
+    """The class of an instant from the decision in force, its own reference and today's.
+
+    >>> from streamdecisionbench.meter.counts import CLASSES
+    >>> CLASSES[class_of("hold", own="hold", now="wait")]
+    'stale'
+    """
+    if own is None:
+        return CURRENT_CORRECT if decision == now else UNATTRIBUTED
+    if own == now:
+        return CURRENT_CORRECT if decision == own else JUDGMENT
+    if decision == own:
+        return STALE
+    return OUTDATED_CORRECT if decision == now else COMPOUND
+
+
+class Lane:
+    """The account of one component on one stream. Times are grains, never decreasing."""
+
+    __slots__ = (
+        "_applied_at", "_class", "_ended", "_start", "_stragglers", "counts", "current", "source",
+        "steps", "window",
+    )  # fmt: skip
+
+    def __init__(self, counts: Counts, window: int) -> None:
+        self.counts = counts
+        self.window = window
+        self.steps: OrderedDict[int, Step] = OrderedDict()
+        """Steps of which something that counts may still come, the current one and the source."""
+        self._stragglers: OrderedDict[int, Step] = OrderedDict()
+        self.current: Step | None = None
+        self.source: Step | None = None
+        self._start = 0
+        self._applied_at = 0
+        self._class = PENDING
+        self._ended = False
+        counts.streams += 1
+
+    def publish(self, number: int, at: float, now: int) -> Step:
+        """A new state is current."""
+        before = self.current
+        if before is not None:
+            self._close(now)
+        step = Step(number, at, now)
+        self.current = self.steps[number] = step
+        self.counts.states += 1
+        if before is not None:
+            self._forget(before)
+        self._open(now)
+        if len(self.steps) > self.window:
+            self.give_up(next(iter(self.steps.values())))
+        return step
+
+    def find(self, number: int) -> Step | None:
+        """The step, if its answer is still of use."""
+        return self.steps.get(number) or self._stragglers.get(number)
+
+    def answer(self, step: Step, decision: str, now: int, *, applies: bool) -> None:
+        """An answer for `step` is there; `applies` is what the in-force rule says."""
+        step.answered = True
+        self.counts.took(now - step.published)
+        if not applies:
+            self._forget(step)
+            return
+        step.decision = decision
+        before = self.source
+        self._close(now)
+        if before is not None:
+            self.counts.releases(before.published, self._applied_at, now)
+            if before.decision != decision:
+                self.counts.changes += 1
+        self.source = step
+        self._applied_at = now
+        self.counts.holds(step.published, now)
+        # Every step is passed by once, so this loop takes constant time per step.
+        for number in range(-1 if before is None else before.number, step.number):
+            passed = self.steps.get(number)
+            if passed is not None:
+                self._forget(passed)
+        self._open(now)
+
+    def judge(self, step: Step, reference: str) -> None:
+        """What was right for `step`, which was not known before."""
+        step.reference = reference
+        counts = self.counts
+        counts.judgments += 1
+        if step.waiting is not None:
+            for source, span in step.waiting:
+                if source is None:
+                    counts.settles(NO_DECISION, span)
+                else:
+                    self._charge(source, reference, span)
+            step.waiting = None
+        if step.owed is not None:
+            self._settle_owed(step)
+        if step is self.current or step is self.source:
+            self._reconsider()
+        self._forget(step)
+
+    def give_up(self, step: Step) -> None:
+        """Nothing more is expected for `step`; what is not known of it stays unknown."""
+        self.steps.pop(step.number, None)
+        if step.reference is not None:
+            return
+        step.given_up = True
+        self.counts.given_up += 1
+        if step.waiting is not None:
+            for _, span in step.waiting:
+                self.counts.settles(UNJUDGED, span)
+            step.waiting = None
+        if step.owed is not None:
+            self._settle_owed(step)
+        if step is self.source:
+            self._reconsider()
+
+    def end(self, now: int) -> None:
+        """The stream is over; judgments may still come."""
+        if self.current is not None:
+            self._close(now)
+        if self.source is not None:
+            self.counts.releases(self.source.published, self._applied_at, now)
+        self.current = self.source = None
+        self._ended = True
+        self._stragglers.clear()
+        for step in [step for step in self.steps.values() if step.reference is not None]:
+            del self.steps[step.number]
+
+    def _open(self, now: int) -> None:
+        self._start = now
+        self._class = self._now_class()
+        self.counts.starts(self._class, now)
+
+    def _close(self, now: int) -> None:
+        self.counts.stops(self._class, self._start, now)
+        span = now - self._start
+        current, source = self.current, self.source
+        if self._class != PENDING or span == 0 or current is None:
+            return
+        if current.reference is None:
+            if current.waiting is None:
+                current.waiting = []
+            current.waiting.append((source, span))
+        elif source is not None:
+            self._charge(source, current.reference, span)
+
+    def _reconsider(self) -> None:
+        """The running stretch may have a class now."""
+        if self._class == PENDING and self.current is not None:
+            found = self._now_class()
+            if found != PENDING:
+                self.counts.turns_out(found, self._start)
+                self._class = found
+
+    def _now_class(self) -> int:
+        current, source = self.current, self.source
+        if current is None or current.reference is None:
+            return PENDING
+        if source is None or source.decision is None:
+            return NO_DECISION
+        if source.reference is None and not source.given_up:
+            return PENDING
+        return class_of(source.decision, source.reference, current.reference)
+
+    def _charge(self, source: Step, reference: str, span: int) -> None:
+        """A pending stretch with a known reference: settled, or left with its source."""
+        if source.reference is None and not source.given_up:
+            if source.owed is None:
+                source.owed = {}
+            source.owed[reference] = source.owed.get(reference, 0) + span
+            source.owed_in_all += span
+        else:
+            self.counts.settles(class_of(source.decision or "", source.reference, reference), span)
+
+    def _settle_owed(self, source: Step) -> None:
+        """Its own reference is known or given up: three sums say where its time belongs."""
+        owed, rest = source.owed or {}, source.owed_in_all
+        source.owed, source.owed_in_all = None, 0
+        decision, own = source.decision or "", source.reference
+        for reference in (decision,) if own is None or own == decision else (decision, own):
+            span = owed.get(reference, 0)
+            self.counts.settles(class_of(decision, own, reference), span)
+            rest -= span
+        self.counts.settles(
+            UNATTRIBUTED if own is None else STALE if own == decision else COMPOUND, rest
+        )
+
+    def _forget(self, step: Step) -> None:
+        """Lets go of a judged step whose answer is there or could not take effect any more."""
+        if step.reference is None or step is self.current or step is self.source:
+            return
+        if step.answered or self._ended:
+            self.steps.pop(step.number, None)
+            self._stragglers.pop(step.number, None)
+        elif self.source is not None and step.number < self.source.number:
+            self.steps.pop(step.number, None)
+            self._stragglers[step.number] = step
+            if len(self._stragglers) > STRAGGLERS:
+                self._stragglers.popitem(last=False)

@@ -1,0 +1,262 @@
+"""The meter: what a running service lives with, counted as it happens."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from streamdecisionbench.meter.counts import CLASSES, GRAINS, Counts, Reading
+from streamdecisionbench.meter.events import Event, Sink
+from streamdecisionbench.meter.lane import Lane
+from streamdecisionbench.meter.stream import APPLIED, Stream
+
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["Meter"]
+
+_GUARDED = ("publish", "answer", "judge", "end", "shadow", "reference", "give up", "export")
+_MAX_GROUPS = 1000
+
+
+class Meter:
+    """Counts the seconds of every class over all streams of one service.
+
+    >>> now = 0.0
+    >>> meter = Meter("recorder", clock=lambda: now)
+    >>> with meter.stream("call-7") as call:
+    ...     step = call.publish({"said": "card number"}, reference="pause")
+    ...     now = 2.0
+    ...     call.answer(step, "pause"), call.decision
+    ...     now = 10.0
+    (True, 'pause')
+    >>> meter.seconds()["current_correct"], meter.seconds()["no_decision"]
+    (8.0, 2.0)
+    >>> meter.in_force()
+    0.8
+
+    `clock` gives seconds and never goes back; wall-clock time is not asked. `reference` is a function
+    of a published state that says what is right for it, or a coroutine function. `shadows` are
+    components measured beside the applied one, `by` the stream labels that split the counters.
+    Judgments may come while at most `window` newer steps of the stream wait for theirs, and after a
+    stream's end while at most `late_window` steps of all ended streams wait.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        reference: Callable[[Any], Any] | None = None,
+        shadows: Sequence[str] = (),
+        by: Sequence[str] = (),
+        window: int = 1000,
+        late_window: int = 100_000,
+    ) -> None:
+        self.name = name
+        self.run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.getpid()}"
+        """When this meter began, and in which process: part of every stream's id."""
+        self.reference = reference
+        self.shadows: dict[str, None] = dict.fromkeys(shadows)
+        self.by = tuple(by)
+        self.window = max(2, window)
+        self.late_window = late_window
+        self.lock = threading.RLock()
+        self.sinks: tuple[Sink, ...] = ()
+        self.guards = {where: _Guard(self, where) for where in _GUARDED}
+        self.errors: dict[str, int] = {}
+        """What went wrong inside the meter, by place; none of it reached the application."""
+        self._clock = clock
+        self._last_read = self._latest = -math.inf
+        self._groups: dict[tuple[str, ...], Counts] = {}
+        self._streams: dict[str, Stream] = {}
+        self._ordinal = 0
+        self._open: dict[int, Stream] = {}
+        self._ended: OrderedDict[int, tuple[Stream, int]] = OrderedDict()
+        self._ended_steps = 0
+        self._tasks: set[asyncio.Future[Any]] = set()
+        self._group(APPLIED, {})
+
+    def stream(self, name: str, **labels: str) -> Stream:
+        """A session begins. Labels go into the log; those named in `by` split the counters."""
+        with self.lock:
+            self._ordinal += 1
+            stream = Stream(self, str(name), self._ordinal, labels)
+            self._open[stream.ordinal] = stream
+            self._streams[stream.name] = stream
+        return stream
+
+    def judge(self, stream: str, step: int, reference: Any) -> bool:
+        """`Stream.judge` for those who only know the session's name: its latest stream."""
+        found = self._streams.get(stream)
+        if found is None:
+            self.count_error("judged too late")
+            return False
+        return found.judge(step, reference)
+
+    def seconds(self, component: str = APPLIED, **labels: str) -> dict[str, float]:
+        """Seconds by class, judged so far, running streams included."""
+        total = dict.fromkeys(CLASSES, 0.0)
+        for reading in self.readings():
+            if reading.component == component and labels.items() <= dict(reading.labels).items():
+                for kind, seconds in reading.seconds.items():
+                    total[kind] += seconds
+        return total
+
+    def in_force(self, component: str = APPLIED, **labels: str) -> float | None:
+        """In-force accuracy so far: correct time over judged time; None before any was judged."""
+        seconds = self.seconds(component, **labels)
+        judged = sum(seconds.values()) - seconds["unjudged"]
+        right = seconds["current_correct"] + seconds["outdated_correct"]
+        return right / judged if judged else None
+
+    def readings(self) -> list[Reading]:
+        """Every counter at this moment, per component and labels. Constant time per group."""
+        with self.lock:
+            now = self.advance_to(self.read_clock())
+            return [counts.read(now) for counts in self._groups.values()]
+
+    @property
+    def open_streams(self) -> int:
+        return len(self._open)
+
+    @property
+    def steps_waiting_after_end(self) -> int:
+        """Steps of ended streams whose judgment may still come."""
+        return self._ended_steps
+
+    def close(self) -> None:
+        """The service ends: open streams end, nothing more will be judged, exports are completed."""
+        for stream in list(self._open.values()):
+            stream.end()
+        with self.lock:
+            while self._ended:
+                self._drop_oldest()
+        for sink in self.sinks:
+            close = getattr(sink, "close", None)
+            if close is not None:
+                with self.guards["export"]:
+                    close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # What follows is for streams and exports.
+
+    def add_sink(self, sink: Sink) -> None:
+        """Tells `sink` every event from now on."""
+        with self.lock:
+            self.sinks = (*self.sinks, sink)
+
+    def tell(self, event: Event) -> None:
+        for sink in self.sinks:
+            with self.guards["export"]:
+                sink(event)
+
+    def count_error(self, where: str) -> None:
+        self.errors[where] = self.errors.get(where, 0) + 1
+
+    def read_clock(self) -> float:
+        """Seconds, never fewer than before. The lock is held."""
+        at = self._clock()
+        if not at >= self._last_read:
+            self.count_error("clock")
+            at = self._last_read
+        self._last_read = at
+        return max(at, self._latest)
+
+    def advance_to(self, at: float) -> int:
+        """The moment in grains. The lock is held."""
+        now = int(at * GRAINS)
+        self._latest = at
+        return now
+
+    def new_lane(self, component: str, labels: dict[str, str]) -> Lane:
+        return Lane(self._group(component, labels), self.window)
+
+    def keep_ended(self, stream: Stream) -> None:
+        """Keeps an ended stream while judgments may come, the oldest only within the window."""
+        self._open.pop(stream.ordinal, None)
+        _, before = self._ended.pop(stream.ordinal, (stream, 0))
+        waiting = stream.unjudged_steps
+        self._ended_steps += waiting - before
+        if waiting:
+            self._ended[stream.ordinal] = (stream, waiting)
+        elif self._streams.get(stream.name) is stream:
+            del self._streams[stream.name]
+        while self._ended_steps > self.late_window:
+            self._drop_oldest()
+
+    def when_done(self, found: Awaitable[Any], then: Callable[[Any], object]) -> None:
+        """Hands over what an awaitable gives, in the event loop that runs."""
+        import asyncio
+
+        async def wait() -> None:
+            with self.guards["reference"]:
+                then(await found)
+
+        task = asyncio.get_running_loop().create_task(wait())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _drop_oldest(self) -> None:
+        _, (stream, waiting) = self._ended.popitem(last=False)
+        self._ended_steps -= waiting
+        stream.give_up()
+        if self._streams.get(stream.name) is stream:
+            del self._streams[stream.name]
+
+    def _group(self, component: str, labels: dict[str, str]) -> Counts:
+        values = tuple(str(labels.get(name, "")) for name in self.by)
+        key = (component, *values)
+        with self.lock:
+            found = self._groups.get(key)
+            if found is None:
+                if len(self._groups) >= _MAX_GROUPS:
+                    # Labels that name single sessions would make as many counters as sessions.
+                    self.count_error("labels")
+                    values = ("other",) * len(self.by)
+                    key = (component, *values)
+                    found = self._groups.get(key)
+                if found is None:
+                    found = Counts(component, tuple(zip(self.by, values, strict=True)))
+                    self._groups[key] = found
+        return found
+
+
+class _Guard:
+    """Whatever is raised inside is counted, and ends here."""
+
+    __slots__ = ("_meter", "_where")
+
+    def __init__(self, meter: Meter, where: str) -> None:
+        self._meter = meter
+        self._where = where
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if kind is None or not issubclass(kind, Exception):
+            return False
+        self._meter.count_error(self._where)
+        return True

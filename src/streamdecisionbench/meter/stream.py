@@ -1,0 +1,295 @@
+"""One session: the holder of its decision in force.
+
+Whatever happens inside the measurement, the application gets its step numbers, and the newest source
+stays in force: that part is two comparisons and comes first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from streamdecisionbench.in_force import Newest
+from streamdecisionbench.meter.counts import OUTCOMES
+from streamdecisionbench.meter.decision_text import decision_text
+from streamdecisionbench.meter.events import Event
+from streamdecisionbench.meter.lane import Lane, Step
+
+if TYPE_CHECKING:
+    from streamdecisionbench.meter.meter import Meter
+
+__all__ = ["APPLIED", "Stream"]
+
+APPLIED = "applied"
+"""What the component whose decisions take effect is called beside its shadows."""
+
+_APPLIED, _SUPERSEDED, _LATE, _FAILED = range(len(OUTCOMES))
+
+
+class _Component:
+    """One component on this stream: what it has in force, and its account."""
+
+    __slots__ = ("decision", "first", "lane", "name", "rule")
+
+    def __init__(self, name: str, lane: Lane, first: int) -> None:
+        self.name = name
+        self.lane = lane
+        self.first = first
+        self.rule = Newest()
+        self.decision: Any = None
+
+
+class Stream:
+    """A session under measurement. Made by `Meter.stream`; leaving its `with` block ends it.
+
+    Every method may be called from any thread or task. None of them waits, and none of them raises.
+    """
+
+    __slots__ = (
+        "_components", "_ended", "_meter", "_published_at", "_steps", "id", "labels", "name",
+        "ordinal",
+    )  # fmt: skip
+
+    def __init__(self, meter: Meter, name: str, ordinal: int, labels: dict[str, str]) -> None:
+        self.name = name
+        self.ordinal = ordinal
+        self.labels = labels
+        self.id = f"{name}@{meter.run}.{ordinal}"
+        """Unlike its name never used twice; the decision log calls it `stream`."""
+        self._meter = meter
+        self._steps = 0
+        self._published_at = -math.inf
+        self._ended = False
+        self._components = {
+            component: _Component(component, meter.new_lane(component, labels), 0)
+            for component in (APPLIED, *meter.shadows)
+        }
+
+    @property
+    def decision(self) -> Any:
+        """The decision in force, as it was given to `answer`; None before the first."""
+        return self._components[APPLIED].decision
+
+    @property
+    def source(self) -> int | None:
+        """The step the decision in force was made for."""
+        active = self._components[APPLIED].rule.active
+        return active if active >= 0 else None
+
+    def publish(self, state: Any = None, *, reference: Any = None) -> int:
+        """New evidence: its state is current from now on. Returns the step's number.
+
+        `reference` is what is right for this state, where that is known at once. A meter with a
+        reference function asks it here.
+        """
+        meter = self._meter
+        at = math.nan
+        with meter.lock:
+            number = self._steps
+            self._steps = number + 1
+            components = list(self._components.values()) if meter.sinks else ()
+            with meter.guards["publish"]:
+                if self._ended:
+                    raise RuntimeError("published after the stream ended")
+                at = max(meter.read_clock(), math.nextafter(self._published_at, math.inf))
+                now = meter.advance_to(at)
+                self._published_at = at
+                for component in self._components.values():
+                    component.lane.publish(number, at, now)
+        for component in components:
+            meter.tell(Event("published", self, component.name, number, at, at, state))
+        if reference is not None:
+            self.judge(number, reference)
+        elif meter.reference is not None:
+            with meter.guards["reference"]:
+                found = meter.reference(state)
+                if isinstance(found, Awaitable):
+                    meter.when_done(found, lambda right: self.judge(number, right))
+                else:
+                    self.judge(number, found)
+        return number
+
+    def answer(self, step: int, decision: Any) -> bool:
+        """The component's decision for a step. Returns whether it is in force now.
+
+        The newest source wins: an answer for an older step than the one in force is superseded.
+        `None` says that the request failed and there is no answer.
+        """
+        return self._answer(self._components[APPLIED], step, decision)
+
+    def shadow(self, component: str, step: int, decision: Any) -> bool:
+        """What another component decided for a step: measured, never applied.
+
+        Returns whether it would be in force. A component named in `Meter(shadows=…)` is measured
+        from every stream's first state on; any other on this stream from its current state on, and
+        from the start of the streams that follow.
+        """
+        found = self._components.get(component)
+        if found is None:
+            with self._meter.lock, self._meter.guards["shadow"]:
+                found = self._components.get(component) or self._new_shadow(component)
+        return found is not None and self._answer(found, step, decision)
+
+    def judge(self, step: int, reference: Any) -> bool:
+        """What was right for a step, whenever that is known, also after the stream has ended.
+
+        Returns whether it counts: the first judgment of a step does, while the step is in the window.
+        """
+        meter = self._meter
+        told: list[Event] = []
+        counted = False
+        with meter.guards["judge"]:
+            if reference is None:
+                return False
+            text = decision_text(reference)
+            with meter.lock:
+                at = meter.read_clock()
+                meter.advance_to(at)
+                for component in self._components.values():
+                    found = component.lane.steps.get(step)
+                    if found is None or found.reference is not None:
+                        continue
+                    component.lane.judge(found, text)
+                    counted = True
+                    if meter.sinks:
+                        told.append(self._judgment(component, found, at, text))
+                if not counted:
+                    meter.count_error("judged too late")
+                elif self._ended:
+                    meter.keep_ended(self)
+        for event in told:
+            meter.tell(event)
+        return counted
+
+    def end(self) -> None:
+        """The session is over. Judgments may still come."""
+        meter = self._meter
+        told: list[Event] = []
+        with meter.lock:
+            if self._ended:
+                return
+            self._ended = True
+            with meter.guards["end"]:
+                at = meter.read_clock()
+                now = meter.advance_to(at)
+                for component in self._components.values():
+                    last = component.lane.current
+                    component.lane.end(now)
+                    if last is not None and meter.sinks:
+                        told.append(
+                            Event("ended", self, component.name, last.number, last.at, at, None)
+                        )
+            meter.keep_ended(self)
+        for event in told:
+            meter.tell(event)
+
+    def give_up(self) -> None:
+        """No judgment is expected any more: what is not known stays so, and is counted so."""
+        with self._meter.lock, self._meter.guards["give up"]:
+            for component in self._components.values():
+                lane = component.lane
+                for step in list(lane.steps.values()):
+                    if step is not lane.current:
+                        lane.give_up(step)
+
+    @property
+    def unjudged_steps(self) -> int:
+        """After the end: steps whose judgment may still come."""
+        return max(len(component.lane.steps) for component in self._components.values())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+    def _answer(self, component: _Component, number: int, decision: Any) -> bool:
+        meter = self._meter
+        told: Event | None = None
+        with meter.lock:
+            outcome = self._outcome(component, number, decision)
+            if outcome == _APPLIED:
+                component.rule.activate(None, number)
+                component.decision = decision
+            with meter.guards["answer"]:
+                told = self._account(component, number, decision, outcome)
+        if told is not None:
+            meter.tell(told)
+        return outcome == _APPLIED
+
+    def _outcome(self, component: _Component, number: int, decision: Any) -> int:
+        if decision is None:
+            return _FAILED
+        if self._ended:
+            return _LATE
+        known = isinstance(number, int) and component.first <= number < self._steps
+        return _APPLIED if known and component.rule.admits(None, number) else _SUPERSEDED
+
+    def _account(
+        self, component: _Component, number: int, decision: Any, outcome: int
+    ) -> Event | None:
+        meter = self._meter
+        at = meter.read_clock()
+        now = meter.advance_to(at)
+        lane = component.lane
+        lane.counts.answers[outcome] += 1
+        if outcome == _FAILED:
+            return None
+        step = lane.find(number)
+        if step is None and outcome == _APPLIED:
+            # Published before the window: in force, of an age and a worth nobody can tell.
+            step = Step(number, at, now)
+            step.given_up = True
+        if step is None or step.answered:
+            return None
+        try:
+            text = decision_text(decision)
+        except Exception:
+            text = f"<a decision that is no JSON value, step {number}>"
+            meter.count_error("decision")
+        lane.answer(step, text, now, applies=outcome == _APPLIED)
+        if not meter.sinks:
+            return None
+        return Event("answered", self, component.name, number, step.at, at, text, OUTCOMES[outcome])
+
+    def _judgment(self, component: _Component, step: Step, at: float, text: str) -> Event:
+        outcome = ""
+        if step.decision is not None:
+            outcome = "correct" if step.decision == text else "incorrect"
+        return Event("judged", self, component.name, step.number, step.at, at, text, outcome)
+
+    def _new_shadow(self, name: str) -> _Component:
+        current = self._components[APPLIED].lane.current
+        if self._ended or current is None:
+            raise RuntimeError("a shadow has nothing to decide")
+        lane = self._meter.new_lane(name, self.labels)
+        copy = lane.publish(current.number, current.at, current.published)
+        if current.reference is not None:
+            lane.judge(copy, current.reference)
+        found = self._components[name] = _Component(name, lane, current.number)
+        self._meter.shadows[name] = None
+        if self._meter.sinks:
+            self._meter.tell(
+                Event("published", self, name, current.number, current.at, current.at, None)
+            )
+            if current.reference is not None:
+                self._meter.tell(self._judgment(found, copy, current.at, current.reference))
+        return found

@@ -1,0 +1,419 @@
+"""What an application sees of the meter: holding, judging, shadows, ends, labels, and its failures."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import enum
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from streamdecisionbench.meter import CLASSES, Event, Meter
+from streamdecisionbench.meter.lane import STRAGGLERS
+from tests.meter.test_counters import FakeClock
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def meter(clock: FakeClock) -> Meter:
+    return Meter("test", clock=clock)
+
+
+def only(**seconds: float) -> dict[str, float]:
+    return dict.fromkeys(CLASSES, 0.0) | seconds
+
+
+def test_importing_it_needs_the_standard_library_alone() -> None:
+    """In an interpreter that has looked for nothing else at its start."""
+    program = (
+        f"import sys; sys.path[:0] = {sys.path!r}; import streamdecisionbench.meter; "
+        "print(*{m.split('.')[0] for m in sys.modules} - set(sys.stdlib_module_names))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) == {"__main__", "streamdecisionbench"}
+
+
+def test_the_newest_source_wins(meter: Meter) -> None:
+    with meter.stream("call") as call:
+        assert call.decision is None
+        assert call.source is None
+        first, second = call.publish(), call.publish()
+        assert call.answer(second, {"card": "wait"}) is True
+        assert call.answer(first, {"card": "hold"}) is False
+        assert call.decision == {"card": "wait"}
+        assert call.source == second
+        assert call.answer(second, {"card": "stop"}) is False
+        assert call.answer(99, "no such step") is False
+        assert call.answer(-1, "no such step") is False
+    (reading,) = meter.readings()
+    assert reading.answers == {"applied": 1, "superseded": 4, "late": 0, "failed": 0}
+
+
+def test_seconds_count_once_they_are_judged(meter: Meter, clock: FakeClock) -> None:
+    with meter.stream("call") as call:
+        step = call.publish()
+        clock.now = 1.0
+        call.answer(step, "wait")
+        clock.now = 3.0
+        assert meter.seconds() == only()
+        assert meter.readings()[0].pending_s == 3.0
+        call.judge(step, "wait")
+        assert meter.seconds() == only(no_decision=1.0, current_correct=2.0)
+        clock.now = 5.0
+        assert meter.seconds() == only(no_decision=1.0, current_correct=4.0)
+        assert meter.in_force() == 0.8
+
+
+def test_every_class(meter: Meter, clock: FakeClock) -> None:
+    """One second each, in the order of the table."""
+    call = meter.stream("call")
+    steps = [call.publish(reference="a")]
+    clock.now = 1.0  # no_decision
+    call.answer(steps[-1], "a")
+    clock.now = 2.0  # current_correct
+    steps.append(call.publish(reference="b"))
+    clock.now = 3.0  # stale
+    call.answer(steps[-1], "c")
+    clock.now = 4.0  # judgment
+    steps.append(call.publish(reference="d"))
+    clock.now = 5.0  # compound
+    steps.append(call.publish(reference="c"))
+    clock.now = 6.0  # outdated_correct
+    steps.append(call.publish())
+    call.answer(steps[-1], "e")
+    clock.now = 7.0  # unjudged
+    call.publish(reference="f")
+    clock.now = 8.0  # unattributed
+    call.publish(reference="e")
+    clock.now = 9.0  # right, its own state unjudged: current_correct
+    call.end()
+    meter.close()
+    assert meter.seconds() == dict.fromkeys(CLASSES, 1.0) | {"current_correct": 2.0}
+
+
+def test_references_by_a_function_of_the_state(clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock, reference=lambda state: state["right"])
+    with meter.stream("call") as call:
+        call.answer(call.publish({"right": "wait"}), "wait")
+        clock.now = 2.0
+        call.publish({"wrong": "no such key"})
+        clock.now = 3.0
+    assert meter.seconds() == only(current_correct=2.0)
+    assert meter.errors == {"reference": 1}
+
+
+def test_references_by_a_coroutine_function(clock: FakeClock) -> None:
+    async def judge(state: dict[str, str]) -> str:
+        await asyncio.sleep(0)
+        return state["right"]
+
+    meter = Meter("test", clock=clock, reference=judge)
+
+    async def serve() -> None:
+        async with meter.stream("call") as call:
+            call.answer(call.publish({"right": "wait"}), "wait")
+            clock.now = 2.0
+            assert meter.seconds() == only()
+            await asyncio.sleep(0.01)
+            assert meter.seconds() == only(current_correct=2.0)
+
+    asyncio.run(serve())
+    assert meter.errors == {}
+
+
+def test_tasks_at_once() -> None:
+    meter = Meter("tasks")
+
+    async def session(k: int) -> None:
+        async with meter.stream(f"call-{k}") as call:
+            for _ in range(10):
+                step = call.publish(reference="wait")
+                await asyncio.sleep(0)
+                assert call.answer(step, "wait")
+
+    async def serve() -> None:
+        await asyncio.gather(*(session(k) for k in range(100)))
+
+    asyncio.run(serve())
+    (reading,) = meter.readings()
+    assert reading.answers["applied"] == 1000
+    assert meter.open_streams == 0
+
+
+def test_judging_after_the_end_by_the_streams_name(meter: Meter, clock: FakeClock) -> None:
+    with meter.stream("call") as call:
+        step = call.publish()
+        call.answer(step, "wait")
+        clock.now = 4.0
+    clock.now = 300.0
+    assert meter.seconds() == only()
+    assert meter.steps_waiting_after_end == 1
+    assert meter.judge("call", step, "wait") is True
+    assert meter.seconds() == only(current_correct=4.0)
+    assert meter.steps_waiting_after_end == 0
+    assert meter.judge("call", step, "wait") is False
+    assert meter.errors == {"judged too late": 1}
+
+
+def test_ended_streams_wait_within_a_window(clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock, late_window=10)
+    calls = []
+    for k in range(6):
+        with meter.stream(f"call-{k}") as call:
+            for _ in range(3):
+                clock.now += 1.0
+                call.publish()
+            clock.now += 1.0
+        calls.append(call)
+    assert meter.steps_waiting_after_end == 9
+    assert meter.seconds() == only(unjudged=9.0)
+    assert calls[2].judge(0, "wait") is False
+    assert calls[3].judge(0, "wait") is True
+    assert meter.seconds() == only(unjudged=9.0, no_decision=1.0)
+    meter.close()
+    assert meter.seconds() == only(unjudged=17.0, no_decision=1.0)
+
+
+def test_a_shadow_is_measured_and_never_applied(clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock, shadows=("candidate",))
+    with meter.stream("call") as call:
+        step = call.publish(reference="wait")
+        clock.now = 1.0
+        call.answer(step, "hold")
+        clock.now = 2.0
+        assert call.shadow("candidate", step, "wait") is True
+        assert call.decision == "hold"
+        clock.now = 10.0
+    assert meter.seconds() == only(no_decision=1.0, judgment=9.0)
+    assert meter.seconds("candidate") == only(no_decision=2.0, current_correct=8.0)
+    assert meter.in_force() == 0.0
+    assert meter.in_force("candidate") == 0.8
+
+
+def test_a_shadow_nobody_announced_counts_from_the_current_state_on(
+    meter: Meter, clock: FakeClock
+) -> None:
+    with meter.stream("one") as call:
+        old = call.publish(reference="wait")
+        clock.now = 5.0
+        call.publish(reference="wait")
+        clock.now = 6.0
+        assert call.shadow("late", old, "wait") is False
+        clock.now = 8.0
+    assert meter.seconds("late") == only(no_decision=3.0)
+    with meter.stream("two") as call:
+        call.publish(reference="wait")
+        clock.now = 10.0
+    assert meter.seconds("late") == only(no_decision=5.0)
+
+
+def test_labels_split_the_counters(clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock, by=("model",))
+    for model, seconds in (("jev", 1.0), ("astra", 2.0), ("jev", 4.0)):
+        with meter.stream("call", model=model, region="eu") as call:
+            call.answer(call.publish(reference="wait"), "wait")
+            clock.now += seconds
+    assert meter.seconds()["current_correct"] == 7.0
+    assert meter.seconds(model="jev")["current_correct"] == 5.0
+    assert meter.seconds(model="astra")["current_correct"] == 2.0
+    assert meter.seconds(model="nobody") == only()
+
+
+def test_labels_as_many_as_sessions_do_not_make_as_many_counters(clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock, by=("session",))
+    for k in range(1500):
+        with meter.stream("call", session=str(k)) as call:
+            call.publish(reference="wait")
+            clock.now += 1.0
+    assert len(meter.readings()) <= 1001
+    assert meter.seconds()["no_decision"] == 1500.0
+    assert meter.errors["labels"] > 0
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+@dataclasses.dataclass
+class Card:
+    text: str
+
+
+@pytest.mark.parametrize(
+    ("decision", "reference"),
+    [
+        ({"b": 1, "a": [1, 2]}, {"a": (1, 2), "b": 1}),
+        ('{"b": 1, "a": 2}', {"a": 2, "b": 1}),
+        ({"colour": Colour.RED}, {"colour": "red"}),
+        (Card("wait"), {"text": "wait"}),
+        (True, "true"),
+        (3, "3"),
+        ("wartet schön", "wartet schön"),
+    ],
+)
+def test_decisions_are_compared_in_canonical_form(
+    decision: Any, reference: Any, meter: Meter, clock: FakeClock
+) -> None:
+    with meter.stream("call") as call:
+        call.answer(call.publish(reference=reference), decision)
+        clock.now = 1.0
+    assert meter.seconds() == only(current_correct=1.0)
+    assert meter.errors == {}
+
+
+def test_a_decision_that_is_no_json_value_is_held_counted_wrong_and_said(
+    meter: Meter, clock: FakeClock
+) -> None:
+    thing = object()
+    with meter.stream("call") as call:
+        assert call.answer(call.publish(reference="wait"), thing) is True
+        assert call.decision is thing
+        clock.now = 1.0
+    assert meter.seconds() == only(judgment=1.0)
+    assert meter.errors == {"decision": 1}
+    assert meter.stream("call").judge(0, thing) is False
+    assert meter.errors["judge"] == 1
+
+
+def test_a_clock_that_fails_or_goes_back_stops_no_application(clock: FakeClock) -> None:
+    readings: list[Any] = [0.0, 2.0, 1.0, float("nan"), OSError("no clock"), 5.0, 5.0, 5.0]
+
+    def broken() -> float:
+        found = readings.pop(0)
+        if isinstance(found, Exception):
+            raise found
+        return float(found)
+
+    meter = Meter("test", clock=broken)
+    call = meter.stream("call")
+    assert [call.publish(reference=None) for _ in range(5)] == [0, 1, 2, 3, 4]
+    assert call.answer(4, "wait") is True
+    assert call.decision == "wait"
+    call.end()
+    assert meter.errors == {"clock": 2, "publish": 1}
+
+
+def test_what_a_sink_raises_goes_no_further(meter: Meter, clock: FakeClock) -> None:
+    def broken(event: Event) -> None:
+        raise OSError("no space left on device")
+
+    meter.add_sink(broken)
+    with meter.stream("call") as call:
+        step = call.publish(reference="wait")
+        assert call.answer(step, "wait") is True
+        clock.now = 1.0
+    meter.close()
+    assert meter.seconds() == only(current_correct=1.0)
+    assert meter.errors == {"export": 4}
+
+
+def test_an_interrupt_inside_the_meter_is_not_swallowed(meter: Meter) -> None:
+    def stop(event: Event) -> None:
+        raise KeyboardInterrupt
+
+    meter.add_sink(stop)
+    with pytest.raises(KeyboardInterrupt):
+        meter.stream("call").publish()
+
+
+def test_after_the_end_nothing_is_counted_and_nothing_raised(
+    meter: Meter, clock: FakeClock
+) -> None:
+    with meter.stream("call") as call:
+        step = call.publish(reference="wait")
+        clock.now = 2.0
+    call.end()
+    clock.now = 9.0
+    assert call.publish() == 1
+    assert call.answer(step, "wait") is False
+    assert call.shadow("candidate", step, "wait") is False
+    assert meter.seconds() == only(no_decision=2.0)
+    assert meter.readings()[0].answers["late"] == 1
+    assert meter.errors == {"publish": 1, "shadow": 1}
+
+
+def test_an_answer_older_than_the_window_is_in_force_and_of_unknown_worth(
+    clock: FakeClock,
+) -> None:
+    meter = Meter("test", clock=clock, window=2)
+    with meter.stream("call") as call:
+        for k in range(5):
+            clock.now = float(k)
+            call.publish(reference="wait" if k < 4 else "hold")
+        assert call.answer(0, "wait") is True
+        assert call.decision == "wait"
+        clock.now = 6.0
+    meter.close()
+    assert meter.seconds() == only(no_decision=4.0, unattributed=2.0)
+
+
+def test_latencies_ages_and_changes(meter: Meter, clock: FakeClock) -> None:
+    with meter.stream("call") as call:
+        a = call.publish()
+        clock.now = 0.4
+        call.answer(a, "wait")
+        clock.now = 2.0
+        b = call.publish()
+        clock.now = 2.1
+        call.answer(b, "wait")
+        c = call.publish()
+        clock.now = 3.1
+        call.answer(c, "hold")
+        clock.now = 4.1
+    (reading,) = meter.readings()
+    assert reading.changes == 1
+    assert reading.latency_sum_s == pytest.approx(0.4 + 0.1 + 1.0)
+    assert sum(reading.latency_buckets) == 3
+    # In force: step a aged 0.4–2.1, step b aged 0.1–1.1, step c aged 1.0–2.0.
+    integral = (2.1**2 - 0.4**2 + 1.1**2 - 0.1**2 + 2.0**2 - 1.0**2) / 2
+    assert reading.age_integral_s2 == pytest.approx(integral)
+    assert reading.mean_age_s == pytest.approx(integral / 3.7)
+
+
+def test_wall_clock_jumps_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    meter = Meter("test")
+    with meter.stream("call") as call:
+        step = call.publish(reference="wait")
+        monkeypatch.setattr(time, "time", lambda: -1e9)
+        call.answer(step, "wait")
+    assert 0 < sum(meter.seconds().values()) < 60
+
+
+def test_failed_requests_are_counted(meter: Meter, clock: FakeClock) -> None:
+    with meter.stream("call") as call:
+        step = call.publish(reference="wait")
+        assert call.answer(step, None) is False
+        clock.now = 1.0
+        assert call.answer(step, "wait") is True
+        clock.now = 2.0
+    assert meter.seconds() == only(no_decision=1.0, current_correct=1.0)
+    assert meter.readings()[0].answers == {"applied": 1, "superseded": 0, "late": 0, "failed": 1}
+
+
+def test_memory_is_bounded_by_the_window(clock: FakeClock) -> None:
+    """Never judged, never answered, or answered only now and then: what is kept stays small."""
+    for answered, judged in ((0, 0), (1, 0), (0, 1), (1, 1), (10, 1), (10, 3)):
+        meter = Meter("test", clock=clock, window=50)
+        call = meter.stream("call")
+        for k in range(2000):
+            step = call.publish()
+            if answered and k % answered == 0:
+                call.answer(step, "wait")
+            if judged and k % judged == 0:
+                call.judge(step, "wait")
+            clock.now += 0.1
+        lane = call._components["applied"].lane
+        assert len(lane.steps) <= 50
+        assert len(lane._stragglers) <= STRAGGLERS
+        if answered == judged == 1:
+            assert len(lane.steps) <= 1
