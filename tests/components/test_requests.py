@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import logging
 from typing import Any
@@ -104,6 +105,7 @@ def test_openai_request(effort: str | None) -> None:
         "model": "test-model",
         "instructions": INSTRUCTION,
         "store": False,
+        "max_output_tokens": 1024,
         "text": {
             "format": {"type": "json_schema", "name": "answers", "strict": True, "schema": SCHEMA}
         },
@@ -127,15 +129,19 @@ def test_chat_request() -> None:
         },
         "reasoning_effort": "none",
         "temperature": 0,
+        "max_tokens": 1024,
     }
-    assert set(exchange(CHAT)[0].json) == {"model", "messages", "response_format"}
+    assert set(exchange(CHAT)[0].json) == {"model", "messages", "response_format", "max_tokens"}
 
 
 def test_anthropic_request() -> None:
     body = exchange(ANTHROPIC, effort="low")[0].json
     (user,) = body.pop("messages")
     assert user["role"] == "user"
-    sent_text_is_questions_before_state(user["content"])
+    prefix, rest = user["content"]
+    assert prefix["type"] == rest["type"] == "text"
+    assert rest["text"].startswith('"state":')
+    sent_text_is_questions_before_state(prefix["text"] + rest["text"])
     (tool,) = body.pop("tools")
     assert tool.pop("description")
     assert tool == {"name": "answers", "input_schema": SCHEMA, "strict": True}
@@ -251,10 +257,16 @@ def test_a_key_in_the_url_is_sent_but_never_shown(
         await component.close()
 
     with scripted(Reply(protocol.body(RIGHT))) as server:
-        asyncio.run(attempt(server.url.replace("http://", f"http://user:{KEY}@")))
-        headers = {k.lower(): v for k, v in server.received[0].headers.items()}
-    assert KEY in headers["authorization"]
+        asyncio.run(attempt(server.url.replace("http://", f"http://{KEY}@")))
+        asyncio.run(attempt(server.url.replace("http://", f"http://:{KEY}@")))
+        asyncio.run(attempt(server.url.replace("http://", f"http://me:{KEY}@")))
+        sent = [
+            {k.lower(): v for k, v in r.headers.items()}["authorization"] for r in server.received
+        ]
+    basic = base64.b64encode(f"me:{KEY}".encode()).decode()
+    assert sent == [f"Bearer {KEY}", f"Bearer {KEY}", f"Basic {basic}"]
     assert KEY not in caplog.text
+    assert basic not in caplog.text
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)

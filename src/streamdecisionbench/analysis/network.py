@@ -216,7 +216,7 @@ def _measured(recording: Recording, parts: Sequence[Timeline]) -> tuple[Floats, 
             fix="the estimate needs a service that reports its tokens",
         )
     tau = np.array([r.received_s - r.success_started_s for r in responses])
-    prefill = np.array([(u.input_tokens - u.cached_tokens) / 1000 for u in usage])
+    prefill = np.array([u.fresh_tokens / 1000 for u in usage])
     decode = np.array([float(u.output_tokens) for u in usage])
     return tau, {"prefill": prefill, "decode": decode}
 

@@ -2,7 +2,7 @@
 
 cost = (uncached input · price + cached input · cached price + output · price) / 10⁶. Reasoning is
 part of the output. Where no price for cached input is known, it counts at the full price, so the
-cost is an upper bound.
+cost is an upper bound; the same where a service does not report its cache.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Tokens:
     reasoning_median: float
     output_min: int
     input_total: int
-    cached_total: int
+    cached_total: int | None
     output_total: int
     reasoning_total: int
     reasoning_responses: int
@@ -71,8 +71,9 @@ def cost(recording: Recording, prices: PriceTable | None = None) -> Cost | None:
     paid_in = paid_out = None
     if line is not None:
         cached_price = line.input if line.cached_input is None else line.cached_input
-        fresh = tokens.input_total - tokens.cached_total
-        paid_in = (fresh * line.input + tokens.cached_total * cached_price) / 1e6
+        cached = tokens.cached_total or 0
+        fresh = tokens.input_total - cached
+        paid_in = (fresh * line.input + cached * cached_price) / 1e6
         paid_out = tokens.output_total * line.output / 1e6
     return Cost(tokens, line, prices.currency, prices.as_of, paid_in, paid_out)
 
@@ -165,6 +166,11 @@ def cost_tables(results: Mapping[str, Cost | None]) -> list[Table]:
         for name, c in known.items()
         if c.price and c.tokens.cached_total and c.price.cached_input is None
     ]
+    notes += [
+        f"{name}: the service does not report what came from its cache; all at the full price"
+        for name, c in known.items()
+        if c.price and c.tokens.cached_total is None
+    ]
     title = f"Cost at list prices of {some.as_of} ({some.currency})"
     return [
         tokens,
@@ -191,8 +197,9 @@ def _tokens(recording: Recording) -> Tokens | None:
         )
     columns = {
         name: np.array([getattr(u, name) for u in usage], dtype=np.int64)
-        for name in ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
+        for name in ("input_tokens", "output_tokens", "reasoning_tokens")
     }
+    cached = [u.cached_tokens for u in usage if u.cached_tokens is not None]
     given, out, thought = (columns[f"{k}_tokens"] for k in ("input", "output", "reasoning"))
     return Tokens(
         requests=responses,
@@ -201,7 +208,7 @@ def _tokens(recording: Recording) -> Tokens | None:
         reasoning_median=float(np.median(thought)),
         output_min=int(out.min()),
         input_total=int(given.sum()),
-        cached_total=int(columns["cached_tokens"].sum()),
+        cached_total=sum(cached) if len(cached) == len(usage) else None,
         output_total=int(out.sum()),
         reasoning_total=int(thought.sum()),
         reasoning_responses=int((thought > 0).sum()),

@@ -74,6 +74,8 @@ class Options:
     timeout_s: float = 20.0
     seed: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Sent with every request; their values are secrets."""
 
 
 @runtime_checkable
@@ -91,21 +93,34 @@ class Component(Protocol):
 
 
 class Retryable(Exception):  # noqa: N818 - named by what may be done about it
-    """The same request may be sent again: a connection error, a network timeout, a rate limit."""
+    """The same request may be sent again: a connection error, a network timeout, a rate limit.
+
+    `detail` names the host and what happened, `fix` what to try when it does not pass: both are
+    shown with the first such failure of a run and with the last.
+    """
 
     def __init__(
-        self, error_type: str, *, http_status: int | None = None, retry_after_s: float | None = None
+        self,
+        error_type: str,
+        *,
+        http_status: int | None = None,
+        retry_after_s: float | None = None,
+        detail: str = "",
+        fix: str = "",
     ) -> None:
         super().__init__(error_type)
         self.error_type = error_type
         self.http_status = http_status
         self.retry_after_s = retry_after_s
+        self.detail = detail
+        self.fix = fix
 
 
 class Fatal(SdbError):  # noqa: N818 - named by what may be done about it
     """The run must stop: authentication, rejection, schema or contract. Names cause and fix.
 
-    The text is ours, never the service's: an error body could echo the input or a key.
+    The text is ours, not the service's: an error body could echo the input or a key. Only a server
+    on the user's own machine is quoted, redacted, since its words explain most failures.
     """
 
     def __init__(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from streamdecisionbench.components.contract import ComponentInfo
+from streamdecisionbench.components.providers.hosts import is_own_network
 from streamdecisionbench.recording.prices import PriceTable, find_price, read_prices
 from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sizes import estimate_tokens
@@ -52,7 +52,7 @@ def estimate(
     table: PriceTable | None = None,
 ) -> Estimate | None:
     """None when nothing is paid: in this process, or on a machine of the user's own."""
-    if info.in_process or info.simulated or _is_private(info.base_url_host):
+    if info.in_process or info.simulated or is_own_network(info.base_url_host):
         return None
     table = table or read_prices()
     price = find_price(table, info.provider, info.model)
@@ -75,16 +75,3 @@ def estimate(
         as_of=table.as_of,
         reasoning=writes and effort not in ("none", "minimal"),
     )
-
-
-def _is_private(host: str | None) -> bool:
-    """A loopback or private address; None is the provider's own service."""
-    if host is None:
-        return False
-    name = host.rpartition(":")[0] if host.count(":") == 1 else host.strip("[]")
-    if name == "localhost" or name.endswith((".localhost", ".local", ".internal")):
-        return True
-    try:
-        return ipaddress.ip_address(name).is_private
-    except ValueError:
-        return False

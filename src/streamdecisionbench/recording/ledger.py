@@ -99,6 +99,9 @@ class Tally:
     accepted: int = 0
     discarded: int = 0
     failed_attempts: int = 0
+    notices: list[str] = field(default_factory=list)
+    """What a person should hear at once: the first failure of each kind, in its own words."""
+    told: set[str] = field(default_factory=set)
     observed_s: float = 0.0
     correct_s: float = 0.0
     release_lags_s: list[float] = field(default_factory=list)
@@ -173,6 +176,11 @@ class Ledger:
     ) -> None:
         """An attempt that brought no valid answer."""
         self.tally.failed_attempts += 1
+        if isinstance(error, Retryable) and error.error_type not in self.tally.told:
+            self.tally.told.add(error.error_type)
+            what = self._clean(error.detail or error.error_type)
+            advice = f"; {self._clean(error.fix)}" if error.fix else ""
+            self.tally.notices.append(f"{what} (tried again){advice}")
         self._attempt(exchange, started_s, received_s, ended_s, error)
 
     def succeeded(

@@ -140,7 +140,12 @@ def drawing(progress: Progress, tally: Tally) -> Iterator[None]:
 
     def draw() -> None:
         while not done.wait(_PERIOD_S):
+            tell()
             progress.show(tally)
+
+    def tell() -> None:
+        while tally.notices:
+            progress.say("notice", text=tally.notices.pop(0))
 
     thread = threading.Thread(target=draw, name="progress", daemon=True)
     if not isinstance(progress, Quiet):
@@ -151,6 +156,7 @@ def drawing(progress: Progress, tally: Tally) -> Iterator[None]:
         done.set()
         if thread.is_alive():
             thread.join()
+        tell()
         progress.close()
 
 

@@ -103,7 +103,7 @@ async def _attempt(
         reading = ledger.read(answer)
         completed_s = clock.now()
     except Exception as error:
-        kind = classify(error)
+        kind = classify(error, dispatch.retry)
         ledger.failed(exchange, started_s, clock.now(), kind, received_s)
         if isinstance(kind, Fatal):
             raise kind from None

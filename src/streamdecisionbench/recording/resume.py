@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from streamdecisionbench.components.providers.hosts import same_place
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import iter_events
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
@@ -77,7 +78,7 @@ def require_same(
     differing = [
         f"{key} was {_show(before.get(key))}, now {_show(config.get(key))}"
         for key in sorted({*before, *config} - set(ignore))
-        if before.get(key) != config.get(key)
+        if not _same(key, before.get(key), config.get(key))
     ]
     if differing:
         raise InputError(
@@ -85,6 +86,15 @@ def require_same(
             where=folder,
             fix="repeat the settings it was started with, or record into a fresh --out folder",
         )
+
+
+def _same(key: str, before: Any, now: Any) -> bool:
+    """Equal settings; a server of this machine may come back at another port."""
+    if key == "base_url_host":
+        return same_place(before) == same_place(now)
+    if isinstance(before, Mapping) and isinstance(now, Mapping) and "base_url_host" in before:
+        return all(_same(k, before.get(k), now.get(k)) for k in {*before, *now})  # a pair's part
+    return bool(before == now)
 
 
 def keep_complete(folder: Path, steps: Mapping[str, int], components: Sequence[str | None]) -> Kept:

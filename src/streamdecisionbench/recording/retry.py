@@ -2,7 +2,8 @@
 
 Connection errors, network timeouts and explicit rate limits are retried with the same input: the
 first retry at once, later ones after 0.5, 1 and 2 s, five attempts in all. A service that says how
-long to wait is believed when that is longer.
+long to wait is believed when that is longer. Failures of a gateway (502, 503, 504) stop a pass
+unless it was asked to retry them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from typing import Any
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.errors import SdbError
 
-__all__ = ["RetryPolicy", "classify", "next_delay"]
+__all__ = ["RetryPolicy", "classify", "describe", "next_delay"]
+
+_GATEWAY = "gateway"
+_RESUME = "then go on with --resume"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,8 @@ class RetryPolicy:
 
     delays_s: tuple[float, ...] = (0.0, 0.5, 1.0, 2.0)
     longest_wait_s: float = 300.0
+    gateway: bool = False
+    """Whether 502, 503 and 504 are retried as well: `--retry-gateway`."""
 
     @property
     def max_attempts(self) -> int:
@@ -34,7 +40,12 @@ class RetryPolicy:
             "max_attempts": self.max_attempts,
             "delays_s": list(self.delays_s),
             "longest_wait_s": self.longest_wait_s,
-            "retried": ["connection error", "network timeout", "rate limit"],
+            "retried": [
+                "connection error",
+                "network timeout",
+                "rate limit",
+                *(["gateway error"] if self.gateway else []),
+            ],
         }
 
 
@@ -50,8 +61,10 @@ def next_delay(policy: RetryPolicy, attempt: int, error: Retryable) -> float:
     if attempt >= policy.max_attempts:
         raise Fatal(
             "attempts_exhausted",
-            f"{policy.max_attempts} attempts failed, the last with {_describe(error)}",
-            fix="check the network and the service, then go on with --resume",
+            f"{policy.max_attempts} attempts failed, the last with {describe(error)}",
+            fix=f"{error.fix or 'check the network and the service'}, {_RESUME}"
+            if "--resume" not in error.fix
+            else error.fix,
             http_status=error.http_status,
         )
     asked = error.retry_after_s or 0.0
@@ -66,12 +79,16 @@ def next_delay(policy: RetryPolicy, attempt: int, error: Retryable) -> float:
     return max(policy.delays_s[attempt - 1], asked)
 
 
-def classify(error: Exception) -> Retryable | Fatal:
+def classify(error: Exception, policy: RetryPolicy | None = None) -> Retryable | Fatal:
     """Every failure is one of two kinds. A plain timeout or broken connection may be tried again.
 
     The text of an exception nobody foresaw is left out: it could hold the input or a key. Its type
     and the line that raised it say where to look.
     """
+    if policy is not None and policy.gateway and _is_gateway(error):
+        words, _, fix = str(error).partition("\n  fix: ")
+        status = getattr(error, "http_status", None)
+        return Retryable(_GATEWAY, http_status=status, detail=words, fix=fix)
     if isinstance(error, Retryable | Fatal):
         return error
     if isinstance(error, TimeoutError):
@@ -89,6 +106,17 @@ def classify(error: Exception) -> Retryable | Fatal:
     )
 
 
-def _describe(error: Retryable) -> str:
+def describe(error: Retryable) -> str:
+    """What happened, in the component's own words where it has some.
+
+    >>> describe(Retryable("connection", detail="host:80 refuses the connection"))
+    'connection: host:80 refuses the connection'
+    """
+    if error.detail:
+        return f"{error.error_type}: {error.detail}"
     status = f" (HTTP {error.http_status})" if error.http_status else ""
     return f"{error.error_type}{status}"
+
+
+def _is_gateway(error: Exception) -> bool:
+    return isinstance(error, Fatal) and error.error_type == _GATEWAY

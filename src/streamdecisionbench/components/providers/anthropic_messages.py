@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal, Options, Request
-from streamdecisionbench.components.providers.endpoint import refuse, resolve, versions
+from streamdecisionbench.components.contract import Answer, ComponentInfo, Options, Request
+from streamdecisionbench.components.providers.endpoint import refuse, versions
+from streamdecisionbench.components.providers.hosted import Hosted
 from streamdecisionbench.components.providers.http_errors import (
     NOT_JSON_FIX,
     SdkErrors,
-    Service,
-    call,
     incomplete,
     refusal,
+    unstructured,
 )
 from streamdecisionbench.components.providers.prompt import (
     INSTRUCTION,
     SCHEMA_NAME,
     answer_schema,
     as_count,
-    as_json,
+    as_parts,
     read_labels,
     read_object,
+    reported_count,
 )
+from streamdecisionbench.components.providers.request_options import choice, output_limit, present
+from streamdecisionbench.components.providers.served import served_model
 from streamdecisionbench.components.usage import Usage
 
 if TYPE_CHECKING:
@@ -40,82 +43,99 @@ class AnthropicMessages:
     def __init__(self, model: str, options: Options) -> None:
         import anthropic
 
-        refuse(options, "anthropic")
-        self._endpoint = resolve(
+        refuse(
             options,
+            "anthropic",
+            allowed=("cache_control", "max_output_tokens", "service_tier", "speed"),
+        )
+        self._hosted = Hosted(
+            "anthropic",
+            model,
+            options,
+            SdkErrors(
+                anthropic.APITimeoutError, anthropic.APIConnectionError, anthropic.APIStatusError
+            ),
+            title="Anthropic",
             key_variable="ANTHROPIC_API_KEY",
             url_variable="ANTHROPIC_BASE_URL",
             home="api.anthropic.com",
             default_path="",
         )
-        self._errors = SdkErrors(
-            anthropic.APITimeoutError, anthropic.APIConnectionError, anthropic.APIStatusError
-        )
-        self._service = Service(
-            "Anthropic" if self._endpoint.home else f"the server at {self._endpoint.host}",
-            self._endpoint.host,
-            self._endpoint.key_variable,
-        )
         self._model = model
-        self._options = options
+        self._effort = options.effort
+        self._limit = output_limit(options, _MAX_TOKENS) or _MAX_TOKENS
+        self._cache = choice(options, "cache_control", ("5m", "1h"))
+        self._extra = present(
+            {
+                "service_tier": choice(options, "service_tier", ("auto", "standard_only")),
+                "speed": choice(options, "speed", ("standard", "fast")),
+            }
+        )
+        self.observed = self._hosted.observed
+        self.secrets = self._hosted.endpoint.secrets
         self._sdk: AsyncAnthropic | None = None
         self.info = ComponentInfo(
             provider="anthropic",
             model=model,
             settings={
                 "effort": options.effort,
-                "max_tokens": _MAX_TOKENS,
-                "timeout_s": options.timeout_s,
+                "max_output_tokens": self._limit,
+                **present({"cache_control": self._cache}),
+                **self._extra,
+                **self._hosted.settings,
             },
-            base_url_host=self._endpoint.host,
-            versions=versions("anthropic"),
+            base_url_host=self._hosted.endpoint.host,
+            versions=versions("anthropic", "httpx2"),
         )
 
     async def open(self) -> None:
         self._open()
 
     async def answer(self, request: Request) -> Answer:
-        body = request_body(self._model, self._options.effort, request)
+        body = request_body(self._model, self._effort, request, self._limit, self._cache)
         create = self._open().messages.with_raw_response.create
-        raw, received_at = await call(
-            lambda: create(**body), self._errors, self._service, self._options.timeout_s
-        )
+        raw, received_at = await self._hosted.call(lambda: create(**body, **self._extra))
         message = read_object(
             raw.http_response.content,
-            what=f"the response of {self._service.name}",
+            what=f"the response of {self._hosted.service.name}",
             fix=NOT_JSON_FIX,
         )
-        model = message.get("model")
+        usage = message.get("usage")
+        for name in ("service_tier", "speed"):
+            self.observed.serve(name, usage.get(name) if isinstance(usage, dict) else None)
         return Answer(
             labels=read_labels(self._tool_input(message)),
-            model=model if isinstance(model, str) else None,
-            usage=_usage(message.get("usage")),
+            model=served_model(message),
+            usage=_usage(usage),
             received_at=received_at,
         )
 
     async def close(self) -> None:
-        if self._sdk is not None:
-            sdk, self._sdk = self._sdk, None
-            await sdk.close()
+        self._sdk = None
+        await self._hosted.close()
 
     def _open(self) -> AsyncAnthropic:
         if self._sdk is None:
             from anthropic import AsyncAnthropic
 
+            endpoint = self._hosted.endpoint
             self._sdk = AsyncAnthropic(
-                api_key=self._endpoint.key,
-                base_url=self._endpoint.base_url,
-                timeout=self._options.timeout_s,
+                api_key=endpoint.key,
+                # Named even at home: the library would otherwise look into the environment itself.
+                base_url=endpoint.base_url or "https://api.anthropic.com",
+                timeout=self._hosted.timeout_s,
                 max_retries=0,
+                http_client=self._hosted.client,
             )
         return self._sdk
 
     def _tool_input(self, message: dict[str, Any]) -> dict[str, Any]:
+        service = self._hosted.service
         reason = message.get("stop_reason")
         if reason == "refusal":
-            raise refusal(self._service)
+            raise refusal(service)
         if reason in {"max_tokens", "model_context_window_exceeded"}:
-            raise incomplete(self._service, "the output or context limit was reached")
+            raise incomplete(service, self._limit)
         content = message.get("content")
         calls = [
             block.get("input")
@@ -125,11 +145,7 @@ class AnthropicMessages:
             and block.get("name") == SCHEMA_NAME
         ]
         if len(calls) != 1 or not isinstance(calls[0], dict):
-            raise Fatal(
-                "not_json",
-                f"the response of {self._service.name} does not call the tool exactly once",
-                fix="check that the model supports forced tools",
-            )
+            raise unstructured(service, "the response does not call the tool exactly once")
         return calls[0]
 
 
@@ -137,13 +153,23 @@ def create(model: str, options: Options) -> AnthropicMessages:
     return AnthropicMessages(model, options)
 
 
-def request_body(model: str, effort: str | None, request: Request) -> dict[str, Any]:
-    """What `messages.create` is called with."""
+def request_body(
+    model: str,
+    effort: str | None,
+    request: Request,
+    limit: int = _MAX_TOKENS,
+    cache: str | None = None,
+) -> dict[str, Any]:
+    """What `messages.create` is called with. What repeats is a block of its own, to be cached."""
+    prefix, rest = as_parts(request)
+    head: dict[str, Any] = {"type": "text", "text": prefix}
+    if cache is not None:
+        head["cache_control"] = {"type": "ephemeral", "ttl": cache}
     body: dict[str, Any] = {
         "model": model,
-        "max_tokens": _MAX_TOKENS,
+        "max_tokens": limit,
         "system": INSTRUCTION,
-        "messages": [{"role": "user", "content": as_json(request)}],
+        "messages": [{"role": "user", "content": [head, {"type": "text", "text": rest}]}],
         "tools": [
             {
                 "name": SCHEMA_NAME,
@@ -163,11 +189,11 @@ def _usage(value: Any) -> Usage | None:
     """`input_tokens` of this API leaves out what went through the cache; ours counts all input."""
     if not isinstance(value, dict):
         return None
-    cached = as_count(value.get("cache_read_input_tokens"))
+    cached = reported_count(value, "cache_read_input_tokens")
     written = as_count(value.get("cache_creation_input_tokens"))
     details = value.get("output_tokens_details")
     return Usage(
-        input_tokens=as_count(value.get("input_tokens")) + written + cached,
+        input_tokens=as_count(value.get("input_tokens")) + written + (cached or 0),
         cached_tokens=cached,
         output_tokens=as_count(value.get("output_tokens")),
         reasoning_tokens=(

@@ -8,11 +8,11 @@ from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal
 from streamdecisionbench.components.providers.endpoint import refuse
 from streamdecisionbench.components.providers.http_errors import (
     NOT_JSON_FIX,
-    call,
     incomplete,
     refusal,
+    unstructured,
 )
-from streamdecisionbench.components.providers.openai_client import OpenAIClient
+from streamdecisionbench.components.providers.openai_client import TIERS, OpenAIClient
 from streamdecisionbench.components.providers.prompt import (
     INSTRUCTION,
     SCHEMA_NAME,
@@ -21,7 +21,15 @@ from streamdecisionbench.components.providers.prompt import (
     as_json,
     read_labels,
     read_object,
+    reported_count,
 )
+from streamdecisionbench.components.providers.request_options import (
+    LOCAL_OUTPUT_LIMIT,
+    choice,
+    output_limit,
+    present,
+)
+from streamdecisionbench.components.providers.served import served_model
 from streamdecisionbench.components.usage import Usage
 from streamdecisionbench.errors import InputError
 
@@ -32,18 +40,34 @@ class ChatCompletions:
     """One call of `chat.completions.create` per state."""
 
     def __init__(self, model: str, options: Options) -> None:
-        refuse(options, "chat", allowed=("temperature",))
-        self._client = OpenAIClient(options)
+        refuse(
+            options,
+            "chat",
+            allowed=("max_output_tokens", "prompt_cache_key", "service_tier", "temperature"),
+        )
+        self._client = OpenAIClient("chat", model, options)
         self._model = model
-        self._effort = options.effort
-        self._temperature = _temperature(options)
+        home = self._client.service.home
+        self._limit = output_limit(options, None if home else LOCAL_OUTPUT_LIMIT)
+        chosen = {
+            "temperature": _temperature(options),
+            "service_tier": choice(options, "service_tier", TIERS),
+            "prompt_cache_key": choice(options, "prompt_cache_key"),
+        }
+        # OpenAI has renamed the limit; servers that imitate it know the older name.
+        limit_name = "max_completion_tokens" if home else "max_tokens"
+        self._extra = present(
+            {"reasoning_effort": options.effort, limit_name: self._limit, **chosen}
+        )
+        self.observed = self._client.observed
+        self.secrets = self._client.endpoint.secrets
         self.info = ComponentInfo(
             provider="chat",
             model=model,
             settings={
                 "effort": options.effort,
-                "temperature": self._temperature,
-                "timeout_s": options.timeout_s,
+                **present({"max_output_tokens": self._limit, **chosen}),
+                **self._client.settings,
             },
             base_url_host=self._client.endpoint.host,
             versions=self._client.versions,
@@ -53,25 +77,32 @@ class ChatCompletions:
         self._client.open()
 
     async def answer(self, request: Request) -> Answer:
-        body = request_body(self._model, self._effort, self._temperature, request)
+        body = {**request_body(self._model, request), **self._extra}
         create = self._client.sdk.chat.completions.with_raw_response.create
+        raw, received_at = await self._client.call(lambda: create(**body))
         service = self._client.service
-        raw, received_at = await call(
-            lambda: create(**body), self._client.errors, service, self._client.timeout_s
-        )
         completion = read_object(
             raw.http_response.content, what=f"the response of {service.name}", fix=NOT_JSON_FIX
         )
-        model = completion.get("model")
+        self.observed.serve("service_tier", completion.get("service_tier"))
         return Answer(
-            labels=read_labels(read_object(self._text(completion), what="the model's reply")),
-            model=model if isinstance(model, str) else None,
+            labels=read_labels(self._reply(completion)),
+            model=served_model(completion),
             usage=_usage(completion.get("usage")),
             received_at=received_at,
         )
 
     async def close(self) -> None:
         await self._client.close()
+
+    def _reply(self, completion: dict[str, Any]) -> dict[str, Any]:
+        text = self._text(completion)
+        try:
+            return read_object(text, what="the model's reply")
+        except Fatal as error:
+            if error.error_type != "not_json":
+                raise
+        raise unstructured(self._client.service, "the model's reply is not a JSON object")
 
     def _text(self, completion: dict[str, Any]) -> str:
         service = self._client.service
@@ -85,7 +116,7 @@ class ChatCompletions:
         if message.get("refusal") or choice.get("finish_reason") == "content_filter":
             raise refusal(service)
         if choice.get("finish_reason") == "length":
-            raise incomplete(service, "the output limit was reached")
+            raise incomplete(service, self._limit)
         content = message.get("content")
         return content if isinstance(content, str) else ""
 
@@ -94,11 +125,9 @@ def create(model: str, options: Options) -> ChatCompletions:
     return ChatCompletions(model, options)
 
 
-def request_body(
-    model: str, effort: str | None, temperature: float | None, request: Request
-) -> dict[str, Any]:
-    """What `chat.completions.create` is called with; nothing optional unless it was asked for."""
-    body: dict[str, Any] = {
+def request_body(model: str, request: Request) -> dict[str, Any]:
+    """What `chat.completions.create` is called with, without what was asked for by option."""
+    return {
         "model": model,
         "messages": [
             {"role": "system", "content": INSTRUCTION},
@@ -113,11 +142,6 @@ def request_body(
             },
         },
     }
-    if effort is not None:
-        body["reasoning_effort"] = effort
-    if temperature is not None:
-        body["temperature"] = temperature
-    return body
 
 
 def _temperature(options: Options) -> float | None:
@@ -136,10 +160,10 @@ def _temperature(options: Options) -> float | None:
 def _usage(value: Any) -> Usage | None:
     if not isinstance(value, dict):
         return None
-    inputs, outputs = value.get("prompt_tokens_details"), value.get("completion_tokens_details")
+    outputs = value.get("completion_tokens_details")
     return Usage(
         input_tokens=as_count(value.get("prompt_tokens")),
-        cached_tokens=as_count(inputs.get("cached_tokens")) if isinstance(inputs, dict) else 0,
+        cached_tokens=reported_count(value.get("prompt_tokens_details"), "cached_tokens"),
         output_tokens=as_count(value.get("completion_tokens")),
         reasoning_tokens=(
             as_count(outputs.get("reasoning_tokens")) if isinstance(outputs, dict) else 0

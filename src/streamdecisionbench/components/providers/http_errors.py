@@ -1,27 +1,52 @@
 """Which failures of a service may be tried again and which stop the run.
 
-Retried: connection errors, network timeouts, explicit rate limits. Everything else stops the run,
-server errors too: a pass whose failures were papered over would not be the pass it claims to be.
-No text of the service is passed on, since an error body may repeat the input or a key.
+Retried: connection errors that can heal, network timeouts, explicit rate limits. Everything else
+stops the run, server errors too: a pass whose failures were papered over would not be the pass it
+claims to be. No text of a service is passed on, since an error body may repeat the input or a key;
+a server on the user's own machine is quoted without its secrets.
 """
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from typing import Any
+from urllib.parse import urlsplit
 
 from streamdecisionbench.components.contract import Fatal, Retryable
+from streamdecisionbench.components.providers.error_text import mentions_key, quote
+from streamdecisionbench.components.providers.http_policy import Note
 
-__all__ = ["NOT_JSON_FIX", "SdkErrors", "Service", "call", "incomplete", "refusal", "retry_after_s"]
-
-T = TypeVar("T")
+__all__ = [
+    "GATEWAY",
+    "NOT_JSON_FIX",
+    "UNKNOWN_PATH",
+    "SdkErrors",
+    "Service",
+    "incomplete",
+    "refusal",
+    "retry_after_s",
+    "status_error",
+    "timed_out",
+    "unstructured",
+]
 
 NOT_JSON_FIX = "check --base-url: it has to lead to the API itself, not to a web page or a proxy"
+
+GATEWAY = "gateway"
+"""What 502, 503 and 504 are called: `--retry-gateway` makes them retryable."""
+
+UNKNOWN_PATH = (404, 405, 501)
+"""Statuses after which it is worth asking what the server does answer on."""
+
+_ENFORCING = {
+    "openai": "chat: (vLLM, llama.cpp and Ollama enforce the schema there), systemone: or gguf:",
+    "chat": "a server that honours response_format json_schema (vLLM, llama.cpp, Ollama), or gguf:",
+    "anthropic": "chat: on the same server, or one that honours a forced tool",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +56,11 @@ class Service:
     name: str
     host: str
     key_variable: str
+    provider: str = ""
+    model: str = ""
+    home: bool = False
+    local: bool = False
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,35 +70,6 @@ class SdkErrors:
     timeout: type[Exception]
     connection: type[Exception]
     status: type[Exception]
-
-
-async def call(
-    send: Callable[[], Awaitable[T]], errors: SdkErrors, service: Service, timeout_s: float
-) -> tuple[T, float]:
-    """Sends once; the result and `time.monotonic()` when it had arrived.
-
-    `timeout_s` bounds the whole attempt, since a client library's own limit is per read and a
-    trickle of bytes would never reach it. The library's exception is dropped, not chained: it holds
-    the body and the request.
-    """
-    failure: Exception
-    try:
-        async with asyncio.timeout(timeout_s):
-            result = await send()
-            return result, time.monotonic()
-    except (TimeoutError, errors.timeout):
-        failure = Retryable("timeout")
-    except errors.connection:
-        failure = Retryable("connection")
-    except errors.status as error:
-        failure = _status_error(error, service)
-    except Exception as error:
-        failure = Fatal(
-            "client_error",
-            f"the client library for {service.name} failed with {type(error).__name__}",
-            fix="check the model's name, --base-url and the library's version (`sdb providers`)",
-        )
-    raise failure
 
 
 def refusal(service: Service, question: str | None = None) -> Fatal:
@@ -81,13 +82,46 @@ def refusal(service: Service, question: str | None = None) -> Fatal:
     )
 
 
-def incomplete(service: Service, reason: str) -> Fatal:
-    """The reply ended early. `reason` is one of our own words."""
+def incomplete(service: Service, limit: int | None = None) -> Fatal:
+    """The reply ended at an output limit, ours or the server's."""
+    ours = f" of {limit:,} tokens" if limit else ""
     return Fatal(
         "incomplete",
-        f"the response of {service.name} is incomplete: {reason}",
-        fix="choose a lower --effort or a model that answers within its output limit",
+        f"the response of {service.name} is incomplete: the output limit{ours} was reached",
+        fix="choose a lower --effort, or a higher limit with --option max_output_tokens=N"
+        + _structured(service),
     )
+
+
+def unstructured(service: Service, what: str) -> Fatal:
+    """The reply is not what the schema asks for: most often the server does not enforce it."""
+    if service.home:
+        return Fatal("not_json", what, fix="check that the model supports structured output")
+    return Fatal(
+        "not_json",
+        f"{what}: {service.name} does not enforce structured output",
+        fix=f"use {_ENFORCING[service.provider]}"
+        if service.provider in _ENFORCING
+        else "use a server that enforces it",
+    )
+
+
+def timed_out(service: Service, phase: str, timeout_s: float) -> Retryable:
+    """No complete reply within the limit; what to try depends on how far it came."""
+    within = f"within {timeout_s:g} s"
+    if phase == "connecting":
+        return Retryable(
+            "timeout",
+            detail=f"no connection to {service.host} {within}",
+            fix="check that the server runs and can be reached from here",
+        )
+    fix = "allow more time with --timeout"
+    if service.provider in _ENFORCING and not service.home:
+        fix += (
+            ", or let the reply be shorter with --option max_output_tokens=N;"
+            " a model that runs on may not be bound by the schema" + _structured(service)
+        )
+    return Retryable("timeout", detail=f"no answer from {service.host} {within}", fix=fix)
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -114,25 +148,72 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     return None
 
 
-def _status_error(error: Exception, service: Service) -> Exception:
-    status = getattr(error, "status_code", None) or getattr(error, "status", None)
-    headers: Any = getattr(getattr(error, "response", error), "headers", None) or {}
+def status_error(error: Exception, service: Service, note: Note) -> Retryable | Fatal:
+    """What an unsuccessful status means. The client library's exception holds the body."""
+    status = note.status or getattr(error, "status_code", None) or getattr(error, "status", None)
+    headers = note.headers
+    wait = retry_after_s(headers)
     # One code is told apart by equality: an empty account answers 429, but waiting will not help.
     if status == 429 and getattr(error, "code", None) != "insufficient_quota":
-        return Retryable("rate_limit", http_status=429, retry_after_s=retry_after_s(headers))
+        return _limited(status, wait, service)
+    if status in {503, 529} and wait is not None:
+        return _limited(status, wait, service)
+    if isinstance(status, int) and 300 <= status < 400:
+        return _redirected(status, headers, service)
     if not isinstance(status, int) or status < 400:
         return Fatal(
             "not_json",
             f"{service.name} answered with something else than the API's JSON",
             fix=NOT_JSON_FIX,
         )
-    kind, message, fix = _explain(status, service)
+    body = _body(error)
+    kind, message, fix = _explain(status, service, body)
+    said = quote(body, service.secrets) if service.local else ""
     return Fatal(
-        kind, f"{message} (status {status} from {service.host})", fix=fix, http_status=status
+        kind,
+        f"{message} (status {status} from {service.host})"
+        + (f"\n  it says: {said}" if said else ""),
+        fix=fix,
+        http_status=status,
     )
 
 
-def _explain(status: int, service: Service) -> tuple[str, str, str]:
+def _limited(status: int, wait: float | None, service: Service) -> Retryable:
+    return Retryable(
+        "rate_limit",
+        http_status=status,
+        retry_after_s=wait,
+        detail=f"{service.name} limits the rate of requests (status {status})",
+        fix="publish states less often with a longer --interval, or lower --max-in-flight",
+    )
+
+
+def _redirected(status: int, headers: Mapping[str, str], service: Service) -> Fatal:
+    """A redirect is not followed: a key would go along, and every request would be sent twice."""
+    location = headers.get("location", "")
+    try:
+        parts = urlsplit(location)
+        where = f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
+        where = where if parts.hostname else "another path of the same host"
+    except ValueError:
+        where = "another address"
+    return Fatal(
+        "redirect",
+        f"{service.name} redirects to {where if where.isprintable() else 'another address'}"
+        f" (status {status} from {service.host})",
+        fix="redirects are not followed: give the address it leads to with --base-url",
+        http_status=status,
+    )
+
+
+def _body(error: Exception) -> Any:
+    """The body as the client library kept it."""
+    response = getattr(error, "response", None)
+    content = getattr(response, "content", None)
+    return content if content is not None else getattr(error, "body", None)
+
+
+def _explain(status: int, service: Service, body: Any) -> tuple[str, str, str]:
     if status in {401, 403}:
         return (
             "authentication",
@@ -145,11 +226,18 @@ def _explain(status: int, service: Service) -> tuple[str, str, str]:
             f"{service.name} does not know this model or address",
             "check the model's name and --base-url",
         )
+    if status == 407:
+        return (
+            "proxy",
+            f"the proxy on the way to {service.host} wants a password",
+            "write user:password@ into HTTP_PROXY or HTTPS_PROXY",
+        )
     if status == 413:
         return (
             "rejected",
-            f"the request is too long for {service.name}",
-            "choose a model with a longer context; requests are never cut",
+            f"the request is larger than {service.name} takes",
+            "a gateway in front has a limit on request bodies (nginx: client_max_body_size), or the"
+            " model's context is too short; requests are never cut",
         )
     if status == 429:
         return (
@@ -157,14 +245,39 @@ def _explain(status: int, service: Service) -> tuple[str, str, str]:
             f"the account at {service.name} has no quota left",
             "add credit to the account; waiting does not help",
         )
+    if status in {405, 501}:
+        return (
+            "rejected",
+            f"this is not supported by {service.name} or its model",
+            "choose another provider or another model for this server",
+        )
     if status < 500:
+        if mentions_key(body):
+            return (
+                "authentication",
+                f"{service.name} rejects the request and mentions the key",
+                f"set a valid key in {service.key_variable}",
+            )
         return (
             "rejected",
             f"{service.name} rejects the request",
             "check the model's name, --effort, and that the server supports what this provider sends",
+        )
+    if status in {502, 503, 504}:
+        return (
+            GATEWAY,
+            f"a gateway in front of {service.name} reports that the service does not answer",
+            "run again later with --resume, or add --retry-gateway to a pass over a service behind"
+            " a gateway that fails now and then",
         )
     return (
         "server_error",
         f"{service.name} failed; only connection errors, timeouts and rate limits are retried",
         "run again later with --resume: complete scenarios are kept",
     )
+
+
+def _structured(service: Service) -> str:
+    if service.home or service.provider not in _ENFORCING:
+        return ""
+    return f"; otherwise use {_ENFORCING[service.provider]}"

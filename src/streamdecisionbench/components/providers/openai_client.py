@@ -5,40 +5,38 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.components.contract import Options
-from streamdecisionbench.components.providers.endpoint import resolve, versions
-from streamdecisionbench.components.providers.http_errors import SdkErrors, Service
-from streamdecisionbench.components.providers.prompt import as_count
+from streamdecisionbench.components.providers.endpoint import versions
+from streamdecisionbench.components.providers.hosted import Hosted
+from streamdecisionbench.components.providers.http_errors import SdkErrors
+from streamdecisionbench.components.providers.prompt import as_count, reported_count
 from streamdecisionbench.components.usage import Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-__all__ = ["OpenAIClient", "read_usage"]
+__all__ = ["TIERS", "OpenAIClient", "read_usage"]
+
+TIERS = ("auto", "default", "flex", "scale", "priority", "fast", "ultrafast")
 
 
-class OpenAIClient:
-    """Resolves address and key at once, so that a missing key is told before anything runs."""
+class OpenAIClient(Hosted):
+    """The client library on our HTTP client."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, provider: str, model: str, options: Options) -> None:
         import openai
 
-        self.endpoint = resolve(
+        super().__init__(
+            provider,
+            model,
             options,
+            SdkErrors(openai.APITimeoutError, openai.APIConnectionError, openai.APIStatusError),
+            title="OpenAI",
             key_variable="OPENAI_API_KEY",
             url_variable="OPENAI_BASE_URL",
             home="api.openai.com",
             default_path="/v1",
         )
-        self.timeout_s = options.timeout_s
-        self.versions = versions("openai")
-        self.errors = SdkErrors(
-            openai.APITimeoutError, openai.APIConnectionError, openai.APIStatusError
-        )
-        self.service = Service(
-            "OpenAI" if self.endpoint.home else f"the server at {self.endpoint.host}",
-            self.endpoint.host,
-            self.endpoint.key_variable,
-        )
+        self.versions = versions("openai", "httpx2")
         self._sdk: AsyncOpenAI | None = None
 
     @property
@@ -54,9 +52,11 @@ class OpenAIClient:
 
             self._sdk = AsyncOpenAI(
                 api_key=self.endpoint.key,
-                base_url=self.endpoint.base_url,
+                # Named even at home: the library would otherwise look into the environment itself.
+                base_url=self.endpoint.base_url or "https://api.openai.com/v1",
                 timeout=self.timeout_s,
                 max_retries=0,
+                http_client=self.client,
             )
             # The library imports its resources on first use; that must not fall into a pass.
             _ = (
@@ -66,9 +66,8 @@ class OpenAIClient:
             )
 
     async def close(self) -> None:
-        if self._sdk is not None:
-            sdk, self._sdk = self._sdk, None
-            await sdk.close()
+        self._sdk = None
+        await super().close()
 
 
 def read_usage(value: Any) -> Usage | None:
@@ -79,10 +78,10 @@ def read_usage(value: Any) -> Usage | None:
     """
     if not isinstance(value, dict):
         return None
-    inputs, outputs = value.get("input_tokens_details"), value.get("output_tokens_details")
+    outputs = value.get("output_tokens_details")
     return Usage(
         input_tokens=as_count(value.get("input_tokens")),
-        cached_tokens=as_count(inputs.get("cached_tokens")) if isinstance(inputs, dict) else 0,
+        cached_tokens=reported_count(value.get("input_tokens_details"), "cached_tokens"),
         output_tokens=as_count(value.get("output_tokens")),
         reasoning_tokens=(
             as_count(outputs.get("reasoning_tokens")) if isinstance(outputs, dict) else 0

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal, Options, Request
 from streamdecisionbench.components.providers.endpoint import refuse
-from streamdecisionbench.components.providers.http_errors import (
-    NOT_JSON_FIX,
-    Service,
-    call,
-    refusal,
-)
+from streamdecisionbench.components.providers.http_errors import NOT_JSON_FIX, Service, refusal
 from streamdecisionbench.components.providers.openai_client import OpenAIClient, read_usage
 from streamdecisionbench.components.providers.prompt import read_distribution, read_object
+from streamdecisionbench.components.providers.request_limits import OPENAI_DECISIONS, RequestLimits
+from streamdecisionbench.components.providers.request_options import choice, present
+from streamdecisionbench.components.providers.served import served_model
 
 __all__ = ["OpenAIDecisions", "create", "request_body"]
 
@@ -22,13 +21,22 @@ class OpenAIDecisions:
     """One call of `decisions.create` per state; the API has no effort and stores nothing."""
 
     def __init__(self, model: str, options: Options) -> None:
-        refuse(options, "openai-decisions", "effort")
-        self._client = OpenAIClient(options)
+        refuse(options, "openai-decisions", "effort", allowed=("input", "prompt_cache_key"))
+        self._client = OpenAIClient("openai-decisions", model, options)
         self._model = model
+        self._as_text = choice(options, "input", ("json", "text")) == "text"
+        self._extra = present({"prompt_cache_key": choice(options, "prompt_cache_key")})
+        self.observed = self._client.observed
+        self.secrets = self._client.endpoint.secrets
+        self.limits: RequestLimits = OPENAI_DECISIONS
         self.info = ComponentInfo(
             provider="openai-decisions",
             model=model,
-            settings={"timeout_s": options.timeout_s},
+            settings={
+                "input": "text" if self._as_text else "json",
+                **self._extra,
+                **self._client.settings,
+            },
             base_url_host=self._client.endpoint.host,
             versions=self._client.versions,
         )
@@ -37,15 +45,14 @@ class OpenAIDecisions:
         self._client.open()
 
     async def answer(self, request: Request) -> Answer:
-        body = request_body(self._model, request)
+        body = {**request_body(self._model, request, as_text=self._as_text), **self._extra}
         create = self._client.sdk.decisions.with_raw_response.create
+        raw, received_at = await self._client.call(lambda: create(**body))
         service = self._client.service
-        raw, received_at = await call(
-            lambda: create(**body), self._client.errors, service, self._client.timeout_s
-        )
         decision = read_object(
             raw.http_response.content, what=f"the response of {service.name}", fix=NOT_JSON_FIX
         )
+        self.observed.serve("service_tier", decision.get("service_tier"))
         return _read(decision, list(request.questions), service, received_at)
 
     async def close(self) -> None:
@@ -56,8 +63,15 @@ def create(model: str, options: Options) -> OpenAIDecisions:
     return OpenAIDecisions(model, options)
 
 
-def request_body(model: str, request: Request) -> dict[str, Any]:
-    """Questions as named choices in their listed order, the state as a JSON part."""
+def request_body(model: str, request: Request, *, as_text: bool = False) -> dict[str, Any]:
+    """Questions as named choices in their listed order, the state as a JSON part.
+
+    Gateways that know only text parts get the state as compact JSON text.
+    """
+    part: dict[str, Any] = {"type": "input_json", "data": dict(request.state)}
+    if as_text:
+        text = json.dumps(dict(request.state), ensure_ascii=False, separators=(",", ":"))
+        part = {"type": "input_text", "text": text}
     return {
         "model": model,
         "questions": [
@@ -72,9 +86,7 @@ def request_body(model: str, request: Request) -> dict[str, Any]:
             }
             for name, question in request.questions.items()
         ],
-        "input": [
-            {"role": "user", "content": [{"type": "input_json", "data": dict(request.state)}]}
-        ],
+        "input": [{"role": "user", "content": [part]}],
     }
 
 
@@ -109,10 +121,9 @@ def _read(
             probabilities[name] = read_distribution(name if name in names else "an answer", pairs)
         if isinstance(answer.get("confidence"), int | float):
             confidence[name] = float(answer["confidence"])
-    model = decision.get("model")
     return Answer(
         labels=labels,
-        model=model if isinstance(model, str) else None,
+        model=served_model(decision),
         usage=read_usage(decision.get("usage")),
         probabilities=probabilities or None,
         confidence=confidence or None,

@@ -15,11 +15,11 @@ from streamdecisionbench.components.contract import (
 from streamdecisionbench.components.providers.endpoint import refuse
 from streamdecisionbench.components.providers.http_errors import (
     NOT_JSON_FIX,
-    call,
     incomplete,
     refusal,
+    unstructured,
 )
-from streamdecisionbench.components.providers.openai_client import OpenAIClient, read_usage
+from streamdecisionbench.components.providers.openai_client import TIERS, OpenAIClient, read_usage
 from streamdecisionbench.components.providers.prompt import (
     INSTRUCTION,
     SCHEMA_NAME,
@@ -28,6 +28,13 @@ from streamdecisionbench.components.providers.prompt import (
     read_labels,
     read_object,
 )
+from streamdecisionbench.components.providers.request_options import (
+    LOCAL_OUTPUT_LIMIT,
+    choice,
+    output_limit,
+    present,
+)
+from streamdecisionbench.components.providers.served import served_model
 
 __all__ = ["OpenAIResponses", "create", "request_body"]
 
@@ -36,14 +43,30 @@ class OpenAIResponses:
     """One call of `responses.create` per state."""
 
     def __init__(self, model: str, options: Options) -> None:
-        refuse(options, "openai")
-        self._client = OpenAIClient(options)
+        refuse(options, "openai", allowed=("max_output_tokens", "prompt_cache_key", "service_tier"))
+        self._client = OpenAIClient("openai", model, options)
         self._model = model
         self._effort = options.effort
+        self._extra = present(
+            {
+                "max_output_tokens": output_limit(
+                    options, None if self._client.service.home else LOCAL_OUTPUT_LIMIT
+                ),
+                "service_tier": choice(options, "service_tier", TIERS),
+                "prompt_cache_key": choice(options, "prompt_cache_key"),
+            }
+        )
+        self.observed = self._client.observed
+        self.secrets = self._client.endpoint.secrets
         self.info = ComponentInfo(
             provider="openai",
             model=model,
-            settings={"effort": options.effort, "timeout_s": options.timeout_s, "store": False},
+            settings={
+                "effort": options.effort,
+                "store": False,
+                **self._extra,
+                **self._client.settings,
+            },
             base_url_host=self._client.endpoint.host,
             versions=self._client.versions,
         )
@@ -52,25 +75,32 @@ class OpenAIResponses:
         self._client.open()
 
     async def answer(self, request: Request) -> Answer:
-        body = request_body(self._model, self._effort, request)
+        body = {**request_body(self._model, self._effort, request), **self._extra}
         create = self._client.sdk.responses.with_raw_response.create
+        raw, received_at = await self._client.call(lambda: create(**body))
         service = self._client.service
-        raw, received_at = await call(
-            lambda: create(**body), self._client.errors, service, self._client.timeout_s
-        )
         response = read_object(
             raw.http_response.content, what=f"the response of {service.name}", fix=NOT_JSON_FIX
         )
-        model = response.get("model")
+        self.observed.serve("service_tier", response.get("service_tier"))
         return Answer(
-            labels=read_labels(read_object(self._text(response), what="the model's reply")),
-            model=model if isinstance(model, str) else None,
+            labels=read_labels(self._reply(response)),
+            model=served_model(response),
             usage=read_usage(response.get("usage")),
             received_at=received_at,
         )
 
     async def close(self) -> None:
         await self._client.close()
+
+    def _reply(self, response: dict[str, Any]) -> dict[str, Any]:
+        text = self._text(response)
+        try:
+            return read_object(text, what="the model's reply")
+        except Fatal as error:
+            if error.error_type != "not_json":
+                raise
+        raise unstructured(self._client.service, "the model's reply is not a JSON object")
 
     def _text(self, response: dict[str, Any]) -> str:
         """The output text; a refusal, a failure or a cut reply is raised."""
@@ -79,7 +109,7 @@ class OpenAIResponses:
         if status == "failed":
             error = response.get("error")
             if isinstance(error, dict) and error.get("code") == "rate_limit_exceeded":
-                raise Retryable("rate_limit")
+                raise Retryable("rate_limit", detail=f"{service.name} limits the rate of requests")
             raise Fatal(
                 "server_error",
                 f"{service.name} reports that the response failed",
@@ -90,9 +120,7 @@ class OpenAIResponses:
             reason = details.get("reason") if isinstance(details, dict) else None
             if reason == "content_filter":
                 raise refusal(service)
-            raise incomplete(
-                service, "the output limit was reached" if reason == "max_output_tokens" else "cut"
-            )
+            raise incomplete(service, self._extra.get("max_output_tokens"))
         texts: list[str] = []
         for item in _dicts(response.get("output")):
             for part in _dicts(item.get("content")) if item.get("type") == "message" else []:

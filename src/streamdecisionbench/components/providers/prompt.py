@@ -15,9 +15,11 @@ __all__ = [
     "answer_schema",
     "as_count",
     "as_json",
+    "as_parts",
     "read_distribution",
     "read_labels",
     "read_object",
+    "reported_count",
 ]
 
 SCHEMA_NAME = "answers"
@@ -39,6 +41,18 @@ _CONTRACT = "check that the model and the server support JSON schema output"
 def as_json(request: Request) -> str:
     """The request as compact JSON, questions first: what repeats from step to step is a prefix."""
     return json.dumps(request.payload(), ensure_ascii=False, separators=(",", ":"))
+
+
+def as_parts(request: Request) -> tuple[str, str]:
+    """The same text in two parts: what repeats from step to step, and the rest.
+
+    >>> as_parts(Request({"now": 3}, {"mode": {}}))
+    ('{"questions":{"mode":{}},', '"state":{"now":3}}')
+    """
+    text = as_json(request)
+    first = next(iter(request.payload()))
+    head = json.dumps({first: request.payload()[first]}, ensure_ascii=False, separators=(",", ":"))
+    return text[: len(head)], text[len(head) :]
 
 
 def answer_schema(questions: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,6 +84,8 @@ def read_object(text: str | bytes, *, what: str = "the response", fix: str = "")
     """
     try:
         value = json.loads(text, object_pairs_hook=_once)
+        # An escaped half of a surrogate pair is JSON, but no text anybody can write down.
+        value = _writable(value) if b"\\ud" in _raw(text).lower() else value
     except _RepeatedKeyError:
         failure = Fatal("duplicate_answer", f"{what} repeats a key", fix=_CONTRACT)
     except (ValueError, RecursionError):
@@ -119,6 +135,12 @@ def as_count(value: Any) -> int:
     return max(0, int(value))
 
 
+def reported_count(details: Any, name: str) -> int | None:
+    """A count the server may leave out: None is "not reported", which is not the same as 0."""
+    value = details.get(name) if isinstance(details, Mapping) else None
+    return None if value is None else as_count(value)
+
+
 class _RepeatedKeyError(Exception):
     """A JSON object with the same key twice: one question answered twice."""
 
@@ -128,3 +150,15 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise _RepeatedKeyError
     return found
+
+
+def _raw(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+
+
+def _writable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_writable(name): _writable(item) for name, item in value.items()}
+    return [_writable(item) for item in value] if isinstance(value, list) else value

@@ -10,15 +10,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal, Options, Request
-from streamdecisionbench.components.providers.endpoint import refuse, resolve, versions
-from streamdecisionbench.components.providers.http_errors import (
-    NOT_JSON_FIX,
-    SdkErrors,
-    Service,
-    call,
-    refusal,
+from streamdecisionbench.components.providers.endpoint import refuse, versions
+from streamdecisionbench.components.providers.hosted import Hosted
+from streamdecisionbench.components.providers.http_errors import NOT_JSON_FIX, SdkErrors, refusal
+from streamdecisionbench.components.providers.prompt import (
+    as_count,
+    read_distribution,
+    reported_count,
 )
-from streamdecisionbench.components.providers.prompt import as_count, read_distribution
+from streamdecisionbench.components.providers.request_limits import SYSTEM_ONE, RequestLimits
+from streamdecisionbench.components.providers.served import served_model
 from streamdecisionbench.components.usage import Usage
 
 if TYPE_CHECKING:
@@ -34,31 +35,31 @@ class SystemOne:
         import typesafe_sdk as sdk
 
         refuse(options, "systemone", "effort")
-        self._endpoint = resolve(
+        self._hosted = Hosted(
+            "systemone",
+            model,
             options,
+            SdkErrors(
+                sdk.TypeSafeAPITimeoutError, sdk.TypeSafeAPIConnectionError, sdk.TypeSafeAPIError
+            ),
+            title="TypeSafe",
             key_variable="TYPESAFE_API_KEY",
             url_variable="TYPESAFE_BASE_URL",
             home="api.typesafe.ai",
             default_path="",
         )
-        self._errors = SdkErrors(
-            sdk.TypeSafeAPITimeoutError, sdk.TypeSafeAPIConnectionError, sdk.TypeSafeAPIError
-        )
-        self._service = Service(
-            "TypeSafe" if self._endpoint.home else f"the server at {self._endpoint.host}",
-            self._endpoint.host,
-            self._endpoint.key_variable,
-        )
+        self.observed = self._hosted.observed
+        self.secrets = self._hosted.endpoint.secrets
+        self.limits: RequestLimits = SYSTEM_ONE
         self._model = model
-        self._timeout_s = options.timeout_s
         self._client: AsyncTypeSafeClient | None = None
         self._raw: Any = _raw_reply()
         self.info = ComponentInfo(
             provider="systemone",
             model=model,
-            settings={"timeout_s": options.timeout_s},
-            base_url_host=self._endpoint.host,
-            versions=versions("typesafe-sdk"),
+            settings=self._hosted.settings,
+            base_url_host=self._hosted.endpoint.host,
+            versions=versions("typesafe-sdk", "httpx2"),
         )
 
     async def open(self) -> None:
@@ -66,55 +67,55 @@ class SystemOne:
 
     async def answer(self, request: Request) -> Answer:
         client = self._open()
-        reply, received_at = await call(
+        reply, received_at = await self._hosted.call(
             lambda: client.system_one(
                 state=dict(request.state),
                 questions=cast("Any", request.questions),
                 model=self._model,
                 response_model=self._raw,
-            ),
-            self._errors,
-            self._service,
-            self._timeout_s,
+            )
         )
         return self._read(reply, request.questions, received_at)
 
     async def close(self) -> None:
-        if self._client is not None:
-            client, self._client = self._client, None
-            await client.aclose()
+        self._client = None
+        await self._hosted.close()
 
     def _open(self) -> AsyncTypeSafeClient:
         if self._client is None:
             from typesafe_sdk import AsyncTypeSafeClient, RetryPolicy
 
+            endpoint = self._hosted.endpoint
             self._client = AsyncTypeSafeClient(
-                api_key=self._endpoint.key,
-                base_url=self._endpoint.base_url,
-                timeout=self._timeout_s,
+                api_key=endpoint.key,
+                # Named even at home: the library would otherwise look into the environment itself.
+                base_url=endpoint.base_url or "https://api.typesafe.ai",
+                timeout=self._hosted.timeout_s,
                 retry=RetryPolicy(max_retries=0),
+                http_client=self._hosted.client,
                 # Only TypeSafe is known to accept compressed requests.
-                compression=None if self._endpoint.home else False,
+                compression=None if endpoint.home else False,
             )
         return self._client
 
     def _read(self, reply: Any, questions: Mapping[str, Any], received_at: float) -> Answer:
         response: dict[str, Any] = reply.root
+        service = self._hosted.service
         answers = response.get("answers")
         if not isinstance(answers, dict):
             raise Fatal(
-                "not_json", f"the response of {self._service.name} has no answers", fix=NOT_JSON_FIX
+                "not_json", f"the response of {service.name} has no answers", fix=NOT_JSON_FIX
             )
         labels: dict[str, str] = {}
         probabilities: dict[str, dict[str, float]] = {}
         confidence: dict[str, float] = {}
         for name, answer in answers.items():
             if isinstance(answer, dict) and answer.get("type") == "refusal":
-                raise refusal(self._service)
+                raise refusal(service)
             if not isinstance(answer, dict) or not isinstance(answer.get("choice"), str):
                 raise Fatal(
                     "unknown_label",
-                    f"an answer of {self._service.name} is not a choice",
+                    f"an answer of {service.name} is not a choice",
                     fix="check that the server follows the System One API",
                 )
             labels[name] = answer["choice"]
@@ -124,10 +125,9 @@ class SystemOne:
                 probabilities[name] = read_distribution(known, pairs)
             if isinstance(answer.get("confidence"), int | float):
                 confidence[name] = float(answer["confidence"])
-        model = response.get("model")
         return Answer(
             labels=labels,
-            model=model if isinstance(model, str) else None,
+            model=served_model(response),
             usage=_usage(response.get("usage")),
             probabilities=probabilities or None,
             confidence=confidence or None,
@@ -155,6 +155,6 @@ def _usage(value: Any) -> Usage | None:
         return None
     return Usage(
         input_tokens=as_count(value.get("input_tokens")),
-        cached_tokens=as_count(value.get("cached_tokens")),
+        cached_tokens=reported_count(value, "cached_tokens"),
         output_tokens=as_count(value.get("output_tokens")),
     )

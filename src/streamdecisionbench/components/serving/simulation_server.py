@@ -288,7 +288,7 @@ def _response_object(
         "usage": {
             "input_tokens": usage.input_tokens,
             "input_tokens_details": {
-                "cached_tokens": usage.cached_tokens,
+                "cached_tokens": usage.cached_tokens or 0,
                 "cache_write_tokens": 0,
             },
             "output_tokens": usage.output_tokens,

@@ -63,7 +63,7 @@ def latency_parts(
             r for p in entry.score.parts for r in entry.recording.episodes[p.episode_id].responses
         ]
         usage = [r.usage for r in responses if r.usage is not None]
-        fresh = sum(u.input_tokens - u.cached_tokens for u in usage) / 1000 / len(usage)
+        fresh = sum(u.fresh_tokens for u in usage) / 1000 / len(usage)
         written = sum(u.output_tokens for u in usage) / len(usage)
         network = max(estimate.fit.remainder_s, 0.0)
         prefill = estimate.fit.prefill_s_per_ktok * fresh

@@ -20,7 +20,7 @@ class CostView:
 
     requests: int
     input_tokens: int
-    cached_tokens: int
+    cached_tokens: int | None
     output_tokens: int
     amount: float | None
     """Of the whole pass, in `currency`; None where no price is known."""

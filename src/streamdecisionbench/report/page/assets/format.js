@@ -18,7 +18,7 @@ sdb.percent = (share, digits = 1) =>
 /* Six significant digits without trailing zeros: Python's %g for the numbers that occur here. */
 sdb.short = (value) => String(Number(value.toPrecision(6)));
 
-sdb.count = (value) => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
+sdb.count = (value) => value === null || value === undefined ? '–' : String(value).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 
 sdb.plural = (n, one, many = `${one}s`) => `${sdb.count(n)} ${n === 1 ? one : many}`;
 

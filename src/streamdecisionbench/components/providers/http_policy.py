@@ -1,0 +1,120 @@
+"""One HTTP policy for every provider, so that no service pays for what another is spared.
+
+Client libraries differ in how long they keep an idle connection (5 s here, 30 s there): at 8 s
+between states one service would pay a TLS handshake per request and the other none. All of them get
+the same: long keep-alive, HTTP/2 where the server offers it, no redirects, replies of bounded size.
+What was used is in the run record.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections import Counter
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+if TYPE_CHECKING:
+    from streamdecisionbench.components.providers.connection_errors import Place, Trouble
+
+__all__ = ["NOTE", "HttpPolicy", "Note", "Observed"]
+
+KEEPALIVE_S = 600.0
+
+_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpPolicy:
+    """How connections are made and kept: the same for every provider of a run."""
+
+    proxy: str | None = field(default=None, repr=False)
+    certificates: tuple[tuple[str, str], ...] = ()
+    http2: bool = True
+    keepalive_s: float = KEEPALIVE_S
+
+    @classmethod
+    def for_url(cls, url: str) -> HttpPolicy:
+        """The policy for one address in this environment: its proxy, its certificates."""
+        set_here = tuple((name, os.environ[name]) for name in _CERTIFICATES if os.environ.get(name))
+        return cls(
+            proxy=_proxy_for(url),
+            certificates=set_here,
+            http2=importlib.util.find_spec("h2") is not None,
+        )
+
+    @property
+    def proxy_host(self) -> str | None:
+        """The proxy without credentials."""
+        if self.proxy is None:
+            return None
+        parts = urlsplit(self.proxy)
+        port = f":{parts.port}" if parts.port else ""
+        return f"{parts.hostname or '?'}{port}"
+
+    def place(self, host: str) -> Place:
+        from streamdecisionbench.components.providers.connection_errors import Place
+
+        names = ", ".join(name for name, _ in self.certificates)
+        return Place(host, self.proxy_host, names or "the system's certificates")
+
+    def to_json(self) -> dict[str, Any]:
+        """For the run record; no path, no credentials."""
+        return {
+            "keepalive_s": self.keepalive_s,
+            "http2": "where offered" if self.http2 else "no",
+            "redirects": "not followed",
+            "proxy": self.proxy_host,
+            "certificates": [name for name, _ in self.certificates] or "system",
+        }
+
+
+@dataclass(slots=True)
+class Observed:
+    """What really happened on the wire, for the run record."""
+
+    requests: int = 0
+    connections: int = 0
+    versions: Counter[str] = field(default_factory=Counter)
+    served: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def serve(self, name: str, value: Any) -> None:
+        """What a reply says about how it was served: its tier, its speed."""
+        if isinstance(value, str) and value.isprintable():
+            self.served.setdefault(name, Counter())[value[:40]] += 1
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "requests": self.requests,
+            "connections": self.connections,
+            "http_versions": dict(sorted(self.versions.items())),
+            **{name: dict(sorted(counts.items())) for name, counts in sorted(self.served.items())},
+        }
+
+
+@dataclass(slots=True)
+class Note:
+    """What the transport saw of one call, which client libraries wrap beyond recognition."""
+
+    phase: str = "connecting"
+    trouble: Trouble | None = None
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+NOTE: ContextVar[Note | None] = ContextVar("sdb_http_note", default=None)
+"""The note of the call under way in this task."""
+
+
+def _proxy_for(url: str) -> str | None:
+    """The proxy this environment names for the address, if any."""
+    parts = urlsplit(url)
+    proxies = getproxies()
+    found = proxies.get(parts.scheme) or proxies.get("all")
+    if not found or not parts.hostname or proxy_bypass(parts.netloc.rpartition("@")[2]):
+        return None
+    return found if "://" in found else f"http://{found}"
