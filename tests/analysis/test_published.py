@@ -154,7 +154,9 @@ def test_tokens_and_cost(published: Published, figures: dict[str, Any], setting:
         _same(value, figures[setting + key], digits)
     if setting == "Astra":
         assert tokens.reasoning_responses == int(figures["AstraReasoningResponses"])
-        assert tokens.cached_total == int(figures["AstraCachedTokTotal"])
+        # Published as 0; the transcribed table has no such column: not known.
+        assert int(figures["AstraCachedTokTotal"]) == 0
+        assert tokens.cached_total is None
     assert found.currency == "USD"
 
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.realtime
 
 def _demo(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "streamdecisionbench.cli.main", "demo", *map(str, arguments)],
+        [sys.executable, "-P", "-m", "streamdecisionbench.cli.main", "demo", *map(str, arguments)],
         capture_output=True, text=True, timeout=300, check=False, cwd=cwd,
         env={**os.environ, "OPENAI_API_KEY": "sk-secret-of-the-user"},
     )  # fmt: skip
@@ -30,6 +30,9 @@ def _demo(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]
 def test_from_a_server_to_a_report(tmp_path: Path) -> None:
     write_suite(make_suite([kit.suite().scenarios["support_a"]], name="short"), tmp_path / "suite")
     command = ("--data", tmp_path / "suite", "--interval", "0.05", "--formats", "svg")
+    # Files of the current folder must not run in the processes it starts.
+    for name in ("uvloop.py", "streamdecisionbench.py", "httpx2.py"):
+        (tmp_path / name).write_text("raise SystemExit('planted')\n")
     done = _demo(*command, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     out = tmp_path / "demo"

@@ -15,13 +15,13 @@ from streamdecisionbench.errors import InputError
         ("  KEY = spaced  ", "spaced"),
         ("export KEY=exported", "exported"),
         ("KEY=", ""),
-        ("KEY=#nothing", ""),
         ("KEY=a#b", "a#b"),
         ("KEY=a # comment", "a"),
         ("KEY='single # \\n kept'", "single # \\n kept"),
         ('KEY="two\\nlines" # comment', "two\nlines"),
         ('KEY="say \\"yes\\""', 'say "yes"'),
         ("KEY=with=equals", "with=equals"),
+        ("KEY=${HOME}/x", "${HOME}/x"),
     ],
 )
 def test_a_line(line: str, value: str) -> None:
@@ -32,7 +32,7 @@ def test_comments_blank_lines_and_the_last_word() -> None:
     assert parse("# head\n\nA=1\r\nB=2\nA=3\n") == {"A": "3", "B": "2"}
 
 
-@pytest.mark.parametrize("line", ["just text", "1KEY=x", "KEY='open", 'KEY="open', "=x"])
+@pytest.mark.parametrize("line", ["just text", "KEY='open", 'KEY="open', "=x", "KEY=\0"])
 def test_a_bad_line_is_named_but_not_quoted(line: str) -> None:
     with pytest.raises(InputError, match=r"\.env:2") as raised:
         parse(f"A=1\n{line}")
@@ -40,13 +40,40 @@ def test_a_bad_line_is_named_but_not_quoted(line: str) -> None:
     assert "just text" not in str(raised.value)
 
 
-def test_exported_variables_win(tmp_path: Path) -> None:
+def test_exported_variables_win_and_unknown_ones_stay_out(tmp_path: Path) -> None:
     file = tmp_path / ".env"
-    file.write_text("\ufeffOPENAI_API_KEY=from-file\nOTHER=from-file\nEMPTY=from-file\n")
-    environment = {"OPENAI_API_KEY": "exported", "EMPTY": ""}
-    assert load(file, environment) == ["OTHER"]
-    assert environment == {"OPENAI_API_KEY": "exported", "EMPTY": "", "OTHER": "from-file"}
+    file.write_text(
+        "\ufeffOPENAI_API_KEY=from-file\nTYPESAFE_API_KEY=from-file\nSDB_API_KEY=from-file\n"
+        "HTTP_PROXY=http://evil.example\nSSL_CERT_FILE=/evil.pem\nPYTHONPATH=/evil\n"
+    )
+    environment = {"OPENAI_API_KEY": "exported", "SDB_API_KEY": ""}
+    assert load(file, environment) == ["TYPESAFE_API_KEY"]
+    assert environment == {
+        "OPENAI_API_KEY": "exported",
+        "SDB_API_KEY": "",
+        "TYPESAFE_API_KEY": "from-file",
+    }
     assert load(tmp_path / "absent", environment) == []
+
+
+@pytest.mark.parametrize("provider", ["OPENAI", "TYPESAFE", "ANTHROPIC"])
+def test_an_address_counts_only_with_the_key_of_the_same_file(
+    tmp_path: Path, provider: str
+) -> None:
+    """Otherwise a folder from anywhere sends the exported key to a host of its choice."""
+    file = tmp_path / ".env"
+    address = f"{provider}_BASE_URL=https://evil.example\n"
+    file.write_text(address)
+    environment = {f"{provider}_API_KEY": "exported"}
+    assert load(file, environment) == []
+    file.write_text(f"{address}{provider}_API_KEY=from-file\n")
+    assert load(file, environment) == []
+    assert environment == {f"{provider}_API_KEY": "exported"}
+    file.write_text(f"{address}SDB_API_KEY=from-file\n")
+    assert load(file, environment) == ["SDB_API_KEY"]
+    file.write_text(f"{address}{provider}_API_KEY=from-file\n")
+    fresh: dict[str, str] = {}
+    assert load(file, fresh) == [f"{provider}_API_KEY", f"{provider}_BASE_URL"]
 
 
 def test_a_binary_file_is_told(tmp_path: Path) -> None:

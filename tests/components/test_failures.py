@@ -22,6 +22,7 @@ from tests.components.protocols import (
     PROTOCOLS,
     REQUEST,
     RIGHT,
+    SYSTEMONE,
     Protocol,
 )
 from tests.components.servers import Reply, ScriptedServer, scripted, unused_port
@@ -294,3 +295,46 @@ def test_the_same_component_goes_on_after_a_failure(protocol: Protocol) -> None:
         assert asyncio.run(attempts(server)).labels == RIGHT
         first, second = (replace(r, headers={}) for r in server.received)
         assert first == second
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+def test_half_a_surrogate_pair_can_be_written_down(protocol: Protocol) -> None:
+    """JSON may escape what no file can hold; a run must not end over it."""
+    body = protocol.body(RIGHT).replace(b'"served-model"', b'"odd \\ud800 \\u001b[31m name"')
+    assert body != protocol.body(RIGHT)
+    with scripted(Reply(body)) as server:
+        try:
+            model = ask(protocol, server.url).model or ""
+        except Fatal as error:
+            model = str(error)
+    model.encode()
+    assert "\x1b" not in model
+    print(model)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+def test_a_path_as_a_models_name_keeps_its_last_part(protocol: Protocol) -> None:
+    body = protocol.body(RIGHT).replace(b'"served-model"', b'"/home/somebody/models/tiny.gguf"')
+    with scripted(Reply(body)) as server:
+        assert ask(protocol, server.url).model == "tiny.gguf"
+
+
+def test_one_answer_too_many_is_named() -> None:
+    with (
+        scripted(Reply(SYSTEMONE.body({**RIGHT, "joker": "K01"}))) as server,
+        pytest.raises(Fatal, match=r"one answer too many: 'joker'"),
+    ):
+        ask(SYSTEMONE, server.url)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+def test_cache_use_that_is_not_reported_is_not_zero(protocol: Protocol) -> None:
+    body = json.loads(protocol.body(RIGHT))
+    for name in ("input_tokens_details", "prompt_tokens_details", "cached_tokens"):
+        body["usage"].pop(name, None)
+    body["usage"].pop("cache_read_input_tokens", None)
+    with scripted(Reply(json.dumps(body).encode())) as server:
+        usage = ask(protocol, server.url).usage
+    assert usage is not None
+    assert usage.cached_tokens is None
+    assert usage.input_tokens > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -182,3 +183,33 @@ def test_thirty_two_plain_functions_run_at_once(folder: Path) -> None:
             await component.close()
 
     assert all(answer.labels == RIGHT for answer in asyncio.run(attempt()))
+
+
+def test_a_file_here_does_not_stand_in_for_an_installed_module(tmp_path: Path) -> None:
+    """The current folder is searched last: `./uvloop.py` and `./msgspec.py` must not run."""
+    for name in ("uvloop", "msgspec", "streamdecisionbench"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('planted code ran')\n")
+    (tmp_path / "own_rules.py").write_text(
+        "def decide(request):\n"
+        "    return {n: next(iter(q['criteria'])) for n, q in request.questions.items()}\n"
+    )
+    sdb = Path(sys.executable).with_name("sdb")
+    command = (
+        [str(sdb)] if sdb.exists() else [sys.executable, "-P", "-m", "streamdecisionbench.cli.main"]
+    )
+    done = subprocess.run(
+        [*command, "run", "python:own_rules:decide", "--clock", "virtual", "--out", "out",
+         "--scenarios", "support_a"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "planted" not in done.stdout + done.stderr
+
+
+def test_a_name_taken_by_an_installed_module_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "statistics.py").write_text("def decide(request): ...\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="rename the file"):
+        create("python:statistics:decide")

@@ -228,19 +228,19 @@ def test_a_refused_key_ends_the_command_with_one_message_and_no_key(tmp_path: Pa
 )
 def test_keys_planted_everywhere_are_found_nowhere(tmp_path: Path, component: str) -> None:
     """The environment, a file .env and the address hold keys; the server throws them back."""
-    names = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "TYPESAFE_API_KEY", "SDB_API_KEY")
+    names = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "TYPESAFE_API_KEY")
     planted = {name: f"sk-planted-{name.lower()}-0123456789" for name in names}
     in_file, in_address = "sk-planted-in-file-0123456789", "planted-in-address-0123"
-    everything = " ".join([*planted.values(), in_file, in_address])
+    thrown_back = [*planted.values(), in_file]
     data = suite_folder(tmp_path / "suite")
     work = tmp_path / "work"
     work.mkdir()
     command = [sys.executable, "-m", "streamdecisionbench.cli.main", "run", component]
     command += ["--data", str(data), "--yes"]
-    (work / ".env").write_text(f"LOOPBACK_TOKEN={in_file}\n")
+    (work / ".env").write_text(f"SDB_API_KEY={in_file}\n")
     seen = ""
     with loopback_server(
-        lambda payload, asked: (401, {}, {"error": {"message": everything}})
+        lambda payload, asked: (401, {}, {"error": {"message": " ".join(thrown_back)}})
     ) as url:
         # All providers read the address the same way; one of them shows how.
         hidden = url.replace("http://", f"http://me:{in_address}@")
@@ -256,10 +256,12 @@ def test_keys_planted_everywhere_are_found_nowhere(tmp_path: Path, component: st
             )  # fmt: skip
             assert done.returncode == 2, done.stderr
             assert "Traceback" not in done.stderr
+            assert "[hidden] [hidden] [hidden] [hidden]" in done.stderr
             seen += done.stdout + done.stderr
+            thrown_back.append(in_address)
     seen += "".join(p.read_text() for p in work.rglob("out-*/*"))
     assert '"http_status":401' in seen
-    for secret in everything.split():
+    for secret in (*planted.values(), in_file, in_address):
         assert secret not in seen
 
 

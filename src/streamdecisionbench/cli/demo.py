@@ -281,7 +281,7 @@ def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequ
 
 
 def _sdb() -> list[str]:
-    return [sys.executable, "-m", "streamdecisionbench.cli.main"]
+    return [sys.executable, "-P", "-m", "streamdecisionbench.cli.main"]
 
 
 def _environment() -> dict[str, str]:

@@ -55,6 +55,13 @@ def run(
     option: Annotated[
         list[str] | None, typer.Option(help="KEY=VALUE for the provider; repeatable")
     ] = None,
+    header: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE sent with every request, never recorded; repeatable"),
+    ] = None,
+    retry_gateway: Annotated[
+        bool, typer.Option("--retry-gateway", help="retry 502, 503 and 504 as well; recorded")
+    ] = False,
     fast: Annotated[str | None, typer.Option(help="live pair: the fast component")] = None,
     slow: Annotated[str | None, typer.Option(help="live pair: the slow component")] = None,
     rule: Annotated[
@@ -78,7 +85,12 @@ def run(
     from streamdecisionbench.components.providers.dotenv import load
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.recording.progress import choose_progress
-    from streamdecisionbench.recording.run_request import RunRequest, launch, parse_pairs
+    from streamdecisionbench.recording.run_request import (
+        RunRequest,
+        launch,
+        parse_headers,
+        parse_pairs,
+    )
 
     if out is None:
         raise InputError("a recording needs a folder", fix="add --out FOLDER")
@@ -113,6 +125,8 @@ def run(
         workers=workers,
         seed=seed,
         extra=parse_pairs(option or []),
+        headers=parse_headers(header or []),
+        retry_gateway=retry_gateway,
     )
     progress = choose_progress(quiet=quiet, jsonl=jsonl)
     # A component that prints must not break up the lines a program reads.

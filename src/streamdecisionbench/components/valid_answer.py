@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from streamdecisionbench.components.contract import Answer, Fatal
@@ -27,7 +27,7 @@ def check_answer(answer: Answer, questions: Mapping[str, Any]) -> None:
     if extra:
         raise Fatal(
             "unknown_question",
-            f"the response answers {len(extra)} question(s) nobody asked",
+            f"the response has {_too_many(extra)}",
             fix=_ASK,
         )
     for name, question in questions.items():
@@ -36,6 +36,12 @@ def check_answer(answer: Answer, questions: Mapping[str, Any]) -> None:
     for name, distribution in (answer.probabilities or {}).items():
         if name in questions:
             _check_distribution(name, labels[name], distribution, questions[name]["criteria"])
+
+
+def _too_many(extra: Sequence[str]) -> str:
+    """Answers to questions nobody asked, by name, as far as a name is fit to be shown."""
+    names = ", ".join(ascii(name[:40]) for name in extra[:3]) + (", …" if len(extra) > 3 else "")
+    return f"{'one answer' if len(extra) == 1 else f'{len(extra)} answers'} too many: {names}"
 
 
 def _check_distribution(

@@ -19,6 +19,7 @@ from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.resume import require_same
 from streamdecisionbench.recording.summary import summarise_log
 from streamdecisionbench.recording.writer import EVENTS_FILE, file_sha256, write_run_record
+from streamdecisionbench.suite.disk import open_new
 from streamdecisionbench.suite.scenario import Suite
 
 __all__ = ["merge"]
@@ -76,7 +77,7 @@ def _require_disjoint(parts: Sequence[Recording]) -> None:
 
 
 def _concatenate(logs: Sequence[Path], target: Path) -> None:
-    with target.open("wb") as joined:
+    with os.fdopen(open_new(target), "wb") as joined:
         for log in logs:
             data = log.read_bytes()
             joined.write(data if data.endswith(b"\n") or not data else data + b"\n")

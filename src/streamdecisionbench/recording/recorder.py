@@ -88,7 +88,7 @@ def record(
 ) -> Outcome:
     """Records one pass. Raises what stopped it, once the run record says so."""
     progress = progress or Quiet()
-    clean = Redactor(secrets)
+    clean = Redactor(secrets, sent=[s for lane in lanes for s in _sent(lane)])
     infos = [lane.component.info for lane in lanes]
     _require_clock(settings, infos)
     config = clean.tree(_config(suite, settings, lanes))
@@ -155,6 +155,7 @@ def record(
         outcome = Outcome(folder, "incomplete", reason, {})
         if begun:
             message = clean(str(error)) if isinstance(error, SdbError) else None
+            run["observed"] = clean.tree(_observed(lanes))
             try:
                 outcome = _close(folder, run, reason, message)
             except OSError:
@@ -303,6 +304,21 @@ def _describe(name: str, lane: Lane) -> dict[str, Any]:
     }
 
 
+def _sent(lane: Lane) -> Sequence[str]:
+    """Keys and headers a component sends: a server may echo them as its model's name."""
+    found: Sequence[str] = getattr(lane.component, "secrets", ())
+    return found
+
+
+def _observed(lanes: Sequence[Lane]) -> dict[str, Any]:
+    """What components saw on the wire: connections, HTTP versions, tiers that really served."""
+    return {
+        lane.name or "component": lane.component.observed.to_json()
+        for lane in lanes
+        if hasattr(lane.component, "observed")
+    }
+
+
 def _interval(scenario: Scenario, settings: Settings) -> float:
     return scenario.tick_seconds if settings.interval_s is None else settings.interval_s
 
@@ -347,16 +363,19 @@ def _interruption(before: Mapping[str, Any], kept: Kept, resumed_at: str) -> dic
         "torn_last_line": kept.torn,
         "partial_file": kept.partial_file,
         "environment": before.get("environment"),
+        "observed": before.get("observed"),
     }
 
 
 def _event_loop() -> tuple[str, Callable[[], asyncio.AbstractEventLoop] | None]:
     """uvloop where it is installed, and its name for the run record."""
     try:
+        # The installed package, asked for by name: a file uvloop.py in some folder is not it.
+        version = metadata.version("uvloop")
         import uvloop
-    except ImportError:
+    except (ImportError, metadata.PackageNotFoundError):
         return "asyncio", None
-    return f"uvloop {metadata.version('uvloop')}", uvloop.new_event_loop
+    return f"uvloop {version}", uvloop.new_event_loop
 
 
 def _utc() -> str:

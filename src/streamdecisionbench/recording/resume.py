@@ -18,7 +18,7 @@ from streamdecisionbench.components.providers.hosts import same_place
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import iter_events
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
-from streamdecisionbench.suite.suite_files import read_json
+from streamdecisionbench.suite.disk import open_new, read_json
 
 __all__ = ["Kept", "keep_complete", "read_run_record", "require_same"]
 
@@ -127,7 +127,7 @@ def keep_complete(folder: Path, steps: Mapping[str, int], components: Sequence[s
         return Kept(complete, (), torn=False, partial_file=None)
     partial = _next_partial(folder)
     fresh = folder / f"{EVENTS_FILE}.tmp"
-    with fresh.open("wb") as file:
+    with os.fdopen(open_new(fresh), "wb") as file:
         file.writelines(raw for raw, line in lines if line.episode_id in complete)
         file.flush()
         os.fsync(file.fileno())

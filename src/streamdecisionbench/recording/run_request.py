@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from streamdecisionbench.components import registry
-from streamdecisionbench.components.contract import Options
+from streamdecisionbench.components.contract import Options, Request
+from streamdecisionbench.components.providers.request_limits import RequestLimits, require_within
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
 from streamdecisionbench.recording.cost_estimate import Estimate, estimate
@@ -18,12 +19,13 @@ from streamdecisionbench.recording.ledger import Lane
 from streamdecisionbench.recording.progress import Progress, Quiet
 from streamdecisionbench.recording.realtime import Dispatch
 from streamdecisionbench.recording.recorder import Outcome, Settings, record, require_fresh
-from streamdecisionbench.recording.redaction import secrets_at_hand
+from streamdecisionbench.recording.redaction import names_a_secret, secrets_at_hand
+from streamdecisionbench.recording.retry import RetryPolicy
 from streamdecisionbench.recording.writer import RUN_FILE
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
-__all__ = ["RunRequest", "choose_scenarios", "launch", "parse_pairs"]
+__all__ = ["RunRequest", "choose_scenarios", "launch", "parse_headers", "parse_pairs"]
 
 
 _SHORTEST_S, _LONGEST_S = 1e-6, 1e6
@@ -51,6 +53,8 @@ class RunRequest:
     workers: int | None = None
     seed: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    retry_gateway: bool = False
 
 
 Confirm = Callable[[Sequence[Estimate]], bool]
@@ -69,7 +73,11 @@ def launch(
         interval_s=request.interval_s,
         clock=request.clock,
         workers=request.workers,
-        dispatch=Dispatch(max_in_flight=request.max_in_flight, timeout_s=request.timeout_s),
+        dispatch=Dispatch(
+            max_in_flight=request.max_in_flight,
+            timeout_s=request.timeout_s,
+            retry=RetryPolicy(gateway=request.retry_gateway),
+        ),
         rule=pair_rule(request.rule) if None not in request.components else None,
     )
     lanes = _lanes(request, 0)
@@ -78,10 +86,13 @@ def launch(
         _require_same_passes(request)
     else:
         require_fresh(request.out)
+    for lane in lanes:
+        _require_limits(lane, suite, chosen)
     estimates = _estimates(lanes, suite, chosen, request.passes)
     if estimates and not confirm(estimates):
         raise InputError("nothing was recorded: the cost was not confirmed", fix="add --yes")
     secrets = [s for url in {None, *request.base_urls.values()} for s in secrets_at_hand(url)]
+    secrets += [value for name, value in request.extra.items() if names_a_secret(name)]
     outcomes = []
     for index, folder in enumerate(folders):
         # A fresh component for every pass: none learns from the pass before.
@@ -132,6 +143,21 @@ def parse_pairs(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def parse_headers(texts: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE headers; a mistake is told without the text, which may be a key.
+
+    >>> parse_headers(["X-Team=blue"])
+    {'X-Team': 'blue'}
+    """
+    found = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or not name.strip() or not value.strip():
+            raise InputError("a --header is not NAME=VALUE", fix="for example --header X-Team=blue")
+        found[name.strip()] = value.strip()
+    return found
+
+
 def _lanes(request: RunRequest, index: int) -> list[Lane]:
     return [
         Lane(
@@ -143,6 +169,7 @@ def _lanes(request: RunRequest, index: int) -> list[Lane]:
                     timeout_s=request.timeout_s,
                     seed=request.seed + index,
                     extra=_extra(request, name),
+                    headers=request.headers,
                 ),
             ),
             lane,
@@ -181,6 +208,18 @@ def _require_same_passes(request: RunRequest) -> None:
         )
 
 
+def _require_limits(lane: Lane, suite: Suite, chosen: Sequence[str]) -> None:
+    """What a service is known to refuse is refused here, before anything is paid for."""
+    limits: RequestLimits | None = getattr(lane.component, "limits", None)
+    if limits is None:
+        return
+    for episode_id in chosen:
+        scenario = suite.scenarios[episode_id]
+        questions = scenario.wire_questions()
+        for t, step in enumerate(scenario.steps):
+            require_within(limits, Request(step.state, questions), f"{episode_id} step {t}")
+
+
 def _estimates(
     lanes: Sequence[Lane], suite: Suite, chosen: Sequence[str], passes: int
 ) -> list[Estimate]:
@@ -204,6 +243,11 @@ def _require_sensible(request: RunRequest) -> None:
     ):
         if value is not None and not 0 < value < float("inf"):
             raise InputError(f"{name} is {value:g}", fix="give a number above 0")
+    if request.headers and None not in request.components:
+        raise InputError(
+            "--header is for one component",
+            fix="a header may hold a secret of one server: record a pair without it",
+        )
     interval = request.interval_s
     if interval is not None and not _SHORTEST_S <= interval <= _LONGEST_S:
         raise InputError(

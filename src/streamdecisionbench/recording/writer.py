@@ -18,6 +18,7 @@ import msgspec
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.events import Attempt, Event, Response
+from streamdecisionbench.suite.disk import make_folder, write_text
 
 __all__ = ["EVENTS_FILE", "RUN_FILE", "EventLog", "file_sha256", "to_line", "write_run_record"]
 
@@ -43,7 +44,9 @@ class EventLog:
                 fix="choose a fresh --out folder, or add --resume to go on with this one",
             )
         folder.mkdir(parents=True, exist_ok=True)
-        self._fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        # Never through a link: somebody else's file is not our log.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+        self._fd = os.open(self.path, flags if resume else flags | os.O_EXCL, 0o644)
         self._encoder = msgspec.json.Encoder()
 
     def append(self, event: Event) -> None:
@@ -89,11 +92,6 @@ def file_sha256(path: Path) -> str:
 
 def write_run_record(folder: Path, record: dict[str, Any]) -> None:
     """Replaces `run.json` in one step: a reader sees the old record or the new one, never half."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     text = json.dumps(record, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
-    temporary = folder / f"{RUN_FILE}.tmp"
-    with temporary.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(folder / RUN_FILE)
+    write_text(folder / RUN_FILE, text)

@@ -19,6 +19,7 @@ import numpy as np
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.conditions import conditions
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers
@@ -350,6 +351,7 @@ def _signature(recording: Recording, suite: Suite, base: Score, scenarios: int) 
         "clock": base.clock,
         "time": "virtual" if recording.virtual_clock else "real",
         "simulated": "yes" if recording.simulated else "no",
+        **conditions(recording.config),
         "sdb": __version__,
     }
     return " ".join(f"{key}:{value}" for key, value in parts.items())

@@ -140,10 +140,11 @@ def _find(name: str) -> Any:
             f"'python:{name}' names no attribute",
             fix="write python:module:attribute, for example python:my_rules:Decider",
         )
-    here = str(Path.cwd())
-    if here not in sys.path and "" not in sys.path:
-        # The console script does not look in the current folder by itself.
-        sys.path.insert(0, here)
+    here = Path.cwd()
+    if str(here) not in sys.path and "" not in sys.path:
+        # The console script does not look in the current folder by itself. Last, never first: a
+        # file there must not stand in for an installed module.
+        sys.path.append(str(here))
     target: Any
     try:
         target = importlib.import_module(module_name)
@@ -166,7 +167,13 @@ def _find(name: str) -> Any:
         ) from None
     for part in attribute.split("."):
         if not hasattr(target, part):
-            raise InputError(f"{module_name} has no attribute {attribute!r}", fix="check the name")
+            other = _is_another(target, module_name, here)
+            raise InputError(
+                f"{module_name} has no attribute {attribute!r}",
+                fix=f"an installed module is called {module_name} too: rename the file"
+                if other
+                else "check the name",
+            )
         target = getattr(target, part)
     return target
 
@@ -180,6 +187,15 @@ def _usable(target: Any, name: str, options: Options) -> Any:
             fix="name a function, or a class with `def answer(self, request)`",
         )
     return target
+
+
+def _is_another(module: Any, name: str, here: Path) -> bool:
+    """Whether a file of this name lies here, but another module was imported."""
+    beside = [here / f"{name}.py", here / name / "__init__.py"]
+    loaded = getattr(module, "__file__", None)
+    return any(p.is_file() for p in beside) and not (
+        loaded and Path(loaded).resolve().is_relative_to(here.resolve())
+    )
 
 
 def _instance(target: type, name: str, options: Options) -> Any:

@@ -1,74 +1,76 @@
-"""Reading a file `.env`: names and values for the environment, never over what is exported."""
+"""Keys from a file `.env`: known names only, never over what is exported.
+
+A folder may come from anywhere, and so may its `.env`. It can hold the keys of the providers here,
+and nothing that sends an exported key elsewhere: an address counts only together with the key of
+the same file, and proxies, certificates and everything else are left alone.
+"""
 
 from __future__ import annotations
 
+import io
 import os
-import re
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.suite.disk import read_text
 
-__all__ = ["load", "parse"]
+__all__ = ["ADDRESSES", "KEYS", "load", "parse"]
 
-_LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)", re.DOTALL)
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"'}
+ADDRESSES: Mapping[str, str] = {
+    "OPENAI_BASE_URL": "OPENAI_API_KEY",
+    "TYPESAFE_BASE_URL": "TYPESAFE_API_KEY",
+    "ANTHROPIC_BASE_URL": "ANTHROPIC_API_KEY",
+}
+"""Which key goes to which address."""
+
+KEYS = (*ADDRESSES.values(), "SDB_API_KEY")
 
 
 def load(
     path: str | Path = ".env", environment: MutableMapping[str, str] | None = None
 ) -> list[str]:
-    """Sets the variables of the file that are not set yet; their names. A missing file sets none."""
+    """Sets the known variables of the file that are not set yet; their names. No file sets none."""
     target = os.environ if environment is None else environment
     file = Path(path)
     if not file.is_file():
         return []
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        raise InputError(
-            "cannot be read as text", where=file, fix="save it as UTF-8, readable"
-        ) from None
-    fresh = {name: value for name, value in parse(text, where=file).items() if name not in target}
-    target.update(fresh)
-    return list(fresh)
+    found = parse(read_text(file, fix="save it as UTF-8"), where=file)
+    taken = {name: value for name, value in found.items() if name in KEYS and name not in target}
+    for name, key in ADDRESSES.items():
+        # An exported key never follows an address that a file brings along.
+        if name in found and name not in target and taken.get(key):
+            taken[name] = found[name]
+    target.update(taken)
+    return list(taken)
 
 
 def parse(text: str, *, where: str | Path = ".env") -> dict[str, str]:
-    r"""KEY=VALUE lines; `export` in front, quotes around and comments are understood.
+    r"""KEY=VALUE lines as `python-dotenv` reads them, without expanding variables.
 
-    Single quotes keep everything as it is; double quotes know \n, \r, \t, \\ and \". Without quotes
-    a `#` after a space starts a comment. A message names the line, never its content.
+    A message names the line, never its content.
 
     >>> parse("export A=1  # one\nB='x # y'\n\nC=\"two words\"")
     {'A': '1', 'B': 'x # y', 'C': 'two words'}
     """
+    from dotenv.parser import parse_stream
+
     found = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        stripped = line.strip()
-        if not stripped or stripped.startswith("#"):
-            continue
-        match = _LINE.fullmatch(stripped)
-        value = _value(match[2]) if match else None
-        if match is None or value is None:
+    for binding in parse_stream(io.StringIO(text)):
+        line = binding.original.line
+        if binding.error or (binding.key and binding.value is None):
             raise InputError(
                 "the line is not KEY=VALUE",
-                where=f"{where}:{number}",
+                where=f"{where}:{line}",
                 fix="write KEY=VALUE, KEY='VALUE' or # and a comment",
             )
-        found[match[1]] = value
+        if binding.key is None or binding.value is None:
+            continue
+        if "\0" in binding.key + binding.value:
+            raise InputError(
+                "the line holds a NUL character",
+                where=f"{where}:{line}",
+                fix="write the line again in a plain text editor",
+            )
+        found[binding.key] = binding.value
     return found
-
-
-def _value(raw: str) -> str | None:
-    """The value without quotes and comment; None when a quote does not end."""
-    if raw[:1] not in {"'", '"'}:
-        return re.split(r"(?:^|\s)#", raw, maxsplit=1)[0].strip()
-    quote = raw[0]
-    body = r"(?:[^\"\\]|\\.)*" if quote == '"' else r"[^']*"
-    match = re.fullmatch(rf"{quote}({body}){quote}\s*(?:#.*)?", raw)
-    if match is None:
-        return None
-    if quote == "'":
-        return match[1]
-    return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m[1], m[0]), match[1])

@@ -22,6 +22,7 @@ import numpy as np
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import RULES, pair_rule
+from streamdecisionbench.recording.conditions import conditions
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_interval
 from streamdecisionbench.scoring.curves import METRICS, Curve, curves_of
@@ -380,6 +381,8 @@ def _signature(fast: Recording, slow: Recording, suite: Suite, score: PairScore)
         "clock": "nominal",
         "time": "virtual" if fast.virtual_clock or slow.virtual_clock else "real",
         "simulated": "+".join(simulated) or "no",
+        **{f"fast_{word}": value for word, value in conditions(fast.config).items()},
+        **{f"slow_{word}": value for word, value in conditions(slow.config).items()},
         "sdb": __version__,
     }
     return " ".join(f"{key}:{value}" for key, value in parts.items())
