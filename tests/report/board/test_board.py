@@ -1,0 +1,144 @@
+"""The leaderboard: only verified bundles, passes taken together, inert texts, no request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from huggingface_hub import parse_eval_result_entries
+from ruamel.yaml import YAML
+
+from streamdecisionbench.analysis.bundles.pack import write_bundle
+from streamdecisionbench.report.board.write_board import write_board
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+from tests.cli.command import sdb
+from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
+
+HOSTILE = "<img src=x onerror=alert(1)> \"'&"
+SETTINGS = ("jev", "terra-none", "luna-low")
+PASSES = 10
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Thirty bundles of one recording: three settings, ten passes each; one place is hostile."""
+    from streamdecisionbench.recording.reader import read_recording
+
+    home = tmp_path_factory.mktemp("bundles")
+    suite = read_suite(builtin_suite_path())
+    made = []
+    for profile in SETTINGS:
+        for seed in range(PASSES):
+            run = home / f"{profile}-{seed}"
+            done = sdb(
+                "run", f"simulated:{profile}", "--clock", "virtual", "--quiet", "--scenarios",
+                "support_a,presenter_b", "--seed", str(seed), "--out", run,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            recording = replace(read_recording(run, suite), name=f"{run.name} {HOSTILE}")
+            path = home / f"{run.name}.zip"
+            write_bundle([recording], suite, path, told={"place": HOSTILE})
+            made.append(path)
+    done = sdb(
+        "run", "baseline:random", "--clock", "virtual", "--quiet", "--scenarios", "support_a",
+        "--out", home / "random",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    done = sdb("bundle", home / "random", "--out", home / "random.zip")
+    assert done.returncode == 0, done.stderr
+    return [*made, home / "random.zip"]
+
+
+@pytest.fixture(scope="module")
+def board(bundles: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("board") / "site"
+    done = sdb("board", *bundles, "--out", out)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_passes_of_a_setting_are_one_row(bundles: list[Path], tmp_path: Path) -> None:
+    (found,) = write_board(bundles, tmp_path / "site")
+    assert len(found.rows) == len(SETTINGS) + 1
+    for row in found.rows:
+        aucs = [p.score.log_auc for p in row.passes]
+        assert (min(aucs), max(aucs)) == (row.lowest, row.highest)
+        assert row.auc == pytest.approx(sum(aucs) / len(aucs), abs=1e-12)
+        assert row.interval[0] <= row.auc <= row.interval[1]
+    by_hand = [row for row in found.rows if not row.simulated]
+    assert [row.component for row in by_hand] == ["baseline:random"]
+
+
+def test_the_same_bytes_twice(board: Path, bundles: list[Path], tmp_path: Path) -> None:
+    write_board(bundles, tmp_path / "again")
+    for path in sorted(p for p in board.rglob("*") if p.is_file()):
+        assert (tmp_path / "again" / path.relative_to(board)).read_bytes() == path.read_bytes()
+
+
+def test_a_bundle_that_does_not_verify_stops_it(bundles: list[Path], tmp_path: Path) -> None:
+    bad = tmp_path / "bad.zip"
+    bad.write_bytes(bundles[0].read_bytes()[:-200])
+    done = sdb("board", bundles[1], bad, "--out", tmp_path / "site")
+    assert done.returncode == 2
+    assert not (tmp_path / "site").exists()
+
+
+def test_entries_for_a_hub_are_read_by_its_own_library(board: Path) -> None:
+    (path,) = (board / ".eval_results").rglob("*.yaml")
+    (entry,) = parse_eval_result_entries(YAML(typ="safe").load(path.read_text()))
+    assert (entry.dataset_id, entry.task_id) == ("streamdecisionbench/sdb-v1", "log_auc")
+    assert 0 <= float(entry.value) <= 100
+    assert "virtual clock" in str(entry.notes)
+
+
+@pytest.fixture
+def page(board: Path) -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip(NO_BROWSER)
+    with Browser() as browser:
+        browser.open(board / "index.html")
+        yield browser
+        browser.settle()
+        assert browser.seen.errors == []
+        assert browser.seen.dialogs == []
+        assert browser.seen.requests == [(board / "index.html").resolve().as_uri()]
+
+
+def rows(page: Browser, column: int) -> list[str]:
+    found: list[str] = json.loads(
+        page.run(
+            "JSON.stringify([...document.querySelectorAll('tbody tr')]"
+            f".map((row) => row.cells[{column}].dataset.v))"
+        )
+    )
+    return found
+
+
+def test_it_sorts_and_keeps_texts_inert(page: Browser, board: Path) -> None:
+    assert rows(page, 0) == ["1", "2", "3", "4"]
+    page.run("document.querySelectorAll('thead button')[9].click()")
+    latencies = [float(v) for v in rows(page, 9)]
+    assert latencies == sorted(latencies, reverse=True)
+    page.run("document.querySelectorAll('thead button')[9].click()")
+    assert [float(v) for v in rows(page, 9)] == sorted(latencies)
+    assert page.run("document.querySelectorAll('tbody img').length") == 0
+    assert HOSTILE in page.run("document.body.innerText")
+    badges = page.run("[...document.querySelectorAll('.badge')].map((b) => b.textContent).join()")
+    assert badges.count("simulation") == len(SETTINGS)
+    links = json.loads(
+        page.run(
+            "JSON.stringify([...document.querySelectorAll('tbody a')]"
+            ".map((a) => a.getAttribute('href')))"
+        )
+    )
+    assert len(links) == len(SETTINGS) * PASSES + 1
+    assert all((board / link).is_file() for link in links)
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_it_fits_every_width(page: Browser, width: int) -> None:
+    page.resize(width, 800)
+    assert page.run("document.documentElement.scrollWidth") <= width
