@@ -52,6 +52,8 @@ class References:
     """r_0 of each scenario, where observation begins."""
     horizon: Floats
     tick: Floats
+    step_segment: Ints
+    """The segment of every step, counted over all scenarios."""
     values: Sequence[Mapping[str, str]] = ()
     """What each decision id says, field by field; empty where only ids are known."""
 
@@ -144,6 +146,7 @@ def references_of(flat: Flat) -> References:
         start=flat.r0,
         horizon=flat.H,
         tick=flat.tick,
+        step_segment=np.repeat(np.arange(len(starts)), counts),
         values=values if len(values) == flat.decisions else (),
     )
 

@@ -237,3 +237,74 @@ def envelope_cuts(
                 if b1 != b2 and a < (c := (a2 - a1) / (b1 - b2)) < b:
                     out.append(c)
     return out
+
+
+def cost_rate(found: list[Stretch], cost: Callable[[int, int], float]) -> float:
+    """(1/T) ∫ C dt, stretch by stretch."""
+    T = observed(found)
+    amount = sum((s.end - s.begin) * cost(s.reference, s.decision) for s in found if s.wrong)
+    return amount / T if T else 0.0
+
+
+def penalty_rate(found: list[Stretch], penalty: Callable[[float], float]) -> float:
+    """(1/T) Σ ∫ of a penalty of age over each spell, by its own quadrature between its corners."""
+    T = observed(found)
+    return sum(penalty(x) for x in spells(found)) / T if T else 0.0
+
+
+def acts(
+    found: list[Stretch],
+    act_of: Callable[[int], object],
+    source_segment: Callable[[int], int],
+    within: float,
+) -> dict[str, float]:
+    """Doings one after another, each looking for the call it answers."""
+    calls: list[dict[str, object]] = []
+    asked: object = None
+    call_in_segment: dict[int, int] = {}
+    for s in found:
+        now = act_of(s.reference) if s.reference != NONE else None
+        if now is not None and now != asked:
+            calls.append({"act": now, "begin": s.begin, "outcome": None})
+        if now is not None:
+            call_in_segment[s.segment] = len(calls) - 1
+        asked = now
+    out = dict.fromkeys(("in_time", "late", "missed", "wrongly", "twice"), 0.0)
+    standing: object = None
+    for k, s in enumerate(found):
+        act = act_of(s.decision) if s.decision != NONE else None
+        if act == standing:
+            continue
+        standing = act
+        if act is None:
+            continue
+        until = next(
+            (
+                t.begin
+                for t in found[k:]
+                if (act_of(t.decision) if t.decision != NONE else None) != act
+            ),
+            found[-1].end,
+        )
+        holding = call_in_segment.get(s.segment)
+        own = call_in_segment.get(source_segment(s.source)) if s.source != NONE else None
+        if holding is not None and calls[holding]["act"] == act:
+            late = s.begin - float(calls[holding]["begin"]) > within * (1 + 1e-12)  # type: ignore[arg-type]
+            target, outcome = holding, "late" if late else "in_time"
+        elif own is not None and calls[own]["act"] == act:
+            target, outcome = own, "late"
+        else:
+            if s.reference == NONE:
+                continue
+            out["wrongly"] += 1
+            later = [c for c in calls if c["act"] == act and float(c["begin"]) > s.begin]  # type: ignore[arg-type]
+            if later and float(later[0]["begin"]) < until and later[0]["outcome"] is None:  # type: ignore[arg-type]
+                later[0]["outcome"] = "in_time"
+            continue
+        if calls[target]["outcome"] is None:
+            calls[target]["outcome"] = outcome
+        else:
+            out["twice"] += 1
+    for call in calls:
+        out[str(call["outcome"] or "missed")] += 1
+    return {"calls": float(len(calls)), **out}

@@ -43,10 +43,11 @@ class MovingSpells:
         """Σ ℓ / T per scenario: 1 − A over the bounds."""
         return self.beyond_share(0.0, bounds)
 
-    def mean_age(self, bounds: Bounds) -> Floats:
-        """Σ ℓ²/2 / T in seconds at the interval, over the bounds."""
-        on = powers(self.low, self.high, bounds)
-        a, b = self.at, self.delay
+    def mean_age(self, bounds: Bounds, beyond: float = 0.0) -> Floats:
+        """Σ ℓ²/2 / T in seconds at the interval, over the bounds; of what spells last `beyond` that."""
+        low, high, slope = self.longer_than(beyond)
+        on = powers(low, high, bounds)
+        a, b = self.at, slope
         amount = 0.5 * a * a * on.inverse + a * b * on.one + 0.5 * b * b * on.scale
         return self._mean(self._per_time(amount), bounds)
 

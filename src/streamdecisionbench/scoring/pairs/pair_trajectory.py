@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -113,16 +113,7 @@ class _Vocabulary:
     def references(self, flat: Flat) -> References:
         plain = references_of(flat)
         starts, _ = flat.segments
-        return References(
-            plain.scenario,
-            self.reference[starts],
-            plain.begin,
-            plain.end,
-            plain.start,
-            plain.horizon,
-            plain.tick,
-            self.values,
-        )
+        return replace(plain, decision=self.reference[starts], values=self.values)
 
 
 def _duo(fast: Sequence[Timeline], slow: Sequence[Timeline], interval: float) -> Duo:

@@ -1,0 +1,294 @@
+"""Reading a cost file (TOML): what it says, or the line that is wrong and what to write instead."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import math
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, NoReturn
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.scoring.costs.cost_rules import (
+    AGE_KINDS,
+    Act,
+    AgePenalty,
+    Costs,
+    Pair,
+    Section,
+)
+from streamdecisionbench.scoring.costs.toml_lines import line_of, toml_lines
+from streamdecisionbench.suite.disk import read_text
+from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
+
+__all__ = ["SCHEMA", "default_costs", "read_costs"]
+
+SCHEMA = "sdb-costs/1"
+ANY = "*"
+
+_TOP = ("schema", "title", "dated", "about", "default", "family")
+_SECTION = ("wrong", "no_decision", "fields", "pairs", "age", "acts", "about")
+_PAIR = ("field", "reference", "decision", "cost", "why")
+_ACT = ("name", "when", "fields", "within_s", "late", "missed", "wrongly", "twice", "why")
+_AGE = {
+    "linear": ("per_s",),
+    "threshold": ("after_s", "add"),
+    "capped": ("per_s", "cap"),
+}
+
+
+def read_costs(path: str | Path, suite: Suite | None = None) -> Costs:
+    """A user's cost file; with a suite, everything it names must be something a question has."""
+    text = read_text(path)
+    return _Reader(str(path), text, suite).costs(Path(path).stem)
+
+
+@cache
+def default_costs() -> Costs:
+    """The shipped costs of the four families: docs/costs.md says where each number comes from.
+
+    >>> support = default_costs().section("support_call_assist")
+    >>> recording_card_digits = support.cost({"recorder": "pause"}, {"recorder": "record"})
+    >>> recording_card_digits > 10 * support.cost({"hold_action": "return_customer"}, {"hold_action": "wait"})
+    True
+    """
+    file = resources.files("streamdecisionbench") / "data" / "costs.toml"
+    return _Reader("costs.toml", file.read_text(encoding="utf-8"), None).costs("default")
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Which fields there are, and which values each has; None where nothing is known."""
+
+    values: Mapping[str, Collection[str]] | None
+    who: str
+
+    @classmethod
+    def of(cls, scenarios: Iterable[Scenario], who: str) -> _Words:
+        values: dict[str, dict[str, None]] = {}
+        for scenario in scenarios:
+            for name, labels in scenario.option_semantics.items():
+                values.setdefault(name, {}).update(dict.fromkeys(labels.values()))
+        return cls(values, who)
+
+
+class _Reader:
+    """One file: its text, its lines, and what its names may be."""
+
+    def __init__(self, where: str, text: str, suite: Suite | None) -> None:
+        self.where, self.text, self.suite = where, text, suite
+        try:
+            self.data: dict[str, Any] = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(
+                f"is not TOML: {error}", where=where, fix="see docs/costs.md for an example"
+            ) from None
+        self.lines = toml_lines(text)
+
+    def costs(self, stem: str) -> Costs:
+        data = self.data
+        self._known(data, _TOP, ())
+        if data.get("schema") != SCHEMA:
+            self._refuse(
+                ("schema",), "is no cost file of ours", f'write schema = "{SCHEMA}" on top'
+            )
+        families = self._table(data, "family", ())
+        for family in families:
+            self._require_family(family)
+        digest = hashlib.sha256(self.text.encode()).hexdigest()
+        return Costs(
+            name=str(data.get("title", stem)),
+            dated=str(data.get("dated", "")),
+            default=self._section(
+                self._table(data, "default", ()), ("default",), self._words(None)
+            ),
+            families={
+                family: self._section(
+                    self._table(families, family, ("family",)),
+                    ("family", family),
+                    self._words(family),
+                )
+                for family in families
+            },
+            digest=digest,
+        )
+
+    def _words(self, family: str | None) -> _Words:
+        if self.suite is None:
+            return _Words(None, "")
+        mine = [s for s in self.suite if family in (None, s.task_family)]
+        # A section for a family this suite does not have is for another suite: nothing to hold it to.
+        return _Words.of(mine, family or "this suite") if mine else _Words(None, "")
+
+    def _require_family(self, family: str) -> None:
+        if self.suite is None:
+            return
+        known = list(dict.fromkeys([*(s.task_family for s in self.suite), *FAMILIES]))
+        if family not in known:
+            self._refuse(
+                ("family", family), f"no family is called {family!r}", _instead(family, known)
+            )
+
+    def _section(self, table: Mapping[str, Any], path: tuple[str, ...], words: _Words) -> Section:
+        self._known(table, _SECTION, path)
+        weights = self._table(table, "fields", path)
+        for name in weights:
+            self._field(name, (*path, "fields", name), words)
+        pairs = self._list(table, "pairs", path)
+        acts = self._list(table, "acts", path)
+        found = tuple(self._pair(p, (*path, "pairs", k), words) for k, p in enumerate(pairs))
+        self._require_distinct(found, path)
+        return Section(
+            wrong=self._number(table, "wrong", path, 1.0),
+            no_decision=self._number(table, "no_decision", path, 1.0),
+            fields={name: self._number(weights, name, (*path, "fields")) for name in weights},
+            pairs=found,
+            age=self._age(table, path),
+            acts=tuple(self._act(a, (*path, "acts", k), words) for k, a in enumerate(acts)),
+        )
+
+    def _pair(self, table: Mapping[str, Any], path: tuple[str | int, ...], words: _Words) -> Pair:
+        self._known(table, _PAIR, path)
+        name = self._text(table, "field", path)
+        self._field(name, (*path, "field"), words)
+        sides = []
+        for side in ("reference", "decision"):
+            value = self._text(table, side, path) if side in table else ANY
+            if value != ANY:
+                self._value(name, value, (*path, side), words)
+            sides.append(None if value == ANY else value)
+        if sides == [None, None]:
+            self._refuse(path, "names no value", "give reference, decision or both; a field's own weight goes under fields")  # fmt: skip
+        if sides[0] == sides[1]:
+            self._refuse(path, f"{name} = {sides[0]} is right here: it costs nothing", "name two different values")  # fmt: skip
+        reference, decision = sides
+        return Pair(name, reference, decision, self._number(table, "cost", path))
+
+    def _act(self, table: Mapping[str, Any], path: tuple[str | int, ...], words: _Words) -> Act:
+        self._known(table, _ACT, path)
+        when = self._table(table, "when", path)
+        if not when:
+            self._refuse(path, "says not when it is done", 'write, for example, when = { route = "release" }')  # fmt: skip
+        for name in when:
+            self._field(name, (*path, "when", name), words)
+            self._value(name, self._text(when, name, (*path, "when")), (*path, "when", name), words)
+        fields = table.get("fields", [])
+        if not isinstance(fields, list) or not all(isinstance(f, str) for f in fields):
+            self._refuse((*path, "fields"), "fields must be a list of field names", 'for example fields = ["destination"]')  # fmt: skip
+        for name in fields:
+            self._field(name, (*path, "fields"), words)
+        costs = {
+            k: self._number(table, k, path, 0.0) for k in ("late", "missed", "wrongly", "twice")
+        }
+        return Act(
+            name=self._text(table, "name", path),
+            when=dict(when),
+            fields=tuple(fields),
+            within_s=self._number(table, "within_s", path) if "within_s" in table else None,
+            **costs,
+        )
+
+    def _age(self, table: Mapping[str, Any], path: tuple[str, ...]) -> AgePenalty | None:
+        age = self._table(table, "age", path)
+        if not age:
+            return None
+        path = (*path, "age")
+        kind = age.get("kind")
+        if kind not in AGE_KINDS:
+            self._refuse((*path, "kind"), f"kind {kind!r} is not known", f"use {', '.join(AGE_KINDS)}")  # fmt: skip
+        needed = _AGE[str(kind)]
+        self._known(age, ("kind", *needed), path)
+        values = {name: self._number(age, name, path) for name in needed}
+        for name in ("per_s", "cap"):
+            if values.get(name) == 0:
+                self._refuse((*path, name), f"{name} is 0: such a penalty costs nothing", "leave the age table out")  # fmt: skip
+        return AgePenalty(str(kind), **values)
+
+    def _require_distinct(self, pairs: tuple[Pair, ...], path: tuple[str, ...]) -> None:
+        seen: set[tuple[str, str | None, str | None]] = set()
+        for k, pair in enumerate(pairs):
+            key = (pair.field, pair.reference, pair.decision)
+            if key in seen:
+                self._refuse((*path, "pairs", k), "says the same pair twice", "keep one of the two")
+            seen.add(key)
+
+    def _field(self, name: str, path: tuple[str | int, ...], words: _Words) -> None:
+        if words.values is not None and name not in words.values:
+            self._refuse(
+                path, f"no question of {words.who} is called {name!r}", _instead(name, words.values)
+            )
+
+    def _value(self, name: str, value: str, path: tuple[str | int, ...], words: _Words) -> None:
+        if words.values is not None and value not in words.values[name]:
+            self._refuse(
+                path, f"{name} never has the value {value!r}", _instead(value, words.values[name])
+            )
+
+    def _known(
+        self, table: Mapping[str, Any], known: Collection[str], path: tuple[str | int, ...]
+    ) -> None:
+        for name in table:
+            if name not in known:
+                self._refuse((*path, name), f"{name!r} is not known here", _instead(name, known))
+
+    def _table(
+        self, table: Mapping[str, Any], name: str, path: tuple[str | int, ...]
+    ) -> Mapping[str, Any]:
+        value = table.get(name, {})
+        if not isinstance(value, dict):
+            self._refuse((*path, name), f"{name} must be a table", f"write [{'.'.join(map(str, (*path, name)))}]")  # fmt: skip
+        return value
+
+    def _list(
+        self, table: Mapping[str, Any], name: str, path: tuple[str | int, ...]
+    ) -> list[Mapping[str, Any]]:
+        value = table.get(name, [])
+        if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
+            self._refuse((*path, name), f"{name} must be tables", f"write [[{'.'.join(map(str, (*path, name)))}]]")  # fmt: skip
+        return value
+
+    def _text(self, table: Mapping[str, Any], name: str, path: tuple[str | int, ...]) -> str:
+        value = table.get(name)
+        if not isinstance(value, str) or not value:
+            what = f"{name} is missing" if value is None else f"{name} must be text"
+            self._refuse((*path, name), what, f'write {name} = "…"')
+        return value
+
+    def _number(
+        self,
+        table: Mapping[str, Any],
+        name: str,
+        path: tuple[str | int, ...],
+        default: float | None = None,
+    ) -> float:
+        value = table.get(name, default)
+        if value is None:
+            self._refuse((*path, name), f"{name} is missing", f"write {name} = 1.0")
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self._refuse((*path, name), f"{name} must be a number", f"write {name} = 1.0")
+        if not math.isfinite(value) or value < 0:
+            self._refuse(
+                (*path, name),
+                f"{name} is {value:g}: a cost is never below 0 and never without end",
+                f"write {name} = 0 for what costs nothing",
+            )
+        return float(value)
+
+    def _refuse(self, path: tuple[str | int, ...], what: str, fix: str) -> NoReturn:
+        line = line_of(self.lines, path)
+        raise InputError(what, where=f"{self.where}, line {line}" if line else self.where, fix=fix)
+
+
+def _instead(name: str, known: Collection[str]) -> str:
+    """The nearest known name, or all of them."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    if near:
+        return f"write {near[0]}"
+    shown = list(known)[:12]
+    more = ", …" if len(known) > len(shown) else ""
+    return f"use one of: {', '.join(shown)}{more}"
