@@ -151,7 +151,6 @@ def _doings(sweep: Sweep, calls: Calls, instance: Ints, acts: Sequence[Act | Non
         ends = stray & (after != NOTHING)
         a, b = at_most(until_at - calls.begin[after], until_delay, low, high)
         parts += [
-            part(ends & known, after, EARLY, low, a),
             part(ends & known, after, EARLY, b, high),
         ]
         nothing = np.full(len(now), NOTHING)
