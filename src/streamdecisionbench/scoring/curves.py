@@ -7,7 +7,7 @@ curve: a page evaluates it at any Δ and shows the scorer's own digits.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,7 +56,18 @@ def curves(
     """Exact curves of a weighted mean of scenarios (`weights` sum to one) over the bounds."""
     bounds = bounds or Bounds()
     chosen = {metric: METRICS[metric] for metric in metrics}
-    return curves_of(pieces(flat, bounds), flat.tick, weights, bounds, chosen)
+    found = curves_of(pieces(flat, bounds), flat.tick, weights, bounds, chosen)
+    if flat.all_known:
+        return found
+    # Accuracy is correct time over judged time, and what is judged does not depend on the pace.
+    judged = np.where(flat.y >= 0, (flat.step_end - flat.r) * flat.time_weight, 0.0)
+    share = float(weights @ flat.sum_by_scenario(judged, flat.scenario))
+    return {
+        metric: replace(curve, c0=curve.c0 / share, c1=curve.c1 / share)
+        if metric in ("in_force", "oracle")
+        else curve
+        for metric, curve in found.items()
+    }
 
 
 def curves_of(

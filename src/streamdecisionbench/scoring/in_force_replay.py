@@ -21,6 +21,9 @@ from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
 __all__ = ["Runs", "accepted_at", "critical_scale", "find_runs", "runs_of"]
 
+_SIDE_BY_SIDE = 64
+"""How many newer answers are compared one by one before a scenario's lines are swept instead."""
+
 
 @dataclass(frozen=True, slots=True)
 class Runs:
@@ -49,14 +52,16 @@ class Runs:
 
 def accepted_at(flat: Flat, u: Floats) -> NDArray[np.bool_]:
     """Accepted answers for given arrivals: before H and before every newer answer's arrival."""
-    longest = int(flat.n.max())
-    table = np.full((flat.count, longest + 1), np.inf)
-    column = np.arange(len(u)) - flat.first[flat.scenario]
-    table[flat.scenario, column] = u
-    newest = np.minimum.accumulate(table[:, ::-1], axis=1)[:, ::-1]
-    accepted: NDArray[np.bool_] = (u < newest[flat.scenario, column + 1]) & (
-        u < flat.H[flat.scenario]
-    )
+    earliest = np.append(u[1:], np.inf)
+    earliest[flat.last] = np.inf
+    # Each round looks twice as far: earliest[i] becomes the minimum over the next 2·reach answers.
+    reach, longest = 1, int(flat.n.max()) - 1
+    while reach < longest:
+        same = flat.scenario[reach:] == flat.scenario[:-reach]
+        further = np.where(same, earliest[reach:], np.inf)
+        np.minimum(earliest[:-reach], further, out=earliest[:-reach])
+        reach *= 2
+    accepted: NDArray[np.bool_] = (u < earliest) & (u < flat.H[flat.scenario])
     return accepted
 
 
@@ -67,9 +72,9 @@ def critical_scale(flat: Flat, c_max: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         c = np.where(L > 0, (flat.H[flat.scenario] - r) / L, np.inf)
     end = flat.last[flat.scenario]
-    active = np.flatnonzero(L > 0)
+    active = np.flatnonzero((L > 0) & np.isfinite(L))
     distance = 1
-    while active.size:
+    while active.size and distance <= _SIDE_BY_SIDE:
         active = active[active + distance <= end[active]]
         gap = r[active + distance] - r[active]
         # No newer answer beyond this gap can lower c*_i: its quotient is at least gap / L_i.
@@ -80,7 +85,41 @@ def critical_scale(flat: Flat, c_max: Floats) -> Floats:
             quotient = np.where(drop > 0, gap / np.where(drop > 0, drop, 1.0), np.inf)
         c[active] = np.minimum(c[active], quotient)
         distance += 1
+    for scenario in np.unique(flat.scenario[active]).tolist():
+        _lower_envelope(flat, int(scenario), c)
     return c
+
+
+def _lower_envelope(flat: Flat, scenario: int, c: Floats) -> None:
+    """c*_i of one long-delayed scenario in linear time, whatever the delays.
+
+    As c grows, u_j(c) = r_j + c·L_j are straight lines. From the newest source back, every line
+    begins below all newer ones and leaves their lower envelope once, at c*_i: what it covered until
+    then it covers for every older source too, so each line is put on the stack and taken off once.
+    """
+    first, last = int(flat.first[scenario]), int(flat.last[scenario])
+    r, L = flat.r[first : last + 1].tolist(), flat.L[first : last + 1].tolist()
+    horizon = float(flat.H[scenario])
+    found = c[first : last + 1]
+    # Lines of the envelope from large c to small, and the c up to which each one is the lowest.
+    lines: list[int] = []
+    until: list[float] = []
+    for i in range(last - first, -1, -1):
+        if not L[i] < np.inf:
+            continue
+        meets = np.inf
+        while lines:
+            j = lines[-1]
+            meets = (r[j] - r[i]) / (L[i] - L[j]) if L[i] > L[j] else np.inf
+            if meets < until[-1]:
+                break
+            lines.pop()
+            until.pop()
+            meets = np.inf
+        lines.append(i)
+        until.append(meets)
+        at_horizon = (horizon - r[i]) / L[i] if L[i] > 0 else np.inf
+        found[i] = min(meets, at_horizon)
 
 
 def find_runs(flat: Flat, c_low: Floats, c_high: Floats) -> Runs:
@@ -104,13 +143,13 @@ def runs_of(flat: Flat, critical: Floats, c_low: Floats, c_high: Floats) -> Runs
     step_of_node = np.full(total, -1, dtype=np.int64)
     step_of_node[node_of_step] = np.arange(len(flat.r))
     scenario_of_node = np.repeat(np.arange(flat.count), flat.n + 2)
-    end_node = flat.last + 2 * np.arange(flat.count) + 2
-    start_node = flat.first + 2 * np.arange(flat.count)
+    is_end, is_start = np.zeros((2, total), dtype=bool)
+    is_end[flat.last + 2 * np.arange(flat.count) + 2] = True
+    is_start[flat.first + 2 * np.arange(flat.count)] = True
 
-    heads = np.setdiff1d(np.arange(total), end_node, assume_unique=True)
+    heads = np.flatnonzero(~is_end)
     follower, gone_by_then = _first_lasting(lasts, heads, step=1, strict=False)
-    tails = np.setdiff1d(np.arange(total), start_node, assume_unique=True)
-    tails = tails[np.isfinite(lasts[tails])]
+    tails = np.flatnonzero(np.isfinite(lasts) & ~is_start)
     leader, gone_before = _first_lasting(lasts, tails, step=-1, strict=True)
 
     i = np.concatenate((heads, leader))

@@ -1,25 +1,27 @@
 """Shares over a range of intervals: closed forms, no quadrature, no tolerance.
 
-Within a run, F_d(u(c)) is piecewise linear in c with knots where u(c) passes a release: on a piece
-it is α + β·c. So with c = tick/Δ
+With c = tick/Δ growing from a to b, the arrival u_j(c) = r_j + c·L_j of an answer moves later at
+speed L_j, and every second it moves goes from the answer's own class to that of the decision in
+force before it. So the time T(c) of a class is continuous, and between the scales at which an
+arrival passes a release or another answer its slope is a constant s. Then
 
-    ∫ A dΔ/Δ = ∫ (α + β·c) dc/c  = α·ln(c₁/c₀) + β·(c₁ − c₀)
-    ∫ A dΔ   = tick · ∫ (α + β·c) dc/c² = tick · (α·(1/c₀ − 1/c₁) + β·ln(c₁/c₀))
+    ∫ T dΔ/Δ = ∫ T dc/c        = T(a)·ln(b/a)       + Σ s·[c·(ln(b/c) + 1)]
+    ∫ T dΔ   = tick · ∫ T dc/c² = tick·(T(a)·(1/a − 1/b) + Σ s·[ln c − c/b])
 
-divided by ln(b/a) or (b − a) for bounds a < b. The same pieces, not yet integrated, are the
-coefficients from which a page draws the exact curve.
+with brackets taken over the piece, divided by ln(Δ_max/Δ_min) or Δ_max − Δ_min. The same pieces,
+not yet integrated, are the coefficients from which a page draws the exact curve.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.classes import N_METRICS, Cumulative, classify
-from streamdecisionbench.scoring.in_force_replay import Runs, find_runs
+from streamdecisionbench.scoring.classes import N_METRICS, TABLE, Classes, is_right, table_at
+from streamdecisionbench.scoring.in_force_replay import accepted_at, find_runs
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
 __all__ = [
@@ -27,14 +29,18 @@ __all__ = [
     "integrate",
     "integrated_shares",
     "pieces",
+    "table_over",
 ]
+
+_AT_ONCE = 1 << 13
+"""Pieces computed together: enough to be fast, few enough to stay near the processor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
     """Every linear piece of every metric: on [low, high] it adds `alpha` + `beta`·c.
 
-    `alpha` and `beta` have one column per metric: the six classes, then segment-balanced accuracy.
+    `alpha` and `beta` have one column per metric, as in `TABLE`; pairs have columns of their own.
     """
 
     scenario: Ints
@@ -45,70 +51,77 @@ class Pieces:
 
 
 def integrated_shares(flat: Flat, bounds: Bounds) -> Floats:
-    """The six classes and segment-balanced accuracy per scenario, integrated and normalised.
+    """The six classes and segment-balanced accuracy per scenario, integrated and normalised."""
+    return table_over(flat, bounds)[:, :N_METRICS]
 
-    The same value as `integrate(flat, pieces(flat, bounds), bounds)`, without the six columns: every
-    class follows from a source's current, correct and total time and whether its answer was right.
-    """
-    runs = find_runs(flat, flat.tick / bounds.high, flat.tick / bounds.low)
-    total = _totals(flat, runs, bounds)
-    runs = _take(runs, runs.source >= 0)
-    # A run adds F at the arrival of its successor and takes away F at its own arrival.
-    twice = runs.twice()
-    node = np.concatenate((runs.until, runs.source))
-    split = _split(flat, twice, node)
-    on_alpha, on_beta = _weights(split.low, split.high, bounds)
-    leaving = split.run < len(runs.source)
-    on_alpha, on_beta = np.where(leaving, (on_alpha, on_beta), (-on_alpha, -on_beta))
-    on_beta = split.since * on_alpha + split.L * on_beta
 
-    source = twice.source[split.run]
-    scenario = twice.scenario[split.run]
-    right = flat.right[source]
-    time, segment = Cumulative(flat, flat.time_weight), Cumulative(flat, flat.segment_weight)
-    p = flat.p[source]
-    position = time.position(p, split.step)
-    here = np.where(flat.y[split.step] == p, on_beta, 0.0)
-    correct = time.before(p, split.step, position) * on_alpha + here * time.weight[split.step]
-    balanced = segment.before(p, split.step, position) * on_alpha
-    balanced += here * segment.weight[split.step]
-
-    # Where the answer was right, current and correct are the same time; only wrong ones differ.
-    wrong = np.flatnonzero(~right)
-    y, step = flat.y[source[wrong]], split.step[wrong]
-    here = np.where(flat.y[step] == y, on_beta[wrong], 0.0)
-    current = time.before(y, step) * on_alpha[wrong] + here * time.weight[step]
-
+def table_over(flat: Flat, bounds: Bounds, *, segments: bool = True) -> Floats:
+    """Integrated and normalised shares per scenario, columns as in `TABLE`."""
+    c_low, c_high = flat.tick / bounds.high, flat.tick / bounds.low
+    width = len(TABLE)
+    sums = np.zeros(flat.count * width)
+    balanced = np.zeros(flat.count)
+    for moves in _moves(flat, c_low, c_high):
+        top = c_high[moves.scenario]
+        amount = moves.speed * _areas(moves, top, bounds)
+        key = moves.scenario * width
+        sums += np.bincount(key + moves.gains, weights=amount, minlength=len(sums))
+        sums -= np.bincount(key + moves.loses, weights=amount, minlength=len(sums))
+        if segments:
+            change = is_right(moves.gains) * 1.0 - is_right(moves.loses)
+            balanced += flat.sum_by_scenario(
+                amount * change * flat.segment_weight[moves.step], moves.scenario
+            )
     norm = _norm(flat, bounds)
-    out = np.empty((flat.count, N_METRICS))
-    hits = np.bincount(2 * scenario + right, weights=correct, minlength=2 * flat.count)
-    hits = hits.reshape(flat.count, 2)
-    out[:, 0] = hits[:, 1]
-    out[:, 1] = flat.sum_by_scenario(current, scenario[wrong])
-    out[:, 2] = total[:, 0] - hits[:, 1]
-    out[:, 4] = hits[:, 0]
-    out[:, 3] = total[:, 1] - out[:, 1] - out[:, 4]
-    out[:, 5] = total[:, 2]
-    out[:, 6] = flat.sum_by_scenario(balanced, scenario)
-    return out * norm[:, None]
+    out: Floats = sums.reshape(flat.count, width) * (norm / (flat.H - flat.r0))[:, None]
+    out[:, TABLE.index("segment_in_force")] = balanced * norm
+    out += _table_at_scale(flat, c_low, segments=segments)
+    return out
+
+
+def pieces(flat: Flat, bounds: Bounds) -> Pieces:
+    """All linear pieces over the bounds: the shares at the longest interval, then every change."""
+    c_low, c_high = flat.tick / bounds.high, flat.tick / bounds.low
+    start = _table_at_scale(flat, c_low)
+    scenario, low, high = [np.arange(flat.count)], [c_low], [c_high]
+    alpha, beta = [start], [np.zeros_like(start)]
+    for moves in _moves(flat, c_low, c_high):
+        row = np.arange(len(moves.step))
+        slope = np.zeros((len(row), len(TABLE)))
+        shares = moves.speed * flat.time_weight[moves.step]
+        slope[row, moves.gains] += shares
+        slope[row, moves.loses] -= shares
+        change = is_right(moves.gains) * 1.0 - is_right(moves.loses)
+        slope[:, TABLE.index("segment_in_force")] = (
+            change * moves.speed * flat.segment_weight[moves.step]
+        )
+        # While it moves, and for good once it has moved.
+        scenario += [moves.scenario, moves.scenario]
+        low += [moves.low, moves.high]
+        high += [moves.high, c_high[moves.scenario]]
+        alpha += [-slope * moves.low[:, None], slope * (moves.high - moves.low)[:, None]]
+        beta += [slope, np.zeros_like(slope)]
+    return Pieces(
+        np.concatenate(scenario),
+        np.concatenate(low),
+        np.concatenate(high),
+        np.concatenate(alpha),
+        np.concatenate(beta),
+    )
 
 
 def integrate(flat: Flat, parts: Pieces, bounds: Bounds) -> Floats:
-    """The normalised integral of each metric over the bounds, per scenario."""
-    on_alpha, on_beta = _weights(parts.low, parts.high, bounds)
+    """The normalised integral of each column of the pieces over the bounds, per scenario."""
+    ratio = np.log(parts.high / parts.low)
+    if bounds.weighting == "log":
+        on_alpha, on_beta = ratio, parts.high - parts.low
+    else:
+        on_alpha, on_beta = (parts.high - parts.low) / (parts.low * parts.high), ratio
     values = parts.alpha * on_alpha[:, None] + parts.beta * on_beta[:, None]
-    out = np.empty((flat.count, N_METRICS))
-    for column in range(N_METRICS):
+    out = np.empty((flat.count, values.shape[1]))
+    for column in range(values.shape[1]):
         out[:, column] = flat.sum_by_scenario(values[:, column], parts.scenario)
     return out * _norm(flat, bounds)[:, None]
-
-
-def _weights(low: Floats, high: Floats, bounds: Bounds) -> tuple[Floats, Floats]:
-    """What ∫ α + β·c over [low, high] multiplies α and β with."""
-    ratio = np.log(high / low)
-    if bounds.weighting == "log":
-        return ratio, high - low
-    return (high - low) / (low * high), ratio
 
 
 def _norm(flat: Flat, bounds: Bounds) -> Floats:
@@ -118,120 +131,84 @@ def _norm(flat: Flat, bounds: Bounds) -> Floats:
     return norm
 
 
-def pieces(flat: Flat, bounds: Bounds) -> Pieces:
-    """All linear pieces over the bounds, from the runs and the releases they pass."""
-    runs = find_runs(flat, flat.tick / bounds.high, flat.tick / bounds.low)
-    held = runs.source >= 0
-    waiting = _no_decision(flat, _take(runs, ~held))
-    runs = _take(runs, held)
-    # A run adds F at the arrival of its successor and takes away F at its own arrival.
-    leaving = _passes(flat, runs, runs.until, +1.0)
-    entering = _passes(flat, runs, runs.source, -1.0)
-    return Pieces(
-        *(
-            np.concatenate([getattr(part, name) for part in (leaving, entering, waiting)])
-            for name in ("scenario", "low", "high", "alpha", "beta")
-        )
-    )
+def _table_at_scale(flat: Flat, c: Floats, *, segments: bool = True) -> Floats:
+    u = flat.r + c[flat.scenario] * flat.L
+    source = np.flatnonzero(accepted_at(flat, u))
+    return table_at(flat, source, u[source], segments=segments)
 
 
-def _take(runs: Runs, keep: NDArray[np.bool_]) -> Runs:
-    return Runs(
-        runs.scenario[keep], runs.source[keep], runs.until[keep], runs.low[keep], runs.high[keep]
-    )
+def _areas(moves: _Moves, top: Floats, bounds: Bounds) -> Floats:
+    """The bracket of the closed form over each piece."""
+    at_low = _primitive(moves.low, top, bounds)
+    at_high = np.append(at_low[1:], 0.0)
+    at_high[moves.ends] = _primitive(moves.high[moves.ends], top[moves.ends], bounds)
+    area: Floats = at_high - at_low
+    return area
 
 
-def _moving(flat: Flat, scenario: Ints, node: Ints) -> tuple[Floats, Floats]:
-    """r and L of a node; the horizon (−1) stands still at H."""
-    at_horizon = node < 0
-    r = np.where(at_horizon, flat.H[scenario], flat.r[node])
-    L = np.where(at_horizon, 0.0, flat.L[node])
-    return r, L
-
-
-def _no_decision(flat: Flat, runs: Runs) -> Pieces:
-    """Before the first acceptance: (u_until − r_0) as a share."""
-    r, L = _moving(flat, runs.scenario, runs.until)
-    weight = 1.0 / (flat.H - flat.r0)[runs.scenario]
-    alpha = np.zeros((len(r), N_METRICS))
-    beta = np.zeros((len(r), N_METRICS))
-    alpha[:, 5] = (r - flat.r0[runs.scenario]) * weight
-    beta[:, 5] = L * weight
-    return Pieces(runs.scenario, runs.low, runs.high, alpha, beta)
+def _primitive(c: Floats, top: Floats, bounds: Bounds) -> Floats:
+    if bounds.weighting == "log":
+        value: Floats = c * (np.log(top / c) + 1.0)
+        return value
+    return np.log(c) - c / top
 
 
 @dataclass(frozen=True, slots=True)
-class _Split:
-    """Runs cut where a moving node passes a release: on each part one step's evidence holds."""
+class _Moves:
+    """For c in [low, high], an arrival crosses step's evidence at `speed` seconds per unit of c.
 
-    run: Ints
+    The time it passes goes from the class column `loses` to the column `gains`.
+    """
+
+    scenario: Ints
     step: Ints
     low: Floats
     high: Floats
-    r: Floats
-    L: Floats
-    since: Floats
-    """r of the node minus the release of the step: u(c) − release = since + c·L."""
+    speed: Floats
+    gains: Ints
+    loses: Ints
+    ends: Ints
+    """Pieces whose `high` is not the next piece's `low`."""
 
 
-def _split(flat: Flat, runs: Runs, node: Ints) -> _Split:
-    r, L = _moving(flat, runs.scenario, node)
-    first = flat.locate(r + runs.low * L, runs.scenario)
-    last = np.maximum(first, flat.locate(r + runs.high * L, runs.scenario))
+def _moves(flat: Flat, c_low: Floats, c_high: Floats) -> Iterator[_Moves]:
+    """Everything that changes as c grows, in portions of bounded size."""
+    columns = Classes(flat)
+    runs = find_runs(flat, c_low, c_high)
+    moving = np.flatnonzero(runs.until >= 0)
+    scenario, node, holder = runs.scenario[moving], runs.until[moving], runs.source[moving]
+    low, high = runs.low[moving], runs.high[moving]
+    r, L = flat.r[node], flat.L[node]
+    first = flat.locate(r + low * L, scenario)
+    last = np.maximum(first, flat.locate(r + high * L, scenario))
     count = last - first + 1
-    run = np.repeat(np.arange(len(count)), count)
-    nth = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count)
-    step = first[run] + nth
-    r, L = r[run], L[run]
-    low, high = runs.low[run], runs.high[run]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        enters = np.where(nth > 0, (flat.r[step] - r) / L, low)
-        leaves = np.where(nth < count[run] - 1, (flat.step_end[step] - r) / L, high)
-    since = r - flat.r[step]
-    return _Split(run, step, np.clip(enters, low, high), np.clip(leaves, low, high), r, L, since)
-
-
-def _totals(flat: Flat, runs: Runs, bounds: Bounds) -> Floats:
-    """Time in force by right answers, by wrong ones, and without any decision, per scenario."""
-    r_out, L_out = _moving(flat, runs.scenario, runs.until)
-    held = runs.source >= 0
-    r_in = np.where(held, flat.r[runs.source], flat.r0[runs.scenario])
-    L_in = np.where(held, flat.L[runs.source], 0.0)
-    on_alpha, on_beta = _weights(runs.low, runs.high, bounds)
-    amount = ((r_out - r_in) * on_alpha + (L_out - L_in) * on_beta) / (flat.H - flat.r0)[
-        runs.scenario
-    ]
-    kind = np.where(held, np.where(flat.right[runs.source], 0, 1), 2)
-    sums = np.bincount(3 * runs.scenario + kind, weights=amount, minlength=3 * flat.count)
-    return np.asarray(sums, dtype=np.float64).reshape(flat.count, 3)
-
-
-def _passes(flat: Flat, runs: Runs, node: Ints, sign: float) -> Pieces:
-    """sign · F_i(u_node(c)) over each run, split where u_node(c) passes a release."""
-    split = _split(flat, runs, node)
-    step, r, L, since = split.step, split.r, split.L, split.since
-    scenario, source = runs.scenario[split.run], runs.source[split.run]
-    y, p, right = flat.y[source], flat.p[source], flat.right[source]
-    columns_alpha, columns_beta = [], []
-    time = Cumulative(flat, flat.time_weight)
-    weight = flat.time_weight[step]
-    for decision in (y, p):
-        here = np.where(flat.y[step] == decision, weight, 0.0)
-        columns_alpha.append(time.before(decision, step) + since * here)
-        columns_beta.append(L * here)
-    total_alpha = (r - flat.r0[scenario]) * weight
-    total_beta = L * weight
-    alpha = classify(right, columns_alpha[0], columns_alpha[1], total_alpha)
-    beta = classify(right, columns_beta[0], columns_beta[1], total_beta)
-
-    segment = Cumulative(flat, flat.segment_weight)
-    here = np.where(flat.y[step] == p, flat.segment_weight[step], 0.0)
-    alpha.append(segment.before(p, step) + since * here)
-    beta.append(L * here)
-    return Pieces(
-        scenario,
-        split.low,
-        split.high,
-        sign * np.stack(alpha, axis=1),
-        sign * np.stack(beta, axis=1),
-    )
+    ends = np.cumsum(count)
+    begin = 0
+    while begin < len(count):
+        passed = ends[begin - 1] if begin else 0
+        end = max(int(np.searchsorted(ends, passed + _AT_ONCE, side="right")), begin + 1)
+        part = slice(begin, end)
+        begin = end
+        size = count[part]
+        run = np.repeat(np.arange(part.start, part.stop), size)
+        stop = np.cumsum(size)
+        step = np.arange(len(run)) - np.repeat(stop - size - first[part], size)
+        L_run, r_run = L[run], r[run]
+        low_run, high_run = low[run], high[run]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            enters = (flat.r[step] - r_run) / L_run
+        # A part begins where the one before it ended; the run's own ends stand at its ends.
+        enters[stop - size] = low[part]
+        enters = np.clip(enters, low_run, high_run)
+        leaves = np.append(enters[1:], 0.0)
+        leaves[stop - 1] = high[part]
+        yield _Moves(
+            scenario[run],
+            step,
+            enters,
+            leaves,
+            L_run,
+            columns(holder[run], step),
+            columns(node[run], step),
+            stop - 1,
+        )

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,12 +25,11 @@ from streamdecisionbench.recording.reader import read_recording, recorded_suite_
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_interval
-from streamdecisionbench.scoring.classes import CLASSES, shares_at
+from streamdecisionbench.scoring.classes import ALL_CLASSES, CLASSES, N_METRICS, TABLE
 from streamdecisionbench.scoring.curves import Curve, curves
-from streamdecisionbench.scoring.in_force_replay import accepted_at
-from streamdecisionbench.scoring.integrals import integrated_shares
+from streamdecisionbench.scoring.kernel import tables_of
 from streamdecisionbench.scoring.latency import Latency, Reliability, latency, reliability
-from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline, timelines
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, timelines
 from streamdecisionbench.suite.find_suite import find_suite
 from streamdecisionbench.suite.scenario import Suite
 
@@ -47,7 +47,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """The six classes as shares of observed time, and what follows from them.
+    """The classes as shares of observed time, and what follows from them.
 
     A = current_correct + outdated_correct;  O = current_correct + judgment;
     U_cur = current_correct / O;  λ = outdated_correct;  A = O·U_cur + λ.
@@ -62,24 +62,40 @@ class Shares:
     segment_in_force: float
     product: float
     """Mean over scenarios of U_e·O_e, with the same weights: the approximation of A."""
+    unjudged: float = 0.0
+    """Time of which nobody knows what was right; zero in every recording of a suite."""
+    unattributed: float = 0.0
+
+    @property
+    def judged(self) -> float:
+        """The share of observed time of which it is known what was right."""
+        return 1.0 - self.unjudged
 
     @property
     def in_force(self) -> float:
-        """A: the share of observed time with a correct decision in force."""
-        return self.current_correct + self.outdated_correct
+        """A: the share of judged time with a correct decision in force."""
+        return self._of_judged(self.current_correct + self.outdated_correct)
 
     @property
     def oracle(self) -> float:
         """O: in-force accuracy of the reference answers at these arrivals."""
-        return self.current_correct + self.judgment
+        return self._of_judged(self.current_correct + self.judgment)
 
     @property
     def u_current(self) -> float | None:
         """U_cur: accuracy while the source is current; a ratio of macro shares. None if O = 0."""
-        return self.current_correct / self.oracle if self.oracle > 0 else None
+        current = self.current_correct + self.judgment
+        return self.current_correct / current if current > 0 else None
 
     def classes(self) -> dict[str, float]:
-        return {name: getattr(self, name) for name in CLASSES}
+        """Six shares that sum to one; with the two classes more where references are unknown."""
+        unknown = self.unjudged > 0 or self.unattributed > 0
+        return {name: getattr(self, name) for name in (ALL_CLASSES if unknown else CLASSES)}
+
+    def _of_judged(self, share: float) -> float:
+        if not self.unjudged:
+            return share
+        return share / self.judged if self.judged > 1e-12 else float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +197,8 @@ class Score:
         """Single answers of the whole, a family or a scenario; None where only arrays were scored."""
         if self.answers is None:
             return None
+        if level in self.answers and level not in self.by_family:
+            return self.answers[level]
         weights = level_weights(self.parts, level).tolist()
         parts = zip(weights, self.parts, strict=True)
         return mean_answers([(w, self.answers[p.episode_id]) for w, p in parts if w > 0])
@@ -249,36 +267,34 @@ def score_timelines(
     """Scores arrays: what `score` does once a recording has become timelines."""
     check_interval(interval)
     bounds = bounds or Bounds()
-    flat = Flat(parts)
-    u = flat.r + (flat.tick / interval)[flat.scenario] * flat.L
-    accepted = accepted_at(flat, u)
-    at_interval = shares_at(flat, u, accepted)
-    integrated = integrated_shares(flat, bounds)
-    physical = _physical(flat, parts)
-    untimed, segment = flat.untimed()
-
+    found = tables_of(parts, interval=interval, bounds=bounds)
     families = list(dict.fromkeys(p.family for p in parts))
+    position = {name: index for index, name in enumerate(families)}
+    family = np.array([position[p.family] for p in parts], dtype=np.int64)
     names = ["overall", *families, *(p.episode_id for p in parts)]
-    weights = np.stack(
-        [
-            level_weights(parts, "overall"),
-            *(level_weights(parts, f) for f in families),
-            *np.eye(len(parts)),
-        ]
-    )
+
+    def every(values: Floats) -> Floats:
+        return _every_level(values, family)
+
+    def shares(table: Floats | None) -> list[Shares] | list[None]:
+        if table is None:
+            return [None] * len(names)
+        product = found.untimed * (table[:, 0] + table[:, 1])
+        return _all_shares(every(table), every(product))
+
     levels = [
         Level(*row)
         for row in zip(
             names,
-            (weights @ untimed).tolist(),
-            (weights @ segment).tolist(),
-            _all_shares(at_interval, untimed, weights),
-            _all_shares(integrated, untimed, weights),
-            [None] * len(names) if physical is None else _all_shares(physical, untimed, weights),
+            every(found.untimed).tolist(),
+            every(found.untimed_segment).tolist(),
+            shares(found.at),
+            shares(found.over),
+            shares(found.physical),
             strict=True,
         )
     ]
-    after_horizon = u >= flat.H[flat.scenario]
+    accepted, after_horizon = int(found.accepted.sum()), int(found.after_horizon.sum())
     return Score(
         name=name,
         signature="",
@@ -289,9 +305,9 @@ def score_timelines(
         by_family={level.name: level for level in levels[1 : len(families) + 1]},
         by_scenario={level.name: level for level in levels[len(families) + 1 :]},
         family_of={p.episode_id: p.family for p in parts},
-        accepted=int(accepted.sum()),
-        discarded_after_horizon=int(after_horizon.sum()),
-        discarded_older=int((~accepted & ~after_horizon).sum()),
+        accepted=accepted,
+        discarded_after_horizon=after_horizon,
+        discarded_older=sum(p.n for p in parts) - accepted - after_horizon,
         parts=parts,
     )
 
@@ -309,33 +325,44 @@ def level_weights(parts: Sequence[Timeline], level: str) -> Floats:
 
 def family_weights(families: Sequence[str]) -> Floats:
     """Mean over families of the mean over their scenarios."""
-    names = list(dict.fromkeys(families))
-    return np.array([1.0 / (len(names) * families.count(f)) for f in families])
+    size = Counter(families)
+    return np.array([1.0 / (len(size) * size[family]) for family in families])
 
 
 def macro_shares(table: Floats, untimed: Floats, weights: Floats) -> Shares:
     """Weighted means of the columns for one set of scenario weights."""
-    return _all_shares(table, untimed, weights[None, :])[0]
+    product = weights @ (untimed * (table[:, 0] + table[:, 1]))
+    return _all_shares((weights @ table)[None, :], np.array([product]))[0]
 
 
-def _all_shares(table: Floats, untimed: Floats, weights: Floats) -> list[Shares]:
-    """Weighted means for every row of weights. The partition's sum is asserted at run time."""
-    means = weights @ table
-    totals = means[:, :6].sum(axis=1)
+def _every_level(values: Floats, family: Ints) -> Floats:
+    """Rows for the whole, for every family, and for every scenario as it is: sums, not matrices.
+
+    A scenario without a value (nothing is known of it) is left out of the means it belongs to.
+    """
+    rows = values.reshape(len(values), -1)
+    known = ~np.isnan(rows)
+    sums = np.zeros((int(family.max()) + 1, rows.shape[1]))
+    np.add.at(sums, family, np.where(known, rows, 0.0))
+    counts = np.zeros_like(sums)
+    np.add.at(counts, family, known)
+    with np.errstate(invalid="ignore"):
+        means = sums / counts
+    heard = counts > 0
+    whole = np.where(heard, means, 0.0).sum(axis=0) / np.maximum(heard.sum(axis=0), 1)
+    whole[~heard.any(axis=0)] = np.nan
+    return np.concatenate((whole[None, :], means, rows)).reshape(-1, *values.shape[1:])
+
+
+def _all_shares(means: Floats, products: Floats) -> list[Shares]:
+    """Shares from rows of mean columns. The partition's sum is asserted at run time."""
+    totals = means.sum(axis=1) - means[:, TABLE.index("segment_in_force")]
     if np.max(np.abs(totals - 1.0)) > 1e-9:
-        raise AssertionError(f"the six classes sum to {totals!r}, not to one")
+        raise AssertionError(f"the classes sum to {totals!r}, not to one")
     # A class no instant falls into may come out as a rounding residue of either sign.
-    means[np.abs(means) < 1e-15] = 0.0
-    products = weights @ (untimed * (table[:, 0] + table[:, 1]))
-    rows: list[list[float]] = np.column_stack((means, products)).tolist()
+    means = np.where(np.abs(means) < 1e-15, 0.0, means)
+    rows: list[list[float]] = np.insert(means, N_METRICS, products, axis=1).tolist()
     return [Shares(*row) for row in rows]
-
-
-def _physical(flat: Flat, parts: Sequence[Timeline]) -> Floats | None:
-    if any(p.arrival is None for p in parts):
-        return None
-    arrivals = np.concatenate([p.arrival for p in parts if p.arrival is not None])
-    return shares_at(flat, arrivals, accepted_at(flat, arrivals))
 
 
 def _signature(recording: Recording, suite: Suite, base: Score, scenarios: int) -> str:

@@ -2,6 +2,9 @@
 
 Symbols are the paper's: releases r_i, latencies L_i, horizon H = n · tick, reference decision
 κ(y_i) and answered decision κ(â_i) as small integers that are equal exactly when decisions are.
+A stream that somebody else recorded fits the same definitions: irregular releases, an end of its
+own with tick := (end − r_0)/n, L = ∞ where no answer came, `UNKNOWN` where nobody knows what was
+right.
 """
 
 from __future__ import annotations
@@ -18,12 +21,17 @@ from streamdecisionbench.recording.consistency import recorded_tick
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.suite.scenario import Suite
 
-__all__ = ["Clock", "Flat", "Timeline", "timelines"]
+__all__ = ["NO_ANSWER", "UNKNOWN", "Clock", "Flat", "Timeline", "timelines"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Clock = str
 """`recorded`: releases as they really happened; `nominal`: r_i = i · tick, as pairs use."""
+UNKNOWN = -2
+"""Reference id of a state of which nobody knows what was right."""
+NO_ANSWER = -3
+"""Predicted id where no answer came. Unequal to `UNKNOWN`, so that the two never match; −1 is left
+to those who number sources and mean none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +40,7 @@ class Timeline:
 
     `reference` and `predicted` hold decision ids: equal ids mean equal composed decisions, and a
     decision that is never the reference has an id of its own or any id outside the reference's.
+    `reference` is `UNKNOWN` where no reference is known; `latency` is infinite where no answer came.
     """
 
     episode_id: str
@@ -45,6 +54,8 @@ class Timeline:
     """Physical arrivals (actual_recorded_s), for the wall-clock trace beside the replay."""
     values: Sequence[Mapping[str, str]] = ()
     """What each decision id says, field by field; empty where only ids are known."""
+    end: float | None = None
+    """When the stream ended, where that is not n · tick after the clock's zero."""
 
     @property
     def n(self) -> int:
@@ -52,8 +63,8 @@ class Timeline:
 
     @property
     def horizon(self) -> float:
-        """H = n · tick."""
-        return self.n * self.tick
+        """H = n · tick, or the end that was recorded."""
+        return self.n * self.tick if self.end is None else self.end
 
     @property
     def right(self) -> NDArray[np.bool_]:
@@ -62,8 +73,8 @@ class Timeline:
 
     @property
     def untimed(self) -> float:
-        """U = n⁻¹ Σ 1[κ(â_i) = κ(y_i)]."""
-        return float(np.mean(self.right))
+        """U = n⁻¹ Σ 1[κ(â_i) = κ(y_i)], over the states whose reference is known."""
+        return float(np.mean(self.right[np.greater_equal(self.reference, 0)]))
 
     def segment_starts(self) -> Ints:
         """First step of every reference segment I_1 … I_K."""
@@ -125,35 +136,75 @@ class Flat:
 
     *Steps* are the sources of all scenarios, concatenated. *Nodes* are the steps with two sentinels
     per scenario: a start (no decision, in force from r_0) and an end (the horizon). Decision ids are
-    made unique across scenarios.
+    made unique across scenarios; `UNKNOWN` and `NO_ANSWER` stay what they are.
     """
+
+    parts: Sequence[Timeline] = ()
 
     def __init__(self, parts: Sequence[Timeline]) -> None:
         self.parts = parts
-        self.count = len(parts)
-        self.n = np.array([p.n for p in parts], dtype=np.int64)
-        self.first = np.concatenate(([0], np.cumsum(self.n)[:-1])).astype(np.int64)
-        self.last = self.first + self.n - 1
-        self.scenario = np.repeat(np.arange(self.count), self.n)
-        self.r = np.concatenate([np.asarray(p.release, dtype=np.float64) for p in parts])
-        self.L = np.concatenate([np.asarray(p.latency, dtype=np.float64) for p in parts])
-        self.H = np.array([p.horizon for p in parts])
-        self.r0 = self.r[self.first]
-        self.tick = np.array([p.tick for p in parts])
-        widths = [int(max(p.reference.max(), p.predicted.max())) + 1 for p in parts]
-        offset = np.concatenate(([0], np.cumsum(widths)[:-1])).astype(np.int64)
-        self.decisions = int(sum(widths))
-        self.y = np.concatenate([p.reference for p in parts]) + offset[self.scenario]
-        self.p = np.concatenate([p.predicted for p in parts]) + offset[self.scenario]
-        # Locating a time within its scenario is one search over shifted releases. The shift costs
-        # some last bits, which only matters at a knot, where neighbouring pieces agree anyway.
-        span = float(max(self.H.max(), self.r.max())) * 2 + 1
-        self.shift = np.arange(self.count) * span
-        self._keys = self.r + self.shift[self.scenario]
+        reference = np.concatenate([p.reference for p in parts])
+        predicted = np.concatenate([p.predicted for p in parts])
+        n = np.array([p.n for p in parts], dtype=np.int64)
+        highest = np.maximum(reference, predicted)
+        widths = np.maximum(np.maximum.reduceat(highest, np.cumsum(n) - n) + 1, 0)
+        self.decisions = int(widths.sum())
+        self._set(
+            n=n,
+            r=np.concatenate([np.asarray(p.release, dtype=np.float64) for p in parts]),
+            L=np.concatenate([np.asarray(p.latency, dtype=np.float64) for p in parts]),
+            H=np.array([p.horizon for p in parts]),
+            tick=np.array([p.tick for p in parts]),
+            y=reference,
+            p=predicted,
+            offset=np.cumsum(widths) - widths,
+        )
+
+    @classmethod
+    def of(
+        cls, *, n: Ints, r: Floats, L: Floats, H: Floats, tick: Floats, y: Ints, p: Ints
+    ) -> Flat:
+        """The same from arrays: `n` steps per stream, then everything by step or by stream.
+
+        Equal ids mean equal decisions, also across streams.
+        """
+        flat = cls.__new__(cls)
+        width = int(max(y.max(), p.max(), 0)) + 1
+        flat.decisions = len(n) * width
+        flat._set(n=n, r=r, L=L, H=H, tick=tick, y=y, p=p, offset=np.arange(len(n)) * width)
+        return flat
+
+    def _set(
+        self,
+        *,
+        n: Ints,
+        r: Floats,
+        L: Floats,
+        H: Floats,
+        tick: Floats,
+        y: Ints,
+        p: Ints,
+        offset: Ints,
+    ) -> None:
+        self.count = len(n)
+        self.n = n
+        self.first = np.cumsum(n) - n
+        self.last = self.first + n - 1
+        self.scenario = np.repeat(np.arange(self.count), n)
+        self.r, self.L, self.H, self.tick = r, L, H, tick
+        self.r0 = r[self.first]
+        offsets = offset[self.scenario]
+        self.y = np.where(y < 0, UNKNOWN, y + offsets)
+        self.p = np.where(p < 0, NO_ANSWER, p + offsets)
 
     @cached_property
     def right(self) -> NDArray[np.bool_]:
         return np.equal(self.y, self.p)
+
+    @cached_property
+    def all_known(self) -> bool:
+        """Whether every reference is known, as in every recording of a suite."""
+        return bool(self.y.min() >= 0)
 
     @cached_property
     def step_end(self) -> Floats:
@@ -171,28 +222,41 @@ class Flat:
     @cached_property
     def segments(self) -> tuple[Ints, Ints]:
         """First step and number of steps of every reference segment, scenario after scenario."""
-        # Ids are unique across scenarios, so a new scenario always begins a new segment.
-        starts = np.flatnonzero(np.append(True, self.y[1:] != self.y[:-1]))
+        begins = np.append(True, self.y[1:] != self.y[:-1])
+        begins[self.first] = True
+        starts = np.flatnonzero(begins)
         return starts, np.diff(np.append(starts, len(self.y)))
 
     @cached_property
     def segment_weight(self) -> Floats:
-        """1 / (K · |I_k|) per step: turns seconds into segment-balanced shares."""
+        """1 / (K · |I_k|) per step: turns seconds into segment-balanced shares.
+
+        Segments whose reference is unknown weigh nothing and are not among the K.
+        """
         starts, counts = self.segments
+        known = self.y[starts] >= 0
+        owner = self.scenario[starts]
         lengths = self.step_end[starts + counts - 1] - self.r[starts]
-        in_scenario = np.bincount(self.scenario[starts], minlength=self.count)
-        weights: Floats = 1.0 / (in_scenario[self.scenario[starts]] * lengths)
+        in_scenario = np.bincount(owner[known], minlength=self.count)
+        weights = np.zeros(len(starts))
+        weights[known] = 1.0 / (in_scenario[owner[known]] * lengths[known])
         return np.repeat(weights, counts)
 
     def untimed(self) -> tuple[Floats, Floats]:
-        """U per scenario, and the same with every reference segment counting alike."""
+        """U per scenario over its known references, and with every known segment counting alike.
+
+        Not a number where nothing is known.
+        """
         starts, counts = self.segments
         right = self.right.astype(np.float64)
-        by_step = self.sum_by_scenario(right, self.scenario) / self.n
+        known = self.y[starts] >= 0
         owner = self.scenario[starts]
+        steps = self.sum_by_scenario(np.where(known, counts, 0).astype(np.float64), owner)
+        number = self.sum_by_scenario(known.astype(np.float64), owner)
         shares = np.add.reduceat(right, starts) / counts
-        by_segment = self.sum_by_scenario(shares, owner) / np.bincount(owner, minlength=self.count)
-        return by_step, by_segment
+        with np.errstate(invalid="ignore"):
+            by_step = self.sum_by_scenario(right, self.scenario) / steps
+            return by_step, self.sum_by_scenario(shares, owner) / number
 
     @cached_property
     def by_reference(self) -> tuple[Ints, Ints, Ints]:
@@ -202,9 +266,22 @@ class Flat:
         keys = sorted_ids * (len(self.r) + 1) + order
         return order, keys, np.searchsorted(sorted_ids, np.arange(self.decisions), side="left")
 
+    @cached_property
+    def _keys(self) -> tuple[Floats, Floats]:
+        """Releases as (scenario + share of observed time so far), with what scales them.
+
+        One search over these finds a time within its scenario. The sum costs some last bits, which
+        only matters at a knot, where neighbouring pieces agree anyway; shares keep that loss alike
+        for short streams and long ones.
+        """
+        scale = 0.5 / (self.H - self.r0)
+        return self.scenario + (self.r - self.r0[self.scenario]) * scale[self.scenario], scale
+
     def locate(self, time: Floats, scenario: Ints) -> Ints:
         """The step whose evidence holds at `time` in its scenario."""
-        found = np.searchsorted(self._keys, time + self.shift[scenario], side="right") - 1
+        keys, scale = self._keys
+        sought: Floats = scenario + (time - self.r0[scenario]) * scale[scenario]
+        found: Ints = np.searchsorted(keys, sought, side="right") - 1
         return np.clip(found, self.first[scenario], self.last[scenario])
 
     def sum_by_scenario(self, values: Floats, scenario: Ints) -> Floats:
