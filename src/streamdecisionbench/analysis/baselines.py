@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from streamdecisionbench.analysis.result_table import Cell, Table, count, percent, text
-from streamdecisionbench.components.baselines.policies import first_option, lexical_overlap
 from streamdecisionbench.scoring.score import family_weights
 from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
 
 __all__ = ["Baselines", "ScenarioBaselines", "baselines", "baselines_table"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from streamdecisionbench.components.baselines.untimed import POLICIES, best_constant, states_right
 from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sizes import estimate_tokens
+from streamdecisionbench.suite.untimed import POLICIES, best_constant, states_right
 
 __all__ = ["facts"]
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from streamdecisionbench.components.baselines.policies import (
+from streamdecisionbench.suite.digest import canonical
+from streamdecisionbench.suite.scenario import Scenario
+from streamdecisionbench.suite.trivial_policies import (
     content_words,
     first_option,
     lexical_overlap,
 )
-from streamdecisionbench.components.baselines.untimed import best_constant, states_right
-from streamdecisionbench.suite.digest import canonical
-from streamdecisionbench.suite.scenario import Scenario
+from streamdecisionbench.suite.untimed import best_constant, states_right
 
 __all__ = ["SHORTCUTS", "shortcuts"]
 

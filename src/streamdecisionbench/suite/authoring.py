@@ -30,7 +30,7 @@ from streamdecisionbench.suite.scenario import (
     Step,
 )
 
-__all__ = ["AuthoringError", "Change", "Draft", "Event", "QuestionDraft", "expand"]
+__all__ = ["AuthoringError", "Change", "Draft", "Event", "QuestionDraft", "expand", "label"]
 
 
 class AuthoringError(SdbError):
@@ -114,7 +114,7 @@ def expand(draft: Draft) -> Scenario:
     problems += _check_spec(draft, golds)
     if problems:
         raise AuthoringError(problems)
-    questions, semantics = _label(draft)
+    questions, semantics = label(draft)
     return Scenario(
         schema_version=SCHEMA_VERSION,
         episode_id=draft.scenario_id,
@@ -130,6 +130,22 @@ def expand(draft: Draft) -> Scenario:
             for t, (state, gold) in enumerate(zip(states, golds, strict=True))
         ),
     )
+
+
+def label(draft: Draft) -> tuple[dict[str, Question], dict[str, dict[str, str]]]:
+    """Questions with opaque labels, and what the labels mean: by seed, scenario and question alone."""
+    questions, semantics = {}, {}
+    for name, question in draft.questions.items():
+        coded = _shuffled(question.options, draft, name, "label")
+        label_of = {value: f"K{i:02d}" for i, value in enumerate(coded, start=1)}
+        listed = _shuffled(question.options, draft, name, "order")
+        questions[name] = Question(
+            type="choice",
+            instructions=question.instructions,
+            criteria={label_of[v]: f"{v}: {question.options[v]}" for v in listed},
+        )
+        semantics[name] = {label_of[v]: v for v in listed}
+    return questions, semantics
 
 
 def _state_at(draft: Draft, t: int) -> State:
@@ -212,21 +228,6 @@ def _check_spec(draft: Draft, golds: Sequence[Mapping[str, str]]) -> list[str]:
     unused = set(draft.questions) - spec.questions()
     problems += [f"{draft.scenario_id}: question {q} is used by no branch" for q in sorted(unused)]
     return problems
-
-
-def _label(draft: Draft) -> tuple[dict[str, Question], dict[str, dict[str, str]]]:
-    questions, semantics = {}, {}
-    for name, question in draft.questions.items():
-        coded = _shuffled(question.options, draft, name, "label")
-        label_of = {value: f"K{i:02d}" for i, value in enumerate(coded, start=1)}
-        listed = _shuffled(question.options, draft, name, "order")
-        questions[name] = Question(
-            type="choice",
-            instructions=question.instructions,
-            criteria={label_of[v]: f"{v}: {question.options[v]}" for v in listed},
-        )
-        semantics[name] = {label_of[v]: v for v in listed}
-    return questions, semantics
 
 
 def _shuffled(options: Mapping[str, str], draft: Draft, name: str, purpose: str) -> list[str]:

@@ -158,7 +158,11 @@ class EpisodeSummary(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What a suite is, by digest. Unknown keys are read over; `name` and `generator` are ours."""
+    """What a suite is, by digest. Unknown keys are read over.
+
+    `name`, `generator` (digests of the sources) and `generation` (the parameters of a generated
+    suite, its seed among them) are ours.
+    """
 
     schema_version: str
     episodes: list[EpisodeSummary]
@@ -166,6 +170,7 @@ class Manifest(msgspec.Struct, frozen=True):
     dataset_hash: str
     name: str = ""
     generator: Any = msgspec.field(default_factory=dict)
+    generation: Any = msgspec.field(default_factory=dict)
 
 
 class Suite(msgspec.Struct, frozen=True):

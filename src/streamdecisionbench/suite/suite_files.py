@@ -73,7 +73,11 @@ def scenario_to_json(scenario: Scenario) -> dict[str, Any]:
 
 
 def make_suite(
-    scenarios: Iterable[Scenario], *, name: str = "", generator: Mapping[str, str] | None = None
+    scenarios: Iterable[Scenario],
+    *,
+    name: str = "",
+    generator: Mapping[str, str] | None = None,
+    generation: Mapping[str, Any] | None = None,
 ) -> Suite:
     """A suite with its manifest computed from the scenarios."""
     by_id: dict[str, Scenario] = {}
@@ -90,6 +94,7 @@ def make_suite(
         hashes=hashes,
         dataset_hash=digest(hashes),
         generator=dict(generator or {}),
+        generation=dict(generation or {}),
     )
     return Suite(manifest=manifest, scenarios=by_id)
 
@@ -121,6 +126,8 @@ def write_suite(suite: Suite, folder: str | Path) -> None:
     for key, text in texts.items():
         write_text(folder / f"{require_id(key, what='id of a scenario')}.json", text)
     manifest = msgspec.to_builtins(suite.manifest)
+    if not manifest["generation"]:
+        del manifest["generation"]  # only generated suites have parameters
     write_text(folder / MANIFEST_FILE, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
 
 

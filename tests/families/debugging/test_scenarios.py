@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.baselines.policies import first_option, lexical_overlap
 from streamdecisionbench.families.debugging import DRAFTS, RULES
 from streamdecisionbench.suite.authoring import Draft, expand
 from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sizes import estimate_tokens
+from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
 
 SCENARIOS = {draft.scenario_id: expand(draft) for draft in DRAFTS}
 TITLES = {

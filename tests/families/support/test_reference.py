@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.baselines.policies import first_option, lexical_overlap
 from streamdecisionbench.families.support import (
     DRAFTS,
     RULES,
@@ -23,6 +22,7 @@ from streamdecisionbench.families.support.rules import INTERCOM_RULES, PAYMENT_R
 from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sizes import estimate_tokens
+from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
 from tests.families.cases import Case, survivors
 from tests.families.support import test_intercom_call as intercom_call
 from tests.families.support import test_payment_call as payment_call

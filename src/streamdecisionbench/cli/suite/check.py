@@ -1,4 +1,4 @@
-"""`sdb suite check`: references run again over every stored state."""
+"""`sdb suite check`: is a suite still what its sources say?"""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ def register(app: typer.Typer) -> None:
 
 
 def check(data: SuiteData = None) -> None:
-    """Re-run the references over every stored state and rebuild the suite to compare digests."""
+    """Re-run the references over every stored state and make the suite again to compare digests:
+    the built-in one from its sources, a generated one from its manifest alone."""
     from streamdecisionbench.cli.loading import load_suite
     from streamdecisionbench.errors import InputError
+    from streamdecisionbench.families.generate import regenerate
     from streamdecisionbench.families.sdb_v1 import build as build_suite
     from streamdecisionbench.families.sdb_v1 import recheck
 
@@ -35,6 +37,8 @@ def check(data: SuiteData = None) -> None:
             for key, value in fresh.manifest.hashes.items()
             if suite.manifest.hashes.get(key) != value
         ]
+    elif suite.manifest.generation:
+        problems += regenerate(suite)
     if problems:
         raise InputError(
             "\n  ".join([f"{len(problems)} problem(s)", *problems[:20]]), where=suite.name

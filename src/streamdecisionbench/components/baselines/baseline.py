@@ -12,11 +12,11 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from streamdecisionbench.components.baselines.policies import first_option, lexical_overlap
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Options, Request
 from streamdecisionbench.components.providers.endpoint import refuse
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.digest import digest
+from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
 
 __all__ = ["POLICIES", "Baseline", "constant", "create", "draw"]
 

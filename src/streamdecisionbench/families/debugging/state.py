@@ -7,8 +7,8 @@ for: no ages, no badges, no owners.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from streamdecisionbench.families.debugging.rules import POLICY, rule_lines
@@ -25,6 +25,7 @@ class Material:
     session: dict[str, Any]
     earlier_run: dict[str, Any]
     cursor: str
+    policy: Mapping[str, object] = field(default_factory=lambda: POLICY)
 
 
 def projector(material: Material) -> Callable[[Sequence[Event], int], State]:
@@ -33,7 +34,7 @@ def projector(material: Material) -> Callable[[Sequence[Event], int], State]:
     def project(events: Sequence[Event], now: int) -> State:
         state: State = {
             "rules": rule_lines(),
-            "policy": copy.deepcopy(POLICY),
+            "policy": copy.deepcopy(dict(material.policy)),
             "clock": {"now": now},
             "session": copy.deepcopy(material.session),
             "runs": [copy.deepcopy(material.earlier_run)],

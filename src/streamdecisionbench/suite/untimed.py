@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from streamdecisionbench.components.baselines.policies import first_option, lexical_overlap
 from streamdecisionbench.suite.scenario import Scenario
+from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
 
 __all__ = ["POLICIES", "best_constant", "states_right"]
 

@@ -1,0 +1,281 @@
+"""How a run ends: green, too narrow, uncompiled, without the pinned test, or with failures."""
+
+from __future__ import annotations
+
+from streamdecisionbench.families.debugging import events as say
+from streamdecisionbench.families.debugging.generator.project import (
+    ABSENT,
+    GREEN,
+    IN_VAIN,
+    NARROW,
+    NOT_COMPILED,
+    SourceFile,
+)
+from streamdecisionbench.families.debugging.generator.session import RUNNING, Failing, Session
+from streamdecisionbench.suite.generation.situations import Situation
+
+__all__ = ["RESULTS", "next_file"]
+
+_WIDER = {"target": "module", "module": "full", "full": "full"}
+
+
+def next_file(session: Session) -> SourceFile:
+    """Whose door the next failure lies at: first the files and teams that no card has named yet."""
+    project = session.project
+    return session.draws.choose(session.unnamed() or [*project.ours, *project.theirs])
+
+
+def _ends(session: Session) -> bool:
+    return _runs(session) and not session.changed
+
+
+def _ends_without_failure(session: Session) -> bool:
+    return _ends(session) and (session.has_time_for(7) or not session.unnamed())
+
+
+def _runs(session: Session) -> bool:
+    return session.phase == RUNNING and session.process == "running"
+
+
+def _passed_before(session: Session) -> list[str]:
+    return [t for t in session.in_scope() if session.outcome.get(t) == "passed"]
+
+
+def _not_new(session: Session) -> list[str]:
+    """Tests of the scope that would not count as newly failing."""
+    return [t for t in session.in_scope() if session.outcome.get(t) != "passed"]
+
+
+def _run_on(session: Session) -> None:
+    """The run takes its time, at least until no save is in its grace any more."""
+    session.go_on(session.script.pace(2, 4))
+    session.go_on(max(session.grace_left(), 0))
+
+
+def _some_skipped(session: Session) -> int:
+    return session.draws.between(0, session.policy("max_skipped") + 2)
+
+
+def _card_for(session: Session, failing: Failing, because: str) -> None:
+    """The selected failure's card: ours to inspect, or another team's to take over."""
+    session.blame = failing.file
+    if failing.file.team == session.project.team:
+        session.show("inspect", because, inspect_file=failing.file.path)
+    else:
+        session.owed = failing.file.team
+        session.show("delegate", because, owner=failing.file.team)
+
+
+def _too_old(session: Session) -> None:
+    """A watched file is saved while the run goes on, so its result counts for nothing."""
+    if not session.changed:
+        session.go_on(1)
+        file = session.draws.choose(session.project.ours)
+        session.edit(file, "an edit while the run goes on")
+        session.go_on(session.draws.between(1, 2))
+        session.save(file, session.colleague()[0], "saved after the start: the result will be old")
+    session.go_on(session.script.pace(1, 3))
+    failing = [Failing(session.project.pinned, next_file(session))]
+    session.end("cause: the run ends, older than a save", failing=failing, skipped=0)
+    if session.grace_left() > 0:
+        session.show("wait", f"{session.run} ends within the grace of a save")
+        session.let_grace_pass()
+    session.show_rerun(session.widest(), f"a watched file was saved after {session.run} started")
+
+
+def _green(session: Session) -> None:
+    _run_on(session)
+    most = session.policy("max_skipped")
+    skipped = most if session.draws.chance(0.7) else session.draws.between(0, most)
+    session.end("cause: the run ends green and wide enough", skipped=skipped)
+    session.show("ready", f"{session.run} is green and wide enough")
+
+
+def _too_narrow(session: Session) -> None:
+    _run_on(session)
+    skipped = session.policy("max_skipped") + session.draws.between(1, 3)
+    session.end("cause: the run ends green, but too much was skipped", skipped=skipped)
+    session.show_rerun(_WIDER[session.scope], f"{session.run} skipped {skipped} tests")
+
+
+def _uncompiled(session: Session) -> None:
+    """An error in a file, whoever owns it, behind a warning in another."""
+    _run_on(session)
+    unnamed = [f for f in session.project.ours if f.path not in session.answered]
+    theirs = session.project.uncompiled
+    asked = theirs.path in session.project.file_options and theirs not in session.project.ours
+    file = theirs if asked else session.draws.choose(unnamed or session.project.ours)
+    word = session.draws.choose(session.project.words)
+    messages = session.draws.sample(session.project.tools.compiler, 2)
+    session.end(
+        "cause: the run ends with a compiler error",
+        absent=session.in_scope(),
+        skipped=_some_skipped(session),
+        compiler=[
+            say.diagnostic("warning", session.project.ours[0].path, f"unused '{word}'"),
+            say.diagnostic("error", file.path, messages[0].format(word=word)),
+            say.diagnostic("error", session.other_file(file).path, messages[1].format(word=word)),
+        ],
+    )
+    session.blame = file
+    session.show("inspect", f"{session.run} did not compile {file.path}", inspect_file=file.path)
+
+
+def _without_the_pinned(session: Session) -> None:
+    """The pinned test was not executed, which outranks a failure elsewhere."""
+    _run_on(session)
+    others = [t for t in session.in_scope() if t != session.project.pinned]
+    failing = [Failing(session.draws.choose(others), next_file(session))]
+    session.end(
+        "cause: the run ends without the pinned test",
+        failing=failing,
+        absent=[session.project.pinned],
+        skipped=_some_skipped(session),
+    )
+    session.show_rerun("target", f"{session.run} did not execute the pinned test")
+
+
+def _pinned_still_fails(session: Session) -> None:
+    """No failure is new: the pinned test goes first, though it is not first in the list."""
+    _run_on(session)
+    pinned = session.project.pinned
+    others = [t for t in _not_new(session) if t != pinned]
+    same = session.draws.chance(0.4)
+    error = session.project.session["original_error"] if same else session.new_error()
+    selected = Failing(pinned, next_file(session), error)
+    failing = [Failing(t, session.other_file(selected.file)) for t in others[:1]]
+    session.end(
+        "cause: the run ends, the pinned test still fails",
+        failing=[*failing, selected],
+        skipped=_some_skipped(session),
+    )
+    _card_for(session, selected, f"the pinned test is selected from {session.run}")
+
+
+def _a_new_failure(session: Session) -> None:
+    """A newly failing test goes before the pinned one and before its place in the list."""
+    _run_on(session)
+    pinned = session.project.pinned
+    fresh = session.draws.choose([t for t in _passed_before(session) if t != pinned])
+    selected = Failing(fresh, next_file(session))
+    old = [t for t in _not_new(session) if t != fresh][:1]
+    if session.outcome.get(pinned) == "failed" and session.draws.chance(0.8):
+        old = [pinned]
+    failing = [Failing(t, session.other_file(selected.file), session.new_error()) for t in old]
+    session.end(
+        "cause: the run ends with a newly failing test",
+        failing=[*failing, selected],
+        skipped=_some_skipped(session),
+    )
+    _card_for(session, selected, f"{fresh} is newly failing in {session.run}")
+
+
+def _two_new_failures(session: Session) -> None:
+    """Two newly failing tests, the pinned one second: the list decides."""
+    _run_on(session)
+    pinned = session.project.pinned
+    fresh = session.draws.choose([t for t in _passed_before(session) if t != pinned])
+    selected = Failing(fresh, next_file(session))
+    second = Failing(pinned, session.other_file(selected.file), session.new_error())
+    session.end(
+        "cause: the run ends with two newly failing tests",
+        failing=[selected, second],
+        skipped=_some_skipped(session),
+    )
+    _card_for(session, selected, f"the first of two new failures in {session.run}")
+
+
+def _first_in_the_list(session: Session) -> None:
+    """The pinned test passed, nothing is new: list order."""
+    _run_on(session)
+    old = [t for t in _not_new(session) if t != session.project.pinned]
+    selected = Failing(old[0], next_file(session))
+    failing = [selected, *(Failing(t, session.other_file(selected.file)) for t in old[1:2])]
+    session.end(
+        "cause: the run ends, an old failure is left",
+        failing=failing,
+        skipped=_some_skipped(session),
+    )
+    _card_for(session, selected, f"{selected.test} is first in the list of {session.run}")
+
+
+def _not_fixed(session: Session) -> None:
+    """The team that had taken an earlier run has to take this one anew."""
+    _run_on(session)
+    file = next(f for f in session.project.theirs if f.team == session.committed)
+    pinned = session.project.pinned
+    old = [t for t in _not_new(session) if t != pinned] or [pinned]
+    selected = Failing(old[0], file, session.new_error())
+    session.end(
+        "cause: the run ends, the hand-over has not helped",
+        failing=[selected],
+        skipped=_some_skipped(session),
+    )
+    _card_for(session, selected, f"{session.run} needs a commitment of its own")
+
+
+def _others_passed_before(session: Session) -> bool:
+    pinned = session.project.pinned
+    return _ends(session) and any(t != pinned for t in _passed_before(session))
+
+
+_FAILURE = ("selection", "frame", "owner", "patterns", "order")
+
+RESULTS: tuple[Situation[Session], ...] = (
+    Situation(
+        "result", "result older than a save", ("changed", "runs", "wait"), _runs, _too_old, 1
+    ),
+    Situation(
+        "result",
+        GREEN,
+        ("ready", "coverage", "target_result"),
+        _ends_without_failure,
+        _green,
+        1,
+    ),
+    Situation(
+        "result",
+        NARROW,
+        ("coverage",),
+        lambda s: _ends_without_failure(s) and s.scope != "full",
+        _too_narrow,
+    ),
+    Situation("result", NOT_COMPILED, ("compiler", "order", "target_result"), _ends, _uncompiled),
+    Situation(
+        "result",
+        ABSENT,
+        ("not_executed",),
+        _ends_without_failure,
+        _without_the_pinned,
+    ),
+    Situation(
+        "result",
+        "pinned test still fails",
+        (*_FAILURE, "target_result"),
+        lambda s: _ends(s) and s.outcome.get(s.project.pinned) == "failed",
+        _pinned_still_fails,
+    ),
+    Situation("result", "a new failure", _FAILURE, _others_passed_before, _a_new_failure),
+    Situation(
+        "result",
+        "two new failures",
+        _FAILURE,
+        lambda s: _others_passed_before(s) and s.outcome.get(s.project.pinned) == "passed",
+        _two_new_failures,
+    ),
+    Situation(
+        "result",
+        "first in the list",
+        _FAILURE,
+        lambda s: _ends(s) and any(t != s.project.pinned for t in _not_new(s)),
+        _first_in_the_list,
+    ),
+    Situation(
+        "result",
+        IN_VAIN,
+        (*_FAILURE, "commitment"),
+        lambda s: _ends(s) and bool(s.committed) and bool(_not_new(s)),
+        _not_fixed,
+        1,
+    ),
+)

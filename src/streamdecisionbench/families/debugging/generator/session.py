@@ -1,0 +1,260 @@
+"""A debugging session while it is being generated: what is going on, and verbs that move it on.
+
+The session keeps its own account of runs, saves and results. From it situations declare the card
+that should show; nothing here calls the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from streamdecisionbench.families.debugging import events as say
+from streamdecisionbench.families.debugging.generator.project import Person, Project, SourceFile
+from streamdecisionbench.suite.authoring import Event
+from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.script import Script
+
+__all__ = ["Failing", "Session"]
+
+IDLE, DUE, RUNNING = "idle", "due", "running"
+"""Phases: nothing runs and a card shows; a rerun card shows; a run is active."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A test that fails, and the file at whose door its error lies."""
+
+    test: str
+    file: SourceFile
+    error: str = ""
+
+
+@dataclass
+class Session:
+    """The world of one session."""
+
+    script: Script
+    draws: Draws
+    project: Project
+    phase: str = IDLE
+    card: str = "inspect"
+    process: str = "idle"
+    target: str = "original_error"
+    run: str = "r1"
+    scope: str = "module"
+    started: int = -9
+    sign: int = 0
+    """Tick of the active run's last sign of life."""
+    paused: bool = False
+    eventful: bool = False
+    """Whether this run has had its incident; one is enough."""
+    runs: int = 1
+    outcome: dict[str, str] = field(default_factory=dict)
+    """Test → passed or failed in the most recent run that executed it."""
+    saved: int = -99
+    """Tick of the last save of a watched file."""
+    changed: list[SourceFile] = field(default_factory=list)
+    """Watched files saved after the last start."""
+    blame: SourceFile | None = None
+    """The file at whose door the failure on the card lies."""
+    owed: str = ""
+    """The team a delegate card names."""
+    committed: str = ""
+    """The team that last committed, to whichever run."""
+    answered: set[str] = field(default_factory=set)
+    """Files and teams that some card has named already."""
+    utterances: int = 0
+    open_speech: tuple[str, Person, str] | None = None
+    """A partial utterance still to be completed: id, speaker, final text."""
+
+    # --- what shows ------------------------------------------------------------------------------
+
+    def show(self, card: str, because: str, **branch: str) -> None:
+        """The card from now on, with both badges as they stand."""
+        self.card = card
+        self.answered.update(branch.values())
+        badges = {"process": self.process, "target_result": self.target}
+        self.script.decide({"route": card, **badges, **branch}, because)
+
+    def show_rerun(self, scope: str, because: str) -> None:
+        self.phase, self.scope = DUE, scope
+        self.show("rerun", because, rerun_scope=scope)
+
+    # --- editor ----------------------------------------------------------------------------------
+
+    def edit(self, file: SourceFile, note: str) -> None:
+        self.script.emit(say.edit(self.now, file.path, note))
+
+    def save(self, file: SourceFile, by: str, note: str) -> None:
+        """A watched file is saved; from now on it differs from what the last run saw."""
+        self.script.emit(say.save(self.now, file.path, by, note))
+        self.saved = self.now
+        if self.started < self.now and file not in self.changed:
+            self.changed.append(file)
+
+    def grace_left(self) -> int:
+        """Ticks until the last save of a watched file has left its grace."""
+        return self.saved + self.policy("save_grace_ticks") - self.now
+
+    def let_grace_pass(self) -> None:
+        self.script.wait(max(self.grace_left(), 0))
+
+    def widest(self) -> str:
+        """The scope of a rerun after all changes."""
+        return max((f.scope for f in self.changed), key=["target", "module", "full"].index)
+
+    # --- runs ------------------------------------------------------------------------------------
+
+    def start(self, note: str) -> None:
+        """A run of the scope on the card starts."""
+        self.runs += 1
+        self.run = f"r{self.runs}"
+        self.script.emit(say.run_start(self.now, self.run, self.scope, note))
+        self.phase, self.process, self.eventful = RUNNING, "running", False
+        self.started = self.sign = self.now
+        self.changed = []
+        self.show("wait", f"{self.run} starts")
+
+    def print_line(self, note: str, text: str = "") -> None:
+        """The active run prints something, which is a sign of life."""
+        line = text or self.draws.choose(self.project.tools.progress)
+        share = 10 * self.draws.between(1, 9)
+        self.script.emit(say.run_output(self.now, line.format(share=share), note))
+        self.sign = self.now
+
+    def go_on(self, ticks: int) -> None:
+        """The active run runs on and prints often enough not to seem stalled."""
+        for _ in range(ticks):
+            self.script.wait(1)
+            silence = self.now - self.sign
+            if silence >= self.policy("stall_ticks") - 1 or self.draws.chance(0.15):
+                self.print_line("the run prints in time")
+
+    def until_silence(self, ticks: int) -> None:
+        """Time passes until the run has been silent for exactly this long."""
+        self.script.wait(self.sign + ticks - self.now)
+
+    def end(
+        self,
+        note: str,
+        *,
+        failing: Sequence[Failing] = (),
+        absent: Sequence[str] = (),
+        skipped: int,
+        compiler: Sequence[dict[str, str]] = (),
+        stopped: bool = False,
+    ) -> None:
+        """The runner reports. Every test of the scope has passed, failed or is absent."""
+        failed = {f.test: f for f in failing}
+        passed = [t for t in self.in_scope() if t not in failed and t not in absent]
+        self.script.emit(
+            say.run_end(
+                self.now,
+                note,
+                passed=passed,
+                failed=[self._report(f) for f in failing],
+                skipped=skipped,
+                compiler=compiler,
+                end="stopped" if stopped else "complete",
+            )
+        )
+        self.phase, self.process, self.paused = IDLE, "idle", False
+        self.blame = None
+        self.outcome |= dict.fromkeys(passed, "passed") | dict.fromkeys(failed, "failed")
+        self.target = self._badge(passed, failed)
+
+    def in_scope(self) -> tuple[str, ...]:
+        return self.project.tests[self.scope]
+
+    def _badge(self, passed: Sequence[str], failed: dict[str, Failing]) -> str:
+        pinned = self.project.pinned
+        if pinned in passed:
+            return "passed"
+        if pinned not in failed:
+            return "not_run"
+        same = failed[pinned].error == self.project.session["original_error"]
+        return "original_error" if same else "different_error"
+
+    def _report(self, failing: Failing) -> dict[str, object]:
+        error = failing.error or self.new_error()
+        return say.failure(failing.test, error, *self.frames(failing.file))
+
+    def frames(self, file: SourceFile) -> list[str]:
+        """A traceback: a library inside, the file, a caller of another owner, the test outside."""
+        line = self.draws.between
+        callers = [f for f in (*self.project.ours, *self.project.theirs) if f != file]
+        inside_out = [
+            f"{file.path}:{line(8, 140)}",
+            f"{self.draws.choose(callers).path}:{line(8, 140)}",
+        ]
+        inside_out.append(f"{self.project.test_file.path}:{line(12, 90)}")
+        if self.draws.chance(0.5):
+            library = self.draws.choose(self.project.libraries)
+            inside_out.insert(
+                0, f"{self.project.tools.vendor.format(library=library)}:{line(20, 400)}"
+            )
+        if self.project.session["frame_order"] == "innermost_last":
+            inside_out.reverse()
+        return inside_out
+
+    def other_file(self, file: SourceFile) -> SourceFile:
+        """A file of another owner, so that taking the wrong failure shows."""
+        everything = (*self.project.ours, *self.project.theirs)
+        return self.draws.choose([f for f in everything if f.team != file.team])
+
+    def new_error(self) -> str:
+        """An error text unlike the original one."""
+        while True:
+            a = self.draws.between(2, 900)
+            text = self.draws.choose(self.project.tools.errors).format(
+                a=a, b=a + self.draws.between(1, 90), word=self.draws.choose(self.project.words)
+            )
+            if text != self.project.session["original_error"]:
+                return text
+
+    # --- people ----------------------------------------------------------------------------------
+
+    def chat(self, who: Person, text: str, note: str) -> Event:
+        self.utterances += 1
+        return say.chat(self.now, f"m{self.utterances}", who, text, note)
+
+    def partial(self, who: Person, text: str, final_text: str, note: str) -> Event:
+        """Speech that is still going on; `final_text` is what it will turn out to be."""
+        self.utterances += 1
+        ident = f"m{self.utterances}"
+        self.open_speech = (ident, who, final_text)
+        return say.voice(self.now, ident, who, text, note, final=False)
+
+    def complete(self, note: str) -> Event:
+        """The open utterance becomes final."""
+        if self.open_speech is None:
+            raise ValueError("nobody is speaking")
+        ident, who, text = self.open_speech
+        self.open_speech = None
+        return say.voice(self.now, ident, who, text, note)
+
+    def colleague(self) -> Person:
+        return self.draws.choose(self.project.own_people)
+
+    def outsider(self, team: str) -> Person:
+        return self.draws.choose(self.project.other_people[team])
+
+    def unnamed(self) -> list[SourceFile]:
+        """Doors at which a failure still has to lie, so that every option has its turn."""
+        project = self.project
+        doors = [f for f in project.ours if f.path not in self.answered]
+        return doors + [f for f in project.theirs[:1] if f.team not in self.answered]
+
+    def has_time_for(self, ticks: int) -> bool:
+        """Whether there is time for something else than the doors still unnamed."""
+        return self.script.steps - self.now >= ticks + 7 * len(self.unnamed())
+
+    # --- shorthand -------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> int:
+        return self.script.now
+
+    def policy(self, name: str) -> int:
+        return int(self.project.policy[name])

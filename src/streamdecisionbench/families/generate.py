@@ -1,0 +1,159 @@
+"""New suites from a seed: the same parameters give the same bytes, on any machine."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.families.registry import FAMILY_MODULES, has
+from streamdecisionbench.suite.generation.compose import Kind, Solver, compose
+from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.parameters import Parameters
+from streamdecisionbench.suite.generation.seat import Seat
+from streamdecisionbench.suite.generation.situations import deal
+from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.suite.suite_files import make_suite
+
+__all__ = ["generate", "generated_families", "generator_digests", "regenerate"]
+
+_TICKS_PER_SITUATION = 10
+"""A session is dealt one situation for this many ticks; the others are free."""
+
+
+def generated_families(wording: str = "listed") -> list[str]:
+    """Families that have a generator for this wording, in reported order."""
+    return [
+        family
+        for family, module in FAMILY_MODULES.items()
+        if has(module, "generator") and wording in _generator(family).WORDINGS
+    ]
+
+
+def generate(parameters: Parameters, second: Mapping[str, Solver] | None = None) -> Suite:
+    """The suite these parameters name. `second` has an independent solver for some families.
+
+    Scenarios of a family take turns between its kinds. Raises where a scenario cannot be made, and
+    where a second solver differs from the reference.
+    """
+    _check(parameters)
+    scenarios = [
+        scenario
+        for family in parameters.families
+        for scenario in _family(parameters, family, (second or {}).get(family))
+    ]
+    return make_suite(
+        scenarios,
+        name=f"SDB {parameters.split} {parameters.seed}",
+        generator=generator_digests(parameters.families),
+        generation=msgspec.to_builtins(parameters),
+    )
+
+
+def regenerate(suite: Suite) -> list[str]:
+    """Everything in which a generated suite differs from what its manifest says it is."""
+    stated = suite.manifest.generation
+    try:
+        parameters = msgspec.convert(stated, Parameters)
+    except msgspec.ValidationError as error:
+        return [f"manifest.json: generation: {error}"]
+    digests = generator_digests(parameters.families)
+    moved = sorted(
+        name
+        for name in {*digests, *suite.manifest.generator}
+        if digests.get(name) != suite.manifest.generator.get(name)
+    )
+    if moved:
+        return [
+            f"{name}: is not the source that generated the suite; use the version it was made with"
+            for name in moved
+        ]
+    fresh = generate(parameters)
+    names = list(dict.fromkeys([*suite.manifest.hashes, *fresh.manifest.hashes]))
+    return [
+        f"{name}: is not what seed {parameters.seed} generates"
+        for name in names
+        if suite.manifest.hashes.get(name) != fresh.manifest.hashes.get(name)
+    ]
+
+
+def generator_digests(families: tuple[str, ...]) -> dict[str, str]:
+    """SHA-256 of every source file that generated scenarios of these families depend on."""
+    root = Path(str(resources.files("streamdecisionbench")))
+    files = [root / "families" / "generate.py", root / "suite" / "authoring.py"]
+    files += (root / "suite" / "generation").glob("*.py")
+    files += (root / "suite" / name for name in ("sizes.py", "trivial_policies.py", "untimed.py"))
+    for family in families:
+        home = root / "families" / FAMILY_MODULES[family]
+        files += (p for p in home.glob("*.py") if p.name != "misreadings.py")
+        files += (home / "generator").rglob("*.py")
+    return {
+        path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(files)
+    }
+
+
+def _check(parameters: Parameters) -> None:
+    parameters.check()
+    able = generated_families(parameters.wording)
+    for family in parameters.families:
+        if family not in able:
+            what = (
+                "is no family"
+                if family not in FAMILY_MODULES
+                else (f"has no {parameters.wording} wording")
+            )
+            raise InputError(f"--families: {family} {what}", fix=f"choose from {', '.join(able)}")
+    if not parameters.families or len(set(parameters.families)) < len(parameters.families):
+        raise InputError(
+            "--families names nothing, or one family twice", fix=f"choose from {', '.join(able)}"
+        )
+
+
+def _family(parameters: Parameters, family: str, second: Solver | None) -> Iterator[Scenario]:
+    kinds: tuple[Kind[Any], ...] = _generator(family).KINDS
+    draws = Draws(parameters.seed, parameters.split, family)
+    hands = {}
+    for place, kind in enumerate(kinds):
+        sessions = len(range(place, parameters.per_family, len(kinds)))
+        if sessions:
+            most = parameters.steps // _TICKS_PER_SITUATION
+            hands[kind.name] = deal(
+                kind.situations, sessions, most, draws.fork(kind.name, "agenda")
+            )
+    for number in range(parameters.per_family):
+        kind = kinds[number % len(kinds)]
+        index = number // len(kinds)
+        seat = Seat(
+            split=parameters.split,
+            wording=parameters.wording,
+            number=number,
+            suite=draws.fork("suite"),
+            agenda=tuple(hands[kind.name][index]),
+        )
+        yield compose(
+            kind,
+            scenario_id(parameters, family, kind.name, number),
+            parameters,
+            seat,
+            draws.fork(kind.name, index),
+            second,
+        )
+
+
+def scenario_id(parameters: Parameters, family: str, kind: str, number: int) -> str:
+    """Unlike the id of any other seed or split, so that recordings of two suites never mix."""
+    module = FAMILY_MODULES[family]
+    return f"{module}_{kind}_{parameters.split}{parameters.seed}_{number:03d}"
+
+
+def _generator(family: str) -> Any:
+    return importlib.import_module(
+        f"streamdecisionbench.families.{FAMILY_MODULES[family]}.generator"
+    )

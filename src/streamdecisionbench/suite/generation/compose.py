@@ -1,0 +1,183 @@
+"""From a kind of session and a seed to one scenario that keeps every promise.
+
+A session is played, checked, and played again from other draws until it meets what was asked. The
+reference must follow the situations' own account of what should show at every tick, and so must a
+second solver where one is given; where they differ, nothing is generated at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+import msgspec
+
+from streamdecisionbench.errors import SdbError
+from streamdecisionbench.suite.authoring import AuthoringError, Draft, expand, label
+from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.order import ambiguous_ticks
+from streamdecisionbench.suite.generation.parameters import (
+    CHANGES_TOLERANCE,
+    NOISE_TOLERANCE,
+    Parameters,
+)
+from streamdecisionbench.suite.generation.script import Script
+from streamdecisionbench.suite.generation.seat import Seat
+from streamdecisionbench.suite.generation.situations import Situation, play
+from streamdecisionbench.suite.scenario import Scenario, State
+from streamdecisionbench.suite.sizes import estimate_tokens
+from streamdecisionbench.suite.trivial_policies import lexical_overlap
+from streamdecisionbench.suite.untimed import best_constant, states_right
+
+__all__ = ["GenerationError", "Kind", "Opened", "Solver", "compose"]
+
+_W = TypeVar("_W")
+
+Solver = Callable[[State], dict[str, str]]
+
+TOKENS = (2000, 4000)
+BEST_CONSTANT = 0.30
+ATTEMPTS = 400
+_COMPLETE_ATTEMPTS = 360
+"""Up to here a session must also name every option and play its whole agenda."""
+_LABELLINGS = 40
+
+
+class GenerationError(SdbError):
+    """A scenario that could not be generated, or on which two solvers differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened(Generic[_W]):
+    """A session at tick 0, and how to make a draft of it once it is played.
+
+    `must_name` are answers that exist in this session only, or are its turn to show (its files,
+    say): as (question, value), each should be part of some decision.
+    """
+
+    world: _W
+    draft: Callable[[str], Draft]
+    must_name: frozenset[tuple[str, str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[_W]):
+    """One kind of session of a family: what can happen in it, and how it opens."""
+
+    name: str
+    situations: tuple[Situation[_W], ...]
+    open: Callable[[Script, Draws, Seat], Opened[_W]]
+    ordered: bool = False
+    """Whether the rules say how events of one tick follow each other."""
+
+
+def compose(
+    kind: Kind[_W],
+    scenario_id: str,
+    parameters: Parameters,
+    seat: Seat,
+    draws: Draws,
+    second: Solver | None = None,
+) -> Scenario:
+    """The first session, in the order of attempts, that meets everything asked of it."""
+    failures: Counter[str] = Counter()
+    for attempt in range(ATTEMPTS):
+        whole = attempt < _COMPLETE_ATTEMPTS
+        stream = draws.fork(f"attempt {attempt}")
+        script = Script(
+            stream.fork("script"),
+            steps=parameters.steps,
+            changes=parameters.changes,
+            noise=parameters.noise,
+        )
+        opened = kind.open(script, stream.fork("session"), seat)
+        played = play(opened.world, kind.situations, seat.agenda, stream.fork("situations"))
+        problem = _pace_problem(script, parameters)
+        if not problem and whole and set(seat.agenda) - set(played):
+            problem = "not everything on the agenda was played"
+        if not problem and whole and opened.must_name - _named(script):
+            problem = "an option of its own answers no state"
+        if problem:
+            failures[problem] += 1
+            continue
+        draft = replace(opened.draft(scenario_id), seed=f"{parameters.split} {parameters.seed}")
+        scenario = _expanded(draft)
+        problem = _content_problem(scenario)
+        if not problem and not kind.ordered and ambiguous_ticks(draft):
+            problem = "the order of two events in one tick would matter"
+        if problem:
+            failures[problem] += 1
+            continue
+        labelled = _labelled(draft, scenario)
+        if labelled is None:
+            failures["a policy that reads nothing is right too often"] += 1
+            continue
+        if second is not None:
+            _compare(labelled, second)
+        return labelled
+    reasons = "; ".join(f"{what} ({n}×)" for what, n in failures.most_common(3))
+    raise GenerationError(
+        f"{scenario_id}: none of {ATTEMPTS} sessions met what was asked: {reasons}."
+        " Ask for fewer changes, more steps or less noise."
+    )
+
+
+def _pace_problem(script: Script, parameters: Parameters) -> str:
+    if abs(len(script.changes()) - parameters.changes) > CHANGES_TOLERANCE:
+        return "too many or too few changes"
+    if abs(script.noise - parameters.noise) > NOISE_TOLERANCE:
+        return "too much or too little noise"
+    return ""
+
+
+def _expanded(draft: Draft) -> Scenario:
+    try:
+        return expand(draft)
+    except AuthoringError as error:
+        raise GenerationError(
+            "the reference does not follow the situations:\n  " + "\n  ".join(error.problems[:12])
+        ) from None
+
+
+def _content_problem(scenario: Scenario) -> str:
+    smallest = estimate_tokens(scenario.request(0))
+    largest = estimate_tokens(scenario.request(scenario.n - 1))
+    if smallest < TOKENS[0] or largest > TOKENS[1]:
+        return f"a request outside {TOKENS[0]}–{TOKENS[1]} tokens"
+    if best_constant(scenario) > BEST_CONSTANT * scenario.n:
+        return "one decision holds for too long"
+    return ""
+
+
+def _named(script: Script) -> set[tuple[str, str]]:
+    return {(q, value) for decision in script.decisions() for q, value in decision.items()}
+
+
+def _labelled(draft: Draft, scenario: Scenario) -> Scenario | None:
+    """Labels under which policies that read nothing stay near zero."""
+    decisions = scenario.reference()
+    for labelling in range(_LABELLINGS):
+        questions, semantics = label(replace(draft, seed=f"{draft.seed} {labelling}"))
+        first = {name: next(iter(labels.values())) for name, labels in semantics.items()}
+        if scenario.decision_spec.compose(first) in decisions:
+            continue
+        labelled = msgspec.structs.replace(
+            scenario, questions=questions, option_semantics=semantics
+        )
+        if states_right(labelled, lexical_overlap) <= scenario.n // 60:
+            return labelled
+    return None
+
+
+def _compare(scenario: Scenario, second: Solver) -> None:
+    for step in scenario.steps:
+        answers = second(json.loads(json.dumps(step.state)))
+        for question, value in step.gold.items():
+            if answers.get(question) != value:
+                raise GenerationError(
+                    f"{scenario.episode_id} tick {step.t}: the two solvers differ on {question}:"
+                    f" the reference says {value}, the other {answers.get(question)}"
+                )

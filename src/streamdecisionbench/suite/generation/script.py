@@ -1,0 +1,103 @@
+"""The script of one generated session: events as they happen, and the decision each should lead to.
+
+Situations write into it. It keeps the pace, so that the session has the wanted number of changes at
+its end, and calls for evidence that changes nothing, so that it has the wanted noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from streamdecisionbench.suite.authoring import Change, Event
+from streamdecisionbench.suite.generation.draws import Draws
+
+__all__ = ["Script", "SessionFull"]
+
+
+class SessionFull(Exception):  # noqa: N818
+    """The last tick is written: whatever a situation still had in mind does not happen."""
+
+
+class Script:
+    """A session being written, tick by tick from 0 to steps − 1."""
+
+    def __init__(self, draws: Draws, *, steps: int, changes: int, noise: float) -> None:
+        self.steps = steps
+        self.now = 0
+        self.events: list[Event] = []
+        self.distract: Callable[[], bool] = lambda: False
+        """The family's own: emits one event that changes nothing now, and says whether it could."""
+        self._draws = draws
+        self._wanted = changes
+        self._noise = noise
+        self._decisions: dict[int, tuple[dict[str, str], str]] = {}
+        self._noisy: set[int] = set()
+
+    @property
+    def noise(self) -> float:
+        """Share of ticks so far with at least one event that changes nothing."""
+        return len(self._noisy) / (self.now + 1)
+
+    def emit(self, event: Event) -> None:
+        """Something happens now."""
+        if event.at != self.now:
+            raise ValueError(f"{event.kind} at tick {event.at} is written at tick {self.now}")
+        self.events.append(event)
+
+    def trap(self, event: Event) -> None:
+        """Something happens now that must change nothing."""
+        self.emit(event)
+        self._noisy.add(self.now)
+
+    def decide(self, decision: Mapping[str, str], because: str) -> None:
+        """From now on this is the composed decision: the promise the reference is checked against.
+
+        The last word of a tick stands, since a state shows what all of the tick's events have left.
+        """
+        self._decisions[self.now] = (dict(decision), because)
+
+    def decisions(self) -> list[dict[str, str]]:
+        """The decisions declared so far, in order."""
+        return [decision for _, (decision, _) in sorted(self._decisions.items())]
+
+    def changes(self) -> tuple[Change, ...]:
+        """The promises, as an author would write them: where the decision changes, in which fields."""
+        found = []
+        before: dict[str, str] | None = None
+        for tick, (decision, because) in sorted(self._decisions.items()):
+            if before is not None and decision != before:
+                moved = {q for q in (*before, *decision) if before.get(q) != decision.get(q)}
+                found.append(Change(tick, tuple(sorted(moved)), because))
+            before = decision
+        return tuple(found)
+
+    def wait(self, ticks: int) -> None:
+        """Exactly this many ticks pass."""
+        for _ in range(ticks):
+            if self.now + 1 >= self.steps:
+                raise SessionFull
+            self.now += 1
+            if self._wants_noise():
+                self._make_noise()
+
+    def hold(self, least: int, most: int) -> None:
+        """Some ticks pass, as many as the pace allows within these bounds."""
+        self.wait(self.pace(least, most))
+
+    def pace(self, least: int, most: int) -> int:
+        """How many ticks until the next change would keep the pace, within these bounds."""
+        left = max(self._wanted - len(self.changes()), 0)
+        room = self.steps - self.now
+        ideal = room / (left + 1)
+        drawn = int(ideal) + self._draws.chance(ideal - int(ideal)) + self._draws.between(-1, 1)
+        return min(max(drawn, least), most)
+
+    def _wants_noise(self) -> bool:
+        owed = self._noise * (self.now + 1) - len(self._noisy)
+        return self._draws.chance(min(max(self._noise + (owed - 0.5) / 3, 0.0), 1.0))
+
+    def _make_noise(self) -> None:
+        if self.distract():
+            self._noisy.add(self.now)
+            if self._draws.chance(self._noise / 5):
+                self.distract()

@@ -1,0 +1,81 @@
+"""Situations: what can happen in a session, and how a session is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.script import SessionFull
+
+__all__ = ["Situation", "deal", "play"]
+
+_W = TypeVar("_W")
+
+
+@dataclass(frozen=True, slots=True)
+class Situation(Generic[_W]):
+    """One thing that happens in a family's sessions, over some ticks.
+
+    `rules` are the ids of the rules it puts to the test. `possible` says whether it can happen in
+    the world as it is; `play` makes it happen: events, the passing of time, and after every event
+    that matters the decision it should lead to. `weight` is how often it is chosen beside others;
+    `group` gathers those that take turns, so that no session is dealt all of one group.
+    """
+
+    group: str
+    name: str
+    rules: tuple[str, ...]
+    possible: Callable[[_W], bool]
+    play: Callable[[_W], None]
+    weight: int = 2
+
+
+def deal(
+    situations: Sequence[Situation[_W]], sessions: int, most: int, draws: Draws
+) -> list[list[str]]:
+    """Every situation's name to one of the sessions, so that together they show everything once.
+
+    A session is dealt at most `most`; where there are too few sessions, some situations stay out.
+    """
+    groups: dict[str, list[str]] = {}
+    for situation in draws.shuffled(situations):
+        groups.setdefault(situation.group, []).append(situation.name)
+    names = [name for group in sorted(groups) for name in groups[group]]
+    return [names[seat::sessions][:most] for seat in draws.shuffled(range(sessions))]
+
+
+def play(
+    world: _W, situations: Sequence[Situation[_W]], agenda: Sequence[str], draws: Draws
+) -> list[str]:
+    """Play situations until the session is full; those on the agenda first, wherever possible.
+
+    Returns the names of those that were played to their end.
+    """
+    due = list(agenda)
+    played: list[str] = []
+    try:
+        while True:
+            possible = [s for s in situations if s.possible(world)]
+            if not possible:
+                raise AssertionError(f"nothing can follow {played[-1:]}: a situation is missing")
+            wanted = [s for s in possible if s.name in due]
+            chosen = _choose(wanted or possible, played, draws)
+            chosen.play(world)
+            played.append(chosen.name)
+            if chosen.name in due:
+                due.remove(chosen.name)
+    except SessionFull:
+        return played
+
+
+def _choose(
+    situations: Sequence[Situation[_W]], played: Sequence[str], draws: Draws
+) -> Situation[_W]:
+    """By weight; what was played before is less likely with every time."""
+    by_name = {s.name: s for s in situations}
+    weights: Mapping[str, int] = {
+        s.name: max(12 * s.weight // (1 + 3 * played.count(s.name)), 1) for s in situations
+    }
+    return by_name[draws.weighted(weights)]

@@ -1,0 +1,107 @@
+"""`sdb suite generate` and `sdb suite coverage`, as typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import sdb
+
+FAMILY = "live_debugging"
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("generate") / "fresh"
+    done = sdb(
+        "suite", "generate", "--seed", "7", "--families", FAMILY, "--per-family", "2", "--out", out
+    )
+    assert done.returncode == 0, done.stderr
+    assert "SDB eval 7, 2 scenarios" in done.stdout
+    return out
+
+
+def test_what_was_generated_is_valid_and_can_be_made_again(fresh: Path) -> None:
+    assert sdb("validate", fresh).returncode == 0
+    done = sdb("suite", "check", "--data", fresh)
+    assert done.returncode == 0, done.stderr
+    assert "references reproduce all 120 stored states" in done.stdout
+    manifest = json.loads((fresh / "manifest.json").read_text())
+    assert manifest["generation"] == {
+        "seed": 7,
+        "families": [FAMILY],
+        "per_family": 2,
+        "steps": 60,
+        "changes": 22,
+        "noise": 0.5,
+        "wording": "listed",
+        "split": "eval",
+    }
+
+
+def test_a_manifest_that_says_otherwise_is_found_out(fresh: Path, tmp_path: Path) -> None:
+    for path in fresh.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    manifest["generation"]["seed"] = 8
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    done = sdb("suite", "check", "--data", tmp_path)
+    assert done.returncode == 2
+    assert "is not what seed 8 generates" in done.stderr
+
+
+def test_coverage_of_any_suite_fits_80_columns(fresh: Path) -> None:
+    done = sdb("suite", "coverage", "--data", fresh)
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "keeps the grace for one tick longer" in done.stdout
+    found = json.loads(sdb("suite", "coverage", "--data", fresh, "--json").stdout)
+    assert found["schema"] == "sdb-coverage/1"
+    part = found["families"][FAMILY]
+    assert part["states"] == 120
+    assert part["rules"]["wait"] > 0
+    assert sum(part["options"]["route"].values()) == 120
+
+
+def test_a_second_solver_is_asked(tmp_path: Path) -> None:
+    command = ("suite", "generate", "--seed", "7", "--per-family", "1", "--out", tmp_path / "new")
+    solver = "streamdecisionbench.families.debugging.reference:reference"
+    same = sdb(*command, "--families", FAMILY, "--second-solver", f"{FAMILY}=python:{solver}")
+    assert same.returncode == 0, same.stderr
+    other = sdb(
+        *command[:-1], tmp_path / "other", "--families", FAMILY,
+        "--second-solver", f"{FAMILY}=python:builtins:dict",
+    )  # fmt: skip
+    assert other.returncode == 2
+    assert "tick 0: the two solvers differ on route" in other.stderr
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--per-family", "0"), "choose 1 to 1000"),
+        (("--changes", "70"), "choose 12 to 24 with --steps 60"),
+        (("--steps", "1000"), "choose 30 to 72"),
+        (("--families", "poetry"), "choose from live_debugging"),
+        (("--families", ""), "choose from live_debugging"),
+        (("--split", "dev"), "choose eval or train"),
+        (("--second-solver", "nonsense"), "FAMILY is one of"),
+        (("--second-solver", f"{FAMILY}=python:no.such:thing"), "cannot be loaded"),
+    ],
+)
+def test_bad_options_are_refused_with_what_works(
+    options: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    done = sdb("suite", "generate", "--seed", "1", "--out", tmp_path / "new", *options)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+    assert not (tmp_path / "new").exists()
+
+
+def test_nothing_is_overwritten(fresh: Path) -> None:
+    done = sdb("suite", "generate", "--seed", "1", "--out", fresh)
+    assert done.returncode == 2
+    assert "is not empty" in done.stderr

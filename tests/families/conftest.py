@@ -1,0 +1,23 @@
+"""Generated suites, made once for all tests that read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from streamdecisionbench.families.generate import generate
+from streamdecisionbench.suite.generation.parameters import Parameters
+from streamdecisionbench.suite.scenario import Suite
+
+
+@pytest.fixture(scope="session")
+def generated() -> Callable[[str], Suite]:
+    """Family → ten scenarios of it, five of each kind."""
+
+    @cache
+    def make(family: str) -> Suite:
+        return generate(Parameters(seed=1, families=(family,)))
+
+    return make

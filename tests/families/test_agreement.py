@@ -1,0 +1,57 @@
+"""Two solvers, written apart from each other from the same rules, agree on every state."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+
+import pytest
+
+from streamdecisionbench.families.generate import generate, generated_families
+from streamdecisionbench.families.registry import FAMILY_MODULES, reference_of
+from streamdecisionbench.families.sdb_v1 import build
+from streamdecisionbench.suite.generation.compose import GenerationError
+from streamdecisionbench.suite.generation.parameters import Parameters
+from streamdecisionbench.suite.scenario import Scenario, State, Suite
+from tests.families.second_solvers import second_solver
+
+
+def differences(scenario: Scenario, solver: Callable[[State], dict[str, str]]) -> list[str]:
+    found = []
+    for step in scenario.steps:
+        answers = solver(json.loads(json.dumps(step.state)))
+        if answers != step.gold:
+            found.append(f"{scenario.episode_id} tick {step.t}: {answers} but {step.gold}")
+    return found
+
+
+@pytest.mark.parametrize("family", FAMILY_MODULES)
+def test_the_second_solver_agrees_on_sdb_v1(family: str) -> None:
+    solver = second_solver(family)
+    scenarios = [s for s in build() if s.task_family == family]
+    assert [line for s in scenarios for line in differences(s, solver)] == []
+
+
+@pytest.mark.parametrize("family", generated_families())
+def test_the_second_solver_agrees_on_generated_scenarios(
+    family: str, generated: Callable[[str], Suite]
+) -> None:
+    solver = second_solver(family)
+    assert [line for s in generated(family) for line in differences(s, solver)] == []
+
+
+@pytest.mark.parametrize("family", generated_families())
+def test_generation_refuses_where_the_solvers_differ_and_says_where(family: str) -> None:
+    reference = reference_of(family)
+
+    def other(state: State) -> dict[str, str]:
+        answers = reference(copy.deepcopy(state))
+        if state["clock"]["now"] == 17:
+            question = next(iter(answers))
+            answers[question] = "something else"
+        return answers
+
+    wanted = Parameters(seed=3, families=(family,), per_family=1)
+    with pytest.raises(GenerationError, match="tick 17: the two solvers differ on"):
+        generate(wanted, {family: other})

@@ -1,0 +1,106 @@
+"""The script: it keeps pace and noise, and says what was promised."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamdecisionbench.suite.authoring import Event
+from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.parameters import (
+    CHANGES_TOLERANCE,
+    NOISE_TOLERANCE,
+    change_range,
+)
+from streamdecisionbench.suite.generation.script import Script, SessionFull
+from streamdecisionbench.suite.generation.situations import Situation, deal, play
+
+
+def script(steps: int = 60, changes: int = 20, noise: float = 0.5, seed: int = 0) -> Script:
+    made = Script(Draws("test", seed), steps=steps, changes=changes, noise=noise)
+    made.distract = lambda: (made.emit(Event(made.now, "noise")), True)[1]
+    return made
+
+
+def fill(made: Script) -> None:
+    """One change after another until nothing fits any more."""
+    try:
+        for i in range(1000):
+            made.hold(1, 12)
+            made.decide({"route": str(i + 1)}, f"change {i}")
+    except SessionFull:
+        return
+    pytest.fail("a session has to end")
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10**6), st.integers(30, 72), st.floats(0, 1), st.floats(0, 0.8))
+def test_pace_and_noise_are_met(seed: int, steps: int, share: float, noise: float) -> None:
+    least, most = change_range(steps)
+    changes = round(least + share * (most - least))
+    made = script(steps, changes, noise, seed)
+    made.decide({"route": "0"}, "")
+    fill(made)
+    assert abs(len(made.changes()) - changes) <= CHANGES_TOLERANCE
+    assert abs(made.noise - noise) <= NOISE_TOLERANCE
+    assert made.now == steps - 1
+    assert all(0 <= event.at < steps for event in made.events)
+
+
+def test_the_last_word_of_a_tick_stands_and_repeats_are_no_change() -> None:
+    made = script(noise=0)
+    made.decide({"route": "a"}, "start")
+    made.wait(2)
+    made.decide({"route": "b", "x": "1"}, "overruled")
+    made.decide({"route": "c", "x": "1"}, "because of c")
+    made.wait(1)
+    made.decide({"route": "c", "x": "1"}, "nothing new")
+    made.wait(1)
+    made.decide({"route": "c", "x": "2"}, "because of x")
+    assert [(c.at, c.fields, c.because) for c in made.changes()] == [
+        (2, ("route", "x"), "because of c"),
+        (4, ("x",), "because of x"),
+    ]
+    assert made.decisions()[1] == {"route": "c", "x": "1"}
+
+
+def test_an_event_happens_when_it_is_written() -> None:
+    made = script()
+    with pytest.raises(ValueError, match="tick 3 is written at tick 0"):
+        made.emit(Event(3, "later"))
+
+
+def test_a_trap_counts_as_noise() -> None:
+    made = script(noise=0)
+    made.trap(Event(0, "trap"))
+    made.wait(3)
+    assert made.noise == pytest.approx(1 / 4)
+
+
+def situations(*names: str, group: str = "") -> list[Situation[Script]]:
+    return [
+        Situation(group, name, (), lambda world: True, lambda world: world.wait(5))
+        for name in names
+    ]
+
+
+def test_dealing_gives_everything_once_and_mixes_groups() -> None:
+    cards = [*situations(*"abcdef", group="1"), *situations(*"uvwxyz", group="2")]
+    hands = deal(cards, 3, 9, Draws("deal"))
+    assert sorted(name for hand in hands for name in hand) == sorted("abcdefuvwxyz")
+    assert all(len(set(hand) & set("abcdef")) == 2 for hand in hands)
+    assert all(len(hand) == 2 for hand in deal(cards, 3, 2, Draws("deal")))
+
+
+def test_the_agenda_comes_first_and_only_whole_situations_count() -> None:
+    world = script(steps=20, noise=0)
+    played = play(world, situations(*"abcdef"), ["c", "e"], Draws("play"))
+    assert set(played[:2]) == {"c", "e"}
+    assert len(played) == 3  # the fourth would have ended at tick 20, after the last
+
+
+def test_a_dead_end_is_an_error_of_the_family() -> None:
+    never: Situation[Script] = Situation("", "never", (), lambda world: False, lambda world: None)
+    with pytest.raises(AssertionError, match="a situation is missing"):
+        play(script(), [never], [], Draws("play"))
