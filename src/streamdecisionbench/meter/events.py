@@ -27,6 +27,9 @@ class Event(NamedTuple):
     value: Any
     outcome: str = ""
     """Of an answer: applied, superseded or late; of a judgment: correct, incorrect, or nothing."""
+    confidence: float | None = None
+    cost: float | None = None
+    """Of an answer, where the application says."""
 
 
 Sink = Callable[[Event], None]

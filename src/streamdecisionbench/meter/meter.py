@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import threading
@@ -21,8 +22,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Meter"]
 
-_GUARDED = ("publish", "answer", "judge", "end", "shadow", "reference", "give up", "export")
+_GUARDED = ("publish", "answer", "judge", "end", "shadow", "reference", "give up", "export", "log")
+RESERVED = frozenset({
+    "stream", "published_at", "requested_at", "answered_at", "applied_at", "decision", "reference",
+    "ended_at", "state", "confidence", "cost", "weight", "session", "meter", "component", "step",
+    "wall_time", "class", "outcome",
+})  # fmt: skip
+"""Columns of the log and labels of the counters that have a meaning of their own."""
+
 _MAX_GROUPS = 1000
+_METERS = itertools.count(1)
 
 
 class Meter:
@@ -60,8 +69,9 @@ class Meter:
         late_window: int = 100_000,
     ) -> None:
         self.name = name
-        self.run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.getpid()}"
-        """When this meter began, and in which process: part of every stream's id."""
+        began = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        self.run = f"{began}-{os.getpid()}-{next(_METERS)}"
+        """When and in which process this meter began: part of every stream's id."""
         self.reference = reference
         self.shadows: dict[str, None] = dict.fromkeys(shadows)
         self.by = tuple(by)
@@ -72,6 +82,8 @@ class Meter:
         self.guards = {where: _Guard(self, where) for where in _GUARDED}
         self.errors: dict[str, int] = {}
         """What went wrong inside the meter, by place; none of it reached the application."""
+        self.lost_rows = 0
+        """Rows of a decision log that could not be written."""
         self._clock = clock
         self._last_read = self._latest = -math.inf
         self._groups: dict[tuple[str, ...], Counts] = {}
@@ -87,6 +99,9 @@ class Meter:
         """A session begins. Labels go into the log; those named in `by` split the counters."""
         with self.lock:
             self._ordinal += 1
+            for taken in RESERVED & labels.keys():
+                del labels[taken]
+                self.count_error("labels")
             stream = Stream(self, str(name), self._ordinal, labels)
             self._open[stream.ordinal] = stream
             self._streams[stream.name] = stream
@@ -168,7 +183,8 @@ class Meter:
                 sink(event)
 
     def count_error(self, where: str) -> None:
-        self.errors[where] = self.errors.get(where, 0) + 1
+        with self.lock:
+            self.errors[where] = self.errors.get(where, 0) + 1
 
     def read_clock(self) -> float:
         """Seconds, never fewer than before. The lock is held."""

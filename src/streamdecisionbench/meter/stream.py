@@ -68,6 +68,10 @@ class Stream:
         }
 
     @property
+    def meter_name(self) -> str:
+        return self._meter.name
+
+    @property
     def decision(self) -> Any:
         """The decision in force, as it was given to `answer`; None before the first."""
         return self._components[APPLIED].decision
@@ -111,15 +115,31 @@ class Stream:
                     self.judge(number, found)
         return number
 
-    def answer(self, step: int, decision: Any) -> bool:
+    def answer(
+        self,
+        step: int,
+        decision: Any,
+        *,
+        confidence: float | None = None,
+        cost: float | None = None,
+    ) -> bool:
         """The component's decision for a step. Returns whether it is in force now.
 
         The newest source wins: an answer for an older step than the one in force is superseded.
-        `None` says that the request failed and there is no answer.
+        `None` says that the request failed and there is no answer. How sure the component was and
+        what the answer cost go into the log.
         """
-        return self._answer(self._components[APPLIED], step, decision)
+        return self._answer(self._components[APPLIED], step, decision, confidence, cost)
 
-    def shadow(self, component: str, step: int, decision: Any) -> bool:
+    def shadow(
+        self,
+        component: str,
+        step: int,
+        decision: Any,
+        *,
+        confidence: float | None = None,
+        cost: float | None = None,
+    ) -> bool:
         """What another component decided for a step: measured, never applied.
 
         Returns whether it would be in force. A component named in `Meter(shadows=…)` is measured
@@ -130,7 +150,7 @@ class Stream:
         if found is None:
             with self._meter.lock, self._meter.guards["shadow"]:
                 found = self._components.get(component) or self._new_shadow(component)
-        return found is not None and self._answer(found, step, decision)
+        return found is not None and self._answer(found, step, decision, confidence, cost)
 
     def judge(self, step: int, reference: Any) -> bool:
         """What was right for a step, whenever that is known, also after the stream has ended.
@@ -221,7 +241,14 @@ class Stream:
     ) -> None:
         self.end()
 
-    def _answer(self, component: _Component, number: int, decision: Any) -> bool:
+    def _answer(
+        self,
+        component: _Component,
+        number: int,
+        decision: Any,
+        confidence: float | None,
+        cost: float | None,
+    ) -> bool:
         meter = self._meter
         told: Event | None = None
         with meter.lock:
@@ -232,7 +259,7 @@ class Stream:
             with meter.guards["answer"]:
                 told = self._account(component, number, decision, outcome)
         if told is not None:
-            meter.tell(told)
+            meter.tell(told._replace(confidence=confidence, cost=cost))
         return outcome == _APPLIED
 
     def _outcome(self, component: _Component, number: int, decision: Any) -> int:

@@ -1,0 +1,248 @@
+"""The meter's decision log: rows of `sdb-decisions/1` in files that survive the process.
+
+Something is written of a state when it is published, when its answer comes and when it is judged; rows
+of the same stream and `published_at` complete each other. What happens between two flushes is one
+row. Lines are handed to the operating system whole, so a killed process loses what happened since its
+last flush, and nothing before.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import math
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.meter.decision_text import decision_text
+from streamdecisionbench.meter.events import Event
+
+if TYPE_CHECKING:
+    from streamdecisionbench.meter.meter import Meter
+
+__all__ = ["DecisionLog", "rows_of"]
+
+Row = dict[str, Any]
+
+_MOST_PENDING = 200_000
+
+
+class DecisionLog:
+    """Writes what a meter sees into a folder, every `flush_s` seconds.
+
+    A file is closed and a new one begun after `max_bytes` or `max_age_s`. With `parquet` a closed
+    file becomes a Parquet file of the same name (extra `logs`). `states` writes the states, too.
+    `fsync` waits for the disk at every flush, so that a power cut loses no more than a kill.
+    """
+
+    def __init__(
+        self,
+        meter: Meter,
+        folder: str | os.PathLike[str],
+        *,
+        flush_s: float = 1.0,
+        max_bytes: int = 64 * 1024 * 1024,
+        max_age_s: float = 3600.0,
+        states: bool = False,
+        parquet: bool = False,
+        fsync: bool = False,
+    ) -> None:
+        self.folder = os.fspath(folder)
+        self.flush_s = flush_s
+        self._meter = meter
+        self._max_bytes = max_bytes
+        self._max_age_s = max_age_s
+        self._states = states
+        self._fsync = fsync
+        self._convert = _parquet_converter() if parquet else None
+        self._happened: deque[Event] = deque()
+        self._unwritten: list[bytes] = []
+        self._writing = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._file: int | None = None
+        self._path = ""
+        self._size = 0
+        self._began = 0.0
+        self._files = 0
+        self._wall = 0.0
+        with meter.lock, meter.guards["log"]:
+            self._wall = time.time() - meter.read_clock()
+        self._closed = False
+        try:
+            os.makedirs(self.folder, exist_ok=True)  # noqa: PTH103
+        except OSError as error:
+            raise InputError(
+                f"the folder cannot be made ({error.strerror})",
+                where=self.folder,
+                fix="name a folder this process may write to",
+            ) from None
+        meter.add_sink(self)
+        atexit.register(self.close)
+
+    def __call__(self, event: Event) -> None:
+        if self._closed or len(self._happened) >= _MOST_PENDING:
+            with self._meter.lock:
+                self._meter.lost_rows += 1
+            return
+        self._happened.append(event)
+        if self._thread is None:
+            self._start()
+
+    def flush(self) -> None:
+        """Writes what has happened. Failures are counted; what could not be written waits."""
+        with self._writing, self._meter.guards["log"]:
+            events = [self._happened.popleft() for _ in range(len(self._happened))]
+            for row in rows_of(events, states=self._states, wall=self._wall):
+                with self._meter.guards["log"]:
+                    self._unwritten.append(_line(row))
+            if self._unwritten:
+                self._write()
+            if self._file is not None and self._is_full():
+                self._rotate()
+
+    def close(self) -> None:
+        """The last flush; nothing is written afterwards."""
+        if self._closed:
+            return
+        self.flush()
+        self._closed = True
+        self._wake.set()
+        with self._writing, self._meter.guards["log"]:
+            self._rotate()
+        with self._meter.lock:
+            self._meter.lost_rows += len(self._unwritten)
+        atexit.unregister(self.close)
+
+    def _start(self) -> None:
+        """The thread begins with the first event: a meter made before a fork writes after it."""
+        with self._writing:
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._keep_flushing, name="sdb-decision-log", daemon=True
+                )
+                self._thread.start()
+
+    def _keep_flushing(self) -> None:
+        while not self._wake.wait(self.flush_s):
+            self.flush()
+
+    def _write(self) -> None:
+        if self._file is None:
+            self._open()
+        if self._file is None:
+            return
+        data = b"".join(self._unwritten)
+        written = 0
+        try:
+            while written < len(data):
+                written += os.write(self._file, data[written:])
+            if self._fsync:
+                os.fsync(self._file)
+        except OSError:
+            self._abandon()
+            raise
+        self._size += len(data)
+        self._unwritten.clear()
+
+    def _abandon(self) -> None:
+        """A write failed half-way: the file ends before it, and the rows go into the next one.
+
+        Rows complete each other, so one that is written twice says nothing new.
+        """
+        excess = self._unwritten[: max(0, len(self._unwritten) - _MOST_PENDING)]
+        if excess:
+            del self._unwritten[: len(excess)]
+            with self._meter.lock:
+                self._meter.lost_rows += len(excess)
+        file, self._file = self._file, None
+        if file is not None:
+            try:
+                os.ftruncate(file, self._size)
+            finally:
+                os.close(file)
+
+    def _open(self) -> None:
+        while self._file is None:
+            self._files += 1
+            name = f"decisions-{self._meter.run}-{self._files:05}.jsonl"
+            path = os.path.join(self.folder, name)  # noqa: PTH118
+            try:
+                self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+            except FileExistsError:
+                continue
+            self._path, self._size, self._began = path, 0, time.monotonic()
+
+    def _is_full(self) -> bool:
+        return self._size >= self._max_bytes or time.monotonic() - self._began >= self._max_age_s
+
+    def _rotate(self) -> None:
+        if self._file is None:
+            return
+        os.close(self._file)
+        self._file = None
+        if self._convert is not None and self._size:
+            self._convert(self._path)
+
+
+def rows_of(events: Iterable[Event], *, states: bool = False, wall: float = 0.0) -> list[Row]:
+    """Events as rows of `sdb-decisions/1`, one for each state about which something happened."""
+    rows: dict[tuple[str, str, float], Row] = {}
+    for event in events:
+        key = (event.stream.id, event.component, event.published_at)
+        row = rows.get(key)
+        if row is None:
+            applied = event.component == "applied"
+            stream = event.stream.id if applied else f"{event.stream.id}~{event.component}"
+            row = rows[key] = {"stream": stream, "published_at": event.published_at}
+        if event.kind == "published":
+            row |= {
+                **event.stream.labels,
+                "stream": row["stream"],
+                "published_at": event.published_at,
+                "session": event.stream.name,
+                "meter": event.stream.meter_name,
+                "component": event.component,
+                "step": event.step,
+                "wall_time": _iso(wall + event.published_at),
+            }
+            if states and event.value is not None:
+                row["state"] = decision_text(event.value)
+        elif event.kind == "answered":
+            row |= {"answered_at": event.at, "decision": event.value}
+            if event.outcome == "applied":
+                row["applied_at"] = event.at
+            for name, number in (("confidence", event.confidence), ("cost", event.cost)):
+                if isinstance(number, int | float) and math.isfinite(number):
+                    row[name] = number
+        elif event.kind == "judged":
+            row["reference"] = event.value
+        else:
+            row["ended_at"] = event.at
+    return list(rows.values())
+
+
+def _line(row: Row) -> bytes:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _iso(seconds: float) -> str:
+    whole = math.floor(seconds)
+    moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
+    return f"{moment}.{int((seconds - whole) * 1e6):06}Z"
+
+
+def _parquet_converter() -> Callable[[str], None]:
+    try:
+        from streamdecisionbench.meter.parquet_file import to_parquet
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"a Parquet log needs {error.name}, which is not installed",
+            fix="pip install 'streamdecisionbench[logs]', or leave parquet out",
+        ) from None
+    return to_parquet
