@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,7 +122,8 @@ def test_system_one_with_the_real_sdk(server: Server) -> None:
                 assert sum(answer.probabilities.values()) == pytest.approx(1)
                 assert answer.probabilities[answer.choice] == answer.confidence
         with pytest.raises(TypeSafeNotFoundError, match="jev, laya-english"):
-            client.system_one(model="jev-latest", **request)
+            client.system_one(model="jev-newest", **request)
+        assert client.system_one(model="jev-latest", **request).model == "simulated:jev"
         with pytest.raises(TypeSafeUnprocessableEntityError, match="none of the 480 states"):
             client.system_one(model="quick", **request | {"state": {"now": 1}})
         listed = client.models.list().models
@@ -358,3 +360,49 @@ def test_stops_in_order(server: Server, number: signal.Signals) -> None:
     assert process.returncode == 0
     assert "answered 0 requests" in out
     assert error == ""
+
+
+def test_an_empty_host_is_not_every_address() -> None:
+    done = subprocess.run(
+        [*SERVE, "--host", "", "--port", "0"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "every address" in done.stderr
+
+
+def test_running_out_of_file_descriptors_is_told_once(tmp_path: Path) -> None:
+    """asyncio reports every client it cannot take: thousands of lines."""
+    errors = tmp_path / "errors"
+    command = ["bash", "-c", 'ulimit -n 64; exec "$@"', "serve", *SERVE, "--port", "0"]
+    with errors.open("w") as log:
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=log, text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )  # fmt: skip
+    assert process.stdout is not None
+    match = re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())
+    assert match
+    address = ("127.0.0.1", int(match[1]))
+    held: list[socket.socket] = []
+    try:
+        for _ in range(120):
+            held.append(socket.create_connection(address, timeout=10))
+        for _ in range(100):
+            if errors.read_text():
+                break
+            time.sleep(0.05)
+        time.sleep(1.2)  # asyncio tries again after a second
+        assert len(errors.read_text().splitlines()) == 1
+        for one in held:
+            one.close()
+        time.sleep(1.2)
+        connection = http.client.HTTPConnection(*address, timeout=30)
+        connection.request("GET", "/health")
+        assert connection.getresponse().status == 200
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)

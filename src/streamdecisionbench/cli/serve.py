@@ -25,8 +25,13 @@ def serve(
     ] = 8480,
     seed: Annotated[int, typer.Option(help="Moves which states go wrong and every latency.")] = 0,
     data: Annotated[
-        str, typer.Option(help="Suite folder to answer; default: the suite in the package.")
-    ] = "",
+        list[str] | None,
+        typer.Option(help="Suite folder to answer; repeatable; default: the suite in the package."),
+    ] = None,
+    any_state: Annotated[
+        bool,
+        typer.Option("--any-state", help="Answer states of no suite too, drawn blindly."),
+    ] = False,
     profile: Annotated[
         list[str] | None,
         typer.Option(help="A profile file of your own (JSON), served besides the published ones."),
@@ -34,7 +39,8 @@ def serve(
 ) -> None:
     """Serve simulations of the published settings over HTTP: System One and Responses.
 
-    The `model` of a request selects the profile (jev, astra-low, terra-none, kev-4b, …).
+    The `model` of a request selects the profile (jev, astra-low, terra-none, kev-4b, …);
+    `jev-latest` is jev.
     """
     import asyncio
 
@@ -53,11 +59,12 @@ def serve(
     for path in profile or ():
         own = find_profile(path)
         profiles[own.name] = own
-    suite = read_suite(data or builtin_suite_path())
-    simulator = Simulator(suite, seed)
+    folders = list(dict.fromkeys(data or [str(builtin_suite_path())]))
+    first, *others = (Simulator(read_suite(folder), seed) for folder in folders)
     for each in profiles.values():
-        simulator.prepare(each)
-    demo = DemoServer(simulator, profiles)
+        for simulator in (first, *others):
+            simulator.prepare(each)
+    demo = DemoServer(first, profiles, others=others, any_state=any_state)
     asyncio.run(_serve(demo, host, port))
 
 
@@ -66,11 +73,9 @@ async def _serve(demo: DemoServer, host: str, port: int) -> None:
 
     async with listen(demo.application(), host, port) as listening:
         stop = stop_signal()
-        suite = demo.simulator.suite
         typer.echo(f"simulated components on {listening.url} (stop with Ctrl-C)")
-        typer.echo(
-            f"suite: {suite.name}, {demo.simulator.states} states, seed {demo.simulator.seed}"
-        )
+        for each in (demo.simulator, *demo.others):
+            typer.echo(f"suite: {each.suite.name}, {each.states} states, seed {each.seed}")
         typer.echo(f"models: {', '.join(demo.profiles)}")
         await stop.wait()
     typer.echo(f"answered {demo.answered} requests, refused {demo.refused}")

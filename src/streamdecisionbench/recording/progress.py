@@ -93,6 +93,9 @@ class Terminal:
         self._live.update(_table(tally), refresh=True)
 
     def say(self, event: str, **facts: Any) -> None:
+        if event == "notice":
+            self._console.print(f"note: {facts.get('text', '')}", markup=False, highlight=False)
+            return
         title = facts.pop("name", event)
         text = ", ".join(f"{_plain(value)} {key}" for key, value in facts.items())
         self._console.print(f"{title}: {text}" if text else title, markup=False, highlight=False)

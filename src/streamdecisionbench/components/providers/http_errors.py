@@ -93,12 +93,12 @@ def incomplete(service: Service, limit: int | None = None) -> Fatal:
     )
 
 
-def unstructured(service: Service, what: str) -> Fatal:
+def unstructured(service: Service, what: str, error_type: str = "not_json") -> Fatal:
     """The reply is not what the schema asks for: most often the server does not enforce it."""
     if service.home:
-        return Fatal("not_json", what, fix="check that the model supports structured output")
+        return Fatal(error_type, what, fix="check that the model supports structured output")
     return Fatal(
-        "not_json",
+        error_type,
         f"{what}: {service.name} does not enforce structured output",
         fix=f"use {_ENFORCING[service.provider]}"
         if service.provider in _ENFORCING

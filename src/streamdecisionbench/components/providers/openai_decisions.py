@@ -106,6 +106,9 @@ def _read(
             name = names[position] if position < len(names) else f"#{position}"
         if answer.get("type") == "refusal":
             raise refusal(service, name if name in names else None)
+        if name not in names:
+            labels[name] = ""  # whatever it says: the contract names it as one too many
+            continue
         choice = answer.get("choice")
         if name in labels or not isinstance(choice, str):
             problem = "duplicate_answer" if name in labels else "unknown_label"

@@ -98,9 +98,8 @@ class OpenAIResponses:
         try:
             return read_object(text, what="the model's reply")
         except Fatal as error:
-            if error.error_type != "not_json":
-                raise
-        raise unstructured(self._client.service, "the model's reply is not a JSON object")
+            what, kind = str(error).partition("\n")[0], error.error_type
+        raise unstructured(self._client.service, what, kind)
 
     def _text(self, response: dict[str, Any]) -> str:
         """The output text; a refusal, a failure or a cut reply is raised."""

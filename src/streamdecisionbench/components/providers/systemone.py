@@ -112,6 +112,9 @@ class SystemOne:
         for name, answer in answers.items():
             if isinstance(answer, dict) and answer.get("type") == "refusal":
                 raise refusal(service)
+            if name not in questions:
+                labels[name] = ""  # whatever it says: the contract names it as one too many
+                continue
             if not isinstance(answer, dict) or not isinstance(answer.get("choice"), str):
                 raise Fatal(
                     "unknown_label",

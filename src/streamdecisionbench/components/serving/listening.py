@@ -11,9 +11,10 @@ import contextlib
 import logging
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -26,6 +27,7 @@ IDLE_S = 120
 """A kept-alive connection that sends nothing for this long is closed."""
 
 _BACKLOG = 1024
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ async def listen(app: Starlette, host: str, port: int) -> AsyncIterator[Listenin
     Leaving it closes what waits: a planned reply nobody is left to wait for is not an answer.
     """
     bound = _bind(host, port)
+    asyncio.get_running_loop().set_exception_handler(_once())
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
         app,
@@ -81,7 +84,27 @@ def stop_signal() -> asyncio.Event:
     return stop
 
 
+def _once() -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
+    """Tells each kind of trouble once: out of file descriptors, asyncio reports every refused client."""
+    told: set[str] = set()
+
+    def tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        what = str(context.get("message", "trouble"))
+        if what not in told:
+            told.add(what)
+            error = context.get("exception")
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            _LOG.error("%s (%s); the same is not told again", what, reason)
+
+    return tell
+
+
 def _bind(host: str, port: int) -> socket.socket:
+    if not host.strip():
+        raise InputError(
+            "--host is empty, which would mean every address of this machine",
+            fix="leave it out for 127.0.0.1, or write 0.0.0.0 to listen on all",
+        )
     # The protocol is named because asyncio turns Nagle's algorithm off only where it is; with it on,
     # a reply's body waits 40 ms for the acknowledgement of its head.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -53,9 +53,12 @@ FinishAt = Callable[[float, float], float]
 class Refusal(HTTPException):
     """A status, a message and a code, in the error shape both protocols' clients read."""
 
-    def __init__(self, status: int, message: str, *, code: str = "") -> None:
+    def __init__(
+        self, status: int, message: str, *, code: str = "", where: Sequence[str] = ()
+    ) -> None:
         super().__init__(status, message)
         self.code = code or HTTPStatus(status).phrase.lower().replace(" ", "_")
+        self.where = tuple(where)
 
 
 def on_arrival(arrived: float, service_s: float) -> float:
@@ -106,8 +109,17 @@ def application(
             wanted = ", ".join(word for word in sorted(allowed) if word != "HEAD")
             message, code = f"use {wanted} for this path", "method_not_allowed"
         kind = "invalid_request_error" if status < 500 else "server_error"
+        # `error` is what clients of OpenAI read, `detail` what those of System One do.
+        detail: Any = {"error_type": code or kind, "message": message}
+        if status == 422:
+            where = getattr(error, "where", ())
+            detail = [{"loc": ["body", *where], "msg": message, "type": code or kind}]
         return _json(
-            {"error": {"message": message, "type": kind, "param": None, "code": code}}, status
+            {
+                "error": {"message": message, "type": kind, "param": None, "code": code},
+                "detail": detail,
+            },
+            status,
         )
 
     return Starlette(routes=routes, exception_handlers={HTTPException: refuse})

@@ -7,7 +7,7 @@ time, so a client measures what it would measure against a service with the publ
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,12 @@ from streamdecisionbench.components.serving.planned_replies import (
     on_arrival,
     planned,
 )
-from streamdecisionbench.components.simulated.profiles import Profile
+from streamdecisionbench.components.simulated.blind import BadQuestionError, answer_blindly
+from streamdecisionbench.components.simulated.profiles import Profile, quantile
 from streamdecisionbench.components.simulated.simulator import Simulator, UnknownStateError
 from streamdecisionbench.components.usage import Usage
+from streamdecisionbench.suite.digest import digest
+from streamdecisionbench.suite.sizes import estimate_tokens
 
 __all__ = ["DemoServer", "find_payload"]
 
@@ -40,6 +43,9 @@ _PATHS = (
     "GET /health"
 )
 
+_ALIASES = {"jev-latest": "jev"}
+"""Names that clients send by default → the profile that answers."""
+
 _ATTEMPTS = 32
 """Places in a text at which a JSON object is looked for."""
 
@@ -48,12 +54,16 @@ _ATTEMPTS = 32
 class DemoServer:
     """What the demonstration server answers, and how much it has answered.
 
+    A state is looked for in the suite of `simulator`, then in those of `others`. With `any_state` one
+    that none of them holds gets an answer drawn from the request alone, for trying out clients.
     `finish_at` plans when a reply leaves; without limits that is its arrival plus its service time.
     """
 
     simulator: Simulator
     profiles: Mapping[str, Profile]
     finish_at: FinishAt = on_arrival
+    others: Sequence[Simulator] = ()
+    any_state: bool = False
     answered: int = 0
     refused: int = 0
 
@@ -90,6 +100,7 @@ class DemoServer:
             "status": "ok",
             "simulation": True,
             "suite": suite.name,
+            "suites": [s.suite.name for s in (self.simulator, *self.others)],
             "dataset_hash": suite.dataset_hash,
             "seed": self.simulator.seed,
             "answered": self.answered,
@@ -120,11 +131,17 @@ class DemoServer:
     def _system_one(self, body: Mapping[str, Any]) -> Planned:
         profile = self._profile(body)
         state, questions = body.get("state"), body.get("questions")
-        answer = self._answer(profile, state, questions)
+        try:
+            answer = self._answer(profile, state, questions)
+        except (UnknownStateError, Refusal):
+            if not self.any_state:
+                raise
+            return self._blind(profile, state, questions)
         probabilities, confidence = answer.probabilities or {}, answer.confidence or {}
         usage = answer.usage or Usage()
         value = {
             "model": profile.model,
+            "x_simulation": profile.description,
             "answers": {
                 name: {
                     "type": "choice",
@@ -137,6 +154,22 @@ class DemoServer:
             "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
         }
         return Planned(value, answer.service_s or 0.0)
+
+    def _blind(self, profile: Profile, state: Any, questions: Any) -> Planned:
+        seed = self.simulator.seed
+        try:
+            answers = answer_blindly(seed, state, questions)
+        except BadQuestionError as error:
+            raise Refusal(422, str(error), code="value_error", where=error.where) from None
+        asked = estimate_tokens({"state": state, "questions": questions})
+        value = {
+            "model": profile.model,
+            "x_simulation": "drawn blindly: no suite given to this server holds the state",
+            "answers": answers,
+            "usage": {"input_tokens": asked, "output_tokens": 0},
+        }
+        rank = int(digest([seed, state])[:8], 16) / 2**32
+        return Planned(value, quantile(profile.latency, rank))
 
     def _responses(self, body: Mapping[str, Any]) -> Planned:
         profile = self._profile(body)
@@ -152,7 +185,8 @@ class DemoServer:
         model = body.get("model")
         if not isinstance(model, str):
             raise Refusal(400, "the request names no `model`")
-        profile = self.profiles.get(model.removeprefix("simulated:"))
+        name = model.removeprefix("simulated:")
+        profile = self.profiles.get(_ALIASES.get(name, name))
         if profile is None:
             names = ", ".join(self.profiles)
             raise Refusal(
@@ -170,7 +204,12 @@ class DemoServer:
         for name, question in questions.items():
             if not isinstance(question, dict) or question.get("type", "choice") != "choice":
                 raise Refusal(422, f"question {name[:80]!r} is not a choice", code="not_a_choice")
-        return self.simulator.answer(profile, state, questions)
+        for simulator in (self.simulator, *self.others):
+            try:
+                return simulator.answer(profile, state, questions)
+            except UnknownStateError as error:
+                unknown = error
+        raise unknown
 
 
 def find_payload(value: Any) -> dict[str, Any]:
