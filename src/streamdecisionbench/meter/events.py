@@ -26,7 +26,9 @@ class Event(NamedTuple):
     at: float
     value: Any
     outcome: str = ""
-    """Of an answer: applied, superseded or late; of a judgment: correct, incorrect, or nothing."""
+    """Of an answer: applied, superseded or late."""
+    correct: bool | None = None
+    """Of an answer or a judgment, whichever came second: the decision was right for its own state."""
     confidence: float | None = None
     cost: float | None = None
     """Of an answer, where the application says."""

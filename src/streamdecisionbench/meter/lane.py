@@ -122,11 +122,11 @@ class Lane:
     def answer(self, step: Step, decision: str, now: int, *, applies: bool) -> None:
         """An answer for `step` is there; `applies` is what the in-force rule says."""
         step.answered = True
+        step.decision = decision
         self.counts.took(now - step.published)
         if not applies:
             self._forget(step)
             return
-        step.decision = decision
         before = self.source
         self._close(now)
         if before is not None:

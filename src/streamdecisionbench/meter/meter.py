@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Meter"]
 
-_GUARDED = ("publish", "answer", "judge", "end", "shadow", "reference", "give up", "export", "log")
+_GUARDED = (
+    "clock",
+    "publish",
+    "answer",
+    "judge",
+    "end",
+    "shadow",
+    "reference",
+    "give up",
+    "export",
+    "log",
+)
 RESERVED = frozenset({
     "stream", "published_at", "requested_at", "answered_at", "applied_at", "decision", "reference",
     "ended_at", "state", "confidence", "cost", "weight", "session", "meter", "component", "step",
@@ -86,6 +97,7 @@ class Meter:
         """Rows of a decision log that could not be written."""
         self._clock = clock
         self._last_read = self._latest = -math.inf
+        self._now = 0
         self._groups: dict[tuple[str, ...], Counts] = {}
         self._streams: dict[str, Stream] = {}
         self._ordinal = 0
@@ -134,8 +146,9 @@ class Meter:
     def readings(self) -> list[Reading]:
         """Every counter at this moment, per component and labels. Constant time per group."""
         with self.lock:
-            now = self.advance_to(self.read_clock())
-            return [counts.read(now) for counts in self._groups.values()]
+            with self.guards["clock"]:
+                self.advance_to(self.read_clock())
+            return [counts.read(self._now) for counts in self._groups.values()]
 
     @property
     def open_streams(self) -> int:
@@ -197,9 +210,9 @@ class Meter:
 
     def advance_to(self, at: float) -> int:
         """The moment in grains. The lock is held."""
-        now = int(at * GRAINS)
+        self._now = int(at * GRAINS)
         self._latest = at
-        return now
+        return self._now
 
     def new_lane(self, component: str, labels: dict[str, str]) -> Lane:
         return Lane(self._group(component, labels), self.window)

@@ -298,10 +298,10 @@ class Stream:
         return Event("answered", self, component.name, number, step.at, at, text, OUTCOMES[outcome])
 
     def _judgment(self, component: _Component, step: Step, at: float, text: str) -> Event:
-        outcome = ""
-        if step.decision is not None:
-            outcome = "correct" if step.decision == text else "incorrect"
-        return Event("judged", self, component.name, step.number, step.at, at, text, outcome)
+        correct = None if step.decision is None else step.decision == text
+        return Event(
+            "judged", self, component.name, step.number, step.at, at, text, correct=correct
+        )
 
     def _new_shadow(self, name: str) -> _Component:
         current = self._components[APPLIED].lane.current

@@ -1,0 +1,158 @@
+"""The meter through OpenTelemetry: metrics, and an evaluation event for every judged answer.
+
+Metrics are observed when the reader collects. An answer whose worth is known is told as an event
+`gen_ai.evaluation.result` of the GenAI conventions, in the trace context of whoever made it known.
+Needs the extra `otel`, or any provider of the OpenTelemetry API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from opentelemetry import metrics
+from opentelemetry._logs import LoggerProvider, SeverityNumber, get_logger
+from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
+
+from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S, Reading
+from streamdecisionbench.meter.events import Event
+from streamdecisionbench.meter.meter import Meter
+
+__all__ = ["EVALUATION", "export"]
+
+EVALUATION = "gen_ai.evaluation.result"
+_SCOPE = "streamdecisionbench.meter"
+
+_COUNTERS = (
+    (
+        "sdb.decision.in_force",
+        "s",
+        "Seconds during which some decision was in force.",
+        "in_force_s",
+    ),
+    (
+        "sdb.decision.age_integral",
+        "s2",
+        "Age of the decision in force, integrated over time.",
+        "age_integral_s2",
+    ),
+    ("sdb.streams", "{stream}", "Streams begun.", "streams"),
+    ("sdb.states", "{state}", "States published.", "states"),
+    ("sdb.judgments", "{step}", "Steps of which it became known what was right.", "judgments"),
+    ("sdb.decision.changes", "{change}", "Times another decision came into force.", "changes"),
+    ("sdb.given_up", "{step}", "Steps that were never judged within the window.", "given_up"),
+)
+
+Callback = Callable[[CallbackOptions], Iterable[Observation]]
+
+
+def export(
+    meter: Meter,
+    *,
+    meter_provider: MeterProvider | None = None,
+    logger_provider: LoggerProvider | None = None,
+    texts: bool = False,
+) -> None:
+    """Shows the meter to OpenTelemetry; without providers, to the global ones.
+
+    `texts` adds decision and reference to the events. They may hold what users said.
+    """
+    instruments = metrics.get_meter(_SCOPE, meter_provider=meter_provider)
+    _observe(meter, instruments)
+    latency = instruments.create_histogram(
+        "sdb.decision.latency",
+        unit="s",
+        description="From a state's publication to the arrival of its answer.",
+        explicit_bucket_boundaries_advisory=LATENCY_BUCKETS_S,
+    )
+    logger = get_logger(_SCOPE, logger_provider=logger_provider)
+
+    def tell(event: Event) -> None:
+        if event.kind == "answered":
+            latency.record(
+                event.at - event.published_at,
+                {
+                    "sdb.meter": meter.name,
+                    "sdb.component": event.component,
+                    **{name: str(event.stream.labels.get(name, "")) for name in meter.by},
+                },
+            )
+        if event.correct is not None:
+            logger.emit(
+                event_name=EVALUATION,
+                severity_number=SeverityNumber.INFO,
+                attributes=_evaluation(meter, event, texts=texts),
+            )
+
+    meter.add_sink(tell)
+
+
+def _evaluation(meter: Meter, event: Event, *, texts: bool) -> dict[str, Any]:
+    said = {
+        "gen_ai.evaluation.name": "decision",
+        "gen_ai.evaluation.score.value": float(bool(event.correct)),
+        "gen_ai.evaluation.score.label": "correct" if event.correct else "incorrect",
+        "gen_ai.conversation.id": event.stream.name,
+        "sdb.meter": meter.name,
+        "sdb.component": event.component,
+        "sdb.stream": event.stream.id,
+        "sdb.step": event.step,
+    }
+    if texts:
+        said["sdb.decision" if event.kind == "answered" else "sdb.reference"] = event.value
+    return said
+
+
+def _observe(meter: Meter, instruments: metrics.Meter) -> None:
+    def labels(reading: Reading) -> dict[str, str]:
+        return {
+            "sdb.meter": meter.name, "sdb.component": reading.component, **dict(reading.labels)
+        }  # fmt: skip
+
+    def seconds(_: CallbackOptions) -> Iterable[Observation]:
+        for reading in meter.readings():
+            for kind, value in reading.seconds.items():
+                yield Observation(value, {**labels(reading), "sdb.class": kind})
+
+    def answers(_: CallbackOptions) -> Iterable[Observation]:
+        for reading in meter.readings():
+            for outcome, count in reading.answers.items():
+                yield Observation(count, {**labels(reading), "sdb.outcome": outcome})
+
+    def field(name: str) -> Callback:
+        def observe(_: CallbackOptions) -> Iterable[Observation]:
+            for reading in meter.readings():
+                yield Observation(getattr(reading, name), labels(reading))
+
+        return observe
+
+    def errors(_: CallbackOptions) -> Iterable[Observation]:
+        for where, count in sorted({"log": 0, **meter.errors}.items()):
+            yield Observation(count, {"sdb.meter": meter.name, "sdb.where": where})
+
+    def own(name: str) -> Callback:
+        def observe(_: CallbackOptions) -> Iterable[Observation]:
+            yield Observation(getattr(meter, name), {"sdb.meter": meter.name})
+
+        return observe
+
+    counter, gauge = instruments.create_observable_counter, instruments.create_observable_gauge
+    counter(
+        "sdb.decision.seconds", [seconds], unit="s",
+        description="Observed seconds by class, counted once it is known what was right.",
+    )  # fmt: skip
+    counter(
+        "sdb.answers", [answers], unit="{answer}", description="Answers by what became of them."
+    )
+    for name, unit, description, attribute in _COUNTERS:
+        counter(name, [field(attribute)], unit=unit, description=description)
+    gauge(
+        "sdb.pending", [field("pending_s")], unit="s",
+        description="Observed seconds that wait for a judgment.",
+    )  # fmt: skip
+    gauge("sdb.open_streams", [own("open_streams")], description="Streams that run.")
+    counter("sdb.meter.errors", [errors], description="What went wrong inside the meter.")
+    counter(
+        "sdb.log.lost_rows", [own("lost_rows")],
+        description="Rows the decision log could not write.",
+    )  # fmt: skip

@@ -1,0 +1,124 @@
+"""The meter's counters for Prometheus, through its official client (extra `prometheus`).
+
+Counters are read when Prometheus scrapes; between two scrapes nothing is computed. In-force accuracy
+over five minutes is
+
+    sum(rate(sdb_decision_seconds_total{class=~"current_correct|outdated_correct"}[5m]))
+      / sum(rate(sdb_decision_seconds_total{class!="unjudged"}[5m]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prometheus_client import REGISTRY, CollectorRegistry
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S, Reading
+from streamdecisionbench.meter.meter import Meter
+
+__all__ = ["MeterCollector", "export"]
+
+_COUNTERS = (
+    ("sdb_in_force_seconds", "Seconds during which some decision was in force.", "in_force_s"),
+    (
+        "sdb_decision_age_integral",
+        "Age of the decision in force, integrated over time, in seconds squared.",
+        "age_integral_s2",
+    ),
+    ("sdb_streams", "Streams begun.", "streams"),
+    ("sdb_states", "States published.", "states"),
+    ("sdb_judgments", "Steps of which it became known what was right.", "judgments"),
+    ("sdb_decision_changes", "Times another decision came into force.", "changes"),
+    ("sdb_given_up_steps", "Steps that were never judged within the window.", "given_up"),
+)
+
+
+def export(meter: Meter, registry: CollectorRegistry = REGISTRY) -> MeterCollector:
+    """Shows the meter in a registry of the client; `prometheus_client.start_http_server` serves it."""
+    collector = MeterCollector(meter)
+    registry.register(collector)
+    return collector
+
+
+class MeterCollector(Collector):
+    """Everything one meter counts, as metric families."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+
+    def collect(self) -> Iterator[Metric]:
+        meter = self._meter
+        readings = meter.readings()
+        names = ["meter", "component", *meter.by]
+        labelled = [(self._labels(reading), reading) for reading in readings]
+
+        seconds = CounterMetricFamily(
+            "sdb_decision_seconds",
+            "Observed seconds by class, counted once it is known what was right.",
+            labels=[*names, "class"],
+        )
+        answers = CounterMetricFamily(
+            "sdb_answers", "Answers by what became of them.", labels=[*names, "outcome"]
+        )
+        for labels, reading in labelled:
+            for kind, value in reading.seconds.items():
+                seconds.add_metric([*labels, kind], value)
+            for outcome, count in reading.answers.items():
+                answers.add_metric([*labels, outcome], count)
+        yield seconds
+        yield answers
+        for name, help_text, field in _COUNTERS:
+            counter = CounterMetricFamily(name, help_text, labels=names)
+            for labels, reading in labelled:
+                counter.add_metric(labels, float(getattr(reading, field)))
+            yield counter
+        pending = GaugeMetricFamily(
+            "sdb_pending_seconds", "Observed seconds that wait for a judgment.", labels=names
+        )
+        latency = HistogramMetricFamily(
+            "sdb_decision_latency_seconds",
+            "From a state's publication to the arrival of its answer.",
+            labels=names,
+        )
+        for labels, reading in labelled:
+            pending.add_metric(labels, reading.pending_s)
+            latency.add_metric(labels, list(_cumulative(reading)), reading.latency_sum_s)
+        yield pending
+        yield latency
+        yield from self._of_the_meter()
+
+    def _labels(self, reading: Reading) -> list[str]:
+        return [self._meter.name, reading.component, *(value for _, value in reading.labels)]
+
+    def _of_the_meter(self) -> Iterator[Metric]:
+        meter = self._meter
+        opened = GaugeMetricFamily("sdb_open_streams", "Streams that run.", labels=["meter"])
+        opened.add_metric([meter.name], meter.open_streams)
+        yield opened
+        errors = CounterMetricFamily(
+            "sdb_meter_errors",
+            "What went wrong inside the meter; none of it reached the application.",
+            labels=["meter", "where"],
+        )
+        for where, count in sorted({"log": 0, **meter.errors}.items()):
+            errors.add_metric([meter.name, where], count)
+        yield errors
+        lost = CounterMetricFamily(
+            "sdb_log_lost_rows", "Rows the decision log could not write.", labels=["meter"]
+        )
+        lost.add_metric([meter.name], meter.lost_rows)
+        yield lost
+
+
+def _cumulative(reading: Reading) -> Iterator[tuple[str, float]]:
+    total = 0
+    for end, count in zip((*LATENCY_BUCKETS_S, "+Inf"), reading.latency_buckets, strict=True):
+        total += count
+        yield str(end), total
