@@ -105,7 +105,8 @@ class Meter:
         self._ended: OrderedDict[int, tuple[Stream, int]] = OrderedDict()
         self._ended_steps = 0
         self._tasks: set[asyncio.Future[Any]] = set()
-        self._group(APPLIED, {})
+        if not self.by:
+            self._group(APPLIED, {})  # so that its counters are there from the start, at zero
 
     def stream(self, name: str, **labels: str) -> Stream:
         """A session begins. Labels go into the log; those named in `by` split the counters."""

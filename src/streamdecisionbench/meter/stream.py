@@ -295,7 +295,10 @@ class Stream:
         lane.answer(step, text, now, applies=outcome == _APPLIED)
         if not meter.sinks:
             return None
-        return Event("answered", self, component.name, number, step.at, at, text, OUTCOMES[outcome])
+        correct = None if step.reference is None else text == step.reference
+        return Event(
+            "answered", self, component.name, number, step.at, at, text, OUTCOMES[outcome], correct
+        )
 
     def _judgment(self, component: _Component, step: Step, at: float, text: str) -> Event:
         correct = None if step.decision is None else step.decision == text
