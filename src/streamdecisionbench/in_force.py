@@ -12,7 +12,17 @@ from typing import Protocol
 
 from streamdecisionbench.errors import InputError
 
-__all__ = ["FAST", "REACH", "RULES", "SLOW", "Arbiter", "Newest", "PairRule", "pair_rule"]
+__all__ = [
+    "FAST",
+    "REACH",
+    "RULES",
+    "SLOW",
+    "Arbiter",
+    "Newest",
+    "PairRule",
+    "pair_rule",
+    "spelled",
+]
 
 FAST = "fast"
 SLOW = "slow"
@@ -91,3 +101,12 @@ def pair_rule(name: str) -> str:
     if rule not in RULES:
         raise InputError(f"no rule is called {name!r}", fix=f"choose one of: {', '.join(RULES)}")
     return rule
+
+
+def spelled(rule: str) -> str:
+    """A rule as people read and type it; data keep the underscore.
+
+    >>> spelled("late_override")
+    'late-override'
+    """
+    return rule.replace("_", "-")

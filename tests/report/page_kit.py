@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import random
 
+from streamdecisionbench.analysis.bootstrap import Sampling
+from streamdecisionbench.analysis.choose import Terms
+from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.recording.events import Release, Response
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.report.page import CostView, PageInputs, PairView
-from streamdecisionbench.scoring.curves import Curve
-from streamdecisionbench.scoring.score import Score, score
+from streamdecisionbench.report.choices import choices
+from streamdecisionbench.report.page import CostView, PageInputs
+from streamdecisionbench.report.write_report import make_material, view_of
+from streamdecisionbench.scoring.pairs.compose import all_pairs
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,
@@ -100,13 +104,25 @@ def kit_recordings(suite: Suite, count: int = 3) -> list[Recording]:
     ]
 
 
-def kit_inputs(suite: Suite, recordings: list[Recording], *, extras: bool = True) -> PageInputs:
+def kit_inputs(
+    suite: Suite,
+    recordings: list[Recording],
+    *,
+    extras: bool = True,
+    costs: dict[str, Cost] | None = None,
+) -> PageInputs:
     """The page's inputs, with pairs, ranges and costs unless they are to be left out."""
-    scores = [score(recording, suite) for recording in recordings]
+    material = make_material([(recording, suite) for recording in recordings])
+    scores = material.scores
     by_name = {r.name: r for r in recordings}
+    alike = len({tuple(s.by_scenario) for s in scores}) == 1
+    terms = Terms(pairs=extras, sampling=Sampling(resamples=200))
+    chosen = choices(material.entries, costs or {}, (0.5, 8.0), 2.0, terms) if alike else []
     if not extras:
-        return PageInputs(suite, scores, by_name)
+        return PageInputs(suite, scores, by_name, choices=chosen)
     first = scores[0]
+    partners = {name for choice in chosen if choice.best.rule for name in choice.best.members}
+    paired = [r for i, r in enumerate(recordings) if i < 3 or r.name in partners]
     return PageInputs(
         suite,
         scores,
@@ -114,24 +130,8 @@ def kit_inputs(suite: Suite, recordings: list[Recording], *, extras: bool = True
         ranges={first.name: (first.log_auc - 0.02, first.log_auc + 0.02)},
         ranges_method="made up for a test",
         costs={first.name: CostView(72, 1_234_567, 1000, 4321, 1.25, "USD", "2026-01-01")},
-        pairs=[kit_pair(scores)],
-    )
-
-
-def kit_pair(scores: list[Score]) -> PairView:
-    """A curve with a jump, so that its pieces matter."""
-    curve = scores[0].curve()["in_force"]
-    jump = curve.c0.copy()
-    jump[len(jump) // 2 :] += 0.0625
-    return PairView(
-        fast=scores[0].name,
-        slow=scores[-1].name,
-        rule="freshest",
-        log_auc=scores[0].log_auc + 0.03,
-        curves={"overall": Curve(curve.intervals, jump, curve.c1)},
-        untimed=0.9,
-        facts={"slow share": "12.5 %"},
-        simulated=True,
+        pairs=[view_of(pair) for pair in all_pairs(paired, suite)] if len(paired) > 1 else (),
+        choices=chosen,
     )
 
 

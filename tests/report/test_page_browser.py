@@ -5,20 +5,36 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
+from streamdecisionbench.analysis.choose import decide
+from streamdecisionbench.analysis.contenders import Field
 from streamdecisionbench.analysis.numbers import fixed, percent
+from streamdecisionbench.analysis.recommendation import choice_lines, money
+from streamdecisionbench.analysis.token_cost import Cost, Tokens
 from streamdecisionbench.examples import example_recording, example_suite
-from streamdecisionbench.report.page import PageInputs, write_page
+from streamdecisionbench.in_force import spelled
+from streamdecisionbench.recording.events import Response
+from streamdecisionbench.recording.prices import Price
+from streamdecisionbench.report.page import CostView, PageInputs, PairView, write_page
 from streamdecisionbench.report.palette import CLASS_STYLE
+from streamdecisionbench.scoring.pairs.compose import PairScore, compose
 from streamdecisionbench.scoring.score import Score, score_timelines
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
-from tests.report.page_kit import HOSTILE, kit_inputs, kit_recordings, kit_suite
+from tests.report.page_kit import (
+    HOSTILE,
+    kit_inputs,
+    kit_recording,
+    kit_recordings,
+    kit_suite,
+)
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=NO_BROWSER)
 
@@ -110,6 +126,17 @@ def _check_board(page: Browser, scores: list[Score], interval: float) -> None:
         assert shown["p50"] == fixed(score.latency.p50, 2)
 
 
+def _composed(inputs: PageInputs, pair: PairView, interval: float) -> PairScore:
+    parts = {score.name: score.parts for score in inputs.scores}
+    return compose(parts[pair.fast], parts[pair.slow], pair.rule, interval)
+
+
+def _mark_pair(pair: PairView) -> str:
+    return (" (simulation)" if pair.simulated else "") + (
+        " (virtual clock)" if pair.virtual_clock else ""
+    )
+
+
 def _mark(score: Score) -> str:
     return (" (simulation)" if score.simulated else "") + (
         " (virtual clock)" if score.virtual_clock else ""
@@ -154,10 +181,12 @@ def test_every_number_follows_the_interval(page: Browser, inputs: PageInputs) ->
                 f"{value}/{steps}"
                 for value in (here.accepted, here.discarded_older, here.discarded_after_horizon)
             ]
+        shown = tables["In-force accuracy of pairs, %"]
+        at = sorted({0.5, 1.0, 2.0, 4.0, 8.0, interval}).index(interval)
         for pair in inputs.pairs:
-            value = float(pair.curves["overall"](interval))
-            cell = "document.querySelector('#pairs [data-cell=inForce]').textContent"
-            assert page.run(cell) == percent(value)
+            label = f"{pair.fast} + {pair.slow} ({spelled(pair.rule)}){_mark_pair(pair)}"
+            here = _composed(inputs, pair, interval)
+            assert shown[label][at] == percent(here.in_force)
 
 
 def test_scenarios_families_and_whole_agree_far_below_the_printed_digit(
@@ -183,6 +212,180 @@ def test_scenarios_families_and_whole_agree_far_below_the_printed_digit(
                     at.no_decision, at.segment_in_force, at.product,
                 ]  # fmt: skip
                 np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
+
+
+def test_pairs_are_replayed_as_the_scorer_replays_them(page: Browser, inputs: PageInputs) -> None:
+    rng = random.Random(7)
+    intervals = [round(rng.uniform(0.5, 8.0), 3) for _ in range(12)]
+    shown = page.run(
+        f"{json.dumps(intervals)}.map(d => sdb.pairs.map(pair => {{"
+        " const l = sdb.levels(pair, d);"
+        " return [l.overall, ...[...l.scenarios.values()]].map(x =>"
+        " [...x.classes, x.segment, x.product]); }))"
+    )
+    assert {pair.rule for pair in inputs.pairs} == {"freshest", "lag_one", "late_override"}
+    for interval, pairs in zip(intervals, shown, strict=True):
+        for pair, levels in zip(inputs.pairs, pairs, strict=True):
+            here = _composed(inputs, pair, interval)
+            for values, level in zip(
+                levels, [here.overall, *here.by_scenario.values()], strict=True
+            ):
+                at = level.at_interval
+                expected = [
+                    at.current_correct, at.judgment, at.stale, at.compound, at.outdated_correct,
+                    at.no_decision, at.segment_in_force, at.product,
+                ]  # fmt: skip
+                np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def weighed() -> tuple[PageInputs, Field]:
+    """Measured recordings of which the best one changes with the pace, a pair among them."""
+    suite = kit_suite(steps=60)
+    recordings = [
+        kit_recording(suite, "quick", latency=0.1, wrong=0.25, seed=1),
+        kit_recording(suite, "careful", latency=1.6, wrong=0.0, seed=2),
+        kit_recording(suite, "middling", latency=0.6, wrong=0.15, seed=3),
+    ]
+    tokens = Tokens(100, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    costs = {
+        name: Cost(tokens, Price("p", "m", 1, 1), "USD", "2026-11-01", amount, 0.0)
+        for name, amount in (("quick", 0.1), ("careful", 2.0), ("middling", 0.5))
+    }
+    inputs = kit_inputs(suite, recordings, costs=costs)
+    views = {
+        name: CostView(100, 0, 0, 0, c.total, "USD", "2026-11-01") for name, c in costs.items()
+    }
+    parts = {score.name: score.parts for score in inputs.scores}
+    return replace(inputs, costs=views), Field(parts, costs)
+
+
+_WORDS = "[...document.querySelectorAll('.answer-words p')].map(p => p.textContent)"
+
+
+def test_page_and_command_cannot_disagree(
+    browser: Browser, tmp_path: Path, weighed: tuple[PageInputs, Field]
+) -> None:
+    """At every interval the page has an answer for, and at others, it says what the function says."""
+    inputs, field = weighed
+    terms = inputs.choices[0].terms
+    assert len(inputs.choices) > 100
+    assert len({choice.best.name for choice in inputs.choices}) > 2
+    made = [choice.interval for choice in inputs.choices]
+    rng = random.Random(11)
+    others = [round(rng.uniform(0.5, 8.0), 3) for _ in range(30)]
+    for page in _opened(browser, inputs, tmp_path):
+        for interval in (*made, *others):
+            page.run(f"sdb.setInterval({interval})")
+            nearest = min(made, key=lambda d: abs(np.log(d / interval)))
+            words = page.run(_WORDS)
+            lines = choice_lines(decide(field, nearest, terms))
+            assert words[: len(lines)] == lines
+            assert len(words) == len(lines) + (interval != nearest)
+            assert f"At {nearest:g} s" in words[0]
+
+
+def test_what_is_recommended_can_be_looked_at(
+    browser: Browser, tmp_path: Path, weighed: tuple[PageInputs, Field]
+) -> None:
+    inputs, _ = weighed
+    choice = next(c for c in inputs.choices if c.best.rule)
+    name = choice.best.name
+    for page in _opened(browser, inputs, tmp_path):
+        page.run(f"sdb.setInterval({choice.interval})")
+        page.settle()
+        cells = _cells(page)[name]
+        assert cells["inForce"] == percent(choice.best.in_force.value)
+        per_hour = choice.best.per_hour
+        assert per_hour is not None
+        assert cells["cost"] == money(per_hour)
+        row = f"document.querySelector('.board tr[data-recording={json.dumps(name)}]')"
+        assert "recommended" in page.run(f"{row}.innerText")
+        assert page.run("document.querySelectorAll('.badge.pick:not([hidden])').length") == 1
+        legend = "[...document.querySelectorAll('.legend-item:not([hidden])')].map(e => e.dataset.recording)"
+        assert name in page.run(legend)
+        chart = page.run("document.querySelector('#curves svg[role=img]').ariaLabel")
+        assert f"{name} {percent(choice.best.in_force.value)} %" in chart
+        page.box("#lane-plot")
+        page.settle()
+        lanes = page.run(
+            "[...document.querySelectorAll('.lane.component .name')].map(e => e.title)"
+        )
+        assert name in lanes
+        cost = page.run(
+            "[...document.querySelectorAll('#cost tbody tr')].map(tr => tr.textContent)"
+        )
+        assert any(name in row and money(per_hour) in row for row in cost)
+
+
+def test_any_pair_can_be_put_beside_the_recordings(page: Browser) -> None:
+    count = "document.querySelectorAll('.board tbody tr').length"
+    before = page.run(count)
+    page.run("document.querySelector('#pairs tbody input[type=checkbox]').click()")
+    assert page.run(count) == before + 1
+    page.run("document.querySelector('#pairs tbody input[type=checkbox]').click()")
+    assert page.run(count) == before
+
+
+def test_simulated_pairs_are_never_recommended(page: Browser, inputs: PageInputs) -> None:
+    assert any(pair.simulated for pair in inputs.pairs)
+    stretches = page.run("[...document.querySelectorAll('.stretch')].map(e => e.title)")
+    simulated = {f"{p.fast} + {p.slow}" for p in inputs.pairs if p.simulated}
+    assert stretches
+    assert not [title for title in stretches if any(pair in title for pair in simulated)]
+    assert "prove nothing" in " ".join(page.run(_WORDS))
+
+
+def test_pairs_with_a_part_that_is_never_right_wait_behind_a_button(
+    browser: Browser, tmp_path: Path
+) -> None:
+    suite = kit_suite()
+    recordings = kit_recordings(suite, 2)
+    guess = kit_recording(suite, "guess", latency=0.01, wrong=0.0, seed=9)
+    never = {
+        key: replace(
+            episode,
+            responses=tuple(
+                _answering(r, {"route": _other(r.pred["route"])}) for r in episode.responses
+            ),
+        )
+        for key, episode in guess.episodes.items()
+    }
+    inputs = kit_inputs(suite, [replace(guess, episodes=never), *recordings])
+    rows = "[...document.querySelectorAll('#pairs .pair-table tbody tr:not([hidden])')].map(tr => tr.innerText)"
+    for page in _opened(browser, inputs, tmp_path):
+        shown = page.run(rows)
+        assert shown
+        assert not any("guess" in row for row in shown)
+        page.run("document.querySelector('#pairs button.plain').click()")
+        assert any("guess" in row for row in page.run(rows))
+        said = page.run("document.getElementById('pairs').innerText")
+        assert "the very same step" in said
+        assert "a newer step" in said
+
+
+def _answering(response: Response, answer: Mapping[str, str]) -> Response:
+    return msgspec.structs.replace(response, pred={**response.pred, **answer})
+
+
+def _other(route: str) -> str:
+    return "rerun" if route != "rerun" else "inspect"
+
+
+def test_the_interval_is_in_the_address(
+    browser: Browser, inputs: PageInputs, tmp_path: Path
+) -> None:
+    for page in _opened(browser, inputs, tmp_path):
+        page.run("sdb.setInterval(1.2)")
+        page.run("new Promise(done => setTimeout(done, 400))")
+        assert page.run("location.hash") == "#interval=1.2"
+        page.run("document.querySelector('nav a[href=\"#pairs\"]').click()")
+        assert page.run("location.hash") == "#pairs&interval=1.2"
+        page.run("location.hash = '#lanes&interval=3.4'")
+        page.settle()
+        assert _interval(page) == 3.4
+        top = page.run("document.getElementById('lanes').getBoundingClientRect().top")
+        assert 0 <= top < 200
 
 
 def test_digits_are_rounded_as_in_python(page: Browser) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.folder import MARKER, fill
+from streamdecisionbench.report.tables.table import escape_markdown
 from streamdecisionbench.report.write_report import write_report
 from streamdecisionbench.suite.suite_files import write_suite
 from tests.cli.command import sdb
@@ -142,3 +144,22 @@ def test_recordings_of_different_scenarios(tmp_path: Path) -> None:
     assert "cover other scenarios: part" in text
     main = (tmp_path / "r" / "tables" / "main.md").read_text()
     assert "| part | – |" in main
+
+
+def test_page_text_and_command_say_the_same(recorded: Path, tmp_path: Path) -> None:
+    runs = [recorded / "jev", recorded / "terra-none"]
+    done = sdb("report", *runs, "--out", tmp_path / "report", "--formats", "", "--interval", "1.2")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "report" / "index.html").read_text()
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    assert found is not None
+    answers = {answer["d"]: answer["lines"] for answer in json.loads(found.group(1))["answers"]}
+    for interval in ("0.64", "1.2", "6"):
+        said = sdb("choose", *runs, "--interval", interval, "--json")
+        words = json.loads(said.stdout)["result"]["words"]
+        assert words[:-1] == answers[float(interval)]
+        assert words[-1].startswith("It stays the choice")
+    text = (tmp_path / "report" / "report.md").read_text()
+    for line in answers[1.2]:
+        assert escape_markdown(line) in text
+    assert any("prove nothing" in line for line in answers[1.2])

@@ -18,7 +18,15 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import Price, PriceTable, read_prices
 from streamdecisionbench.recording.recording import Recording
 
-__all__ = ["Cost", "Tokens", "cost", "cost_tables", "find_line", "request_costs"]
+__all__ = [
+    "Cost",
+    "Tokens",
+    "cost",
+    "cost_tables",
+    "find_line",
+    "known_costs",
+    "request_costs",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +107,22 @@ def request_costs(
             ((fresh - cached) * line.input + cached * cached_price + out * line.output) / 1e6
         )
     return found
+
+
+def known_costs(
+    recordings: Mapping[str, Recording], prices: PriceTable
+) -> tuple[dict[str, Cost], list[str]]:
+    """Costs by name where there are any, and why there are none where that has a reason."""
+    found, remarks = {}, []
+    for name, recording in recordings.items():
+        try:
+            known = cost(recording, prices)
+        except InputError as error:
+            remarks.append(f"{name}: no cost: {error.what}.")
+            continue
+        if known is not None:
+            found[name] = known
+    return found, remarks
 
 
 def find_line(prices: PriceTable, recording: Recording) -> Price | None:

@@ -30,7 +30,13 @@ def choose(
     ] = True,
     rule: Annotated[
         str, typer.Option(help="Arbitration of pairs: freshest, lag-one, late-override or all.")
-    ] = "freshest",
+    ] = "all",
+    min_gain: Annotated[
+        float,
+        typer.Option(
+            metavar="POINTS", help="What a dearer or less simple one must gain at the least."
+        ),
+    ] = 1.0,
     block: Block = 10,
     resamples: Resamples = 5000,
     seed: Seed = 0,
@@ -38,17 +44,23 @@ def choose(
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print every candidate.")] = False,
 ) -> None:
-    """Say which setting or pair keeps the right decision in force longest at your pace.
+    """Say which setting or pair to use at your pace.
 
-    By how much, how sure that is, what it costs, and whether judgment or latency limits it.
+    Of those as good as the one that is right longest, the cheapest, then the simplest; with how sure
+    that is, what it costs, and whether judgment or latency limits it.
     """
     from streamdecisionbench.analysis.bootstrap import Sampling
-    from streamdecisionbench.analysis.choose import Budget
-    from streamdecisionbench.analysis.choose import choose as decide
-    from streamdecisionbench.analysis.recommendation import choice_lines, choice_table
-    from streamdecisionbench.analysis.token_cost import cost
+    from streamdecisionbench.analysis.choose import Budget, Terms, decide, holds
+    from streamdecisionbench.analysis.contenders import Field
+    from streamdecisionbench.analysis.recommendation import (
+        choice_lines,
+        choice_table,
+        holds_line,
+    )
+    from streamdecisionbench.analysis.token_cost import known_costs
     from streamdecisionbench.cli.loading import open_runs, require_one_suite
     from streamdecisionbench.cli.printing import (
+        plain,
         print_csv,
         print_json,
         print_tables,
@@ -56,28 +68,35 @@ def choose(
     )
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.recording.prices import read_prices
+    from streamdecisionbench.scoring.pairs.compose import chosen_rules
 
     require_one_form(as_json, as_csv)
     for name, limit in (("--budget", budget), ("--budget-per-1000", budget_per_1000)):
         if limit is not None and not limit >= 0:
             raise InputError(f"{name} {limit:g} is not an amount of money")
     table = read_prices(prices)
+    terms = Terms(
+        Budget(budget, budget_per_1000), min_gain / 100, chosen_rules(rule), pairs,
+        Sampling(block, resamples, seed), table.currency,
+    )  # fmt: skip
     subjects = open_runs(runs, data)
     require_one_suite(subjects)
-    choice = decide(
+    costs, remarks = known_costs({s.name: s.recording for s in subjects}, table)
+    field = Field(
         {s.name: s.parts for s in subjects},
-        interval,
-        costs={s.name: cost(s.recording, table) for s in subjects},
-        budget=Budget(budget, budget_per_1000),
-        rule=rule,
-        pairs=pairs,
-        sampling=Sampling(block, resamples, seed),
+        costs,
+        [s.name for s in subjects if s.recording.simulated],
     )
+    choice = decide(field, interval, terms, listed=True)
     if as_csv:
         print_csv([choice_table(choice)])
         return
     headings = [s.heading(interval=interval, clock="nominal") for s in subjects]
+    lines = choice_lines(choice)
+    if len(choice.candidates) > 1:
+        lines.append(holds_line(choice, holds(field, choice)))
     if as_json:
-        print_json("choose", choice, headings, {"interval": interval, "rule": rule, "pairs": pairs})
+        options = {"interval": interval, "rule": rule, "pairs": pairs, "min_gain": min_gain}
+        print_json("choose", {**plain(choice), "words": lines}, headings, options)
         return
-    print_tables([choice_table(choice, top)], headings, choice_lines(choice))
+    print_tables([choice_table(choice, top)], headings, [*lines, *remarks])

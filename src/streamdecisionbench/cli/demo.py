@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -251,23 +252,19 @@ def _busy(lanes: Sequence[Lane]) -> bool:
 
 
 def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequence[str]) -> None:
-    from streamdecisionbench.analysis.numbers import percent
+    from streamdecisionbench.analysis.recommendation import choice_lines
     from streamdecisionbench.cli.loading import load
     from streamdecisionbench.report.terminal.scores import console, ranking
     from streamdecisionbench.report.write_report import write_report
 
     loaded = load(list(folders), data)
-    material = write_report(loaded, out, formats=formats, say=lambda text: _say(f"     {text}"))
-    console().print(ranking(material.scores))
-    composed = json.loads((out / "compose.json").read_text(encoding="utf-8"))["pairs"]
-    best = max(composed, key=lambda pair: pair["overall"]["log_auc"])
-    alone = material.ranked[0]
+    written = write_report(loaded, out, formats=formats, say=lambda text: _say(f"     {text}"))
+    console().print(ranking(written.material.scores))
+    if written.findings.choice is not None:
+        typer.echo()
+        for line in choice_lines(written.findings.choice):
+            typer.echo(textwrap.fill(line, 80))
     typer.echo()
-    typer.echo(
-        f"Best pair: {best['fast']} + {best['slow']} ({best['rule'].replace('_', ' ')}),"
-        f" {percent(best['overall']['log_auc'])} %; best alone: {alone.name},"
-        f" {percent(alone.score.log_auc)} %."
-    )
     typer.echo(f"Open {out / 'index.html'} in a browser (it needs no network). Look at")
     typer.echo("  the interval: drag it, and every number and the order follow")
     typer.echo("  the lanes: what was in force, second by second, and why it was wrong")

@@ -50,10 +50,10 @@ def report(
 
     say(f"reading {len(runs)} recording(s)")
     loaded = load(runs, data)
-    material = write_report(
+    written = write_report(
         loaded, out, interval=interval, bounds=bounds, pairs=pairs, formats=chosen, prices=prices, say=say,
     )  # fmt: skip
     typer.echo(f"{out / 'index.html'}: open it in a browser")
     typer.echo(f"{out}: report.md, tables/, figures/, scores.json")
-    for note in material.notes():
+    for note in written.material.notes():
         typer.echo(f"! {note}")

@@ -14,6 +14,7 @@ import numpy as np
 
 from streamdecisionbench.analysis.baselines import Baselines, baselines
 from streamdecisionbench.analysis.bootstrap import Sampling, bootstrap
+from streamdecisionbench.analysis.choose import Choice, Terms
 from streamdecisionbench.analysis.network import (
     NO_TEXT,
     NetworkEstimate,
@@ -24,11 +25,12 @@ from streamdecisionbench.analysis.pace import Pace, Sensitivity, pace, sensitivi
 from streamdecisionbench.analysis.schedules import Projection, project
 from streamdecisionbench.analysis.state_by_state import Paired, paired_counts
 from streamdecisionbench.analysis.steps import shares_by_step_over
-from streamdecisionbench.analysis.token_cost import Cost, cost, find_line
+from streamdecisionbench.analysis.token_cost import Cost, find_line, known_costs
 from streamdecisionbench.analysis.transitions import Transitions, transition_errors
 from streamdecisionbench.analysis.window import Window, choose_window
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import PriceTable, read_prices
+from streamdecisionbench.report.choices import choices
 from streamdecisionbench.report.material import Entry, Material
 from streamdecisionbench.scoring.pairs.compose import PairScore, all_pairs
 from streamdecisionbench.scoring.timeline import Flat
@@ -62,6 +64,10 @@ class Findings:
     ranges_method: str = ""
     pairs: Sequence[PairScore] = ()
     pairs_note: str = ""
+    choices: Sequence[Choice] = ()
+    """What is recommended at every interval the report offers, shortest first."""
+    choice: Choice | None = None
+    """What is recommended at the report's own interval."""
     networks: Mapping[str, NetworkEstimate] = field(default_factory=dict)
     costs: Mapping[str, Cost] = field(default_factory=dict)
     paces: Mapping[str, Sequence[Pace]] = field(default_factory=dict)
@@ -95,11 +101,17 @@ def find(
     ranges, method = _ranges(material, alike)
     composed: Sequence[PairScore] = ()
     note = ""
+    prices = prices or read_prices()
+    costs, unknown = known_costs({e.name: e.recording for e in material.entries}, prices)
+    remarks += unknown
+    say("what to choose at every pace")
+    chosen = choices(
+        alike, costs, (material.bounds.low, material.bounds.high), material.interval,
+        Terms(pairs=pairs, currency=prices.currency),
+    )  # fmt: skip
     if pairs and len(alike) > 1:
         say("pairs")
-        composed, note = _pairs(material, alike)
-    prices = prices or read_prices()
-    costs = _costs(material, prices, remarks)
+        composed, note = _pairs(material, alike, chosen)
     shown = [e for e in material.ranked if e.name in covered][:_WINDOW_LANES]
     each = _each(material, prices, say)
     without = [name for name, own in each.items() if own.network is None]
@@ -113,6 +125,8 @@ def find(
         ranges_method=method,
         pairs=composed,
         pairs_note=note,
+        choices=[c for c in chosen if material.bounds.low <= c.interval <= material.bounds.high],
+        choice=next(c for c in chosen if c.interval == material.interval),
         networks={name: own.network for name, own in each.items() if own.network is not None},
         costs=costs,
         paces={name: own.pace for name, own in each.items()},
@@ -150,9 +164,16 @@ def pair_candidates(entries: Sequence[Entry]) -> tuple[list[Entry], str]:
     return chosen, note
 
 
-def _pairs(material: Material, alike: Sequence[Entry]) -> tuple[list[PairScore], str]:
-    """Every two candidates, the one with the shorter median latency as the fast one."""
+def _pairs(
+    material: Material, alike: Sequence[Entry], recommended: Sequence[Choice]
+) -> tuple[list[PairScore], str]:
+    """Every two candidates, the one with the shorter median latency as the fast one.
+
+    Whoever is part of a pair that is recommended somewhere is a candidate.
+    """
     chosen, note = pair_candidates(alike)
+    partners = {name for choice in recommended if choice.best.rule for name in choice.best.members}
+    chosen = [e for e in alike if e in chosen or e.name in partners]
     bounds = material.bounds
     composed = all_pairs(
         [e.recording for e in chosen],
@@ -162,7 +183,8 @@ def _pairs(material: Material, alike: Sequence[Entry]) -> tuple[list[PairScore],
         weighting=bounds.weighting,
     )
     speed = {
-        e.name: (e.score.latency.p50 if e.score.latency else 0.0, i) for i, e in enumerate(chosen)
+        e.name: (float(np.median(np.concatenate([p.latency for p in e.score.parts]))), i)
+        for i, e in enumerate(chosen)
     }
     place = {e.name: i for i, e in enumerate(material.entries)}
     kept = [p for p in composed if speed[p.fast] < speed[p.slow]]
@@ -182,19 +204,6 @@ def _ranges(
         f" within scenarios, {sampling.resamples} resamples, seed {sampling.seed}"
     )
     return found, method
-
-
-def _costs(material: Material, prices: PriceTable, remarks: list[str]) -> dict[str, Cost]:
-    found = {}
-    for entry in material.entries:
-        try:
-            known = cost(entry.recording, prices)
-        except InputError as error:
-            remarks.append(f"{entry.name}: no cost: {error.what}.")
-            continue
-        if known is not None:
-            found[entry.name] = known
-    return found
 
 
 @dataclass(frozen=True, slots=True)

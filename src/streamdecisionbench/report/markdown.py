@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from streamdecisionbench._version import __version__
+from streamdecisionbench.analysis.recommendation import choice_lines
 from streamdecisionbench.report.analyses import Findings
+from streamdecisionbench.report.choices import stretches
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.tables.table import Table, escape_markdown, to_markdown
@@ -30,6 +32,7 @@ def markdown(
         "",
         *(f"> **{note}**" for note in material.notes()),
         "",
+        *_chosen(findings),
         "## Figures",
         "",
     ]
@@ -49,6 +52,25 @@ def markdown(
     lines += ["", "Signatures:", ""]
     lines += [f"- {escape_markdown(e.label)}: `{e.score.signature}`" for e in material.entries]
     return "\n".join(lines) + "\n"
+
+
+def _chosen(findings: Findings) -> list[str]:
+    """The recommendation at the report's interval, and at which others it is another one."""
+    if findings.choice is None:
+        return []
+    lines = ["## What to choose", ""]
+    lines += [f"{escape_markdown(line)}\n" for line in choice_lines(findings.choice)]
+    found = stretches(findings.choices)
+    if len(found) > 1:
+        lines += ["| from (s) | to (s) | recommended |", "|---:|---:|---|"]
+        lines += [f"| {s.low:g} | {s.high:g} | {escape_markdown(s.name)} |" for s in found]
+        lines.append("")
+    lines += [
+        "Of those as good as the one that is right longest, the cheapest, then the simplest, as"
+        " `sdb choose` says it for any pace, budget and minimum gain.",
+        "",
+    ]
+    return lines
 
 
 def _method(material: Material, findings: Findings) -> list[str]:

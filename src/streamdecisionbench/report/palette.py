@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CLASS_STYLE", "DASHES", "GREY", "INK", "PALETTE", "SHOWN"]
+__all__ = ["CLASS_STYLE", "DASHES", "GREY", "INK", "PALETTE", "PALETTE_ON_DARK", "SHOWN"]
 
 CLASS_STYLE: dict[str, tuple[str, str, str]] = {
     "current_correct": ("right", "█", "#0072B2"),
@@ -18,6 +18,11 @@ PALETTE = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31",
 )  # fmt: skip
 """Okabe and Ito's colours, told apart by colour-blind readers; yellow is too pale for lines."""
+
+PALETTE_ON_DARK = (
+    "#5BB0E8", "#F2915A", "#3CC79A", "#E3A5C7", "#F2BC4B", "#9AD6F7", "#E8E8E8", "#CDAE6A",
+)  # fmt: skip
+"""The same hues, light enough for a dark page."""
 
 DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [1, 2], [10, 3], [5, 1, 1, 1])
 """A second way to tell lines apart, in step with the palette."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,27 @@ from streamdecisionbench.report.figures.figure import to_csv as figure_csv
 from streamdecisionbench.report.folder import fill, require_usable
 from streamdecisionbench.report.markdown import markdown
 from streamdecisionbench.report.material import Entry, Material
+from streamdecisionbench.report.page.inputs import PairView
 from streamdecisionbench.report.tables.table import Table, joined, to_csv, to_latex, to_markdown
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
+from streamdecisionbench.scoring.pairs.compose import PairScore
 from streamdecisionbench.scoring.pairs.pair_json import pairs_to_json
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.scoring.score_json import scores_to_json
 from streamdecisionbench.suite.scenario import Suite
 
-__all__ = ["make_figures", "make_material", "make_tables", "write_report"]
+__all__ = ["Report", "make_figures", "make_material", "make_tables", "view_of", "write_report"]
 
 _PAGE_PAIRS = 8
-"""Exact curves of a pair are long; so many pairs keep the page small."""
+"""So many pairs keep the page's table short, besides those that are recommended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was written: the scored recordings, and what the analyses found."""
+
+    material: Material
+    findings: Findings
 
 
 def write_report(
@@ -43,7 +54,7 @@ def write_report(
     formats: Sequence[str] = FORMATS,
     prices: Path | None = None,
     say: Say = lambda _: None,
-) -> Material:
+) -> Report:
     """Everything `sdb report` makes, in `out`. `prices` names a price table of one's own."""
     require_usable(out)
     require_drawing()
@@ -75,7 +86,7 @@ def write_report(
     say("page")
     files["index.html"] = _page(material, findings).encode()
     fill(out, files)
-    return material
+    return Report(material, findings)
 
 
 def make_material(
@@ -153,6 +164,25 @@ def make_figures(material: Material, findings: Findings) -> list[Figure]:
     return [figure for figure in figures if figure is not None]
 
 
+def view_of(pair: PairScore) -> PairView:
+    """A composed pair as the page shows it."""
+    return PairView(
+        fast=pair.fast,
+        slow=pair.slow,
+        rule=pair.rule,
+        overall=pair.overall,
+        by_family=pair.by_family,
+        by_scenario=pair.by_scenario,
+        facts={
+            "slow share (%)": percent(pair.slow_share),
+            "corrections": str(pair.counts.corrections),
+            "regressions": str(pair.counts.regressions),
+        },
+        simulated=pair.simulated,
+        virtual_clock=pair.virtual_clock,
+    )
+
+
 def _live(
     loaded: Sequence[tuple[Recording, Suite]], interval: float, bounds: tuple[float, float]
 ) -> list[str]:
@@ -173,31 +203,15 @@ def _live(
 
 
 def _page(material: Material, findings: Findings) -> str:
-    from streamdecisionbench.report.page import CostView, PageInputs, PairView, render_page
+    from streamdecisionbench.report.page import CostView, PageInputs, render_page
 
     best = sorted(
         {(p.fast, p.slow): p.log_auc for p in findings.pairs if p.rule == "freshest"}.items(),
         key=lambda item: (-item[1], item[0]),
     )[:_PAGE_PAIRS]
     drawn = {names for names, _ in best}
-    views = [
-        PairView(
-            fast=pair.fast,
-            slow=pair.slow,
-            rule=pair.rule,
-            log_auc=pair.log_auc,
-            curves={"overall": pair.curve(bounds=material.bounds)["in_force"]},
-            facts={
-                "slow share (%)": percent(pair.slow_share),
-                "corrections": str(pair.counts.corrections),
-                "regressions": str(pair.counts.regressions),
-            },
-            simulated=pair.simulated,
-            virtual_clock=pair.virtual_clock,
-        )
-        for pair in findings.pairs
-        if (pair.fast, pair.slow) in drawn
-    ]
+    drawn |= {(c.best.members[0], c.best.members[1]) for c in findings.choices if c.best.rule}
+    views = [view_of(pair) for pair in findings.pairs if (pair.fast, pair.slow) in drawn]
     costs = {
         name: CostView(
             requests=known.tokens.requests,
@@ -212,7 +226,7 @@ def _page(material: Material, findings: Findings) -> str:
     }
     notes = [*findings.remarks, *([findings.pairs_note] if findings.pairs_note else [])]
     if len(drawn) < len({(p.fast, p.slow) for p in findings.pairs}):
-        notes.append(f"The {_PAGE_PAIRS} best pairs are shown; tables/composition.csv has all.")
+        notes.append(f"{len(drawn)} pairs are shown; tables/composition.csv has all.")
     return render_page(
         PageInputs(
             suite=material.suite,
@@ -222,6 +236,7 @@ def _page(material: Material, findings: Findings) -> str:
             ranges_method=findings.ranges_method,
             costs=costs,
             pairs=views,
+            choices=findings.choices,
             notes=notes,
         )
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.page.inputs import PageInputs
 from streamdecisionbench.report.page.payload import embed, payload
+from streamdecisionbench.report.palette import PALETTE, PALETTE_ON_DARK
 
 __all__ = ["render_page", "write_page"]
 
@@ -24,7 +25,7 @@ _SCRIPTS = (
 
 def render_page(inputs: PageInputs) -> str:
     """The whole page as text."""
-    style = "\n".join(_asset(name) for name in _STYLES)
+    style = "\n".join([_lines(), *(_asset(name) for name in _STYLES)])
     script = "(() => {\n'use strict';\nconst sdb = {};\n"
     script += "\n".join(_asset(name) for name in _SCRIPTS)
     script += "\nwindow.sdb = sdb;\n})();\n"
@@ -53,6 +54,20 @@ def write_page(inputs: PageInputs, path: Path) -> None:
             where=path,
             fix="choose another --out folder",
         ) from None
+
+
+def _lines() -> str:
+    """The palette of the figures, for light, dark and paper."""
+    light, dark = (
+        "".join(f"--line-{k}:{colour};" for k, colour in enumerate(colours))
+        for colours in (PALETTE, PALETTE_ON_DARK)
+    )
+    return (
+        f":root{{{light}}}"
+        f'@media (prefers-color-scheme:dark){{:root:not([data-theme="light"]){{{dark}}}}}'
+        f':root[data-theme="dark"]{{{dark}}}'
+        f"@media print{{:root:root:root{{{light}}}}}"
+    )
 
 
 def _asset(name: str) -> str:

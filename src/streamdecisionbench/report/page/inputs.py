@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from streamdecisionbench.analysis.choose import Choice
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.curves import Curve
+from streamdecisionbench.scoring.pairs.compose import PairLevel
 from streamdecisionbench.scoring.score import Score
 from streamdecisionbench.suite.scenario import Suite
 
@@ -33,16 +34,16 @@ class CostView:
 class PairView:
     """A fast and a slow component under one rule, replayed or recorded live.
 
-    `curves` holds exact in-force curves by level: "overall" and, if wanted, family ids. Jumps are
-    part of them. `facts` are further columns of the table, already formatted, in order.
+    Both are recordings of the page, which replays them together itself. `facts` are further columns
+    of the table, already formatted, in order.
     """
 
     fast: str
     slow: str
     rule: str
-    log_auc: float
-    curves: Mapping[str, Curve]
-    untimed: float | None = None
+    overall: PairLevel
+    by_family: Mapping[str, PairLevel] = field(default_factory=dict)
+    by_scenario: Mapping[str, PairLevel] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     simulated: bool = False
     virtual_clock: bool = False
@@ -62,6 +63,8 @@ class PageInputs:
     """How those intervals were made, in a few words."""
     costs: Mapping[str, CostView] = field(default_factory=dict)
     pairs: Sequence[PairView] = ()
+    choices: Sequence[Choice] = ()
+    """What is recommended, at every interval the slider stops at; shortest first."""
     notes: Sequence[str] = ()
     """Further remarks for "How it was made"."""
 
@@ -99,3 +102,12 @@ def check(inputs: PageInputs) -> None:
                     where=recording.path,
                     fix="show a live pair by its halves and as a PairView",
                 )
+    known = {(pair.fast, pair.slow, pair.rule) for pair in inputs.pairs}
+    for pair in inputs.pairs:
+        for member in (pair.fast, pair.slow):
+            if member not in seen:
+                raise InputError(f"the recording {member!r} of a pair is missing")
+    for choice in inputs.choices:
+        best = choice.best
+        if best.rule is not None and (*best.members, best.rule) not in known:
+            raise InputError(f"the recommended pair {best.name!r} is not on the page")

@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 
 from streamdecisionbench._version import __version__
+from streamdecisionbench.analysis.choose import Choice
+from streamdecisionbench.analysis.recommendation import choice_lines
+from streamdecisionbench.in_force import REACH, spelled
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.page.inputs import CostView, PageInputs, PairView, check
-from streamdecisionbench.report.palette import CLASS_STYLE
+from streamdecisionbench.report.palette import CLASS_STYLE, DASHES
 from streamdecisionbench.scoring.classes import CLASSES
-from streamdecisionbench.scoring.curves import Curve
+from streamdecisionbench.scoring.pairs.compose import PairLevel
 from streamdecisionbench.scoring.score import Level, Score, Shares
 from streamdecisionbench.scoring.timeline import Timeline
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario
@@ -60,11 +63,13 @@ def payload(inputs: PageInputs) -> Json:
             {"key": key, "label": label, "colour": colour, "column": CLASSES.index(key)}
             for key, (label, _, colour) in CLASS_STYLE.items()
         ],
+        "dashes": [" ".join(map(str, dash)) if dash != [1, 0] else "" for dash in DASHES],
         "families": [{"id": f, "name": FAMILIES.get(f, f)} for f in families],
         "scenarios": [_scenario(s, tables[s.episode_id], families) for s in scenarios],
         "recordings": recordings,
         "rangesMethod": inputs.ranges_method,
         "pairs": [_pair(pair) for pair in inputs.pairs],
+        "answers": [_answer(choice) for choice in inputs.choices],
         "notes": list(inputs.notes),
     }
 
@@ -174,25 +179,36 @@ def _cost(cost: CostView) -> Json:
 
 
 def _pair(pair: PairView) -> Json:
+    reach = REACH[pair.rule]
     return {
         "fast": pair.fast,
         "slow": pair.slow,
-        "rule": pair.rule.replace("_", " "),
-        "auc": pair.log_auc,
-        "untimed": _number(pair.untimed),
+        "rule": spelled(pair.rule),
+        "reach": reach,
         "simulated": pair.simulated,
         "virtual": pair.virtual_clock,
-        "curves": {level: _curve(curve) for level, curve in pair.curves.items()},
+        "overall": _pair_level(pair.overall),
+        "families": {name: _pair_level(level) for name, level in pair.by_family.items()},
+        "levels": {name: _pair_level(level) for name, level in pair.by_scenario.items()},
         "facts": [[label, text] for label, text in pair.facts.items()],
     }
 
 
-def _curve(curve: Curve) -> Json:
-    """Coefficients to 13 decimals, which keeps every printed digit; places of jumps stay exact."""
+def _pair_level(level: PairLevel) -> Json:
+    """A pair has no untimed answer of its own."""
+    return {"auc": level.log_auc, "untimed": None, "integrated": _shares(level.integrated)}
+
+
+def _answer(choice: Choice) -> Json:
+    """The words as they are said elsewhere, and what the page needs to point at their subject."""
+    best = choice.best
     return {
-        "d": [float(v) for v in curve.intervals],
-        "c0": [round(float(v), 13) for v in curve.c0],
-        "c1": [round(float(v), 13) for v in curve.c1],
+        "d": choice.interval,
+        "best": best.name,
+        "members": list(best.members),
+        "rule": spelled(best.rule) if best.rule else None,
+        "value": best.in_force.value,
+        "lines": choice_lines(choice),
     }
 
 

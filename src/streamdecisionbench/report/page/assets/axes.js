@@ -27,8 +27,8 @@ sdb.shareRange = (values) => {
   return [floor, Math.max(ceiling, floor + 0.2)];
 };
 
-/* Three digits are as fine as a hand can set an interval. */
-sdb.snap = (interval) => Number(interval.toPrecision(3));
+/* A hand sets an interval for which there is an answer; any other can be typed. */
+sdb.snap = (interval) => sdb.answerAt(interval)?.d ?? Number(interval.toPrecision(3));
 
 let clips = 0;
 const MOST_LABELS = 8;

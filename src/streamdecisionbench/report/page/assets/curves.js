@@ -5,7 +5,7 @@ const lineOf = (rec, values, exact) => ({
 });
 
 sdb.legend = () => {
-  const items = sdb.ranked.map((rec) => {
+  const items = [...sdb.ranked, ...sdb.pairs].map((rec) => {
     const value = h('b', {});
     const button = h('button', { type: 'button', class: 'legend-item', 'data-recording': rec.name, onclick: () => sdb.toggleShown(rec.index) },
       sdb.swatch(rec), sdb.nameOf(rec), sdb.badges(rec, true), value);
@@ -13,10 +13,12 @@ sdb.legend = () => {
   });
   const choose = (label, list) => h('button', { type: 'button', class: 'plain', onclick: () => sdb.set({ shown: new Set(list.map((rec) => rec.index)) }) }, label);
   const legend = h('div', { class: 'legend' },
-    sdb.ranked.length > 1 && h('div', { class: 'legend-tools' }, choose('All', sdb.ranked),
+    sdb.ranked.length > 1 && h('div', { class: 'legend-tools' }, h('button', { type: 'button', class: 'plain', onclick: () => sdb.set({ shown: new Set(sdb.board().map((rec) => rec.index)) }) }, 'All'),
       sdb.ranked.length > SHOWN_AT_FIRST && choose(`Top ${SHOWN_AT_FIRST}`, sdb.ranked.slice(0, SHOWN_AT_FIRST)), choose('None', [])),
     h('div', { class: 'legend-items', role: 'group', 'aria-label': 'Recordings shown in charts' }, items.map((i) => i.button)));
-  sdb.follow(['interval', 'shown'], () => items.forEach(({ rec, button, value }) => {
+  sdb.follow(['interval', 'shown', 'board'], () => items.forEach(({ rec, button, value }) => {
+    button.hidden = Boolean(rec.pair) && !sdb.state.board.has(rec.index);
+    if (button.hidden) return;
     button.setAttribute('aria-pressed', String(sdb.state.shown.has(rec.index)));
     value.textContent = sdb.percent(sdb.now(rec).overall.inForce);
   }));
@@ -28,15 +30,15 @@ sdb.curves = () => {
     title: 'In-force accuracy over the interval, overall.',
     height: 340,
     labelled: true,
-    series: () => sdb.ranked.map((rec) => lineOf(rec, sdb.curve(rec).overall, (d) => exactOf(rec, d).overall.inForce)),
+    series: () => sdb.board().map((rec) => lineOf(rec, sdb.curve(rec).overall, (d) => exactOf(rec, d).overall.inForce)),
   });
-  const familyRange = () => sdb.shareRange(sdb.ranked.flatMap((rec) => [...sdb.curve(rec).families.values()]));
+  const familyRange = () => sdb.shareRange(sdb.board().flatMap((rec) => [...sdb.curve(rec).families.values()]));
   const small = sdb.data.families.map((family, f) => {
     const chart = sdb.paceChart({
       title: `In-force accuracy over the interval, ${family.name}.`,
       height: 190,
       range: familyRange,
-      series: () => sdb.ranked.filter((rec) => rec.families.includes(f))
+      series: () => sdb.board().filter((rec) => rec.families.includes(f))
         .map((rec) => lineOf(rec, sdb.curve(rec).families.get(f), (d) => exactOf(rec, d).families.get(f).inForce)),
     });
     return { family, chart };
@@ -48,7 +50,7 @@ sdb.curves = () => {
     small.length > 1 && h('div', { class: 'small-multiples' }, small.map(({ family, chart }) => h('figure', {}, h('figcaption', {}, family.name), chart.host))),
     sdb.dataTable('Data table', ['interval', 'shown'], curveTable));
   const all = [overall, ...(small.length > 1 ? small.map((s) => s.chart) : [])];
-  sdb.follow(['shown'], () => all.forEach((chart) => chart.draw()));
+  sdb.follow(['shown', 'board'], () => all.forEach((chart) => chart.draw()));
   sdb.follow(['interval'], () => all.forEach((chart) => chart.move()));
   sdb.follow(['shown'], () => {
     const shown = sdb.shown();

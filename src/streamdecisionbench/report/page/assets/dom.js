@@ -48,14 +48,12 @@ sdb.maths = (text) => text.split(/([A-Za-zλ]_[a-z]+)/).map((part) => {
   return found ? h('span', { class: 'symbol' }, found[1], h('sub', {}, found[2])) : part;
 });
 
-const DASHES = ['', '7 4', '2 3', '9 3 2 3', '12 4'];
-const HUES = 6;
+const DASHES = sdb.data.dashes;
 
-/* Colour and dash of a recording: six colour-blind-safe hues, then the same with other dashes. */
-sdb.look = (rec) => ({
-  colour: `var(--line-${rec.place % HUES})`,
-  dash: DASHES[Math.floor(rec.place / HUES) % DASHES.length],
-});
+/* Colour and dash of a recording, as in the figures; a pair is drawn in ink. */
+sdb.look = (rec) => (rec.pair
+  ? { colour: 'var(--ink)', dash: DASHES[rec.order % DASHES.length] }
+  : { colour: `var(--line-${rec.place % DASHES.length})`, dash: DASHES[(rec.place + Math.floor(rec.place / DASHES.length)) % DASHES.length] });
 
 sdb.swatch = (rec) => {
   const { colour, dash } = sdb.look(rec);
@@ -101,7 +99,7 @@ sdb.section = (id, title, lead, ...children) => {
 /* A scrolling table: `columns` of {label, text?: left-aligned}, `rows` of cells (text or nodes). */
 sdb.table = (caption, columns, rows) => h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
   h('table', {}, h('caption', { class: 'sr' }, caption),
-    h('thead', {}, h('tr', {}, columns.map((c) => h('th', { scope: 'col', class: c.text ? 'text' : null }, c.label)))),
+    h('thead', {}, h('tr', {}, columns.map((c) => h('th', { scope: 'col', class: c.text ? 'text' : null, title: c.hint }, c.label)))),
     h('tbody', {}, rows.map((cells) => h('tr', {}, cells.map((cell, i) => (
       i === 0 ? h('th', { scope: 'row', class: 'text' }, cell) : h('td', { class: columns[i].text ? 'text' : null }, cell)
     )))))));

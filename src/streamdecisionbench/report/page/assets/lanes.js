@@ -29,6 +29,9 @@ sdb.segments = (scenario) => {
   return found;
 };
 
+/* Which step an answer in force is for, and of a pair whose answer it is. */
+const sourceText = (line, source) => `${sdb.stepOf(line, source)}${line.pair ? (source < line.n ? ', fast' : ', slow') : ''}`;
+
 const notesAt = (scenario, step) => (scenario.evidence[step] || []);
 
 sdb.lanes = () => {
@@ -205,7 +208,7 @@ const laneClassTable = () => {
   return sdb.table(`Classes of time in ${scenario.title} at ${sdb.short(sdb.state.interval)} s, %`, columns,
     lanes.rows.map(({ rec, line }) => {
       const level = sdb.now(rec).scenarios.get(scenario.id);
-      return [rec.name + sdb.mark(rec), sdb.percent(level.inForce), sdb.percent(line.untimed), sdb.percent(level.oracle),
+      return [rec.name + sdb.mark(rec), sdb.percent(level.inForce), sdb.percent(line.pair ? null : line.untimed), sdb.percent(level.oracle),
         ...sdb.data.classes.map((k) => sdb.percent(level.classes[k.column])), sdb.percent(rec.levels[scenario.id].auc)];
     }));
 };
@@ -219,6 +222,6 @@ const forceTable = () => {
     lanes.rows.map(({ rec }, i) => h('option', { value: i, selected: i === lanes.row }, rec.name + sdb.mark(rec))));
   return h('div', {}, pick, sdb.table(`Decisions of ${row.rec.name} in force`,
     [{ label: 'from step', text: true }, { label: 'to' }, { label: 'source step' }, { label: 'class', text: true }, { label: 'decision in force', text: true }],
-    row.pieces.map((p) => [sdb.fixed(p.from, 2), sdb.fixed(p.to, 2), p.source < 0 ? '–' : String(p.source), sdb.classByColumn[p.kind].label,
+    row.pieces.map((p) => [sdb.fixed(p.from, 2), sdb.fixed(p.to, 2), p.source < 0 ? '–' : sourceText(row.line, p.source), sdb.classByColumn[p.kind].label,
       p.source < 0 ? '–' : sdb.decisionLong(scenario.decisions[row.line.p[p.source]])])));
 };

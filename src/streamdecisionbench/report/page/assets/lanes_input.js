@@ -46,7 +46,7 @@ const readOutNodes = (at) => {
     if (piece) {
       const kind = sdb.classByColumn[piece.kind];
       nodes.push(h('p', {}, h('span', { class: `chip k-${kind.key}` }), ` ${kind.label}`,
-        piece.source >= 0 && h('span', { class: 'muted' }, `, answer to step ${piece.source}`)));
+        piece.source >= 0 && h('span', { class: 'muted' }, `, answer to step ${sourceText(row.line, piece.source)}`)));
       if (piece.source >= 0) nodes.push(h('p', {}, h('span', { class: 'muted' }, 'in force '), differing(scenario.decisions[row.line.p[piece.source]], expected)));
     }
   }
@@ -60,7 +60,7 @@ const readOutNodes = (at) => {
 const spoken = ({ scenario, row, tick, step, opened, piece }) => {
   const text = [`Step ${step}, at ${sdb.fixed(tick, 2)}.`, `Reference ${sdb.decisionLong(scenario.decisions[scenario.reference[step]])}.`];
   if (row && piece) {
-    text.push(`${row.rec.name}${sdb.mark(row.rec)}: ${sdb.classByColumn[piece.kind].label}${piece.source < 0 ? '' : `, answer to step ${piece.source}, ${sdb.decisionLong(scenario.decisions[row.line.p[piece.source]])}`}.`);
+    text.push(`${row.rec.name}${sdb.mark(row.rec)}: ${sdb.classByColumn[piece.kind].label}${piece.source < 0 ? '' : `, answer to step ${sourceText(row.line, piece.source)}, ${sdb.decisionLong(scenario.decisions[row.line.p[piece.source]])}`}.`);
   }
   const notes = notesAt(scenario, opened);
   if (notes.length) text.push(`Last change at step ${opened}: ${notes.join('; ')}.`);

@@ -19,6 +19,17 @@ const paceControls = () => {
     number.value = sdb.short(sdb.state.interval);
   });
   document.getElementById('pace').addEventListener('submit', (event) => event.preventDefault());
+  // Keys go from one interval with an answer to the next.
+  const stops = sdb.data.answers.map((answer) => answer.d);
+  slider.addEventListener('keydown', (event) => {
+    const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[event.key];
+    if (!by || !stops.length || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const here = sdb.state.interval;
+    const next = by > 0 ? stops.findIndex((d) => d > here * (1 + 1e-9)) : stops.findLastIndex((d) => d < here * (1 - 1e-9));
+    if (next < 0) return;
+    sdb.setInterval(stops[Math.min(Math.max(next + by - Math.sign(by), 0), stops.length - 1)]);
+  });
   document.getElementById('pace-ticks').append(...sdb.paceTicks().map((d) => {
     const share = scale.at(d) / SLIDER;
     return h('span', { style: { left: `calc(8px + (100% - 16px) * ${share.toFixed(4)})` } }, sdb.short(d));
@@ -58,6 +69,45 @@ const printing = () => {
   document.getElementById('print').addEventListener('click', () => window.print());
 };
 
+/* The interval is part of the address, behind the section: #answer&interval=2.4 */
+const address = () => {
+  const read = () => {
+    const parts = decodeURIComponent(location.hash.slice(1)).split('&');
+    const asked = Number(parts.find((part) => part.startsWith('interval='))?.slice(9));
+    if (asked > 0) sdb.setInterval(asked);
+    const place = parts[0].includes('=') ? null : document.getElementById(parts[0]);
+    if (place) place.scrollIntoView();
+    return parts[0].includes('=') ? '' : parts[0];
+  };
+  let section = read();
+  let timer = 0;
+  const write = () => {
+    const parts = [section, `interval=${sdb.short(sdb.state.interval)}`].filter(Boolean);
+    history.replaceState(null, '', `#${parts.join('&')}`);
+  };
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (!link) return;
+    event.preventDefault();
+    section = link.getAttribute('href').slice(1);
+    const target = document.getElementById(section);
+    target.setAttribute('tabindex', '-1');
+    target.focus({ preventScroll: true });
+    target.scrollIntoView();
+    write();
+  });
+  window.addEventListener('hashchange', () => { section = read(); });
+  // Browsers refuse too many changes of the address in a row.
+  const start = sdb.state.interval;
+  let touched = false;
+  sdb.follow(['interval'], () => {
+    touched ||= sdb.state.interval !== start;
+    if (!touched) return;
+    clearTimeout(timer);
+    timer = setTimeout(write, 250);
+  });
+};
+
 document.title = `${sdb.data.suite.name}: StreamDecisionBench report`;
 document.getElementById('foot').textContent = `StreamDecisionBench ${sdb.data.sdb}. This file is complete: it loads nothing and sends nothing.`;
 paceControls();
@@ -73,4 +123,5 @@ sdb.pairsSection();
 sdb.reliability();
 sdb.cost();
 sdb.made();
+address();
 document.documentElement.dataset.ready = 'yes';

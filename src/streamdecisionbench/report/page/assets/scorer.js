@@ -6,16 +6,11 @@
 
 const [RIGHT, JUDGMENT, STALE, COMPOUND, LUCKY, NONE, SEGMENT] = [0, 1, 2, 3, 4, 5, 6];
 
-/* A part of the payload as arrays, with what no interval changes. */
-sdb.timeline = (part, scenario) => {
-  const r = Float64Array.from(part.release);
-  const L = Float64Array.from(part.latency);
-  const y = Int32Array.from(scenario.reference);
-  const p = Int32Array.from(part.predicted);
+/* When the evidence of every step holds, and what its time weighs in segment-balanced accuracy. */
+const clockOf = (r, tick, y) => {
   const n = r.length;
-  const H = n * part.tick;
+  const H = n * tick;
   const end = Float64Array.from(r, (_, i) => (i + 1 < n ? r[i + 1] : H));
-  const right = Uint8Array.from(y, (value, i) => (value === p[i] ? 1 : 0));
   const starts = [];
   for (let i = 0; i < n; i += 1) if (i === 0 || y[i] !== y[i - 1]) starts.push(i);
   const weight = new Float64Array(n);
@@ -23,12 +18,39 @@ sdb.timeline = (part, scenario) => {
     const next = k + 1 < starts.length ? starts[k + 1] : n;
     weight.fill(1 / (starts.length * (end[next - 1] - r[first])), first, next);
   });
-  const untimed = right.reduce((sum, value) => sum + value, 0) / n;
-  return { scenario, tick: part.tick, n, r, L, y, p, H, end, right, starts, weight, untimed };
+  return { tick, n, r, y, H, end, weight };
 };
+
+/* A part of the payload as arrays, with what no interval changes. */
+sdb.timeline = (part, scenario) => {
+  const y = Int32Array.from(scenario.reference);
+  const p = Int32Array.from(part.predicted);
+  const right = Uint8Array.from(y, (value, i) => (value === p[i] ? 1 : 0));
+  const untimed = right.reduce((sum, value) => sum + value, 0) / y.length;
+  return { scenario, ...clockOf(Float64Array.from(part.release), part.tick, y), L: Float64Array.from(part.latency), p, right, untimed };
+};
+
+const joined = (Kind, a, b) => { const both = new Kind(a.length + b.length); both.set(a); both.set(b, a.length); return both; };
+
+/*
+ * Two timelines of one scenario as a pair on nominal releases i·tick. Answers are numbered: 0 … n−1
+ * the fast one's, n … 2n−1 the slow one's. `reach`: how many steps a slow answer may lie behind the
+ * active source, null for any. The slow one's untimed accuracy stands in the product U·O.
+ */
+sdb.duo = (fast, slow, reach) => ({
+  scenario: fast.scenario,
+  ...clockOf(Float64Array.from({ length: fast.n }, (_, i) => i * fast.tick), fast.tick, fast.y),
+  L: fast.L, slowL: slow.L, reach,
+  p: joined(Int32Array, fast.p, slow.p), right: joined(Uint8Array, fast.right, slow.right),
+  untimed: slow.untimed, pair: true,
+});
+
+/* The step an answer is for. */
+sdb.stepOf = (line, source) => (source < line.n ? source : source - line.n);
 
 /* Which source is in force when, at one interval: [{from, to, source}], source −1 for none yet. */
 sdb.spans = (line, interval) => {
+  if (line.pair) return pairSpans(line, interval);
   const { n, r, L, H } = line;
   const c = line.tick / interval;
   const found = [];
@@ -50,11 +72,41 @@ sdb.spans = (line, interval) => {
   return { spans: found, accepted, late, superseded: n - accepted - late };
 };
 
-/* The class of source `i` while step `k` holds. */
+/*
+ * The same for a pair, by the closed form of scoring/pairs/replay.py: a fast answer i takes effect
+ * before every newer fast one and every slow s ≥ i, a slow s before every newer slow one and every
+ * fast j > s + reach, both before H; of two at the same time the slow one stays.
+ */
+const pairSpans = (line, interval) => {
+  const { n, r, L, slowL, H, reach } = line;
+  const c = line.tick / interval;
+  const fast = Float64Array.from(r, (t, i) => t + c * L[i]);
+  const slow = Float64Array.from(r, (t, i) => t + c * slowL[i]);
+  const earliest = (u) => {
+    const from = new Float64Array(n + 3).fill(Infinity);
+    for (let i = n - 1; i >= 0; i -= 1) from[i] = Math.min(u[i], from[i + 1]);
+    return from;
+  };
+  const [fastFrom, slowFrom] = [earliest(fast), earliest(slow)];
+  const taken = [];
+  let late = 0;
+  for (let i = 0; i < n; i += 1) {
+    late += (fast[i] >= H ? 1 : 0) + (slow[i] >= H ? 1 : 0);
+    if (fast[i] < fastFrom[i + 1] && fast[i] < slowFrom[i] && fast[i] < H) taken.push([fast[i], i]);
+    if (slow[i] < slowFrom[i + 1] && slow[i] < H && (reach === null || slow[i] < fastFrom[i + 1 + reach])) taken.push([slow[i], n + i]);
+  }
+  taken.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const found = [{ from: r[0], to: taken.length ? taken[0][0] : H, source: -1 }];
+  taken.forEach(([from, source], k) => found.push({ from, to: k + 1 < taken.length ? taken[k + 1][0] : H, source }));
+  return { spans: found.filter((s) => s.to > s.from), accepted: taken.length, late, superseded: 2 * n - taken.length - late };
+};
+
+/* The class of answer `i` while step `k` holds. */
 sdb.classOf = (line, i, k) => {
   if (i < 0) return NONE;
-  if (line.right[i]) return line.y[i] === line.y[k] ? RIGHT : STALE;
-  if (line.y[i] === line.y[k]) return JUDGMENT;
+  const own = line.y[sdb.stepOf(line, i)];
+  if (line.right[i]) return own === line.y[k] ? RIGHT : STALE;
+  if (own === line.y[k]) return JUDGMENT;
   return line.p[i] === line.y[k] ? LUCKY : COMPOUND;
 };
 
@@ -110,17 +162,4 @@ sdb.mean = (rows, lines, weights) => {
     product += w * lines[e].untimed * (shares[RIGHT] + shares[JUDGMENT]);
   });
   return sdb.derive(sum.subarray(0, 6), sum[SEGMENT], product);
-};
-
-/* c0 + c1/Δ between breakpoints: an exact curve evaluated where it is asked. */
-sdb.evaluate = (curve, interval) => {
-  let low = 0;
-  let high = curve.d.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (curve.d[middle] <= interval) low = middle + 1;
-    else high = middle;
-  }
-  const k = Math.min(Math.max(low - 1, 0), curve.c0.length - 1);
-  return curve.c0[k] + curve.c1[k] / interval;
 };

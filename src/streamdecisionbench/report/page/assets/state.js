@@ -92,21 +92,60 @@ sdb.curve = (rec) => {
   return rec.sampled;
 };
 
-sdb.pairs = sdb.data.pairs.map((pair, index) => ({
-  ...pair,
-  index,
-  name: `${pair.fast} + ${pair.slow}`,
-}));
+const recordingCalled = new Map(sdb.recordings.map((rec) => [rec.name, rec]));
+
+/* Pairs look like recordings: what is shown of one can be shown of the other. */
+sdb.pairs = sdb.data.pairs.map((raw, order) => {
+  const [fast, slow] = [recordingCalled.get(raw.fast), recordingCalled.get(raw.slow)];
+  let lines = null;
+  return {
+    ...raw,
+    pair: true,
+    order,
+    index: sdb.recordings.length + order,
+    name: `${raw.fast} + ${raw.slow} (${raw.rule})`,
+    members: [fast, slow],
+    get lines() {
+      lines ??= fast.lines.map((line) => sdb.duo(line, slow.lines.find((l) => l.scenario === line.scenario), raw.reach));
+      return lines;
+    },
+    families: fast.families,
+    overallWeights: fast.overallWeights,
+    familyWeights: fast.familyWeights,
+    familyLevels: raw.families,
+  };
+});
+
+/* Money an hour at an interval; null where a price is not known. */
+sdb.perHour = (rec, interval = sdb.state.interval) => {
+  const each = (rec.members || [rec]).map(({ cost }) => (cost && cost.amount !== null && cost.requests ? cost.amount / cost.requests : null));
+  return each.includes(null) ? null : (each.reduce((sum, x) => sum + x, 0) * 3600) / interval;
+};
+
+sdb.called = new Map([...sdb.recordings, ...sdb.pairs].map((rec) => [rec.name, rec]));
+
+/* The answer made for the interval nearest to this one. */
+sdb.answerAt = (interval) => sdb.data.answers.reduce((best, one) => (
+  best && Math.abs(Math.log(best.d / interval)) <= Math.abs(Math.log(one.d / interval)) ? best : one
+), null);
+
+const recommended = new Set(sdb.data.answers.map((answer) => sdb.called.get(answer.best)?.index));
 
 sdb.state = {
   interval: Math.min(Math.max(sdb.data.interval, sdb.low), sdb.high),
   basis: 'at',
-  shown: new Set(sdb.ranked.slice(0, SHOWN_AT_FIRST).map((rec) => rec.index)),
+  shown: new Set([...sdb.ranked.slice(0, SHOWN_AT_FIRST), ...sdb.pairs.filter((pair) => recommended.has(pair.index))].map((rec) => rec.index)),
+  /* Pairs that stand beside the recordings: those that are recommended somewhere, and whatever the reader adds. */
+  board: new Set(sdb.pairs.filter((pair) => recommended.has(pair.index)).map((pair) => pair.index)),
   scenario: sdb.data.scenarios[0].id,
-  pair: 0,
+  pair: sdb.recordings.length,
 };
 
-sdb.shown = () => sdb.ranked.filter((rec) => sdb.state.shown.has(rec.index));
+/* What the leaderboard lists: recordings, and the pairs beside them, best integrated score first. */
+sdb.board = () => [...sdb.ranked, ...sdb.pairs.filter((pair) => sdb.state.board.has(pair.index))]
+  .sort((a, b) => b.overall.auc - a.overall.auc || (a.name < b.name ? -1 : 1));
+
+sdb.shown = () => sdb.board().filter((rec) => sdb.state.shown.has(rec.index));
 
 const listeners = [];
 
@@ -127,6 +166,14 @@ sdb.set = (changes) => {
 sdb.setInterval = (value) => {
   const interval = Math.min(Math.max(value, sdb.low), sdb.high);
   if (Number.isFinite(interval) && interval !== sdb.state.interval) sdb.set({ interval });
+};
+
+/* Puts a pair beside the recordings, or takes it away. */
+sdb.toggleBoard = (index) => {
+  const [board, shown] = [new Set(sdb.state.board), new Set(sdb.state.shown)];
+  if (board.delete(index)) shown.delete(index);
+  else { board.add(index); shown.add(index); }
+  sdb.set({ board, shown });
 };
 
 sdb.toggleShown = (index) => {

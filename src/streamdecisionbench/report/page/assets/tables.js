@@ -25,13 +25,20 @@ sdb.reliability = () => {
 sdb.cost = () => {
   const known = sdb.ranked.filter((rec) => rec.cost);
   if (!known.length) return;
-  const each = (c) => (c.amount === null || !c.requests ? '–' : sdb.fixed((1000 * c.amount) / c.requests, 3));
+  const sum = (rec, key) => (rec.members || [rec]).reduce((total, one) => (one.cost ? total + one.cost[key] : NaN), 0);
+  const counted = (value) => (Number.isNaN(value) ? '–' : sdb.count(value));
+  const thousand = (rec) => { const hour = sdb.perHour(rec, 3.6); return hour === null ? '–' : sdb.fixed(hour, 3); };
+  const whole = (rec) => ((rec.members || [rec]).some((one) => !one.cost || one.cost.amount === null) ? '–' : `${sdb.fixed(sum(rec, 'amount'), 2)} ${currency}`);
+  const live = h('div', {});
   const dates = [...new Set(known.map((rec) => rec.cost.as_of).filter(Boolean))].sort();
   sdb.section('cost', 'Tokens and cost',
-    `One pass over the scenarios of each recording, at list prices${dates.length ? ` of ${dates.join(', ')}` : ''}. A live application pays per step, so the price per 1000 requests is the one to compare.`,
-    sdb.table('Tokens and cost', [{ label: 'Recording', text: true }, { label: 'requests' }, { label: 'input tokens' }, { label: 'cached' }, { label: 'output tokens' }, { label: 'cost' }, { label: 'per 1000 requests' }, { label: 'note', text: true }],
-      known.map((rec) => [h('span', {}, sdb.nameOf(rec), sdb.badges(rec)), sdb.count(rec.cost.requests), sdb.count(rec.cost.input_tokens), sdb.count(rec.cost.cached_tokens), sdb.count(rec.cost.output_tokens),
-        sdb.money(rec.cost), each(rec.cost), rec.cost.note || ''])));
+    `One pass over the scenarios of each recording, at list prices${dates.length ? ` of ${dates.join(', ')}` : ''}. A live application pays per step: the prices to compare are those of an hour at your interval and of 1000 steps. A pair pays for both its components at every step.`,
+    live);
+  sdb.follow(['interval', 'board'], () => live.replaceChildren(
+    sdb.table('Tokens and cost', [{ label: 'Recording', text: true }, { label: 'requests' }, { label: 'input tokens' }, { label: 'cached' }, { label: 'output tokens' }, { label: 'cost of the pass' }, { label: 'per 1000 steps' }, { label: ['per hour', h('span', { class: 'of' }, atNow())] }, { label: 'note', text: true }],
+      sdb.board().filter((rec) => (rec.members || [rec]).some((one) => one.cost)).map((rec) => [h('span', {}, sdb.nameOf(rec), sdb.badges(rec)),
+        ...['requests', 'input_tokens', 'cached_tokens', 'output_tokens'].map((key) => counted(sum(rec, key))),
+        whole(rec), thousand(rec), sdb.amount(sdb.perHour(rec)), rec.pair ? 'pair' : rec.cost.note || '']))));
 };
 
 const METHOD = [
