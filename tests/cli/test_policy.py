@@ -138,3 +138,20 @@ def test_a_fallback_decision_and_changed_fields(runs: Path, tmp_path: Path) -> N
     (score,) = json.loads(done.stdout)["scores"]
     assert score["counts"]["requests"][0] < score["counts"]["states"]
     assert score["counts"]["expiries"] > 0
+
+
+def test_a_search_prints_words_tables_and_json(runs: Path) -> None:
+    given = ("policy", "search", runs / "jev", runs / "astra-low", "--interval", "4")
+    few = ("--thresholds", "4", "--resamples", "200")
+    shown = sdb(*given, *few)
+    assert shown.returncode == 0, shown.stderr
+    assert "policies were tried" in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+    document = json.loads(sdb(*given, *few, "--json").stdout)
+    assert document["schema"] == "sdb-policy/1"
+    assert document["search"]["steps"]["plain"]["policy"] == {}
+    assert {"in_force", "log_auc", "classes"} <= set(document["scores"][0]["overall"])
+    assert sdb(*given, *few, "--csv").stdout == sdb(*given, *few, "--csv").stdout
+    refused = sdb(*given, "--budget", "0")
+    assert refused.returncode == 2
+    assert "within the budget" in refused.stderr

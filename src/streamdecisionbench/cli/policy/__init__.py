@@ -6,7 +6,7 @@ import typer
 
 from streamdecisionbench.cli.group import add_commands
 
-MODULES = ("show", "score")
+MODULES = ("show", "score", "search")
 
 
 def register(app: typer.Typer) -> None:

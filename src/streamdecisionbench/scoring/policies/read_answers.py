@@ -20,12 +20,19 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.policy_file import COMPOSES, Policy
 from streamdecisionbench.recording.events import Response
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.pairs.nominal_clock import on_stage, stage
+from streamdecisionbench.scoring.pairs.nominal_clock import Stage, on_stage, stage
 from streamdecisionbench.scoring.policies.scene import Answers, Bools
 from streamdecisionbench.scoring.timeline import Floats, timelines
 from streamdecisionbench.suite.scenario import DecisionSpec, Scenario, Suite
 
-__all__ = ["Setting", "answers_of", "compose_confidence", "on_one_clock", "setting_of"]
+__all__ = [
+    "Setting",
+    "answers_of",
+    "compose_confidence",
+    "on_one_clock",
+    "on_stage_of",
+    "setting_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +62,18 @@ def on_one_clock(components: Sequence[Answers]) -> list[Answers]:
     if len(components) == 1:
         return list(components)
     where = stage(components[0].parts)
-    return [
-        Answers(
-            one.name,
-            on_stage(where, one.parts, one.name),
-            _sorted_like(where.parts, one, one.confidence),
-            None if one.cost is None else _sorted(where.parts, one, one.cost),
-            None if one.waited is None else _sorted(where.parts, one, one.waited),
-        )
-        for one in components
-    ]
+    return [on_stage_of(where, one) for one in components]
+
+
+def on_stage_of(where: Stage, one: Answers) -> Answers:
+    """A component's answers in a stage's order, on its nominal clock."""
+    return Answers(
+        one.name,
+        on_stage(where, one.parts, one.name),
+        _sorted_like(where.parts, one, one.confidence),
+        None if one.cost is None else _sorted(where.parts, one, one.cost),
+        None if one.waited is None else _sorted(where.parts, one, one.waited),
+    )
 
 
 def compose_confidence(response: Response, spec: DecisionSpec) -> dict[str, float] | None:

@@ -114,6 +114,12 @@ class Scene:
         return np.concatenate((self.release, self.horizon[:, None]), axis=1)
 
     @cached_property
+    def keys(self) -> tuple[Floats, float]:
+        """Releases of all scenarios on one axis, each scenario shifted by a span: found by one search."""
+        span = float(self.horizon.max()) * 2 + 1
+        return (self.release + span * np.arange(self.count)[:, None]).ravel(), span
+
+    @cached_property
     def time_weight(self) -> Floats:
         """Per scenario and step: seconds to shares of observed time."""
         observed = self.horizon - self.release[:, 0]
@@ -131,9 +137,14 @@ class Scene:
         return out
 
     @cached_property
-    def before(self) -> tuple[Floats, Floats]:
-        """`_before` by time and by segment-balanced weight."""
-        return self._before(self.time_weight), self._before(self.segment_weight)
+    def time_before(self) -> Floats:
+        """[s, d, i]: share of observed time before step i whose reference is d."""
+        return self._before(self.time_weight)
+
+    @cached_property
+    def segment_before(self) -> Floats:
+        """The same with every reference segment counting alike."""
+        return self._before(self.segment_weight)
 
     def _before(self, weight: Floats) -> Floats:
         """[s, d, i]: weight of all steps before i whose reference is d; the last d is never."""

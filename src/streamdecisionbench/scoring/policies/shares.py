@@ -19,7 +19,7 @@ from streamdecisionbench.scoring.policies.scene import NO_FALLBACK, Rows, Scene
 from streamdecisionbench.scoring.policies.window import Window
 from streamdecisionbench.scoring.timeline import Floats, Ints
 
-__all__ = ["Held", "Replay", "replay"]
+__all__ = ["Held", "Replay", "correct_share", "replay"]
 
 _NONE = CLASSES.index("no_decision")
 
@@ -64,6 +64,30 @@ def replay(scene: Scene, rows: Rows, *, ranges: bool = False) -> Replay:
     low = window.low if window else rows.c
     high = window.high if window else rows.c
     return Replay(alpha, beta, low, high, flights, taken, held)
+
+
+def correct_share(scene: Scene, rows: Rows) -> tuple[Floats, Flights]:
+    """In-force accuracy of every row and nothing else: what a search asks for thousands of times.
+
+    Only where expired decisions leave none behind: a fallback decision could be right, too.
+    """
+    if (scene.fallback != NO_FALLBACK).any():
+        raise ValueError("a fallback decision can be right; use replay")
+    flights = fly(scene, rows)
+    taken = take(scene, rows, flights)
+    held, _ = _hold(scene, rows, taken, None)
+    s, p = rows.scenario[held.row], scene.known(held.decision)
+    begin, end = (_correct_until(scene, s, p, time) for time in (held.begin, held.yields))
+    share = np.bincount(held.row, weights=end - begin, minlength=len(rows)).astype(np.float64)
+    return share, flights
+
+
+def _correct_until(scene: Scene, s: Ints, p: Ints, time: Floats) -> Floats:
+    """F_p(t): the share of observed time so far whose reference is p."""
+    step = _located(scene, time, s)
+    here = np.where(scene.reference[s, step] == p, scene.time_weight[s, step], 0.0)
+    so_far: Floats = scene.time_before[s, p, step] + (time - scene.release[s, step]) * here
+    return so_far
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +151,7 @@ def _add_up(
 ) -> tuple[Floats, Floats]:
     count = len(rows)
     alpha, beta = np.zeros((count, N_METRICS)), np.zeros((count, N_METRICS))
-    time, segment = scene.before
+    time, segment = scene.time_before, scene.segment_before
     row, s = held.row, rows.scenario[held.row]
     weight = scene.time_weight[s, 0]
     y = scene.reference[s, held.source]
@@ -180,11 +204,15 @@ def _between(
 
 def _steps(scene: Scene, line: _Line, row: Ints, s: Ints, window: Window | None) -> Ints:
     """The step whose evidence holds at each time of a line."""
-    span = float(scene.horizon.max()) * 2 + 1
-    keys = (scene.release + span * np.arange(scene.count)[:, None]).ravel()
-    found = np.searchsorted(keys, line.time + span * s, side="right") - 1 - s * scene.n
-    step: Ints = np.clip(found, 0, scene.n - 1)
+    step = _located(scene, line.time, s)
     if window is not None:
         window.meet(row, line.a, line.b, scene.edges[s, step], 0.0)
         window.meet(row, line.a, line.b, scene.edges[s, step + 1], 0.0)
+    return step
+
+
+def _located(scene: Scene, time: Floats, s: Ints) -> Ints:
+    keys, span = scene.keys
+    found = np.searchsorted(keys, time + span * s, side="right") - 1 - s * scene.n
+    step: Ints = np.clip(found, 0, scene.n - 1)
     return step
