@@ -13,16 +13,20 @@ from streamdecisionbench.analysis.bootstrap import Sampling
 from streamdecisionbench.analysis.policy_advice import frontier_table, search_lines, steps_table
 from streamdecisionbench.analysis.policy_candidates import Field
 from streamdecisionbench.analysis.policy_search import PolicySearch, halve, search
+from streamdecisionbench.analysis.token_cost import cost, request_costs
 from streamdecisionbench.components.simulated.outcomes import draw_scenario
 from streamdecisionbench.components.simulated.profiles import Calibration, builtin_profiles
+from streamdecisionbench.components.usage import Usage
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.examples import example_recording
+from streamdecisionbench.recording.prices import Price, PriceTable
 from streamdecisionbench.scoring.policies.scene import Answers
 from streamdecisionbench.scoring.policies.score_policy import score_policy
 from streamdecisionbench.scoring.score import family_weights
 from streamdecisionbench.scoring.timeline import Timeline
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
-from tests.analysis.kit import timeline
+from tests.analysis.kit import timeline, with_usage
 
 FEW = Sampling(resamples=400)
 
@@ -157,3 +161,17 @@ def test_tables_fit_what_was_found() -> None:
     found = telling()
     assert [row[0] for row in steps_table(found).rows] == ["single", "together", "policy"]
     assert len(frontier_table(found, every=True).rows) == len(found.frontier)
+
+
+def test_single_requests_cost_what_the_pass_costs() -> None:
+    """Also where the service reports its cache for some answers only."""
+    recording = example_recording()
+    prices = PriceTable("USD", "2026-01-01", (Price("p", "m", 2.0, 8.0, cached_input=0.5),))
+    config = {"provider": "p", "model": "m"}
+    for cached in ([100, 100, 0, 100], [100, None, 0, 100]):
+        usage = [Usage(1000, c, 50 + k) for k, c in enumerate(cached)]
+        own = with_usage(recording, usage, config)
+        (each,) = request_costs(own, prices, list(own.episodes)) or ()
+        whole = cost(own, prices)
+        assert whole is not None
+        assert each.sum() == pytest.approx(whole.total)

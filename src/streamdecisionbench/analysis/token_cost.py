@@ -94,18 +94,21 @@ def request_costs(
     if line is None:
         return None
     cached_price = line.input if line.cached_input is None else line.cached_input
+    usage = [[r.usage for r in recording.episodes[e].responses] for e in episodes]
+    every = [u for row in usage for u in row]
+    if any(u is None for u in every):
+        return None
+    # A service that reports its cache at times only is billed as if it had none, as in the total.
+    reported = all(u is not None and u.cached_tokens is not None for u in every)
     found = []
-    for episode_id in episodes:
-        usage = [response.usage for response in recording.episodes[episode_id].responses]
-        if any(u is None for u in usage):
-            return None
-        fresh, cached, out = (
-            np.array([getattr(u, name) for u in usage], dtype=np.float64)
-            for name in ("input_tokens", "cached_tokens", "output_tokens")
+    for row in usage:
+        given, out = (
+            np.array([getattr(u, name) for u in row], dtype=np.float64)
+            for name in ("input_tokens", "output_tokens")
         )
-        found.append(
-            ((fresh - cached) * line.input + cached * cached_price + out * line.output) / 1e6
-        )
+        cached = np.array([(u.cached_tokens or 0) if u and reported else 0 for u in row])
+        paid = (given - cached) * line.input + cached * cached_price + out * line.output
+        found.append(paid / 1e6)
     return found
 
 
