@@ -1,8 +1,9 @@
 """The judge of policies: one event after another, in the words of docs/policies.md.
 
 Times are on the recording clock, where every delay is scaled by c = tick/Δ. At one instant answers
-arrive first (newer source first, later component first), then states are published, then requests
-are sent. Nothing here is clever, and nothing is shared with the code it judges.
+land first, then states are published, then requests are sent; all that landed is then judged, newer
+sources first, later components first. Nothing here is clever, and nothing is shared with the code it
+judges.
 """
 
 from __future__ import annotations
@@ -99,14 +100,18 @@ def walk(
         else:
             send(k, i)
 
-    def answered(k: int, i: int) -> None:
-        nonlocal active
-        sure = float(voices[k].confidence[i])
+    def landed(k: int, i: int) -> None:
+        """The answer is there: its slot is free, and the next component may be asked."""
+        del rooms[k].flying[i]
         further = policy.when_unsure and k + 1 < len(voices)
-        if further and policy.cascade and sure < policy.cascade.below:
+        if further and policy.cascade and voices[k].confidence[i] < policy.cascade.below:
             out.escalated += 1
             ask(k + 1, i)
-        if policy.gated()[k] and sure < policy.gate.confidence:
+
+    def judge(k: int, i: int) -> None:
+        """Gate, debounce, in-force rule."""
+        nonlocal active
+        if policy.gated()[k] and voices[k].confidence[i] < policy.gate.confidence:
             out.withheld += 1
             return
         room = rooms[k]
@@ -132,24 +137,28 @@ def walk(
         if not coming:
             break
         now = min(coming)
-        while True:
+        arrived: list[tuple[int, int]] = []
+        busy = True
+        while busy:
             here = [
                 (i, k) for k, room in enumerate(rooms) for i, u in room.flying.items() if u <= now
             ]
-            if not here:
-                break
-            i, k = max(here)
-            del rooms[k].flying[i]
-            answered(k, i)
-        if published < n and releases[published] <= now:
-            if wanted[published]:
+            for i, k in sorted(here, reverse=True):
+                landed(k, i)
+            arrived += here
+            busy = bool(here)
+            if published < n and releases[published] <= now:
                 for k in range(1 if policy.when_unsure else len(voices)):
-                    ask(k, published)
-            published += 1
-        for k, room in enumerate(rooms):
-            if room.waiting >= 0 and not room.flying:
-                i, room.waiting = room.waiting, -1
-                send(k, i)
+                    if wanted[published]:
+                        ask(k, published)
+                published, busy = published + 1, True
+            for k, room in enumerate(rooms):
+                if room.waiting >= 0 and not room.flying:
+                    i, room.waiting = room.waiting, -1
+                    send(k, i)
+                    busy = True
+        for i, k in sorted(arrived, reverse=True):
+            judge(k, i)
     return out
 
 
