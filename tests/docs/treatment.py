@@ -27,6 +27,7 @@ SKIPPED = {"sdb demo": "run by tests/cli/test_demo.py, which records in real tim
 MADE_FROM = {
     "docs/analyses.md": "prices.json",
     "docs/simulation.md": "mine.json",
+    "docs/traces.md": "traces.jsonl",
 }
 """Under which name a page's commands use its block of JSON."""
 

@@ -14,7 +14,7 @@ from streamdecisionbench.errors import SdbError
 
 MODULES: tuple[str, ...] = (
     "score", "validate", "import_", "suite", "run", "merge", "serve", "providers", "audit", "compose",
-    "policy", "analyze", "choose", "gate", "diff", "bundle", "verify", "board", "report", "demo",
+    "policy", "logs", "analyze", "choose", "gate", "diff", "bundle", "verify", "board", "report", "demo",
 )  # fmt: skip
 """In the order `sdb --help` lists them."""
 

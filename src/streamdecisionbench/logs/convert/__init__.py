@@ -1,0 +1,1 @@
+"""Traces that others wrote, as rows of a decision log."""
