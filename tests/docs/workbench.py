@@ -184,6 +184,8 @@ class Page:
     def _python(self, text: str) -> Outcome:
         named = re.match(r"# (\w+\.py)\n", text)
         program = [named[1]] if named else ["-c", text]
+        if named and named[1].startswith("test_"):
+            program = ["-m", "pytest", "-q", "--strict-markers", named[1]]
         done = self._workshop.execute([sys.executable, *program], self.folder)
         problem = f"exit code {done.returncode}\n{done.stderr}" if done.returncode else ""
         return Outcome(problem=problem, output=done.stdout)
@@ -208,7 +210,8 @@ class Page:
             json.loads(done.stdout)
         if work.out is None:
             return ""
-        if not any((self.folder / work.out).iterdir()):
+        made = self.folder / work.out
+        if not (any(made.iterdir()) if made.is_dir() else made.stat().st_size):
             return f"{work.out} is empty"
         if work.words[1] == "run":
             run = json.loads((self.folder / work.out / "run.json").read_text(encoding="utf-8"))
@@ -322,6 +325,12 @@ def _check(words: tuple[str, ...]) -> str:
             elif not name.startswith("-") and not re.search(rf"^{re.escape(name)}==", pinned, re.M):
                 return f"{name} is not in constraints.txt"
         return ""
+    if words[:2] == ("inspect", "eval"):
+        source = (ROOT / "src/streamdecisionbench/inspect_task.py").read_text(encoding="utf-8")
+        task = words[2].removeprefix("streamdecisionbench/")
+        named = [word.partition("=")[0] for word in words if "=" in word]
+        known = all(f"\n    {name}: " in source for name in named)
+        return "" if f"\ndef {task}(" in source and known else f"there is no task {words[2]}"
     if words[0] == "python" and len(words) > 1:
         return "" if (ROOT / words[1]).is_file() else f"there is no {words[1]}"
     return f"no way to test `{words[0]}` is declared in tests/docs"
