@@ -58,6 +58,7 @@ class Loopback:
             model=body["model"],
             usage=Usage(input_tokens=10, output_tokens=2),
             probabilities=body.get("probabilities"),
+            confidence=body.get("confidence"),
             received_at=received,
         )
 

@@ -9,12 +9,8 @@ from typing import Any
 
 from streamdecisionbench.examples import example_recording, example_suite
 from streamdecisionbench.recording.events import Attempt, Event, Release, Response
-from streamdecisionbench.recording.writer import (
-    EVENTS_FILE,
-    EventLog,
-    file_sha256,
-    write_run_record,
-)
+from streamdecisionbench.recording.run_record import write_run
+from streamdecisionbench.recording.writer import EVENTS_FILE, EventLog, file_sha256
 from streamdecisionbench.suite.suite_files import write_suite
 
 
@@ -59,7 +55,7 @@ def write(folder: Path, found: list[Event] | None = None, **changed: Any) -> Pat
         for event in events() if found is None else found:
             log.append(event)
     record = run_record(events_sha256=file_sha256(folder / EVENTS_FILE))
-    write_run_record(folder, {**record, **changed})
+    write_run(folder, {**record, **changed})
     return folder
 
 

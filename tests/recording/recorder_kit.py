@@ -28,7 +28,7 @@ from streamdecisionbench.suite.suite_files import make_suite, write_suite
 LABELS = {"route": {"K01": "go", "K02": "wait"}, "speed": {"K03": "slow", "K04": "quick"}}
 
 
-def small_scenario(name: str, steps: int = 6, tick: float = 0.02) -> Scenario:
+def small_scenario(name: str, steps: int = 6, tick: float = 0.06) -> Scenario:
     """Changes its reference every second step; the state shows the tick and the right labels."""
     gold = [
         {"route": "go" if (t // 2) % 2 else "wait", "speed": "quick" if t % 3 else "slow"}
@@ -56,13 +56,13 @@ def small_scenario(name: str, steps: int = 6, tick: float = 0.02) -> Scenario:
     )
 
 
-def small_suite(*names: str, steps: int = 6, tick: float = 0.02) -> Suite:
+def small_suite(*names: str, steps: int = 6, tick: float = 0.06) -> Suite:
     return make_suite(
         [small_scenario(name, steps, tick) for name in names or ("one_a",)], name="small"
     )
 
 
-def suite_folder(folder: Path, *names: str, steps: int = 6, tick: float = 0.02) -> Path:
+def suite_folder(folder: Path, *names: str, steps: int = 6, tick: float = 0.06) -> Path:
     write_suite(small_suite(*names, steps=steps, tick=tick), folder)
     return folder
 

@@ -11,9 +11,10 @@ import pytest
 from streamdecisionbench.components.contract import Answer, Fatal, Request
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.ledger import Lane
-from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.recording.reader import expectations, read_recording
 from streamdecisionbench.recording.recorder import record
 from streamdecisionbench.recording.resume import keep_complete
+from streamdecisionbench.recording.run_record import read_run
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
 from streamdecisionbench.suite.scenario import Suite
 from tests.recording.recorder_kit import InProcess, alone, right, settings, small_suite
@@ -151,7 +152,7 @@ def test_a_component_that_does_not_open_leaves_the_recording_as_it_is(tmp_path: 
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"interval_s": 0.5}, "interval_s was 0.02, now 0.5"),
+        ({"interval_s": 0.5}, "interval_s was 0.06, now 0.5"),
         ({"names": {None: "test:other"}}, "component was"),
         ({"seed": 9}, "seed was 0, now 9"),
         ({"scenarios": ("one_a",)}, "scenarios was"),
@@ -200,10 +201,10 @@ def test_a_pair_is_complete_only_with_both_answers(tmp_path: Path) -> None:
     lanes = [Lane(InProcess(), "fast"), Lane(InProcess(), "slow")]
     chosen = settings(suite, names={"fast": "a:b", "slow": "c:d"}, rule="freshest")
     record(suite, lanes, chosen, tmp_path)
-    steps = {"one_a": 6}
-    assert keep_complete(tmp_path, steps, ["fast", "slow"]).complete == ("one_a",)
+    expected = expectations(read_run(tmp_path), suite, {"one_a": 6})
+    assert keep_complete(tmp_path, expected).complete == ("one_a",)
     log = tmp_path / EVENTS_FILE
     lines = log.read_bytes().splitlines(True)
     last_slow = max(i for i, x in enumerate(lines) if b'"response"' in x and b'"slow"' in x)
     log.write_bytes(b"".join(lines[:last_slow] + lines[last_slow + 1 :]))
-    assert keep_complete(tmp_path, steps, ["fast", "slow"]).dropped == ("one_a",)
+    assert keep_complete(tmp_path, expected).dropped == ("one_a",)

@@ -16,8 +16,8 @@ from streamdecisionbench.recording.ledger import Tally
 from streamdecisionbench.recording.merge import merge
 from streamdecisionbench.recording.progress import Quiet
 from streamdecisionbench.recording.recorder import Outcome
+from streamdecisionbench.recording.run_record import write_run
 from streamdecisionbench.recording.run_request import RunRequest, launch
-from streamdecisionbench.recording.writer import write_run_record
 from streamdecisionbench.suite.suite_files import write_suite
 from tests.recording.recorder_kit import loopback_server, small_suite, suite_folder
 
@@ -192,7 +192,7 @@ def test_planted_links_are_not_followed(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / "run.json.tmp").symlink_to(target)
-    write_run_record(folder, {"status": "running"})
+    write_run(folder, {"status": "running"})
     assert target.read_text() == "keep me"
     assert json.loads((folder / "run.json").read_text()) == {"status": "running"}
     (folder / "events.jsonl").symlink_to(tmp_path / "precious")

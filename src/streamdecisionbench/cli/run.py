@@ -41,6 +41,9 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="go on with the recording in OUT")
     ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="give up an unfinished recording in OUT")
+    ] = False,
     effort: Annotated[str | None, typer.Option(help="reasoning effort")] = None,
     base_url: Annotated[str | None, typer.Option(help="server to call instead")] = None,
     timeout: Annotated[float, typer.Option(help="network timeout of an attempt, seconds")] = 20.0,
@@ -116,6 +119,7 @@ def run(
         interval_s=interval,
         passes=passes,
         resume=resume,
+        overwrite=overwrite,
         rule=rule or "freshest",
         efforts={None: effort, "fast": fast_effort, "slow": slow_effort},
         base_urls={None: base_url, "fast": fast_base_url, "slow": slow_base_url},

@@ -7,7 +7,7 @@ the arbiter, and keeps the tally that progress is drawn from. Nothing here waits
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from streamdecisionbench.components.contract import Answer, Component, Fatal, Request, Retryable
@@ -22,12 +22,11 @@ from streamdecisionbench.recording.events import (
     Release,
     Response,
 )
+from streamdecisionbench.recording.normal_answer import normalise
 from streamdecisionbench.suite.digest import request_hash
 from streamdecisionbench.suite.scenario import Scenario
 
 __all__ = ["Exchange", "Lane", "Ledger", "Log", "Prepared", "Reading", "Tally", "prepare"]
-
-_LONGEST_MODEL_NAME = 200
 
 
 class Log(Protocol):
@@ -108,6 +107,20 @@ class Tally:
     dispatch_lags_s: list[float] = field(default_factory=list)
     served_models: set[str] = field(default_factory=set)
 
+    def copy(self) -> Tally:
+        """As it is now, to go back to when a scenario is recorded anew."""
+        return replace(
+            self,
+            release_lags_s=list(self.release_lags_s),
+            dispatch_lags_s=list(self.dispatch_lags_s),
+            served_models=set(self.served_models),
+        )
+
+    def restore(self, earlier: Tally) -> None:
+        """Back to what a copy held; whoever draws keeps looking at this one."""
+        for name in self.__slots__:
+            setattr(self, name, getattr(earlier, name))
+
     @property
     def in_force(self) -> float | None:
         """Share of the time so far in which the decision in force was the reference."""
@@ -159,6 +172,10 @@ class Ledger:
         self.tally.step = t + 1
         self.tally.release_lags_s.append(release_s - planned_s)
 
+    def received(self, answer: Any) -> Answer:
+        """What came, safe to write down; `Fatal` when it is no answer."""
+        return normalise(answer, self.prepared.requests[0].questions)
+
     def read(self, answer: Answer) -> Reading:
         """Checks, decodes and composes; `Fatal` when the answer breaks the contract."""
         scenario = self.prepared.scenario
@@ -201,7 +218,7 @@ class Ledger:
         recorded_s = seconds(recorded_s)
         reason = self._discard_reason(exchange, recorded_s)
         answer = reading.answer
-        model = self._clean(answer.model)[:_LONGEST_MODEL_NAME] if answer.model else None
+        model = self._clean(answer.model) if answer.model else None
         response = Response(
             episode_id=self._episode_id,
             t=exchange.t,
@@ -222,7 +239,9 @@ class Ledger:
             usage=answer.usage,
             accepted_s=recorded_s if reason is None else None,
             component=exchange.lane.name,
-            probabilities=_plain(answer.probabilities),
+            probabilities={q: dict(values) for q, values in answer.probabilities.items()}
+            if answer.probabilities
+            else None,
             confidence=dict(answer.confidence) if answer.confidence else None,
         )
         self._write(response)
@@ -304,9 +323,3 @@ class Ledger:
         except OSError:
             self._broken = True
             raise
-
-
-def _plain(distributions: Any) -> dict[str, dict[str, float]] | None:
-    if not distributions:
-        return None
-    return {question: dict(values) for question, values in distributions.items()}

@@ -8,18 +8,19 @@ models and event digest in the joined record.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.own_folder import clear, require_fresh
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.recorder import require_fresh
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.resume import require_same
+from streamdecisionbench.recording.run_record import COMPLETE, RunRecord, read_run, write_run
 from streamdecisionbench.recording.summary import summarise_log
-from streamdecisionbench.recording.writer import EVENTS_FILE, file_sha256, write_run_record
-from streamdecisionbench.suite.disk import open_new
+from streamdecisionbench.recording.writer import EVENTS_FILE, file_sha256
+from streamdecisionbench.suite.disk import cannot_write, make_folder, open_new, read_bytes
 from streamdecisionbench.suite.scenario import Suite
 
 __all__ = ["merge"]
@@ -35,32 +36,45 @@ def merge(folders: Sequence[Path], out: Path, suite: Suite | None = None) -> dic
     require_fresh(out)
     # The reader refuses what is incomplete or is not what its digest says.
     parts = [read_recording(folder, suite) for folder in folders]
-    first = parts[0]
-    for part, folder in zip(parts[1:], folders[1:], strict=True):
-        require_same(folder, first.run, part.config, part.dataset_hash, ignore=_PER_PART)
+    records = [read_run(folder) for folder in folders]
+    for part, record, folder in zip(parts[1:], records[1:], folders[1:], strict=True):
+        require_same(folder, records[0], record.config, part.dataset_hash, ignore=_PER_PART)
     _require_disjoint(parts)
-    config = dict(first.config)
     recorded = {episode for part in parts for episode in part.episodes}
-    config["scenarios"] = [e for e in _suite_order(first.run) if e in recorded]
-    out.mkdir(parents=True, exist_ok=True)
-    log = out / EVENTS_FILE
+    manifest = records[0].dataset_manifest
+    # Built aside and put in place in one step, so that a kill leaves nothing in the way.
+    aside = out.absolute().with_name(f".{out.absolute().name}.merging")
+    if aside.exists():
+        clear(aside)
+    make_folder(aside)
+    log = aside / EVENTS_FILE
     _concatenate([folder / EVENTS_FILE for folder in folders], log)
     summary = summarise_log(log)
-    run: dict[str, Any] = {
-        "schema_version": first.run.get("schema_version"),
-        "status": "complete",
-        "config": config,
-        "dataset_manifest": first.run["dataset_manifest"],
-        "started_at": _extreme(parts, "started_at", min),
-        "ended_at": _extreme(parts, "ended_at", max),
-        "served_models": summary.pop("served_models"),
-        "summary": summary,
-        "environment": first.run.get("environment"),
-        "events_sha256": file_sha256(log),
-        "parts": [_describe(part) for part in parts],
-    }
-    write_run_record(out, run)
-    return run
+    run = RunRecord(
+        schema_version=records[0].schema_version,
+        status=COMPLETE,
+        config={
+            **records[0].config,
+            "scenarios": [e.episode_id for e in manifest.episodes if e.episode_id in recorded],
+        },
+        dataset_manifest=manifest,
+        started_at=min((r.started_at for r in records if r.started_at), default=None),
+        ended_at=max((r.ended_at for r in records if r.ended_at), default=None),
+        served_models=summary.pop("served_models"),
+        summary=summary,
+        environment=records[0].environment,
+        events_sha256=file_sha256(log),
+        parts=[_describe(p, r) for p, r in zip(parts, records, strict=True)],
+    )
+    write_run(aside, run)
+    try:
+        if out.is_dir():
+            clear(out)
+            out.rmdir()
+        aside.rename(out)
+    except OSError as error:
+        raise cannot_write(out, error) from None
+    return run.to_json()
 
 
 def _require_disjoint(parts: Sequence[Recording]) -> None:
@@ -77,36 +91,29 @@ def _require_disjoint(parts: Sequence[Recording]) -> None:
 
 
 def _concatenate(logs: Sequence[Path], target: Path) -> None:
-    with os.fdopen(open_new(target), "wb") as joined:
-        for log in logs:
-            data = log.read_bytes()
-            joined.write(data if data.endswith(b"\n") or not data else data + b"\n")
-        joined.flush()
-        os.fsync(joined.fileno())
+    try:
+        with os.fdopen(open_new(target), "wb") as joined:
+            for log in logs:
+                data = read_bytes(log)
+                joined.write(data if data.endswith(b"\n") or not data else data + b"\n")
+            joined.flush()
+            os.fsync(joined.fileno())
+    except OSError as error:
+        raise cannot_write(target, error) from None
 
 
-def _describe(part: Recording) -> dict[str, Any]:
-    run = part.run
-    config = part.config
+def _describe(part: Recording, record: RunRecord) -> dict[str, Any]:
     return {
         "name": part.name,
         "scenarios": list(part.episodes),
-        "started_at": run.get("started_at"),
-        "ended_at": run.get("ended_at"),
+        "started_at": record.started_at,
+        "ended_at": record.ended_at,
         "events_sha256": part.events_sha256,
         "dataset_hash": part.dataset_hash,
-        "generator": (run.get("dataset_manifest") or {}).get("generator") or {},
-        "requested_model": config.get("model") or config.get("component"),
-        "served_models": list(run.get("served_models") or part.served_models),
-        "environment": run.get("environment"),
-        "interruptions": run.get("interruptions") or [],
+        "generator": record.dataset_manifest.generator or {},
+        "requested_model": record.config.get("model") or record.config.get("component"),
+        "served_models": record.served_models or list(part.served_models),
+        "environment": record.environment,
+        "observed": record.observed,
+        "interruptions": record.interruptions,
     }
-
-
-def _suite_order(run: Mapping[str, Any]) -> list[str]:
-    return [str(e["episode_id"]) for e in run["dataset_manifest"]["episodes"]]
-
-
-def _extreme(parts: Sequence[Recording], key: str, choose: Any) -> str | None:
-    times = [str(part.run[key]) for part in parts if part.run.get(key)]
-    return choose(times) if times else None

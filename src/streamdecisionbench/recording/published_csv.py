@@ -8,32 +8,32 @@ that everything downstream reads them like any other.
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from msgspec.structs import replace
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.csv_table import Row, Table, read_table
 from streamdecisionbench.recording.events import (
     AFTER_HORIZON,
     OLDER_THAN_ACTIVE,
     Attempt,
+    Event,
     Release,
     Response,
-    Usage,
-    finite,
 )
-from streamdecisionbench.recording.writer import (
-    EVENTS_FILE,
-    EventLog,
-    file_sha256,
-    write_run_record,
+from streamdecisionbench.recording.reader import assemble, find_problems, require_no_problems
+from streamdecisionbench.recording.run_record import (
+    COMPLETE,
+    RecordedEpisode,
+    RecordedManifest,
+    RunRecord,
+    write_run,
 )
+from streamdecisionbench.recording.writer import EVENTS_FILE, EventLog, file_sha256
 from streamdecisionbench.suite.digest import request_hash
-from streamdecisionbench.suite.disk import read_text
-from streamdecisionbench.suite.ids import require_id
 from streamdecisionbench.suite.scenario import (
     INACTIVE,
     SCHEMA_VERSION,
@@ -56,30 +56,6 @@ _FAMILY_OF_PREFIX = {
     "support": "support_call_assist",
     "presenter": "presenter_voice_control",
 }
-_TIMES = ("release_s", "started_s", "received_s", "completed_s", "recorded_s")
-_TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One response of a table."""
-
-    t: int
-    release_s: float
-    started_s: float
-    received_s: float
-    completed_s: float
-    recorded_s: float
-    usage: Usage
-    decision: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A recording as a table: rows by scenario, in step order."""
-
-    name: str
-    rows: Mapping[str, Sequence[Row]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,37 +85,6 @@ class Correction:
             ) from None
 
 
-def read_table(path: str | Path) -> Table:
-    """Reads one CSV; every complaint names the file, the line and the column."""
-    path = Path(path)
-    name = require_id(path.stem, str(path), "name of a recording")
-    rows: dict[str, list[Row]] = {}
-    text = read_text(path, fix="save it as CSV in UTF-8")
-    with io.StringIO(text, newline="") as file:
-        reader = csv.DictReader(file)
-        try:
-            columns = set(reader.fieldnames or ())
-            key = "episode" if "episode" in columns else "scenario"
-            missing = [c for c in (key, "t", *_TIMES, "decision") if c not in columns]
-            if missing:
-                raise InputError(f"has no column {', '.join(missing)}", where=path)
-            for number, raw in enumerate(reader, start=2):
-                where = f"{path}, line {number}"
-                _require_whole(raw, where)
-                episode = rows.setdefault(require_id(raw[key], where, "id of a scenario"), [])
-                row = _row(raw, where)
-                if row.t != len(episode):
-                    raise InputError(f"t is {row.t}, expected {len(episode)}", where=where)
-                episode.append(row)
-        except csv.Error as error:
-            raise InputError(
-                f"is not CSV: {error}", where=f"{path}, line {reader.line_num}", fix="restore it"
-            ) from None
-    if not rows:
-        raise InputError("holds no rows", where=path)
-    return Table(name, rows)
-
-
 def import_tables(
     reference: str | Path,
     tables: Iterable[str | Path],
@@ -160,13 +105,16 @@ def import_tables(
     corrections = tuple(corrections)
     _require_steps(gold, corrections)
     suite = _suite(gold, runs, corrections, tick_seconds)
-    write_suite(suite, out / "suite")
-    folders = []
+    made = []
     for run in runs:
-        folder = out / run.name
-        _write_recording(run, suite, folder, tick_seconds)
-        folders.append(folder)
-    return suite, folders
+        events, record = _events(run, suite), _run_record(run, suite, tick_seconds)
+        found = find_problems(assemble(out / run.name, record, events), suite)
+        require_no_problems(found, Path(f"{run.name}.csv"))
+        made.append((out / run.name, events, record))
+    write_suite(suite, out / "suite")
+    for folder, events, record in made:
+        _write_recording(events, record, folder)
+    return suite, [folder for folder, _, _ in made]
 
 
 def _require_folders(runs: Sequence[Table]) -> None:
@@ -191,34 +139,6 @@ def _require_steps(gold: Table, corrections: Sequence[Correction]) -> None:
                 f"correction {fix.episode_id}:{fix.t}={fix.like}: {fix.episode_id} {what}",
                 fix=f"scenarios there: {', '.join(gold.rows)}",
             )
-
-
-def _require_whole(raw: Mapping[str | None, Any], where: str) -> None:
-    if None in raw:
-        raise InputError("has more cells than the first line has columns", where=where)
-    short = [str(name) for name, cell in raw.items() if cell is None]
-    if short:
-        raise InputError(f"is cut off: no {', '.join(short)}", where=where, fix="restore the row")
-
-
-def _row(raw: Mapping[str, str], where: str) -> Row:
-    try:
-        times = {name: float(raw[name]) for name in _TIMES}
-        tokens = {name: int(raw.get(name) or 0) for name in _TOKENS}
-        t = int(raw["t"])
-    except (TypeError, ValueError) as error:
-        raise InputError(f"a number cannot be read: {error}", where=where) from None
-    for name, value in times.items():
-        if not finite(value):
-            raise InputError(f"{name} is not a time (NaN, infinite or negative)", where=where)
-    for name, count in tokens.items():
-        if not 0 <= count < 2**63:
-            raise InputError(f"{name} is {count}, which is no count", where=where)
-    pairs = [pair.partition("=") for pair in raw["decision"].split("|")]
-    if not all(name and sign for name, sign, _ in pairs):
-        raise InputError("decision is not key=value pairs joined by |", where=where)
-    decision = {name: value for name, _, value in pairs}
-    return Row(t=t, usage=Usage(**tokens), decision=decision, **times)
 
 
 def _suite(
@@ -317,43 +237,51 @@ def _family(episode_id: str, scenarios: Collection[str]) -> str:
     return f"{family} family" if family in scenarios or family == OVERALL else family
 
 
-def _write_recording(run: Table, suite: Suite, folder: Path, tick_seconds: float) -> None:
-    with EventLog(folder) as log:
-        for episode_id, rows in run.rows.items():
-            scenario = suite.scenarios[episode_id]
-            for row in rows:
-                log.append(Release(episode_id, row.t, row.t * tick_seconds, row.release_s))
-            active = -1
-            for row in sorted(rows, key=lambda row: (row.recorded_s, -row.t)):
-                late = row.recorded_s >= scenario.horizon_s
-                accepted = row.t > active and not late
-                active = row.t if accepted else active
-                reason = None if accepted else AFTER_HORIZON if late else OLDER_THAN_ACTIVE
-                _append(log, scenario, row, accepted, reason)
-    write_run_record(
-        folder,
-        {
-            "status": "complete",
-            "name": run.name,
-            "config": {
-                "component": run.name,
-                "imported_from": f"{run.name}.csv",
-                "answers": "consumed_only",
-                "tick_seconds": tick_seconds,
-                "scenarios": list(run.rows),
-            },
-            "dataset_manifest": {
-                "dataset_hash": suite.dataset_hash,
-                "episodes": [{"episode_id": s.episode_id, "steps": s.n} for s in suite],
-            },
-            "events_sha256": file_sha256(folder / EVENTS_FILE),
+def _events(run: Table, suite: Suite) -> list[Event]:
+    """What a recorder would have written."""
+    events: list[Event] = []
+    for episode_id, rows in run.rows.items():
+        scenario = suite.scenarios[episode_id]
+        tick = scenario.tick_seconds
+        events += [Release(episode_id, row.t, row.t * tick, row.release_s) for row in rows]
+        active = -1
+        for row in sorted(rows, key=lambda row: (row.recorded_s, -row.t)):
+            late = row.recorded_s >= scenario.horizon_s
+            accepted = row.t > active and not late
+            active = row.t if accepted else active
+            reason = None if accepted else AFTER_HORIZON if late else OLDER_THAN_ACTIVE
+            events += _answer(scenario, row, accepted, reason)
+    return events
+
+
+def _run_record(run: Table, suite: Suite, tick_seconds: float) -> RunRecord:
+    return RunRecord(
+        status=COMPLETE,
+        name=run.name,
+        config={
+            "component": run.name,
+            "imported_from": f"{run.name}.csv",
+            "answers": "consumed_only",
+            "tick_seconds": tick_seconds,
+            "scenarios": list(run.rows),
         },
+        dataset_manifest=RecordedManifest(
+            dataset_hash=suite.dataset_hash,
+            episodes=[RecordedEpisode(s.episode_id, s.n) for s in suite],
+        ),
     )
 
 
-def _append(
-    log: EventLog, scenario: Scenario, row: Row, accepted: bool, reason: str | None
-) -> None:
+def _write_recording(events: Sequence[Event], record: RunRecord, folder: Path) -> None:
+    with EventLog(folder) as log:
+        for event in events:
+            log.append(event)
+    write_run(folder, replace(record, events_sha256=file_sha256(folder / EVENTS_FILE)))
+
+
+def _answer(
+    scenario: Scenario, row: Row, accepted: bool, reason: str | None
+) -> tuple[Attempt, Response]:
     request = request_hash(scenario.steps[row.t].state, scenario.wire_questions())
     tried = Attempt(
         scenario.episode_id,
@@ -365,24 +293,21 @@ def _append(
         row.completed_s,
         ok=True,
     )
-    log.append(tried)
-    log.append(
-        Response(
-            episode_id=scenario.episode_id,
-            t=row.t,
-            release_s=row.release_s,
-            request_hash=request,
-            ok=True,
-            accepted=accepted,
-            discard_reason=reason,
-            started_s=row.started_s,
-            attempts=[{"attempt": 1, "ok": True, "started_s": row.started_s}],
-            received_s=row.received_s,
-            pred=row.decision,
-            decision=row.decision,
-            usage=row.usage,
-            completed_s=row.completed_s,
-            actual_recorded_s=row.recorded_s,
-            accepted_s=row.recorded_s if accepted else None,
-        )
+    return tried, Response(
+        episode_id=scenario.episode_id,
+        t=row.t,
+        release_s=row.release_s,
+        request_hash=request,
+        ok=True,
+        accepted=accepted,
+        discard_reason=reason,
+        started_s=row.started_s,
+        attempts=[{"attempt": 1, "ok": True, "started_s": row.started_s}],
+        received_s=row.received_s,
+        pred=row.decision,
+        decision=row.decision,
+        usage=row.usage,
+        completed_s=row.completed_s,
+        actual_recorded_s=row.recorded_s,
+        accepted_s=row.recorded_s if accepted else None,
     )

@@ -10,13 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from streamdecisionbench.components.contract import Answer, Fatal, Retryable
+from streamdecisionbench.components.contract import Answer, Component, Fatal, Request, Retryable
 from streamdecisionbench.recording.clock import Clock
 from streamdecisionbench.recording.ledger import Exchange, Lane, Ledger, Reading
 from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
+from streamdecisionbench.recording.standstill import Watch
 
-__all__ = ["Dispatch", "run_episode"]
+__all__ = ["Dispatch", "call", "run_episode"]
 
 _GRACE_S = 0.1
 
@@ -38,12 +40,16 @@ class _Success:
 
 
 async def run_episode(
-    ledger: Ledger, lanes: Sequence[Lane], dispatch: Dispatch, clock: Clock
+    ledger: Ledger,
+    lanes: Sequence[Lane],
+    dispatch: Dispatch,
+    clock: Clock,
+    watch: Watch | None = None,
 ) -> None:
     """Publishes every step and returns when every answer is in, also those after the horizon.
 
     The first failure that may not be retried ends the episode: what is pending is given up, what
-    was written stays.
+    was written stays. So does a `watch` that sees time pass us by.
     """
     slots = {lane.name: asyncio.Semaphore(dispatch.max_in_flight) for lane in lanes}
     prepared = ledger.prepared
@@ -56,8 +62,14 @@ async def run_episode(
                     exchange = Exchange(lane, t, release_s, request)
                     group.create_task(_serve(ledger, exchange, dispatch, clock, slots[lane.name]))
                 ledger.released(t, release_s)
+                if watch is not None:
+                    watch.released(t, release_s)
     except BaseExceptionGroup as failures:
+        if watch is not None:  # a machine that slept breaks connections: that is the cause
+            watch.check_sleep(ledger.tally.step - 1)
         raise _first(failures) from None
+    if watch is not None:
+        watch.check_sleep(len(prepared.requests) - 1)
     ledger.finished()
 
 
@@ -99,7 +111,7 @@ async def _attempt(
     started_s = clock.now()
     try:
         async with asyncio.timeout(limit_s):
-            answer = await component.answer(exchange.request)
+            answer = ledger.received(await call(component, exchange.request))
             if answer.service_s is not None:
                 await _wait_out(answer, started_s, clock)
         received_s = _received(answer, started_s, clock)
@@ -113,6 +125,30 @@ async def _attempt(
         return kind
     ledger.succeeded(exchange, started_s, received_s, completed_s)
     return _Success(reading, received_s, completed_s)
+
+
+async def call(component: Component, request: Request) -> Any:
+    """Asks the component. Its own exits are failures of it, never of the recorder.
+
+    A cancelled task inside a component would end this one without a trace, and the step with it.
+    """
+    task = asyncio.current_task()
+    try:
+        return await component.answer(request)
+    except asyncio.CancelledError:
+        if task is not None and task.cancelling():
+            raise
+        raise Fatal(
+            "cancelled",
+            f"{component.info.name} gave up a request by itself (CancelledError)",
+            fix="correct the component, then go on with --resume",
+        ) from None
+    except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
+        raise Fatal(
+            type(error).__name__,
+            f"{component.info.name} raised {type(error).__name__}",
+            fix="correct the component, then go on with --resume",
+        ) from None
 
 
 async def _wait_out(answer: Answer, started_s: float, clock: Clock) -> None:

@@ -9,7 +9,10 @@ from typing import Any
 
 from streamdecisionbench.recording.events import Attempt, Release, Response
 
-__all__ = ["Episode", "Problem", "Recording"]
+__all__ = ["SIMULATED", "Episode", "Problem", "Recording"]
+
+SIMULATED = "simulated:"
+"""How the names of simulated models begin, wherever they are served."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +49,32 @@ class Recording:
 
     @property
     def simulated(self) -> bool:
-        """Whether any number made from this recording must be labelled a simulation."""
-        return bool(self.config.get("simulated"))
+        """Whether any number made from this recording must be labelled a simulation.
+
+        What was served counts as much as what the run record says of it.
+        """
+        named = (self.config.get("component"), *self.served_models)
+        return (
+            self.config.get("simulated") is True
+            or self.config.get("provider") == "simulated"
+            or any(str(name).startswith(SIMULATED) for name in named)
+        )
 
     @property
     def virtual_clock(self) -> bool:
-        return self.config.get("clock") == "virtual"
+        """Whether queueing was simulated; no real clock publishes to the nanosecond."""
+        clock = self.config.get("clock")
+        return clock == "virtual" or (clock == "real" and self._to_the_nanosecond())
+
+    def _to_the_nanosecond(self) -> bool:
+        """Every release exactly on time, every answer recorded in no time, on a clock that fine."""
+        responses = [r for e in self.episodes.values() for r in e.responses]
+        releases = [r for e in self.episodes.values() for r in e.releases]
+        return (
+            all(r.release_s == r.planned_s for r in releases)
+            and all(r.actual_recorded_s == r.completed_s for r in responses)
+            and any(round(r.completed_s, 6) != r.completed_s for r in responses)
+        )
 
     @property
     def consumed_only(self) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,35 +16,44 @@ import msgspec
 
 from streamdecisionbench.components.providers.hosts import same_place
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.reader import iter_events
-from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
-from streamdecisionbench.suite.disk import open_new, read_json
+from streamdecisionbench.recording.consistency import Expected, check_episode
+from streamdecisionbench.recording.event_lines import decode_line
+from streamdecisionbench.recording.events import Event
+from streamdecisionbench.recording.reader import episodes_of
+from streamdecisionbench.recording.run_record import RUN_FILE, RunRecord, read_run
+from streamdecisionbench.recording.writer import EVENTS_FILE
+from streamdecisionbench.suite.disk import cannot_write, open_new, read_bytes
 
-__all__ = ["Kept", "keep_complete", "read_run_record", "require_same"]
+__all__ = ["Kept", "keep_complete", "record_to_go_on_from", "require_same"]
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """What a resumed recording starts from."""
 
-    complete: tuple[str, ...]
-    dropped: tuple[str, ...]
-    torn: bool
-    partial_file: str | None
+    complete: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    torn: bool = False
+    partial_file: str | None = None
 
 
-class _Line(msgspec.Struct):
-    kind: str
+class _Place(msgspec.Struct):
     episode_id: str
-    t: int
-    ok: bool = True
-    component: str | None = None
 
 
-def read_run_record(folder: Path) -> dict[str, Any] | None:
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of a log: its scenario where it names one, its event where it is one."""
+
+    raw: bytes
+    episode_id: str | None
+    event: Event | None
+    broken: bool = False
+
+
+def record_to_go_on_from(folder: Path) -> RunRecord | None:
     """The run record to go on from; None where nothing has been recorded yet."""
-    path = folder / RUN_FILE
-    if not path.exists():
+    if not (folder / RUN_FILE).exists():
         if (folder / EVENTS_FILE).exists():
             raise InputError(
                 f"has events but no {RUN_FILE}: it is not known what was being recorded",
@@ -52,29 +61,26 @@ def read_run_record(folder: Path) -> dict[str, Any] | None:
                 fix="restore run.json, or record into a fresh --out folder",
             )
         return None
-    record = read_json(path)
-    if not isinstance(record, dict):
-        raise InputError("is not a JSON object", where=path, fix="restore the file")
-    return record
+    return read_run(folder)
 
 
 def require_same(
     folder: Path,
-    record: Mapping[str, Any],
+    record: RunRecord,
     config: Mapping[str, Any],
     dataset_hash: str,
     *,
     ignore: Iterable[str] = (),
 ) -> None:
     """Refuses to continue one recording as another: suite and every setting must be equal."""
-    recorded_hash = (record.get("dataset_manifest") or {}).get("dataset_hash")
+    recorded_hash = record.dataset_manifest.dataset_hash
     if recorded_hash != dataset_hash:
         raise InputError(
-            f"was recorded on suite {str(recorded_hash)[:12]}, this is suite {dataset_hash[:12]}",
+            f"was recorded on suite {recorded_hash[:12]}, this is suite {dataset_hash[:12]}",
             where=folder,
             fix="give the same suite with --data, or record into a fresh --out folder",
         )
-    before = record.get("config") or {}
+    before = record.config
     differing = [
         f"{key} was {_show(before.get(key))}, now {_show(config.get(key))}"
         for key in sorted({*before, *config} - set(ignore))
@@ -97,69 +103,77 @@ def _same(key: str, before: Any, now: Any) -> bool:
     return bool(before == now)
 
 
-def keep_complete(folder: Path, steps: Mapping[str, int], components: Sequence[str | None]) -> Kept:
+def keep_complete(folder: Path, expected: Mapping[str, Expected]) -> Kept:
     """Rewrites the log to its complete scenarios, in one step, with the old one kept aside.
 
-    A scenario is complete when every step was released once and every component's valid response
-    to it is there. The steps are: write the new log, name the old one `events.partial-N.jsonl`, put
-    the new one in its place. A crash between any two of them loses nothing.
+    A scenario is complete when nothing about it violates the recording protocol. The steps are:
+    write the new log, name the old one `events.partial-N.jsonl`, put the new one in its place. A
+    crash between any two of them loses nothing.
     """
     log = folder / EVENTS_FILE
     if not log.exists():
-        return Kept((), (), torn=False, partial_file=None)
-    torn = any(event is None for event in iter_events(log))
-    seen: dict[str, list[tuple[str, int, str | None]]] = {}
-    raw, lines = _lines(log, torn)
-    for _, line in lines:
-        if line.kind == "release" or (line.kind == "response" and line.ok):
-            component = line.component if line.kind == "response" else None
-            seen.setdefault(line.episode_id, []).append((line.kind, line.t, component))
-        else:
-            seen.setdefault(line.episode_id, [])
+        return Kept()
+    data = read_bytes(log)
+    lines, torn = _lines(data, log)
+    spoiled = {line.episode_id for line in lines if line.broken}
+    events = [line.event for line in lines if line.event is not None]
     complete = tuple(
-        episode
-        for episode, found in seen.items()
-        if _is_complete(found, steps.get(episode, -1), components)
+        key
+        for key, episode in episodes_of(events).items()
+        if key in expected and key not in spoiled and not check_episode(episode, expected[key])
     )
-    dropped = tuple(episode for episode in seen if episode not in complete)
-    whole = not torn and raw == b"".join(line for line, _ in lines)
-    if not dropped and whole:
-        return Kept(complete, (), torn=False, partial_file=None)
+    seen = dict.fromkeys(line.episode_id for line in lines if line.episode_id is not None)
+    dropped = tuple(key for key in seen if key not in complete)
+    kept = b"".join(line.raw for line in lines if line.episode_id in (None, *complete))
+    if kept == data:
+        return Kept(complete)
     partial = _next_partial(folder)
     fresh = folder / f"{EVENTS_FILE}.tmp"
-    with os.fdopen(open_new(fresh), "wb") as file:
-        file.writelines(raw for raw, line in lines if line.episode_id in complete)
-        file.flush()
-        os.fsync(file.fileno())
-    _second_name(log, partial)
-    fresh.replace(log)
+    try:
+        with os.fdopen(open_new(fresh), "wb") as file:
+            file.write(kept)
+            file.flush()
+            os.fsync(file.fileno())
+        _second_name(log, partial)
+        fresh.replace(log)
+    except OSError as error:
+        raise cannot_write(fresh, error) from None
     return Kept(complete, dropped, torn, partial.name)
 
 
-def _lines(log: Path, torn: bool) -> tuple[bytes, list[tuple[bytes, _Line]]]:
-    """The log's bytes, and its usable lines."""
-    decoder = msgspec.json.Decoder(_Line)
-    data = log.read_bytes()
-    rows = [row for row in data.splitlines(keepends=True) if row.strip()]
-    if torn:
-        rows.pop()
-    elif rows and not rows[-1].endswith(b"\n"):
-        rows[-1] += b"\n"  # stopped between the last brace and the line's end
-    found = []
-    for line in rows:
+def _lines(data: bytes, log: Path) -> tuple[list[_Line], bool]:
+    """The log's lines, and whether the last one is torn; a torn one is left out."""
+    rows = data.splitlines(keepends=True)
+    found: list[_Line] = []
+    for number, raw in enumerate(rows, start=1):
+        if not raw.strip():
+            continue
+        # The recorder may have stopped between the last brace and the line's end.
+        whole = raw if raw.endswith(b"\n") else raw + b"\n"
         try:
-            found.append((line, decoder.decode(line)))
-        except msgspec.ValidationError:
-            continue  # an event of a kind this version does not know; it stays in the partial file
-    return data, found
+            event = decode_line(raw)
+            place = event.episode_id if event is not None else _place(raw)
+            found.append(_Line(whole, place, event))
+            continue
+        except (ValueError, RecursionError):
+            if whole is not raw:
+                return found, True
+        place = _place(raw)
+        if place is None:
+            raise InputError(
+                f"line {number} is not an event",
+                where=log,
+                fix="restore the file from where it was recorded; a log is never edited",
+            )
+        found.append(_Line(whole, place, None, broken=True))
+    return found, False
 
 
-def _is_complete(
-    found: Sequence[tuple[str, int, str | None]], steps: int, components: Sequence[str | None]
-) -> bool:
-    expected: set[tuple[str, int, str | None]] = {("release", t, None) for t in range(steps)}
-    expected |= {("response", t, component) for t in range(steps) for component in components}
-    return len(found) == len(expected) and set(found) == expected
+def _place(raw: bytes) -> str | None:
+    try:
+        return msgspec.json.decode(raw, type=_Place).episode_id
+    except (ValueError, RecursionError):
+        return None
 
 
 def _next_partial(folder: Path) -> Path:

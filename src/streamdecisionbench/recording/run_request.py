@@ -16,20 +16,18 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
 from streamdecisionbench.recording.cost_estimate import Estimate, estimate
 from streamdecisionbench.recording.ledger import Lane
+from streamdecisionbench.recording.own_folder import require_fresh
 from streamdecisionbench.recording.progress import Progress, Quiet
 from streamdecisionbench.recording.realtime import Dispatch
-from streamdecisionbench.recording.recorder import Outcome, Settings, record, require_fresh
+from streamdecisionbench.recording.recorder import Outcome, Settings, record
 from streamdecisionbench.recording.redaction import names_a_secret, secrets_at_hand
 from streamdecisionbench.recording.retry import RetryPolicy
 from streamdecisionbench.recording.writer import RUN_FILE
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+from streamdecisionbench.suite.violations import LONGEST_TICK_S, SHORTEST_TICK_S
 
 __all__ = ["RunRequest", "choose_scenarios", "launch", "parse_headers", "parse_pairs"]
-
-
-_SHORTEST_S, _LONGEST_S = 1e-6, 1e6
-"""Intervals beyond these leave no latency in a recorded time, or no distance between two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +42,8 @@ class RunRequest:
     interval_s: float | None = None
     passes: int = 1
     resume: bool = False
+    overwrite: bool = False
+    """Give up what an unfinished recording in `out` holds; a complete one is never given up."""
     rule: str = "freshest"
     efforts: Mapping[str | None, str | None] = field(default_factory=dict)
     base_urls: Mapping[str | None, str | None] = field(default_factory=dict)
@@ -65,6 +65,8 @@ def launch(
 ) -> list[Outcome]:
     """Records every pass. Stops after the first that did not come to its end."""
     _require_sensible(request)
+    shown, home = request.out, request.out.absolute()
+    request = replace(request, out=home)  # importing a component may change the current folder
     suite = read_suite(request.data or builtin_suite_path())
     chosen = choose_scenarios(suite, request.families, request.scenarios)
     settings = Settings(
@@ -85,7 +87,7 @@ def launch(
     if request.resume:
         _require_same_passes(request)
     else:
-        require_fresh(request.out)
+        _require_fresh(request, folders)
     for lane in lanes:
         _require_limits(lane, suite, chosen)
     estimates = _estimates(lanes, suite, chosen, request.passes)
@@ -103,10 +105,11 @@ def launch(
             replace(settings, seed=request.seed + index),
             folder,
             resume=request.resume,
+            overwrite=request.overwrite,
             secrets=secrets,
             progress=progress or Quiet(),
         )
-        outcomes.append(outcome)
+        outcomes.append(replace(outcome, folder=shown / folder.relative_to(home)))
         if outcome.status != "complete":
             break
     return outcomes
@@ -194,6 +197,16 @@ def _folders(request: RunRequest) -> list[Path]:
     return [request.out / f"pass-{k}" for k in range(1, request.passes + 1)]
 
 
+def _require_fresh(request: RunRequest, folders: Sequence[Path]) -> None:
+    """Of several passes every folder; OUT itself then holds nothing but them."""
+    if request.passes > 1 and request.out.is_dir():
+        names = {folder.name for folder in folders}
+        if any(path.name not in names for path in request.out.iterdir()):
+            require_fresh(request.out)
+    for folder in folders:
+        require_fresh(folder, overwrite=request.overwrite)
+
+
 def _require_same_passes(request: RunRequest) -> None:
     """One pass lies in OUT, several in folders below it: going on with one as the other mixes both."""
     if request.passes == 1 and (request.out / "pass-1").exists():
@@ -229,6 +242,8 @@ def _estimates(
 
 
 def _require_sensible(request: RunRequest) -> None:
+    if request.resume and request.overwrite:
+        raise InputError("--resume and --overwrite exclude each other", fix="choose one")
     if set(request.components) not in ({None}, {FAST, SLOW}):
         raise InputError(
             "name one component, or a pair",
@@ -249,10 +264,10 @@ def _require_sensible(request: RunRequest) -> None:
             fix="a header may hold a secret of one server: record a pair without it",
         )
     interval = request.interval_s
-    if interval is not None and not _SHORTEST_S <= interval <= _LONGEST_S:
+    if interval is not None and not SHORTEST_TICK_S <= interval <= LONGEST_TICK_S:
         raise InputError(
             f"--interval is {interval:g}",
-            fix=f"give seconds between {_SHORTEST_S:g} and {_LONGEST_S:g}",
+            fix=f"give seconds between {SHORTEST_TICK_S:g} and {LONGEST_TICK_S:g}",
         )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from streamdecisionbench.recording.event_lines import iter_events
 from streamdecisionbench.recording.events import Attempt, Release, Response
-from streamdecisionbench.recording.reader import iter_events
 
 __all__ = ["quantiles_ms", "summarise_log"]
 

@@ -18,9 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from streamdecisionbench.components.contract import Fatal, Retryable
+from streamdecisionbench.in_force import FAST
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.ledger import Exchange, Lane, Ledger, Reading
-from streamdecisionbench.recording.realtime import Dispatch
+from streamdecisionbench.recording.realtime import Dispatch, call
 from streamdecisionbench.recording.retry import classify, next_delay
 
 __all__ = ["run_virtual_episode"]
@@ -55,21 +56,24 @@ async def run_virtual_episode(
 ) -> None:
     """The same events as `run_episode`, at the times the queueing model gives."""
     pools = {lane.name: _Pool(dispatch.max_in_flight, workers) for lane in lanes}
-    timeline: list[tuple[float, int, int, int, _Job | None]] = []
+    timeline: list[tuple[float, int, int, bool, int, _Job | None]] = []
     order = 0
 
     def plan(at_s: float, kind: int, t: int, job: _Job | None = None) -> None:
         nonlocal order
         order += 1
-        # Of two answers at one instant the newer source comes first, as the protocol has it.
-        heapq.heappush(timeline, (seconds(at_s), kind, -t if kind == _DONE else order, order, job))
+        # Of two answers at one instant the newer source comes first, then slow before fast, as the
+        # protocol has it.
+        fast = job is not None and job.exchange.lane.name == FAST
+        rank = -t if kind == _DONE else order
+        heapq.heappush(timeline, (seconds(at_s), kind, rank, fast, order, job))
 
     prepared = ledger.prepared
     for t in range(len(prepared.requests)):
         plan(t * prepared.interval_s, _RELEASE, t)
     published = 0
     while timeline:
-        now_s, kind, _, _, job = heapq.heappop(timeline)
+        now_s, kind, _, _, _, job = heapq.heappop(timeline)
         if kind == _RELEASE:
             t, published = published, published + 1
             ledger.released(t, now_s)
@@ -109,8 +113,9 @@ async def _measure(ledger: Ledger, job: _Job, taken_s: float) -> None:
     begin = received = time.perf_counter()
     declared_s: float | None = None
     try:
-        answer = await job.exchange.lane.component.answer(job.exchange.request)
+        raw = await call(job.exchange.lane.component, job.exchange.request)
         received = time.perf_counter()
+        answer = ledger.received(raw)
         declared_s = answer.service_s
         job.outcome = ledger.read(answer)
     except Exception as error:

@@ -1,14 +1,12 @@
-"""Writing a recording: the event log, line by line, and the run record beside it.
+"""Writing a recording's log: every event is a line, handed to the operating system before the next.
 
-An event is handed to the operating system before `append` returns, so that killing the process at
-any moment loses nothing written before. `sync` forces it to the medium as well; the recorder calls
-it at the end of every scenario.
+A line is read back before it is written. What would come back otherwise than it was meant, or not at
+all, is refused, so that one odd answer cannot make a log unreadable.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from pathlib import Path
 from types import TracebackType
@@ -16,20 +14,23 @@ from typing import Any
 
 import msgspec
 
+from streamdecisionbench.components.contract import Fatal
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.events import Attempt, Event, Response
-from streamdecisionbench.suite.disk import make_folder, write_text
+from streamdecisionbench.recording.run_record import RUN_FILE
+from streamdecisionbench.suite.disk import cannot_write, make_folder, open_regular
 
-__all__ = ["EVENTS_FILE", "RUN_FILE", "EventLog", "file_sha256", "to_line", "write_run_record"]
+__all__ = ["EVENTS_FILE", "RUN_FILE", "EventLog", "file_sha256", "to_line"]
 
 EVENTS_FILE = "events.jsonl"
-RUN_FILE = "run.json"
 
 _ALWAYS: dict[type, tuple[str, ...]] = {
     Attempt: ("received_s", "completed_s", "ok", "retryable"),
     Response: ("discard_reason", "attempts", "wire_answers", "decision", "model", "usage"),
 }
 """Keys of the published format that are written even when they hold their default."""
+
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class EventLog:
@@ -43,20 +44,47 @@ class EventLog:
                 where=self.path,
                 fix="choose a fresh --out folder, or add --resume to go on with this one",
             )
-        folder.mkdir(parents=True, exist_ok=True)
-        # Never through a link: somebody else's file is not our log.
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
-        self._fd = os.open(self.path, flags if resume else flags | os.O_EXCL, 0o644)
+        make_folder(folder)
+        try:
+            # Never through a link: somebody else's file is not our log.
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_FOLLOW
+            self._fd = os.open(self.path, flags if resume else flags | os.O_EXCL, 0o644)
+        except OSError as error:
+            raise cannot_write(self.path, error) from None
+        self._size = os.fstat(self._fd).st_size
         self._encoder = msgspec.json.Encoder()
+        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Event)
 
     def append(self, event: Event) -> None:
         """One line, written in a single call."""
-        line = self._encoder.encode(to_line(event)) + b"\n"
+        line = self._checked(event)
+        self._size += len(line)
         while line:
             line = line[os.write(self._fd, line) :]
 
     def sync(self) -> None:
         os.fsync(self._fd)
+
+    def require_ours(self) -> None:
+        """The file under our name is the one we write, and nobody else has written to it."""
+        mine = os.fstat(self._fd)
+        try:
+            named = os.lstat(self.path)
+            here = (mine.st_dev, mine.st_ino) == (named.st_dev, named.st_ino)
+        except OSError:
+            here = False
+        if not here:
+            raise InputError(
+                "is not the log of this run any more: the folder was moved, deleted or replaced",
+                where=self.path,
+                fix="go on with --resume where the folder is now, or record again",
+            )
+        if mine.st_size != self._size:
+            raise InputError(
+                "was written to by somebody else while this run recorded",
+                where=self.path,
+                fix="record again into a fresh folder, and let one process write to it",
+            )
 
     def close(self) -> None:
         if self._fd >= 0:
@@ -75,6 +103,21 @@ class EventLog:
     ) -> None:
         self.close()
 
+    def _checked(self, event: Event) -> bytes:
+        try:
+            line = self._encoder.encode(to_line(event)) + b"\n"
+            same = self._decoder.decode(line) == event
+        except (ValueError, TypeError, OverflowError, RecursionError):
+            same = False
+        if not same:
+            raise Fatal(
+                "unwritable",
+                f"{event.episode_id} t={event.t}: the {type(event).__name__.lower()} holds"
+                " something that cannot be written as JSON and read again",
+                fix="correct the component or the server, then go on with --resume",
+            )
+        return line
+
 
 def to_line(event: Event) -> dict[str, Any]:
     """The published form of an event: keys the format always has are there even when empty."""
@@ -86,12 +129,5 @@ def to_line(event: Event) -> dict[str, Any]:
 
 def file_sha256(path: Path) -> str:
     """SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
+    with os.fdopen(open_regular(path), "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def write_run_record(folder: Path, record: dict[str, Any]) -> None:
-    """Replaces `run.json` in one step: a reader sees the old record or the new one, never half."""
-    make_folder(folder)
-    text = json.dumps(record, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
-    write_text(folder / RUN_FILE, text)

@@ -80,7 +80,9 @@ class PythonComponent:
                 result = await self._answer(private)
             else:
                 loop = asyncio.get_running_loop()
-                result = await loop.run_in_executor(self._threads, self._answer, private)
+                result = await loop.run_in_executor(self._threads, self._in_thread, private)
+                if isinstance(result, StopIteration):
+                    raise _user_error(result, self._name)
                 if inspect.isawaitable(result):
                     result = await result
         except (SdbError, Retryable):
@@ -90,6 +92,13 @@ class PythonComponent:
         else:
             return self._read(result)
         raise failure
+
+    def _in_thread(self, request: Request) -> Any:
+        """A future cannot carry StopIteration: whoever waited for it would wait for ever."""
+        try:
+            return self._answer(request)
+        except StopIteration as error:
+            return error
 
     async def close(self) -> None:
         await self._bracket("close")

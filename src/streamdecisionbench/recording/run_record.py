@@ -1,0 +1,264 @@
+"""`run.json`, typed: what was recorded, with which settings, and how it ended.
+
+Only a status and the suite's digest are needed for reading; every other key may be missing in what
+others recorded. A key of ours that holds something else than we write there is read over, a key that
+decides what is scored is refused by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.suite.digest import digest
+from streamdecisionbench.suite.disk import make_folder, read_json, write_text
+from streamdecisionbench.suite.scenario import Manifest, Suite
+
+__all__ = [
+    "COMPLETE",
+    "INCOMPLETE",
+    "RUNNING",
+    "RUN_FILE",
+    "RecordedEpisode",
+    "RecordedManifest",
+    "RunRecord",
+    "parse_run",
+    "read_run",
+    "recorded_manifest",
+    "require_manifest",
+    "write_run",
+]
+
+RUN_FILE = "run.json"
+RUNNING, COMPLETE, INCOMPLETE = "running", "complete", "incomplete"
+
+_RESTORE = f"restore {RUN_FILE} as it was recorded"
+_NUMBER = (int, float)
+_CONFIG: dict[str, type | tuple[type, ...]] = {
+    "answers": str,
+    "base_url_host": (str, list),
+    "clock": str,
+    "component": str,
+    "effort": str,
+    "fast": dict,
+    "imported_from": str,
+    "in_process": bool,
+    "interval_s": _NUMBER,
+    "max_in_flight": int,
+    "model": str,
+    "provider": str,
+    "retry": dict,
+    "rule": str,
+    "scenarios": list,
+    "seed": int,
+    "settings": dict,
+    "simulated": bool,
+    "slow": dict,
+    "tick_seconds": _NUMBER,
+    "timeout_s": _NUMBER,
+    "workers": int,
+}
+_OTHER: dict[str, type] = {
+    "ended_at": str,
+    "environment": dict,
+    "error": str,
+    "error_type": str,
+    "interruptions": list,
+    "name": str,
+    "observed": dict,
+    "parts": list,
+    "schema_version": str,
+    "served_models": list,
+    "started_at": str,
+    "summary": dict,
+}
+
+
+_ALWAYS = (
+    "schema_version", "config", "dataset_manifest", "started_at", "ended_at", "served_models",
+    "environment", "interruptions",
+)  # fmt: skip
+"""Keys that are written even when there is nothing to say yet."""
+
+
+class RecordedEpisode(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A scenario as the manifest in a run record lists it. Only the id is needed."""
+
+    episode_id: str
+    steps: Any = None
+    questions: Any = None
+    duration_s: Any = None
+    decision_transitions: Any = None
+    routes_seen: Any = None
+    routes_unseen: Any = None
+    public_hash: Any = None
+
+
+class RecordedManifest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which suite a recording was made on: the digest names it, the rest is for people."""
+
+    dataset_hash: str = ""
+    episodes: list[RecordedEpisode] = []
+    hashes: dict[str, str] = {}
+    schema_version: Any = None
+    name: Any = None
+    generator: Any = None
+
+
+class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One `run.json`."""
+
+    status: str
+    config: dict[str, Any] = {}
+    dataset_manifest: RecordedManifest = RecordedManifest()
+    events_sha256: str | None = None
+    name: str | None = None
+    schema_version: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    served_models: list[str] = []
+    summary: dict[str, Any] = {}
+    environment: dict[str, Any] = {}
+    observed: dict[str, Any] = {}
+    interruptions: list[Any] = []
+    parts: list[Any] = []
+    error_type: str | None = None
+    error: str | None = None
+
+    @property
+    def interval_s(self) -> float | None:
+        """Seconds per step as the config states them; None where it does not."""
+        for key in ("interval_s", "tick_seconds"):
+            if self.config.get(key) is not None:
+                return float(self.config[key])
+        return None
+
+    @property
+    def scenarios(self) -> list[str] | None:
+        """The scenarios it set out to cover, where the config names them."""
+        named = self.config.get("scenarios")
+        return [str(e) for e in named] if named else None
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        for name in _ALWAYS:
+            found.setdefault(name, msgspec.to_builtins(getattr(self, name)))
+        return found
+
+
+def read_run(folder: Path) -> RunRecord:
+    """The run record of a recording folder."""
+    if not folder.is_dir():
+        raise InputError("no such folder", where=folder, fix="give the folder of a recording")
+    path = folder / RUN_FILE
+    if not path.exists():
+        raise InputError(
+            f"has no {RUN_FILE}", where=folder, fix="give the folder that `sdb run --out` made"
+        )
+    return parse_run(read_json(path), path)
+
+
+def parse_run(raw: Any, where: Path | None = None) -> RunRecord:
+    """A run record from JSON data.
+
+    >>> parse_run({"status": "complete", "config": {"seed": "seven"}}).config
+    {}
+    >>> parse_run({"status": 7})
+    Traceback (most recent call last):
+    streamdecisionbench.errors.InputError: status is 7, not running, complete or incomplete
+      fix: restore run.json as it was recorded
+    """
+    if not isinstance(raw, dict):
+        raise InputError("is not a JSON object", where=where, fix=_RESTORE)
+    status = raw.get("status")
+    if status not in (RUNNING, COMPLETE, INCOMPLETE):
+        raise InputError(
+            f"status is {status!r:.60}, not {RUNNING}, {COMPLETE} or {INCOMPLETE}",
+            where=where,
+            fix=_RESTORE,
+        )
+    for key in ("config", "dataset_manifest"):
+        if not isinstance(raw.get(key) or {}, dict):
+            raise InputError(f"{key} is not an object", where=where, fix=_RESTORE)
+    known = {key: value for key, value in raw.items() if _usable(value, _OTHER.get(key))}
+    known["config"] = {
+        key: value
+        for key, value in (raw.get("config") or {}).items()
+        if _usable(value, _CONFIG.get(key, object))
+    }
+    known["dataset_manifest"] = raw.get("dataset_manifest") or {}
+    known |= {"status": status, "events_sha256": raw.get("events_sha256")}
+    known["served_models"] = [m for m in known.get("served_models", ()) if isinstance(m, str)]
+    try:
+        return msgspec.convert(known, RunRecord)
+    except msgspec.ValidationError as error:
+        raise InputError(str(error), where=where, fix=_RESTORE) from None
+
+
+def recorded_manifest(manifest: Manifest) -> RecordedManifest:
+    """A suite's manifest as a run record keeps it."""
+    return msgspec.convert(msgspec.to_builtins(manifest), RecordedManifest)
+
+
+def require_manifest(record: RunRecord, suite: Suite | None, where: Path | None) -> dict[str, int]:
+    """How many steps each scenario has: from the suite where it is known, else from the record.
+
+    The record must not contradict itself or the suite. Nothing is built from a count it states.
+    """
+    manifest = record.dataset_manifest
+    listed = [e.episode_id for e in manifest.episodes]
+    if manifest.hashes and digest(manifest.hashes) != manifest.dataset_hash:
+        raise _contradiction("dataset_manifest.dataset_hash is not the digest of its hashes", where)
+    if manifest.hashes and set(listed) != set(manifest.hashes):
+        raise _contradiction(
+            "dataset_manifest.episodes and .hashes name different scenarios", where
+        )
+    if len(set(listed)) < len(listed):
+        raise _contradiction("dataset_manifest.episodes names a scenario twice", where)
+    counts = {e.episode_id: e.steps for e in manifest.episodes}
+    if suite is None:
+        return {name: _count(name, steps, where) for name, steps in counts.items()}
+    for name, steps in counts.items():
+        if name not in suite.scenarios:
+            raise _contradiction(f"dataset_manifest names {name}, the suite does not", where)
+        if isinstance(steps, int | float) and steps != suite.scenarios[name].n:
+            raise _contradiction(
+                f"dataset_manifest gives {name} {steps} steps, the suite {suite.scenarios[name].n}",
+                where,
+            )
+    return {s.episode_id: s.n for s in suite}
+
+
+def write_run(folder: Path, record: RunRecord | Mapping[str, Any]) -> None:
+    """Replaces `run.json` in one step: a reader sees the old record or the new one, never half."""
+    plain = record.to_json() if isinstance(record, RunRecord) else dict(record)
+    text = json.dumps(plain, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+    make_folder(folder)
+    write_text(folder / RUN_FILE, text)
+
+
+def _usable(value: Any, kind: type | tuple[type, ...] | None) -> bool:
+    if kind is None:
+        return False
+    if isinstance(value, bool):  # is an int to Python, not to us
+        return kind in (bool, object)
+    return value is not None and isinstance(value, kind)
+
+
+def _count(name: str, steps: Any, where: Path | None) -> int:
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+        raise InputError(
+            f"dataset_manifest gives {name} {steps!r:.60} steps",
+            where=where,
+            fix="give the suite with --data, or restore the file",
+        )
+    return steps
+
+
+def _contradiction(what: str, where: Path | None) -> InputError:
+    return InputError(what, where=where, fix=_RESTORE)
