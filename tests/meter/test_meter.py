@@ -258,6 +258,10 @@ class Card:
         (Card("wait"), {"text": "wait"}),
         (True, "true"),
         (3, "3"),
+        (3.0, 3),
+        (" wait ", "wait"),
+        ('"wait"', "wait"),
+        ('{"torn', '{"torn'),
         ("wartet schön", "wartet schön"),
     ],
 )

@@ -1,7 +1,7 @@
-"""A decision as text that is equal when the decision is.
+"""A decision as text that is equal where the decision is, as `sdb logs` compares it.
 
-Decisions and references are compared as text: JSON with sorted keys and no blanks, or the text itself
-where it is no JSON object or list.
+Text counts without the white space around it. What begins with {, [ or a quotation mark is JSON: the
+order of keys, white space and escapes do not matter, 1 equals 1.0, and a JSON string equals its text.
 """
 
 from __future__ import annotations
@@ -14,39 +14,49 @@ __all__ = ["decision_text"]
 
 
 def decision_text(value: Any) -> str:
-    """The canonical text of a decision.
+    """The canonical text of a decision, a reference or a state.
 
-    >>> decision_text({"card": "wait", "badge": "idle"})
-    '{"badge":"idle","card":"wait"}'
-    >>> decision_text('{"card": "wait", "badge": "idle"}') == decision_text({"badge": "idle", "card": "wait"})
+    >>> decision_text({"card": "wait", "badge": 1.0})
+    '{"badge":1,"card":"wait"}'
+    >>> decision_text('{"card": "wait", "badge": 1}') == decision_text({"badge": 1, "card": "wait"})
     True
-    >>> decision_text("wait")
-    'wait'
+    >>> decision_text(" wait "), decision_text('"wait"'), decision_text(True)
+    ('wait', 'wait', 'true')
     """
-    if isinstance(value, str):
-        if value[:1] in ("{", "["):
-            try:
-                return _dump(json.loads(value))
-            except ValueError:
-                return value
-        return str(value)
-    return _dump(value)
+    if not isinstance(value, str):
+        return _dump(value)
+    text = value.strip()
+    if text[:1] not in ("{", "[", '"'):
+        return text
+    try:
+        parsed = json.loads(text)
+    except (ValueError, RecursionError):
+        return f"not JSON: {text}"  # so that nobody who reads it again takes it for JSON
+    if not isinstance(parsed, str):
+        return _dump(parsed)
+    inner = parsed.strip()
+    return decision_text(inner) if inner[:1] in ("{", "[") else inner
 
 
 def _dump(value: Any) -> str:
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain
-    )
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:
+    """JSON values, with whole numbers written as such."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
     import dataclasses
     import enum
 
     if isinstance(value, enum.Enum):
-        return value.value
+        return _plain(value.value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
-    if isinstance(value, Mapping):
-        return dict(value)
+        return _plain(dataclasses.asdict(value))
     raise TypeError(f"a decision of type {type(value).__name__} is no JSON value")
