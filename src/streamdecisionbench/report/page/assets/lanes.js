@@ -91,17 +91,9 @@ sdb.panLanes = (share) => {
   sdb.showTicks(lanes.from + share * width, lanes.to + share * width);
 };
 
-const percentOf = (tick) => (100 * (tick - lanes.from)) / (lanes.to - lanes.from);
-
-/* A block between two ticks, or null outside the window. */
-const block = (from, to, attributes, ...children) => {
-  if (to <= lanes.from || from >= lanes.to) return null;
-  const [a, b] = [Math.max(percentOf(from), 0), Math.min(percentOf(to), 100)];
-  const element = h('span', attributes, ...children);
-  element.style.left = `${a.toFixed(3)}%`;
-  element.style.width = `${(b - a).toFixed(3)}%`;
-  return element;
-};
+const percentOf = (tick) => sdb.percentOf(lanes, tick);
+const block = (...what) => sdb.block(lanes, ...what);
+const wide = (from, to, pixels) => sdb.wide(lanes, from, to, pixels);
 
 /* Neighbouring pieces that look alike as one block: {from, to, kind, decision}. */
 const blocksOf = (line, pieces) => {
@@ -113,11 +105,6 @@ const blocksOf = (line, pieces) => {
     else found.push({ from, to, kind, decision });
   }
   return found;
-};
-
-const wide = (from, to, pixels) => {
-  const seen = Math.min(to, lanes.to) - Math.max(from, lanes.from);
-  return (seen / (lanes.to - lanes.from)) * lanes.width >= pixels;
 };
 
 /* Small marks where an answer took effect, once there is room for them. */
@@ -136,14 +123,8 @@ const drawLanes = (plot) => {
   lanes.outdated = false;
   // Read once: asking for a width between changes would lay the page out anew each time.
   lanes.width = plot.clientWidth > NARROW ? plot.clientWidth - 270 : plot.clientWidth;
-  const track = (...children) => h('div', { class: 'track' }, children);
-  const lane = (kind, label, value, body) => h('div', { class: `lane ${kind}` }, h('div', { class: 'lane-label' }, label), body, h('div', { class: 'lane-value num' }, value));
-
-  const axis = track(axisTicks().map((t) => {
-    const mark = h('span', { class: 'axis-tick' }, sdb.short(t));
-    mark.style.left = `${percentOf(t).toFixed(3)}%`;
-    return mark;
-  }));
+  const { track, laneRow: lane } = sdb;
+  const axis = sdb.axisTrack(lanes);
   const segments = sdb.segments(scenario);
   const opening = new Set(segments.slice(1).map((s) => s.step));
   const dots = track(scenario.evidence.map((notes, step) => {
@@ -179,14 +160,6 @@ const drawLanes = (plot) => {
   lanes.row = Math.min(lanes.row, Math.max(rows.length - 1, 0));
   plot.setAttribute('aria-label', laneSummary(scenario, rows));
   sdb.placeCursor();
-};
-
-const axisTicks = () => {
-  const width = lanes.to - lanes.from;
-  const step = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100].find((s) => width / s <= 12) || 200;
-  const found = [];
-  for (let t = Math.ceil(lanes.from / step - 1e-9) * step; t <= lanes.to + 1e-9; t += step) found.push(t);
-  return found;
 };
 
 const laneSummary = (scenario, rows) => {

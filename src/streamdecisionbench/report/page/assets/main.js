@@ -43,20 +43,6 @@ const paceControls = () => {
   });
 };
 
-const themeButton = () => {
-  const button = document.getElementById('theme');
-  const order = ['auto', 'light', 'dark'];
-  let now = 0;
-  button.addEventListener('click', () => {
-    now = (now + 1) % order.length;
-    const name = order[now];
-    if (name === 'auto') delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = name;
-    button.textContent = `Theme: ${name}`;
-    button.setAttribute('aria-label', `Colour theme: ${name === 'auto' ? 'as the system' : name}`);
-  });
-};
-
 /* On paper everything that can be unfolded is. */
 const printing = () => {
   let closed = [];
@@ -111,7 +97,7 @@ const address = () => {
 document.title = `${sdb.data.suite.name}: StreamDecisionBench report`;
 document.getElementById('foot').textContent = `StreamDecisionBench ${sdb.data.sdb}. This file is complete: it loads nothing and sends nothing.`;
 paceControls();
-themeButton();
+sdb.themeButton();
 printing();
 sdb.answer();
 sdb.leaderboard();
