@@ -1,8 +1,8 @@
 """The meter's decision log: rows of `sdb-decisions/1` in files that survive the process.
 
-Something is written of a state when it is published, when its answer comes and when it is judged; rows
-of the same stream and `published_at` complete each other. What happens between two flushes is one
-row. Lines are handed to the operating system whole, so a killed process loses what happened since its
+Something is written of a state when it is published, when its answer comes and when it is judged: rows
+are `partial`, and those of the same stream and `published_at` complete each other. What happens
+between two flushes is one row. Lines are handed to the operating system whole, so a killed process loses what happened since its
 last flush, and nothing before.
 """
 
@@ -199,15 +199,18 @@ def rows_of(events: Iterable[Event], *, states: bool = False, wall: float = 0.0)
         if row is None:
             applied = event.component == "applied"
             stream = event.stream.id if applied else f"{event.stream.id}~{event.component}"
-            row = rows[key] = {"stream": stream, "published_at": event.published_at}
+            row = rows[key] = {
+                "stream": stream,
+                "published_at": event.published_at,
+                "component": event.component,
+                "partial": True,
+            }
         if event.kind == "published":
             row |= {
                 **event.stream.labels,
-                "stream": row["stream"],
-                "published_at": event.published_at,
+                **row,
                 "session": event.stream.name,
                 "meter": event.stream.meter_name,
-                "component": event.component,
                 "step": event.step,
                 "wall_time": _iso(wall + event.published_at),
             }

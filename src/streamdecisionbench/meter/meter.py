@@ -37,7 +37,7 @@ _GUARDED = (
 RESERVED = frozenset({
     "stream", "published_at", "requested_at", "answered_at", "applied_at", "decision", "reference",
     "ended_at", "state", "confidence", "cost", "weight", "session", "meter", "component", "step",
-    "wall_time", "class", "outcome",
+    "wall_time", "partial", "class", "outcome",
 })  # fmt: skip
 """Columns of the log and labels of the counters that have a meaning of their own."""
 

@@ -39,4 +39,6 @@ def to_parquet(path: str) -> None:
 def _type(name: str) -> pa.DataType:
     if name in _NUMBERS:
         return pa.float64()
+    if name == "partial":
+        return pa.bool_()
     return pa.int64() if name == "step" else pa.string()

@@ -1,0 +1,158 @@
+"""One stream as the page draws it: what was right when, and each component's decisions in force.
+
+Classes come from the scorer's own arrays, so what the page shows of a finished stream is what
+`sdb score` or `sdb logs score` says of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from streamdecisionbench.scoring.classes import ALL_CLASSES, TABLE, Classes, stretches
+from streamdecisionbench.scoring.in_force_replay import accepted_at
+from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Flat, Floats, Timeline
+
+__all__ = ["Lane", "Stream", "StreamView", "view_of"]
+
+_COLUMNS = [TABLE.index(name) for name in ALL_CLASSES]
+_CLASS_OF_COLUMN = {column: k for k, column in enumerate(_COLUMNS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One component's answers on one stream: per step its latency (infinite: none) and what it said."""
+
+    component: str
+    latency: Sequence[float]
+    decisions: Sequence[str | None]
+    service: Sequence[float] = ()
+    """What latency figures are made of, where that is not all of the latency."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What is known of one stream by now. Times are seconds on the stream's own clock."""
+
+    id: str
+    title: str
+    group: str
+    release: Sequence[float]
+    references: Sequence[str | None]
+    end: float
+    lanes: Sequence[Lane]
+    open: bool
+    began: float = 0.0
+    """Where its clock's zero lies on the source's clock, to put streams in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamView:
+    """A stream with its classes: seconds by component, and the page's own JSON."""
+
+    stream: Stream
+    seconds: Mapping[str, Floats]
+    """By component, columns as in `ALL_CLASSES`."""
+    latencies: Mapping[str, Sequence[float]]
+    json: Mapping[str, Any] = field(default_factory=dict)
+
+
+def view_of(stream: Stream) -> StreamView | None:
+    """The stream's classes; None while nothing was observed."""
+    if not stream.release or stream.end <= stream.release[0]:
+        return None
+    seconds: dict[str, Floats] = {}
+    latencies: dict[str, Sequence[float]] = {}
+    lanes: list[dict[str, Any]] = []
+    for lane in stream.lanes:
+        timeline = _timeline(stream, lane)
+        flat = Flat([timeline])
+        arrival = flat.r + flat.L
+        source = np.flatnonzero(accepted_at(flat, arrival))
+        found = stretches(flat, source, arrival[source])
+        column = Classes(flat)(found.source, found.step)
+        spans = found.end - found.begin
+        sums: Floats = np.zeros(len(TABLE))
+        np.add.at(sums, column, spans)
+        sums = sums[_COLUMNS]
+        seconds[lane.component] = sums
+        latencies[lane.component] = [x for x in lane.service or lane.latency if math.isfinite(x)]
+        pieces = [
+            [round(a, 6), round(b, 6), _CLASS_OF_COLUMN[int(c)], int(s),
+             lane.decisions[s] if s >= 0 else None]
+            for a, b, c, s in zip(
+                found.begin.tolist(), found.end.tolist(), column.tolist(), found.source.tolist(),
+                strict=True,
+            )
+            if b > a
+        ]  # fmt: skip
+        lanes.append(
+            {
+                "component": lane.component,
+                "seconds": sums.tolist(),
+                "answers": len(latencies[lane.component]),
+                "pieces": _joined(pieces),
+            }
+        )
+    json = {
+        "id": stream.id,
+        "title": stream.title,
+        "group": stream.group,
+        "open": stream.open,
+        "from": stream.release[0],
+        "to": stream.end,
+        "states": len(stream.release),
+        "reference": _segments(stream),
+        "lanes": lanes,
+    }
+    return StreamView(stream, seconds, latencies, json)
+
+
+def _timeline(stream: Stream, lane: Lane) -> Timeline:
+    ids: dict[str, int] = {}
+
+    def number(text: str | None, otherwise: int) -> int:
+        return otherwise if text is None else ids.setdefault(text, len(ids))
+
+    reference = [number(text, UNKNOWN) for text in stream.references]
+    predicted = [number(text, NO_ANSWER) for text in lane.decisions]
+    n = len(stream.release)
+    return Timeline(
+        episode_id=stream.id,
+        family=stream.group,
+        tick=(stream.end - stream.release[0]) / n,
+        release=np.array(stream.release, dtype=np.float64),
+        latency=np.array(lane.latency, dtype=np.float64),
+        reference=np.array(reference, dtype=np.int64),
+        predicted=np.array(predicted, dtype=np.int64),
+        end=stream.end,
+    )
+
+
+def _segments(stream: Stream) -> list[list[Any]]:
+    """Stretches of one reference: [from, to, what is right or None, first step]."""
+    found: list[list[Any]] = []
+    ends = [*stream.release[1:], stream.end]
+    for step, (begin, end, text) in enumerate(
+        zip(stream.release, ends, stream.references, strict=True)
+    ):
+        if found and found[-1][2] == text:
+            found[-1][1] = round(end, 6)
+        elif end > begin:
+            found.append([round(begin, 6), round(end, 6), text, step])
+    return found
+
+
+def _joined(pieces: list[list[Any]]) -> list[list[Any]]:
+    """Neighbours of one class and one source as one piece."""
+    found: list[list[Any]] = []
+    for piece in pieces:
+        if found and found[-1][2:] == piece[2:]:
+            found[-1][1] = piece[1]
+        else:
+            found.append(piece)
+    return found
