@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from streamdecisionbench.recording.check_times import recorded_tick
-from streamdecisionbench.recording.recording import Episode
+from streamdecisionbench.recording.recording import Episode, Recording
+from streamdecisionbench.suite.scenario import Suite
 
-__all__ = ["TOLERATED", "Punctuality", "punctuality"]
+__all__ = ["TOLERATED", "Punctuality", "is_punctual", "punctuality"]
 
 TOLERATED = 0.01
 """Release lag, as a share of the tick, that a recording may show and still count as punctual."""
+
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,15 @@ class Punctuality:
         return self.late_steps == 0
 
     @property
+    def lag(self) -> str:
+        """For a signature: the worst lag in ticks.
+
+        >>> Punctuality(60, 14, 1.3, 6.5).lag
+        '6.5ticks'
+        """
+        return f"{self.worst_ticks:.3g}ticks"
+
+    @property
     def words(self) -> str:
         """For people; empty where there is nothing to say."""
         if self.punctual:
@@ -48,6 +60,11 @@ class Punctuality:
             f" {100 * TOLERATED:g} % of the tick, at worst by {self.worst_s:.3g} s"
             f" ({self.worst_ticks:.3g} ticks)"
         )
+
+
+def is_punctual(recording: Recording, suite: Suite) -> bool:
+    """Whether no release lags by more than `TOLERATED` of its tick."""
+    return punctuality(recording.episodes, {s.episode_id: s.tick_seconds for s in suite}).punctual
 
 
 def punctuality(
@@ -63,6 +80,6 @@ def punctuality(
             lag = release.release_s - release.planned_s
             share = lag / tick if tick > 0 else 0.0
             steps += 1
-            late += share > TOLERATED
+            late += share > TOLERATED + _ROUNDING
             worst_s, worst_ticks = max(worst_s, lag), max(worst_ticks, share)
     return Punctuality(steps, late, worst_s, worst_ticks)

@@ -82,6 +82,10 @@ class Material:
                 f"Virtual clock (virt., and sim. where so recorded): {_listed(virtual)}; service"
                 " times were taken one by one, queueing was simulated."
             )
+        for entry in self.entries:
+            on_time = entry.score.punctuality
+            if on_time is not None and not on_time.punctual:
+                found.append(f"{entry.name}: {on_time.words}; re-paced from the plan.")
         return (*more, *found)
 
 

@@ -8,7 +8,7 @@ their last digits however many streams there are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,7 @@ def tables_of(
                 interval=interval,
                 bounds=bounds,
                 arrivals=np.concatenate(arrivals) if known else None,
+                published=_as_published(some) if known else None,
             )
         )
     return Tables(
@@ -87,17 +88,22 @@ def tables(
     interval: float | None = None,
     bounds: Bounds | None = None,
     arrivals: Floats | None = None,
+    published: Flat | None = None,
     segments: bool = True,
 ) -> Tables:
-    """Scores whole streams at one pace (as recorded without `interval`) and over the bounds."""
+    """Scores whole streams at one pace (as recorded without `interval`) and over the bounds.
+
+    `published` holds the streams as they ran, where `flat` is on another clock.
+    """
     scale = np.ones(flat.count) if interval is None else flat.tick / interval
     u = flat.r + scale[flat.scenario] * flat.L
     accepted = accepted_at(flat, u)
     source = np.flatnonzero(accepted)
     physical = None
     if arrivals is not None:
-        applied = np.flatnonzero(accepted_at(flat, arrivals))
-        physical = table_at(flat, applied, arrivals[applied], segments=segments)
+        ran = published or flat
+        applied = np.flatnonzero(accepted_at(ran, arrivals))
+        physical = table_at(ran, applied, arrivals[applied], segments=segments)
     untimed, untimed_segment = flat.untimed() if segments else (np.zeros(0), np.zeros(0))
     return Tables(
         at=table_at(flat, source, u[source], segments=segments),
@@ -108,6 +114,13 @@ def tables(
         accepted=_count(flat, accepted),
         after_horizon=_count(flat, u >= flat.H[flat.scenario]),
     )
+
+
+def _as_published(parts: Sequence[Timeline]) -> Flat | None:
+    """The same streams with releases as they happened; None where that is what they have."""
+    if all(p.published is None for p in parts):
+        return None
+    return Flat([p if p.published is None else replace(p, release=p.published) for p in parts])
 
 
 def _count(flat: Flat, which: NDArray[np.bool_]) -> Ints:

@@ -21,6 +21,7 @@ import numpy as np
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.conditions import conditions
+from streamdecisionbench.recording.punctuality import Punctuality, punctuality
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers
@@ -161,6 +162,8 @@ class Score:
     parts: Sequence[Timeline]
     simulated: bool = False
     virtual_clock: bool = False
+    punctuality: Punctuality | None = None
+    """How late states were published; None where only arrays were scored."""
     latency: Latency | None = None
     latency_by_scenario: Mapping[str, Latency] | None = None
     reliability: Reliability | None = None
@@ -191,6 +194,10 @@ class Score:
             found.append("simulation: answers and latencies were drawn from a declared profile")
         if self.virtual_clock:
             found.append("virtual clock: service times measured one by one, queueing simulated")
+        if self.punctuality is not None and not self.punctuality.punctual:
+            found.append(
+                f"{self.punctuality.words}; re-paced from the plan, not from when they came"
+            )
         return tuple(found)
 
     def answers_at(self, level: str = "overall") -> AnswerScore | None:
@@ -235,13 +242,18 @@ def score(
         suite = find_suite(recording.dataset_hash, near=recording.path)
     limits = Bounds(bounds[0], bounds[1], weighting)
     parts = timelines(recording, suite, clock=clock)
+    ticks = {s.episode_id: s.tick_seconds for s in suite}
+    on_time = punctuality({p.episode_id: recording.episodes[p.episode_id] for p in parts}, ticks)
+    if clock == "recorded" and parts[0].published is not None:
+        clock = "nominal"
     episodes = [recording.episodes[p.episode_id] for p in parts]
     base = score_timelines(
         parts, name=recording.name, interval=interval, bounds=limits, clock=clock
     )
     return replace(
         base,
-        signature=_signature(recording, suite, base, len(parts)),
+        signature=_signature(recording, suite, base, len(parts), on_time),
+        punctuality=on_time,
         simulated=recording.simulated,
         virtual_clock=recording.virtual_clock,
         latency=latency(episodes),
@@ -365,7 +377,9 @@ def _all_shares(means: Floats, products: Floats) -> list[Shares]:
     return [Shares(*row) for row in rows]
 
 
-def _signature(recording: Recording, suite: Suite, base: Score, scenarios: int) -> str:
+def _signature(
+    recording: Recording, suite: Suite, base: Score, scenarios: int, on_time: Punctuality
+) -> str:
     """How this score was made, in one line that can be pasted beside the number."""
     parts = {
         "suite": suite.dataset_hash[:12],
@@ -378,6 +392,7 @@ def _signature(recording: Recording, suite: Suite, base: Score, scenarios: int) 
         "clock": base.clock,
         "time": "virtual" if recording.virtual_clock else "real",
         "simulated": "yes" if recording.simulated else "no",
+        **({} if on_time.punctual else {"lag": on_time.lag}),
         **conditions(recording.config),
         "sdb": __version__,
     }

@@ -51,6 +51,7 @@ def score_to_json(score: Score, *, with_curves: bool = False) -> dict[str, Any]:
         "notes": list(score.notes),
         "simulated": score.simulated,
         "virtual_clock": score.virtual_clock,
+        "release_lag": asdict(score.punctuality) if score.punctuality else None,
         "served_models": list(score.served_models),
         "interval": score.interval,
         "bounds": [score.bounds.low, score.bounds.high],

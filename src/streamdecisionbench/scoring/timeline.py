@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.consistency import recorded_tick
+from streamdecisionbench.recording.punctuality import is_punctual
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.suite.scenario import Suite
 
@@ -26,7 +27,8 @@ __all__ = ["NO_ANSWER", "UNKNOWN", "Clock", "Flat", "Timeline", "timelines"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Clock = str
-"""`recorded`: releases as they really happened; `nominal`: r_i = i · tick, as pairs use."""
+"""`recorded`: releases as they really happened, where the client was punctual, else `nominal`;
+`nominal`: r_i = i · tick, as pairs use; `published`: as they happened, however late."""
 UNKNOWN = -2
 """Reference id of a state of which nobody knows what was right."""
 NO_ANSWER = -3
@@ -56,6 +58,8 @@ class Timeline:
     """What each decision id says, field by field; empty where only ids are known."""
     end: float | None = None
     """When the stream ended, where that is not n · tick after the clock's zero."""
+    published: Floats | None = None
+    """When states really became public, where `release` is not that."""
 
     @property
     def n(self) -> int:
@@ -83,8 +87,13 @@ class Timeline:
 
 
 def timelines(recording: Recording, suite: Suite, *, clock: Clock = "recorded") -> list[Timeline]:
-    """The recording's scenarios in suite order."""
-    if clock not in ("recorded", "nominal"):
+    """The recording's scenarios in suite order.
+
+    Re-pacing at Δ scales releases: r_i·Δ/tick. Of a release that lagged by ℓ_i it would make a lag of
+    ℓ_i·Δ/tick, though the client's lateness has nothing to do with the pace. Below 1 % of the tick that
+    is noise and stays; a recording with a larger lag is re-paced from its plan, u_i(Δ) = i·Δ + L_i.
+    """
+    if clock not in ("recorded", "nominal", "published"):
         raise InputError(f"clock {clock!r} is not known", fix="use recorded or nominal")
     if recording.halves:
         raise InputError(
@@ -92,6 +101,7 @@ def timelines(recording: Recording, suite: Suite, *, clock: Clock = "recorded") 
             where=recording.name,
             fix="give it to `sdb compose` alone, or use `.halves` of the recording one by one",
         )
+    on_plan = clock == "nominal" or (clock == "recorded" and not is_punctual(recording, suite))
     found = []
     for scenario in suite.scenarios.values():
         episode = recording.episodes.get(scenario.episode_id)
@@ -103,19 +113,20 @@ def timelines(recording: Recording, suite: Suite, *, clock: Clock = "recorded") 
         reference = [_id(ids, decision) for decision in scenario.reference()]
         predicted = [_id(ids, spec.compose(r.pred)) for r in episode.responses]
         n = scenario.n
-        nominal = [i * tick for i in range(n)]
-        recorded = [r.release_s for r in episode.releases]
+        nominal = np.array([i * tick for i in range(n)])
+        recorded = np.array([r.release_s for r in episode.releases])
         found.append(
             Timeline(
                 episode_id=scenario.episode_id,
                 family=scenario.task_family,
                 tick=tick,
-                release=np.array(nominal if clock == "nominal" else recorded),
+                release=nominal if on_plan else recorded,
                 latency=np.maximum([r.latency_s for r in episode.responses], 0.0),
                 reference=np.array(reference, dtype=np.int64),
                 predicted=np.array(predicted, dtype=np.int64),
                 arrival=np.array([r.actual_recorded_s for r in episode.responses]),
                 values=[dict(decision) for decision in ids],
+                published=recorded if on_plan else None,
             )
         )
     if not found:

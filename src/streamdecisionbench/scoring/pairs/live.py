@@ -124,13 +124,13 @@ def live_pair(
     if suite is None:
         suite = find_suite(joint.dataset_hash, near=joint.path)
     rule = pair_rule(str(joint.config.get("rule") or RULES[0]))
-    recorded = timelines(fast, suite)
+    recorded = timelines(fast, suite, clock="published")
     where = stage(recorded)
     c_max = np.ones(where.flat.count)
     duo = Duo(
         where,
         lane(where, on_stage(where, recorded, fast.name), c_max),
-        lane(where, on_stage(where, timelines(slow, suite), slow.name), c_max),
+        lane(where, on_stage(where, timelines(slow, suite, clock="published"), slow.name), c_max),
     )
     flat = _recorded_clock(recorded, where.flat)
     time, segment = Cumulative(flat, flat.time_weight), Cumulative(flat, flat.segment_weight)

@@ -79,7 +79,7 @@ sdb.made = () => {
         d.notes.length > 0 && h('ul', { class: 'method' }, d.notes.map((text) => h('li', {}, text))),
         h('h3', {}, 'Suite'), h('p', {}, h('bdi', {}, d.suite.name), `: ${sdb.plural(d.scenarios.length, 'scenario')} of ${d.suite.scenarios} in ${sdb.plural(d.families.length, 'family', 'families')} on this page.`),
         h('p', { class: 'signature' }, `sha-256 ${d.suite.hash}`),
-        labelled.length > 0 && [h('h3', {}, 'Simulated parts'), h('ul', { class: 'method' }, labelled.map((rec) => h('li', {}, h('b', {}, rec.name), ': ', rec.notes.join('; '))))])),
+        labelled.length > 0 && [h('h3', {}, 'What to know about single recordings'), h('ul', { class: 'method' }, labelled.map((rec) => h('li', {}, h('b', {}, rec.name), ': ', rec.notes.join('; '))))])),
     h('h3', {}, 'Signatures'),
     h('p', { class: 'muted small' }, 'How each score was made, in one line to paste beside the number; the interval in it follows yours.'),
     h('ul', { class: 'signatures' }, sdb.ranked.map((rec) => h('li', {}, h('b', {}, h('bdi', {}, rec.name)), sdb.badges(rec),
