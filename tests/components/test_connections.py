@@ -147,6 +147,14 @@ def test_a_wrong_key_answered_with_400_is_about_the_key(protocol: Protocol) -> N
     assert "SDB_API_KEY" in str(raised.value)
 
 
+@each
+def test_a_bare_400_of_a_gateway_may_be_the_key(protocol: Protocol) -> None:
+    body = b'{"error": {"message": "No connected db.", "type": "no_db_connection"}}'
+    with scripted(Reply(body, status=400)) as server, pytest.raises(Fatal) as raised:
+        ask(protocol, server.url)
+    assert "wrong key with 400: check SDB_API_KEY" in str(raised.value)
+
+
 def by_path(absent: int, *paths: str) -> Any:
     """A server that knows these paths alone; what it knows it still refuses without content."""
     from tests.components.servers import Received, ScriptedServer

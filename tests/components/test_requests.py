@@ -185,6 +185,41 @@ def test_decisions_request() -> None:
     }
 
 
+def test_decisions_with_the_state_as_text() -> None:
+    body = exchange(DECISIONS, input="text")[0].json
+    (message,) = body["input"]
+    (part,) = message["content"]
+    assert part["type"] == "input_text"
+    assert json.loads(part["text"]) == REQUEST.state
+    with pytest.raises(InputError, match="choose one of: json, text"):
+        exchange(DECISIONS, input="yaml")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options", "sent"),
+    [
+        (OPENAI, {"max_output_tokens": "0", "prompt_cache_key": "k"}, {"prompt_cache_key": "k"}),
+        (CHAT, {"service_tier": "flex"}, {"service_tier": "flex", "max_tokens": 1024}),
+        (ANTHROPIC, {"speed": "fast", "service_tier": "standard_only", "max_output_tokens": "99"},
+         {"speed": "fast", "service_tier": "standard_only", "max_tokens": 99}),
+        (DECISIONS, {"prompt_cache_key": "k"}, {"prompt_cache_key": "k"}),
+    ],
+)  # fmt: skip
+def test_settings_by_option(
+    protocol: Protocol, options: dict[str, str], sent: dict[str, Any]
+) -> None:
+    body = exchange(protocol, **options)[0].json
+    assert {name: body.get(name) for name in sent} == sent
+    assert ("max_output_tokens" in body) == ("max_output_tokens" in sent)
+
+
+def test_the_part_that_repeats_is_cached_when_asked() -> None:
+    (user,) = exchange(ANTHROPIC, cache_control="1h")[0].json["messages"]
+    prefix, rest = user["content"]
+    assert prefix["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
+    assert "cache_control" not in rest
+
+
 def test_decisions_without_names_come_in_question_order() -> None:
     body = json.loads(DECISIONS.body(RIGHT))
     for answer in body["answers"]:

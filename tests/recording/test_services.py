@@ -18,7 +18,7 @@ from streamdecisionbench.recording.progress import Quiet
 from streamdecisionbench.recording.recorder import Outcome
 from streamdecisionbench.recording.run_record import write_run
 from streamdecisionbench.recording.run_request import RunRequest, launch
-from streamdecisionbench.suite.suite_files import write_suite
+from streamdecisionbench.suite.suite_files import read_suite, write_suite
 from tests.recording.recorder_kit import loopback_server, small_suite, suite_folder
 
 Served = tuple[int, dict[str, str], Any]
@@ -244,3 +244,19 @@ def test_a_simulation_behind_a_gateway_stays_one(data: Path, tmp_path: Path) -> 
     record = json.loads((tmp_path / "out" / "run.json").read_text())
     assert record["served_models"] == ["simulated:gateway-alias"]
     assert record["config"]["simulated"] is True
+
+
+def test_runs_on_different_terms_do_not_look_alike(data: Path, tmp_path: Path) -> None:
+    from streamdecisionbench.recording.conditions import conditions
+    from streamdecisionbench.recording.reader import read_recording
+    from streamdecisionbench.scoring.score import score
+
+    with loopback_server(lambda payload, asked: system_one(payload)) as url:
+        run(data, tmp_path / "plain", url, scenarios=())
+        run(data, tmp_path / "patient", url, scenarios=(), retry_gateway=True)
+    suite = read_suite(data)
+    plain, patient = (read_recording(tmp_path / name, suite) for name in ("plain", "patient"))
+    assert "retried:" not in score(plain, suite).signature
+    assert "retried:gateway" in score(patient, suite).signature
+    tiers = {"settings": {"service_tier": "flex", "cache_control": "1h", "input": "json"}}
+    assert conditions(tiers) == {"tier": "flex", "cache": "1h"}

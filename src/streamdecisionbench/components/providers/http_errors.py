@@ -261,7 +261,8 @@ def _explain(status: int, service: Service, body: Any) -> tuple[str, str, str]:
         return (
             "rejected",
             f"{service.name} rejects the request",
-            "check the model's name, --effort, and that the server supports what this provider sends",
+            "check the model's name, --effort, and that the server supports what this provider sends"
+            + _gateway_hints(status, service),
         )
     if status in {502, 503, 504}:
         return (
@@ -275,6 +276,16 @@ def _explain(status: int, service: Service, body: Any) -> tuple[str, str, str]:
         f"{service.name} failed; only connection errors, timeouts and rate limits are retried",
         "run again later with --resume: complete scenarios are kept",
     )
+
+
+def _gateway_hints(status: int, service: Service) -> str:
+    """What gateways are known to mean by a 400 that does not say so."""
+    if service.home or status != 400:
+        return ""
+    hint = f"; some gateways answer a wrong key with 400: check {service.key_variable}"
+    if service.provider == "openai-decisions":
+        hint += "; one that takes no JSON parts wants --option input=text"
+    return hint
 
 
 def _structured(service: Service) -> str:

@@ -195,6 +195,7 @@ class DemoServer:
         return profile
 
     def _answer(self, profile: Profile, state: Any, questions: Any) -> Answer:
+        state = _as_object(state)
         if not isinstance(state, dict) or not isinstance(questions, dict) or not questions:
             raise Refusal(
                 422,
@@ -233,6 +234,14 @@ def find_payload(value: Any) -> dict[str, Any]:
 
 def _listed(listing: Callable[[], dict[str, Any]]) -> Handler:
     return lambda _: Planned(listing())
+
+
+def _as_object(state: Any) -> Any:
+    """The state itself where a gateway has turned it into text or into messages."""
+    if not isinstance(state, str | list):
+        return state
+    found = [candidate for text in _texts(state) for candidate in _objects(text)]
+    return found[-1] if found else state
 
 
 def _texts(value: Any) -> Iterator[str]:
