@@ -34,6 +34,8 @@ $(VENV)/bin/python:
 
 $(VENV)/.run: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[report,openai,typesafe,serve]'
+	@# A real model for the demonstration, 3 MB; without it the demonstration says so and goes on.
+	$(BIN)/python -m pip install -q -c constraints.txt sparrow-decider || echo "sparrow-decider could not be installed"
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.cli.demo import COMPONENTS, MARKER, Lane, lane_line, prepare
+from streamdecisionbench.cli import demo
+from streamdecisionbench.cli.demo import COMPONENTS, MARKER, REAL, Lane, lane_line, prepare
+from streamdecisionbench.components.serving import sparrow
+from streamdecisionbench.components.serving.sparrow import is_installed
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.suite.suite_files import make_suite, read_suite, write_suite
@@ -46,6 +49,13 @@ def test_from_a_server_to_a_report(tmp_path: Path) -> None:
         assert recording.simulated == served
         assert not recording.virtual_clock
         assert bool(recording.config.get("base_url_host")) == served
+    if is_installed():
+        real = read_recording(out / "recordings" / REAL, suite)
+        assert not real.simulated
+        assert real.served_models[0].startswith("sparrow-")
+        assert "a trained decision model" in done.stdout
+    else:
+        assert "without a real model" in done.stderr
     pairs = json.loads((out / "report" / "compose.json").read_text())["pairs"]
     assert {p["rule"] for p in pairs} == {"freshest", "lag_one", "late_override"}
     for path in out.rglob("*"):
@@ -95,3 +105,23 @@ def test_a_line_per_component() -> None:
     lane.facts = {"scenario": "support_a", "step": 3, "steps": 60, "responses": 2, "in_force": 0.5}
     assert "step 3/60" in lane_line(lane)
     assert "in force 50 %" in lane_line(lane)
+
+
+def test_without_the_real_model_it_goes_on_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sparrow, "is_installed", lambda: False)
+    with demo._real_model(tmp_path) as address:
+        assert address is None
+    assert "pip install sparrow-decider" in capsys.readouterr().err
+
+
+def test_a_real_model_that_does_not_start_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "recordings").mkdir()
+    monkeypatch.setattr(sparrow, "is_installed", lambda: True)
+    monkeypatch.setattr(sparrow.sys, "executable", "/bin/false")
+    with demo._real_model(tmp_path) as address:
+        assert address is None
+    assert "sparrow-decider did not start" in capsys.readouterr().err

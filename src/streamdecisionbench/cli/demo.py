@@ -1,7 +1,8 @@
 """`sdb demo`: from a server to a report in two minutes, without a key and without a network.
 
 A real server process, real recordings over loopback HTTP, a real report: only the answers and
-latencies of the served components are simulated, from published figures.
+latencies of the served components are simulated, from published figures. Beside them a real decision
+model answers, where its package is installed.
 """
 
 from __future__ import annotations
@@ -37,6 +38,12 @@ COMPONENTS = (
 )
 """Folder, component, and whether it is served by `sdb serve`."""
 
+REAL = "sparrow"
+"""Folder of the real model: recorded one request at a time, since it has one processor to itself."""
+
+_PATIENCE_S = 300.0
+"""How long the real model may take after the others are done."""
+
 _START_S = 60.0
 _KEYS = ("_API_KEY", "_BASE_URL", "_PROXY", "_proxy")
 
@@ -50,6 +57,11 @@ class Lane:
     errors: Path
     facts: dict[str, Any] = field(default_factory=dict)
     done: bool = False
+    optional: bool = False
+
+    @property
+    def failed(self) -> bool:
+        return self.process.poll() not in (None, 0)
 
 
 def register(app: typer.Typer) -> None:
@@ -64,7 +76,7 @@ def demo(
     data: Annotated[Path | None, typer.Option(help="Suite folder (default: SDB v1).")] = None,
     formats: Annotated[str, typer.Option(help="Figure formats: svg, png, pdf.")] = "svg,png",
 ) -> None:
-    """Record three simulated components and a baseline in real time, pair them, write the report."""
+    """Record simulated components, a baseline and a small real model in real time; write the report."""
     from streamdecisionbench.report.figures.figure import parse_formats
     from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
@@ -76,13 +88,13 @@ def demo(
     prepare(out)
     began = time.monotonic()
     _say(f"1/3  serving simulated components ({suite.name}, {len(scenarios)} scenarios)")
-    with _server(out, data) as address:
+    with _server(out, data) as address, _real_model(out) as real:
         seconds = sum(suite.scenarios[s].n for s in scenarios) * interval
         _say(f"     {address}")
         _say(
-            f"2/3  recording {len(COMPONENTS)} components at once, in real time: {seconds:.0f} s and the last answers"
+            f"2/3  recording {len(COMPONENTS) + bool(real)} components at once, in real time: {seconds:.0f} s and the last answers"
         )
-        folders = _record(out, address, scenarios, interval, data)
+        folders = _record(out, address, real, scenarios, interval, data)
     _say("3/3  scoring, pairing, drawing")
     _report(folders, out / "report", data, chosen)
     _say(f"done in {time.monotonic() - began:.0f} s")
@@ -168,40 +180,79 @@ def _address(process: subprocess.Popen[str], errors: Path) -> str:
     return address
 
 
+@contextlib.contextmanager
+def _real_model(out: Path) -> Iterator[str | None]:
+    """The address of `sparrow-decider`; None, and why, where it is not to be had."""
+    from streamdecisionbench.components.serving.sparrow import (
+        INSTALL,
+        is_installed,
+        sparrow_server,
+    )
+
+    if not is_installed():
+        _say(f"     without a real model: sparrow-decider is not installed ({INSTALL})")
+        yield None
+        return
+    with contextlib.ExitStack() as stack:
+        errors = out / "recordings" / "sparrow-decider.err"
+        address = None
+        try:
+            address = stack.enter_context(sparrow_server(_environment(), errors))
+        except (SdbError, OSError) as error:
+            _say(f"     without a real model: {error}")
+        yield address
+    errors.unlink(missing_ok=True)
+
+
 def _record(
-    out: Path, address: str, scenarios: Sequence[str], interval: float, data: Path | None
+    out: Path,
+    address: str,
+    real: str | None,
+    scenarios: Sequence[str],
+    interval: float,
+    data: Path | None,
 ) -> list[Path]:
-    """All components at once, each in its own process."""
+    """All components at once, each in its own process; the real model may fail or be too slow."""
+    common = ["--jsonl", "--yes", "--scenarios", ",".join(scenarios)]
+    common += ["--interval", f"{interval:g}", *(["--data", str(data)] if data else [])]
     lanes: list[Lane] = []
-    folders = []
     try:
         for name, component, served in COMPONENTS:
-            folder = out / "recordings" / name
-            errors = out / "recordings" / f"{name}.err"
-            command = [
-                *_sdb(), "run", component, "--out", str(folder), "--jsonl", "--yes",
-                "--scenarios", ",".join(scenarios), "--interval", f"{interval:g}",
-                *(["--base-url", address] if served else []),
-                *(["--data", str(data)] if data else []),
-            ]  # fmt: skip
-            with errors.open("w", encoding="utf-8") as log:
-                process = subprocess.Popen(  # noqa: S603
-                    command, stdout=subprocess.PIPE, stderr=log, text=True, env=_environment()
-                )
-            lane = Lane(name, process, errors)
-            threading.Thread(target=_listen, args=(lane,), daemon=True).start()
-            lanes.append(lane)
-            folders.append(folder)
+            place = ["--base-url", address] if served else []
+            lanes.append(_start(out, name, [component, *common, *place]))
+        if real is not None:
+            patient = ["--base-url", real, "--max-in-flight", "1", "--timeout", "60"]
+            lanes.append(_start(out, REAL, ["systemone:sparrow-nano", *common, *patient]))
+            lanes[-1].optional = True
         _watch(lanes)
     finally:
         for lane in lanes:
             _end(lane.process)
+    kept = []
     for lane in lanes:
-        if lane.process.returncode != 0:
+        folder = out / "recordings" / lane.name
+        if lane.process.returncode == 0:
+            kept.append(folder)
+        elif lane.optional:
+            _say(f"     without a real model: {_tail(lane.errors)}")
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
             raise SdbError(f"recording {lane.name} failed: {_tail(lane.errors)}")
         lane.errors.unlink(missing_ok=True)
     (out / "recordings" / "serve.err").unlink(missing_ok=True)
-    return folders
+    return kept
+
+
+def _start(out: Path, name: str, words: Sequence[str]) -> Lane:
+    errors = out / "recordings" / f"{name}.err"
+    command = [*_sdb(), "run", *words, "--out", str(out / "recordings" / name)]
+    with errors.open("w", encoding="utf-8") as log:
+        process = subprocess.Popen(  # noqa: S603
+            command, stdout=subprocess.PIPE, stderr=log, text=True, env=_environment()
+        )
+    lane = Lane(name, process, errors)
+    threading.Thread(target=_listen, args=(lane,), daemon=True).start()
+    return lane
 
 
 def _listen(lane: Lane) -> None:
@@ -224,18 +275,20 @@ def _watch(lanes: Sequence[Lane]) -> None:
 
     screen = console(stderr=True)
 
+    done_at: list[float] = []
+
     def lines() -> str:
         return "\n".join(f"     {lane_line(lane)}" for lane in lanes)
 
     if screen.is_terminal:
         with Live(Text(lines()), console=screen, refresh_per_second=4) as live:
-            while _busy(lanes):
+            while _busy(lanes, done_at):
                 live.update(Text(lines()))
                 time.sleep(0.25)
             live.update(Text(lines()))
         return
     spoken = time.monotonic()
-    while _busy(lanes):
+    while _busy(lanes, done_at):
         if time.monotonic() - spoken >= 10:
             spoken = time.monotonic()
             _say(lines())
@@ -243,12 +296,22 @@ def _watch(lanes: Sequence[Lane]) -> None:
     _say(lines())
 
 
-def _busy(lanes: Sequence[Lane]) -> bool:
-    """Until all are done; one that failed ends the waiting for the others."""
-    codes = [lane.process.poll() for lane in lanes]
-    if any(code not in (None, 0) for code in codes):
+def _busy(lanes: Sequence[Lane], since: list[float] | None = None) -> bool:
+    """Until all are done. A needed one that failed ends the waiting, an optional one its patience."""
+    needed = [lane for lane in lanes if not lane.optional]
+    if any(lane.failed for lane in needed):
         return False
-    return any(code is None for code in codes) or not all(lane.done for lane in lanes)
+    if any(lane.process.poll() is None or not lane.done for lane in needed):
+        return True
+    waiting = [
+        lane
+        for lane in lanes
+        if lane.optional and not lane.failed and (lane.process.poll() is None or not lane.done)
+    ]
+    if waiting and since is not None:
+        since[:] = since[:1] or [time.monotonic()]
+        return time.monotonic() - since[0] < _PATIENCE_S
+    return bool(waiting)
 
 
 def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequence[str]) -> None:
@@ -275,6 +338,9 @@ def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequ
     typer.echo("  drawn from published figures.")
     typer.echo("Real: the suite, the server, the HTTP requests, the clock, the recordings, every")
     typer.echo("  score, and lexical-overlap, a trivial baseline.")
+    if any(folder.name == REAL for folder in folders):
+        typer.echo(f"Real too: {REAL}, a trained decision model of 3 MB (sparrow-decider) on this")
+        typer.echo("  machine. It was not made for this task, and its row says so.")
 
 
 def _sdb() -> list[str]:
