@@ -59,8 +59,10 @@ def read_answers(path: str | Path, scenario: Scenario) -> Answers:
         if not isinstance(entry, dict) or not isinstance(entry.get("answers"), dict):
             raise InputError(f"steps[{index}] has no answers", where=path)
         t = entry.get("t")
-        if not isinstance(t, int) or not 0 <= t < scenario.n or t in found:
-            raise InputError(f"steps[{index}].t is {t!r}", where=path, fix="number every step once")
+        if type(t) is not int or not 0 <= t < scenario.n or t in found:
+            raise InputError(
+                f"steps[{index}].t is {t!r:.80}", where=path, fix="number every step once"
+            )
         found[t] = _values(entry["answers"], scenario, f"steps[{index}]", path)
     missing = [t for t in range(scenario.n) if t not in found]
     if missing:
@@ -95,13 +97,13 @@ def _values(given: Mapping[str, Any], scenario: Scenario, where: str, path: Path
     for q in scenario.questions:
         answer = given.get(q)
         labels = scenario.option_semantics[q]
-        if answer in labels.values():
-            values[q] = str(answer)
-        elif answer in labels:
+        if isinstance(answer, str) and answer in labels.values():
+            values[q] = answer
+        elif isinstance(answer, str) and answer in labels:
             values[q] = labels[answer]
         else:
             raise InputError(
-                f"{where}.answers.{q} is {answer!r}",
+                f"{where}.answers.{q} is {answer!r:.80}",
                 where=path,
                 fix="give one of the question's values or labels",
             )
