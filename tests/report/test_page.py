@@ -115,3 +115,14 @@ def test_a_place_that_cannot_be_written(inputs: PageInputs, tmp_path: Path) -> N
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
         write_page(inputs, tmp_path / "file" / "index.html")
+
+
+def test_the_figures_colours_are_on_the_page() -> None:
+    """The palette is written into the style: nothing else gives lines their colours."""
+    from streamdecisionbench.report.page.one_file import line_colours
+    from streamdecisionbench.report.palette import PALETTE, PALETTE_ON_DARK
+
+    suite = kit_suite()
+    page = render_page(kit_inputs(suite, kit_recordings(suite), extras=False))
+    assert line_colours() in page
+    assert all(colour in page for colour in (*PALETTE, *PALETTE_ON_DARK))

@@ -13,7 +13,7 @@ from streamdecisionbench.cli.group import add_commands
 from streamdecisionbench.errors import SdbError
 
 MODULES: tuple[str, ...] = (
-    "score", "validate", "import_", "suite", "run", "merge", "serve", "providers", "audit", "compose",
+    "score", "validate", "import_", "suite", "run", "watch", "merge", "serve", "providers", "audit", "compose",
     "policy", "logs", "analyze", "choose", "gate", "diff", "bundle", "verify", "board", "report", "demo",
 )  # fmt: skip
 """In the order `sdb --help` lists them."""

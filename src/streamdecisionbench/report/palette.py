@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["CLASS_STYLE", "DASHES", "GREY", "INK", "PALETTE", "PALETTE_ON_DARK", "SHOWN"]
+__all__ = [
+    "CLASS_STYLE",
+    "DASHES",
+    "GREY",
+    "INK",
+    "PALETTE",
+    "PALETTE_ON_DARK",
+    "SHOWN",
+    "UNKNOWN_STYLE",
+]
 
 CLASS_STYLE: dict[str, tuple[str, str, str]] = {
     "current_correct": ("right", "█", "#0072B2"),
@@ -13,6 +22,12 @@ CLASS_STYLE: dict[str, tuple[str, str, str]] = {
     "no_decision": ("no decision", "·", "#999999"),
 }
 """Name for people, a mark that works without colour, and a colour-blind-safe colour."""
+
+UNKNOWN_STYLE: dict[str, tuple[str, str, str]] = {
+    "unattributed": ("unattributed", "¿", "#8C6D31"),
+    "unjudged": ("unjudged", "?", "#C8CCD2"),
+}
+"""The same for the two classes of time where references may be unknown."""
 
 PALETTE = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31",

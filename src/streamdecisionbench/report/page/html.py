@@ -6,9 +6,8 @@ from pathlib import Path
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.page.inputs import PageInputs
-from streamdecisionbench.report.page.one_file import asset, one_file
+from streamdecisionbench.report.page.one_file import asset, line_colours, one_file
 from streamdecisionbench.report.page.payload import embed, payload
-from streamdecisionbench.report.palette import PALETTE, PALETTE_ON_DARK
 
 __all__ = ["render_page", "write_page"]
 
@@ -25,7 +24,7 @@ def render_page(inputs: PageInputs) -> str:
     """The whole page as text."""
     return one_file(
         asset("template.html"),
-        [asset(name) for name in _STYLES],
+        [line_colours(), *(asset(name) for name in _STYLES)],
         [asset(name) for name in _SCRIPTS],
         embed(payload(inputs)),
     )
@@ -43,17 +42,3 @@ def write_page(inputs: PageInputs, path: Path) -> None:
             where=path,
             fix="choose another --out folder",
         ) from None
-
-
-def _lines() -> str:
-    """The palette of the figures, for light, dark and paper."""
-    light, dark = (
-        "".join(f"--line-{k}:{colour};" for k, colour in enumerate(colours))
-        for colours in (PALETTE, PALETTE_ON_DARK)
-    )
-    return (
-        f":root{{{light}}}"
-        f'@media (prefers-color-scheme:dark){{:root:not([data-theme="light"]){{{dark}}}}}'
-        f':root[data-theme="dark"]{{{dark}}}'
-        f"@media print{{:root:root:root{{{light}}}}}"
-    )

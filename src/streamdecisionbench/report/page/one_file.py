@@ -7,7 +7,12 @@ import hashlib
 from collections.abc import Sequence
 from importlib import resources
 
-__all__ = ["asset", "one_file"]
+from streamdecisionbench.report.palette import DASHES, PALETTE, PALETTE_ON_DARK
+
+__all__ = ["DASH_STYLES", "asset", "line_colours", "one_file"]
+
+DASH_STYLES = [" ".join(map(str, dash)) if dash != [1, 0] else "" for dash in DASHES]
+"""Dashes of lines as SVG writes them, in step with the palette."""
 
 
 def one_file(template: str, styles: Sequence[str], scripts: Sequence[str], data: str) -> str:
@@ -35,3 +40,17 @@ def asset(name: str, room: str = "page") -> str:
     """A file of the report's assets, as text."""
     home = resources.files(f"streamdecisionbench.report.{room}") / "assets"
     return (home / name).read_text(encoding="utf-8")
+
+
+def line_colours() -> str:
+    """The palette of the figures, for light, dark and paper."""
+    light, dark = (
+        "".join(f"--line-{k}:{colour};" for k, colour in enumerate(colours))
+        for colours in (PALETTE, PALETTE_ON_DARK)
+    )
+    return (
+        f":root{{{light}}}"
+        f'@media (prefers-color-scheme:dark){{:root:not([data-theme="light"]){{{dark}}}}}'
+        f':root[data-theme="dark"]{{{dark}}}'
+        f"@media print{{:root:root:root{{{light}}}}}"
+    )

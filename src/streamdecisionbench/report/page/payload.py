@@ -21,7 +21,8 @@ from streamdecisionbench.analysis.recommendation import choice_lines
 from streamdecisionbench.in_force import REACH, spelled
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.page.inputs import CostView, PageInputs, PairView, check
-from streamdecisionbench.report.palette import CLASS_STYLE, DASHES
+from streamdecisionbench.report.page.one_file import DASH_STYLES
+from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.classes import CLASSES
 from streamdecisionbench.scoring.pairs.compose import PairLevel
 from streamdecisionbench.scoring.score import Level, Score, Shares
@@ -63,7 +64,7 @@ def payload(inputs: PageInputs) -> Json:
             {"key": key, "label": label, "colour": colour, "column": CLASSES.index(key)}
             for key, (label, _, colour) in CLASS_STYLE.items()
         ],
-        "dashes": [" ".join(map(str, dash)) if dash != [1, 0] else "" for dash in DASHES],
+        "dashes": DASH_STYLES,
         "families": [{"id": f, "name": FAMILIES.get(f, f)} for f in families],
         "scenarios": [_scenario(s, tables[s.episode_id], families) for s in scenarios],
         "recordings": recordings,

@@ -68,7 +68,7 @@ sdb.data.classes.forEach((kind) => {
 });
 
 sdb.classKey = () => h('ul', { class: 'class-key', 'aria-label': 'Classes of time' },
-  sdb.data.classes.map((kind) => h('li', {},
+  sdb.data.classes.filter((kind) => !kind.never).map((kind) => h('li', {},
     h('span', { class: `chip k-${kind.key}`, 'aria-hidden': 'true' }), kind.label)));
 
 /* The six classes as one bar. */
