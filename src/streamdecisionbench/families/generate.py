@@ -23,8 +23,8 @@ from streamdecisionbench.suite.suite_files import make_suite
 
 __all__ = ["generate", "generated_families", "generator_digests", "regenerate"]
 
-_TICKS_PER_SITUATION = 10
-"""A session is dealt one situation for this many ticks; the others are free."""
+_CHANGES_PER_SITUATION = 4
+"""A session is dealt one situation for this many changes; the others are free."""
 
 
 def generated_families(wording: str = "listed") -> list[str]:
@@ -123,7 +123,7 @@ def _family(parameters: Parameters, family: str, second: Solver | None) -> Itera
     for place, kind in enumerate(kinds):
         sessions = len(range(place, parameters.per_family, len(kinds)))
         if sessions:
-            most = parameters.steps // _TICKS_PER_SITUATION
+            most = parameters.changes // _CHANGES_PER_SITUATION
             hands[kind.name] = deal(
                 kind.situations, sessions, most, draws.fork(kind.name, "agenda")
             )

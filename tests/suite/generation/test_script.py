@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -93,14 +95,21 @@ def test_dealing_gives_everything_once_and_mixes_groups() -> None:
     assert all(len(hand) == 2 for hand in deal(cards, 3, 2, Draws("deal")))
 
 
-def test_the_agenda_comes_first_and_only_whole_situations_count() -> None:
+def test_the_agenda_is_played_in_time_and_only_whole_situations_count() -> None:
     world = script(steps=20, noise=0)
-    played = play(world, situations(*"abcdef"), ["c", "e"], Draws("play"))
-    assert set(played[:2]) == {"c", "e"}
-    assert len(played) == 3  # the fourth would have ended at tick 20, after the last
+    played = play(world, world, situations(*"abcdef"), ["c", "e", "b"], Draws("play"))
+    assert set(played) == {"b", "c", "e"}  # a fourth would have ended at tick 20, after the last
+
+
+def test_groups_take_turns() -> None:
+    world = script(steps=60, noise=0)
+    cards = [*situations(*"ab", group="1"), *situations(*"uv", group="2")]
+    played = play(world, world, cards, ["a", "b"], Draws("play"))
+    assert {"a", "b"} <= set(played)
+    assert all((x in "ab") != (y in "ab") for x, y in pairwise(played))
 
 
 def test_a_dead_end_is_an_error_of_the_family() -> None:
     never: Situation[Script] = Situation("", "never", (), lambda world: False, lambda world: None)
     with pytest.raises(AssertionError, match="a situation is missing"):
-        play(script(), [never], [], Draws("play"))
+        play(script(), script(), [never], [], Draws("play"))

@@ -40,8 +40,8 @@ Solver = Callable[[State], dict[str, str]]
 
 TOKENS = (2000, 4000)
 BEST_CONSTANT = 0.30
-ATTEMPTS = 400
-_COMPLETE_ATTEMPTS = 360
+ATTEMPTS = 300
+_COMPLETE_ATTEMPTS = 240
 """Up to here a session must also name every option and play its whole agenda."""
 _LABELLINGS = 40
 
@@ -94,7 +94,7 @@ def compose(
             noise=parameters.noise,
         )
         opened = kind.open(script, stream.fork("session"), seat)
-        played = play(opened.world, kind.situations, seat.agenda, stream.fork("situations"))
+        played = play(opened.world, script, kind.situations, seat.agenda, stream.fork("situations"))
         problem = _pace_problem(script, parameters)
         if not problem and whole and set(seat.agenda) - set(played):
             problem = "not everything on the agenda was played"

@@ -14,6 +14,10 @@ from streamdecisionbench.suite.generation.draws import Draws
 __all__ = ["Script", "SessionFull"]
 
 
+_USUAL_SPACING = 3.0
+"""Ticks between changes that situations have in mind; where fewer changes are wanted, pauses stretch."""
+
+
 class SessionFull(Exception):  # noqa: N818
     """The last tick is written: whatever a situation still had in mind does not happen."""
 
@@ -29,6 +33,7 @@ class Script:
         """The family's own: emits one event that changes nothing now, and says whether it could."""
         self._draws = draws
         self._wanted = changes
+        self._stretch = max(1.0, steps / (changes + 1) / _USUAL_SPACING)
         self._noise = noise
         self._decisions: dict[int, tuple[dict[str, str], str]] = {}
         self._noisy: set[int] = set()
@@ -85,12 +90,15 @@ class Script:
         self.wait(self.pace(least, most))
 
     def pace(self, least: int, most: int) -> int:
-        """How many ticks until the next change would keep the pace, within these bounds."""
+        """How many ticks until the next change would keep the pace, within these bounds.
+
+        Where few changes are wanted, the upper bound stretches with their spacing.
+        """
         left = max(self._wanted - len(self.changes()), 0)
         room = self.steps - self.now
         ideal = room / (left + 1)
         drawn = int(ideal) + self._draws.chance(ideal - int(ideal)) + self._draws.between(-1, 1)
-        return min(max(drawn, least), most)
+        return min(max(drawn, least), max(round(most * self._stretch), least))
 
     def _wants_noise(self) -> bool:
         owed = self._noise * (self.now + 1) - len(self._noisy)

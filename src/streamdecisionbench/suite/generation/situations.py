@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.script import SessionFull
+from streamdecisionbench.suite.generation.script import Script, SessionFull
 
 __all__ = ["Situation", "deal", "play"]
 
 _W = TypeVar("_W")
+
+_TICKS_PER_SITUATION = 10
+"""About how long one takes, for a guess at how much time the agenda still needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,8 @@ class Situation(Generic[_W]):
     `rules` are the ids of the rules it puts to the test. `possible` says whether it can happen in
     the world as it is; `play` makes it happen: events, the passing of time, and after every event
     that matters the decision it should lead to. `weight` is how often it is chosen beside others;
-    `group` gathers those that take turns, so that no session is dealt all of one group.
+    `group` gathers those that take turns, so that no session is dealt all of one group; what every
+    session is full of anyway need not be dealt.
     """
 
     group: str
@@ -30,52 +34,70 @@ class Situation(Generic[_W]):
     possible: Callable[[_W], bool]
     play: Callable[[_W], None]
     weight: int = 2
+    dealt: bool = True
 
 
 def deal(
     situations: Sequence[Situation[_W]], sessions: int, most: int, draws: Draws
 ) -> list[list[str]]:
-    """Every situation's name to one of the sessions, so that together they show everything once.
+    """Every situation's name to one of the sessions, so that together they show each one once.
 
     A session is dealt at most `most`; where there are too few sessions, some situations stay out.
     """
     groups: dict[str, list[str]] = {}
-    for situation in draws.shuffled(situations):
+    for situation in draws.shuffled([s for s in situations if s.dealt]):
         groups.setdefault(situation.group, []).append(situation.name)
     names = [name for group in sorted(groups) for name in groups[group]]
     return [names[seat::sessions][:most] for seat in draws.shuffled(range(sessions))]
 
 
 def play(
-    world: _W, situations: Sequence[Situation[_W]], agenda: Sequence[str], draws: Draws
+    world: _W,
+    script: Script,
+    situations: Sequence[Situation[_W]],
+    agenda: Sequence[str],
+    draws: Draws,
 ) -> list[str]:
-    """Play situations until the session is full; those on the agenda first, wherever possible.
+    """Play situations until the session is full, and all of the agenda on the way.
 
-    Returns the names of those that were played to their end.
+    The less time is left for the agenda, the more likely one of it comes next; a situation of the
+    group that was played last waits while there is another choice. Returns the names of those that
+    were played to their end.
     """
     due = list(agenda)
-    played: list[str] = []
+    played: list[Situation[_W]] = []
     try:
         while True:
             possible = [s for s in situations if s.possible(world)]
             if not possible:
                 raise AssertionError(f"nothing can follow {played[-1:]}: a situation is missing")
+            urgency = len(due) * _TICKS_PER_SITUATION / (script.steps - script.now)
             wanted = [s for s in possible if s.name in due]
-            chosen = _choose(wanted or possible, played, draws)
+            choice = wanted if wanted and draws.chance(urgency) else possible
+            chosen = _choose(
+                _in_turn(choice, played) or _in_turn(possible, played) or choice, played, draws
+            )
             chosen.play(world)
-            played.append(chosen.name)
+            played.append(chosen)
             if chosen.name in due:
                 due.remove(chosen.name)
     except SessionFull:
-        return played
+        return [s.name for s in played]
+
+
+def _in_turn(
+    situations: Sequence[Situation[_W]], played: Sequence[Situation[_W]]
+) -> list[Situation[_W]]:
+    """Those of another group than the last, and those no session can do without."""
+    return [s for s in situations if not played or not s.dealt or s.group != played[-1].group]
 
 
 def _choose(
-    situations: Sequence[Situation[_W]], played: Sequence[str], draws: Draws
+    situations: Sequence[Situation[_W]], played: Sequence[Situation[_W]], draws: Draws
 ) -> Situation[_W]:
     """By weight; what was played before is less likely with every time."""
     by_name = {s.name: s for s in situations}
     weights: Mapping[str, int] = {
-        s.name: max(12 * s.weight // (1 + 3 * played.count(s.name)), 1) for s in situations
+        s.name: max(12 * s.weight // (1 + 3 * played.count(s)), 1) for s in situations
     }
     return by_name[draws.weighted(weights)]

@@ -119,7 +119,7 @@ class Session:
     def print_line(self, note: str, text: str = "") -> None:
         """The active run prints something, which is a sign of life."""
         line = text or self.draws.choose(self.project.tools.progress)
-        share = 10 * self.draws.between(1, 9)
+        share = min(5 + 15 * (self.now - self.started), 95)
         self.script.emit(say.run_output(self.now, line.format(share=share), note))
         self.sign = self.now
 

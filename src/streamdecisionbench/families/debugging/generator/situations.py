@@ -113,7 +113,15 @@ def _start_with_a_save(session: Session) -> None:
 _WAITING = ("wait", "changed", "watched", "patterns", "order")
 
 EDITS: tuple[Situation[Session], ...] = (
-    Situation("edit", "edit, save, grace", (*_WAITING, "ticks"), _fixes_own, _edit_and_save, 4),
+    Situation(
+        "edit",
+        "edit, save, grace",
+        (*_WAITING, "ticks"),
+        _fixes_own,
+        _edit_and_save,
+        4,
+        dealt=False,
+    ),
     Situation("edit", "two saves in a row", _WAITING, _fixes_own, _save_twice),
     Situation("edit", "widest of two files", _WAITING, _fixes_own, _widest_of_two),
     Situation("edit", "the owners' fix is pulled", _WAITING, _fixes_theirs, _pulled_fix, 6),

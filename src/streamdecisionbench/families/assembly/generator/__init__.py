@@ -1,0 +1,94 @@
+"""New assembly sessions from a seed: fastening benches, and cells with electrical tests."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from streamdecisionbench.families.assembly import events as say
+from streamdecisionbench.families.assembly.generator import names
+from streamdecisionbench.families.assembly.generator.bench import Bench
+from streamdecisionbench.families.assembly.generator.bystanders import distract
+from streamdecisionbench.families.assembly.generator.failures import BOTH_TIRED, FAILURES
+from streamdecisionbench.families.assembly.generator.interruptions import INTERRUPTIONS
+from streamdecisionbench.families.assembly.generator.products import Product
+from streamdecisionbench.families.assembly.generator.rework import REWORK
+from streamdecisionbench.families.assembly.generator.station import (
+    SAME_PRODUCT,
+    Station,
+    draw_station,
+)
+from streamdecisionbench.families.assembly.generator.work import WORK
+from streamdecisionbench.families.assembly.questions import SPEC, questions
+from streamdecisionbench.families.assembly.reference import reference
+from streamdecisionbench.families.assembly.state import projector
+from streamdecisionbench.suite.authoring import Draft
+from streamdecisionbench.suite.generation.compose import Kind, Opened
+from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.generation.script import Script
+from streamdecisionbench.suite.generation.seat import Seat
+
+__all__ = ["KINDS", "WORDINGS"]
+
+WORDINGS = ("listed",)
+
+QUARTERS = 4
+SITUATIONS = (*WORK, *FAILURES, *REWORK, *INTERRUPTIONS)
+
+
+def _open(pool: Pool[Product], script: Script, draws: Draws, seat: Seat) -> Opened[Bench]:
+    """A bench at tick 0: devices report, some of the work is done."""
+    limit = 2 if BOTH_TIRED in seat.agenda else draws.between(2, 3)
+    station = draw_station(draws.fork("station"), seat, pool, limit)
+    must = _must_show(station, seat)
+    bench = Bench(script, draws.fork("bench"), station, station.public["stages"][0], must=must)
+    script.distract = partial(distract, bench)
+    for name, field, values in station.product.tools:
+        script.emit(say.tool(0, name, **{field: values[0]}, note="initial tool fields"))
+    script.emit(
+        say.badge_in(0, station.operator, "operator", station.public["id"], note="the operator")
+    )
+    half = len(station.checks) // 2
+    finishes = ("destination", station.product.release[0]) in must
+    for check in station.checks[: half if finishes else draws.between(1, half - 1)]:
+        bench.result(check, True, "done before the session starts")
+    bench.show("")
+    return Opened(bench, partial(_draft, station, script), must)
+
+
+def _must_show(station: Station, seat: Seat) -> frozenset[tuple[str, str]]:
+    """Some of a product's targets and places: the stations that make it show all of them."""
+    product, turn = station.product, seat.number // 2 % SAME_PRODUCT
+    if turn == QUARTERS:
+        return frozenset({("destination", product.release[0])})
+    plans = product.checks[turn::QUARTERS]
+    found = {("target", plan.target) for plan in plans}
+    found |= {("method", plan.if_failed) for plan in plans}
+    found |= (
+        {("method", "complete_missing")},
+        {("method", plan.if_damaged) for plan in product.checks if plan.if_damaged},
+        {("destination", product.hold[0]), ("destination", product.roles[0][0])},
+        {("destination", product.roles[1][0])},
+    )[turn]
+    return frozenset(found)
+
+
+def _draft(station: Station, script: Script, scenario_id: str) -> Draft:
+    return Draft(
+        scenario_id=scenario_id,
+        task_family="procedural_coaching",
+        title=f"{station.product.line}: unit {station.unit}",
+        questions=questions(station.options),
+        decision_spec=SPEC,
+        events=tuple(script.events),
+        changes=script.changes(),
+        project=projector(station.public),
+        reference=reference,
+        steps=script.steps,
+    )
+
+
+KINDS: tuple[Kind[Bench], ...] = (
+    Kind("fastening_bench", SITUATIONS, partial(_open, names.BENCHES), ordered=True),
+    Kind("test_cell", SITUATIONS, partial(_open, names.CELLS), ordered=True),
+)

@@ -1,0 +1,241 @@
+"""A bench while its session is being generated: where every target stands, and verbs that move it.
+
+The bench keeps its own running account: after every record it notes at once what stands, what was
+wiped and what has become obsolete. The reference, in contrast, reads the whole log anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from streamdecisionbench.families.assembly import events as say
+from streamdecisionbench.families.assembly.generator.station import Check, Station
+from streamdecisionbench.suite.authoring import Event
+from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.script import Script
+
+__all__ = ["Bench"]
+
+
+@dataclass
+class Bench:
+    """The world of one session."""
+
+    script: Script
+    draws: Draws
+    station: Station
+    stage: str
+    route: str = ""
+    must: frozenset[tuple[str, str]] = frozenset()
+    """(question, value) pairs that some card of this session has to show."""
+    passed: dict[str, bool] = field(default_factory=dict)
+    """Target → whether its standing result passes; absent without one."""
+    failures: dict[str, int] = field(default_factory=dict)
+    """Target → failed results in a row."""
+    damaged: set[str] = field(default_factory=set)
+    tickets: list[str] = field(default_factory=list)
+    """Open tickets of this unit."""
+    present: list[str] = field(default_factory=list)
+    """Roles of the specialists at this station."""
+    shown: set[tuple[str, str]] = field(default_factory=set)
+    numbers: dict[str, int] = field(default_factory=dict)
+    open_speech: tuple[str, str, str] | None = None
+
+    # --- what shows ------------------------------------------------------------------------------
+
+    def show(self, because: str) -> None:
+        """The card that follows from the bench's own account."""
+        decision = {"stage": self.stage, **self.card()}
+        self.route = decision["route"]
+        self.shown.update(decision.items())
+        self.script.decide(decision, because)
+
+    def card(self) -> dict[str, str]:
+        """Seven lines, the first that applies."""
+        public, product = self.station.public, self.station.product
+        if self.tickets:
+            return {"route": "hold", "destination": product.hold[0]}
+        for role, _, _ in product.roles:
+            if role in self.present:
+                return {"route": "handoff", "destination": role}
+        for check in self.station.checks:
+            for role, _, covers in product.roles:
+                tired = self.failures.get(check.target, 0) >= public["fail_limit"]
+                if check.target in covers and tired:
+                    return {"route": "escalate", "target": check.target, "destination": role}
+        defective = [c for c in self.station.checks if self.is_defective(c)]
+        if defective:
+            first = defective[0]
+            hurt = first.target in self.damaged
+            method = first.plan.if_damaged if hurt else first.plan.if_failed
+            return {"route": "repair", "target": first.target, "method": method}
+        missing = [c for c in self.station.checks if self.is_missing(c)]
+        if missing:
+            return {"route": "repair", "target": missing[0].target, "method": "complete_missing"}
+        to_do = self.to_do()
+        if not to_do:
+            return {"route": "release", "destination": product.release[0]}
+        if all(c.stage != self.stage for c in to_do):
+            return {"route": "advance", "next_step": to_do[0].stage}
+        return {"route": "wait"}
+
+    def is_defective(self, check: Check) -> bool:
+        return check.target in self.damaged or self.passed.get(check.target) is False
+
+    def is_missing(self, check: Check) -> bool:
+        return check.target not in self.passed and self.before(check.stage, self.stage)
+
+    def to_do(self) -> list[Check]:
+        """Targets that are not complete, in the order of the work."""
+        return [
+            c
+            for c in self.station.checks
+            if not self.passed.get(c.target) or c.target in self.damaged
+        ]
+
+    def before(self, stage: str, other: str) -> bool:
+        order = self.station.public["stages"]
+        return bool(order.index(stage) < order.index(other))
+
+    # --- records ---------------------------------------------------------------------------------
+
+    def result(self, check: Check, passes: bool, note: str) -> None:
+        """A result that counts."""
+        value = check.passing(self.draws) if passes else check.failing(self.draws)
+        self._write(check, check.plan.by, value, note)
+        self._count(check)
+        self.failures[check.target] = 0 if passes else self.failures.get(check.target, 0) + 1
+        self.passed[check.target] = passes
+
+    def replace(self, check: Check, note: str) -> None:
+        self.script.emit(
+            say.record(self.now, self.station.unit, "replaced", check.target, note=note)
+        )
+        self._count(check)
+        self._forget(check.target)
+        self.damaged.discard(check.target)
+
+    def damage(self, check: Check, note: str) -> None:
+        self._write(check, "camera", "damaged", note)
+        self._count(check)
+        self.damaged.add(check.target)
+
+    def unreadable(self, check: Check, note: str) -> Event:
+        kind = "scan" if check.plan.by == "scan" else check.plan.by
+        return say.record(self.now, self.station.unit, kind, check.target, "NO_READ", note=note)
+
+    def unsure(self, check: Check, value: str, note: str) -> Event:
+        """A camera report just below, or far below, the confidence needed."""
+        needed = round(100 * self.station.public["min_confidence"])
+        confidence = needed - 1 if self.draws.chance(0.5) else self.draws.between(40, needed - 2)
+        return say.record(
+            self.now, self.station.unit, "camera", check.target, value, note=note,
+            confidence=confidence / 100,
+        )  # fmt: skip
+
+    def _write(self, check: Check, kind: str, value: Any, note: str) -> None:
+        more: dict[str, Any] = {}
+        if kind == "camera":
+            needed = round(100 * self.station.public["min_confidence"])
+            sure = needed if self.draws.chance(0.4) else self.draws.between(needed, 99)
+            more["confidence"] = sure / 100
+        self.script.emit(
+            say.record(self.now, self.station.unit, kind, check.target, value, note=note, **more)
+        )
+
+    def _count(self, check: Check) -> None:
+        """A counted record moves the stage, and later checks that have to follow it are void."""
+        self.stage = check.stage
+        for later in self.station.checks:
+            void = later.stage in self.station.public["recheck_after_rework"]
+            if void and self.before(check.stage, later.stage):
+                self._forget(later.target)
+
+    def _forget(self, target: str) -> None:
+        self.passed.pop(target, None)
+        self.failures.pop(target, None)
+
+    # --- tickets, badges, speech -----------------------------------------------------------------
+
+    def open_ticket(self, note: str) -> str:
+        ticket = self.next_id("T-", self.draws.between(300, 800))
+        subject = self.draws.choose(self.station.product.defects)
+        self.script.emit(say.ticket_opened(self.now, ticket, self.station.unit, subject, note=note))
+        self.tickets.append(ticket)
+        return ticket
+
+    def close_ticket(self, ticket: str, note: str) -> None:
+        self.script.emit(say.ticket_closed(self.now, ticket, note=note))
+        self.tickets.remove(ticket)
+
+    def arrive(self, role: str, note: str) -> None:
+        holder = self.station.specialists[role]
+        self.script.emit(say.badge_in(self.now, holder, role, self.station.public["id"], note=note))
+        self.present.append(role)
+
+    def leave(self, role: str, note: str) -> None:
+        holder = self.station.specialists[role]
+        self.script.emit(say.badge_out(self.now, holder, self.station.public["id"], note=note))
+        self.present.remove(role)
+
+    def speak(self, who: str, text: str, note: str) -> Event:
+        return say.say(self.now, self.next_id("u", 1), who.split(maxsplit=1)[0], text, note=note)
+
+    def begin_to_speak(self, who: str, half: str, whole: str, note: str) -> Event:
+        ident = self.next_id("u", 1)
+        self.open_speech = (ident, who.split(maxsplit=1)[0], whole)
+        return say.say(self.now, ident, who.split(maxsplit=1)[0], half, note=note, final=False)
+
+    def finish_speaking(self, note: str) -> Event:
+        if self.open_speech is None:
+            raise ValueError("nobody is speaking")
+        ident, who, whole = self.open_speech
+        self.open_speech = None
+        return say.say(self.now, ident, who, whole, note=note)
+
+    def next_id(self, prefix: str, first: int) -> str:
+        self.numbers[prefix] = self.numbers.get(prefix, first - 1) + 1
+        return f"{prefix}{self.numbers[prefix]}"
+
+    # --- what is going on ------------------------------------------------------------------------
+
+    @property
+    def now(self) -> int:
+        return self.script.now
+
+    @property
+    def calm(self) -> bool:
+        """Nothing is wrong, nobody interferes: the work goes on or is done."""
+        return self.route in ("wait", "advance", "release")
+
+    def owing(self) -> set[tuple[str, str]]:
+        return set(self.must) - self.shown
+
+    def has_time_for(self, ticks: int) -> bool:
+        """Whether there is time for something else than what this session owes."""
+        return self.script.steps - self.now >= ticks + self._debt()
+
+    def _debt(self) -> int:
+        """About how many ticks it takes to show what is owed."""
+        owing = self.owing()
+        if not owing:
+            return 0
+        to_do = self.to_do()
+        last_owed = max(
+            (i for i, c in enumerate(to_do, 1) if ("target", c.target) in owing), default=0
+        )
+        if ("destination", self.station.product.release[0]) in owing:
+            last_owed = len(to_do)
+        damaged = {check.plan.if_damaged for check in self.station.checks}
+        debt = 2 * last_owed
+        for question, value in owing:
+            if question in ("target", "destination") or value == "complete_missing":
+                debt += 4
+        if any(question == "method" and value in damaged for question, value in owing):
+            debt += 7
+        return debt
+
+    def done(self) -> list[Check]:
+        """Targets whose result stands and passes."""
+        return [c for c in self.station.checks if self.passed.get(c.target)]

@@ -1,0 +1,19 @@
+"""Names that assembly stations are drawn from; every second one belongs to each split."""
+
+from __future__ import annotations
+
+from streamdecisionbench.families.assembly.generator.products import BENCHES, CELLS
+from streamdecisionbench.suite.generation.pools import Pool
+
+__all__ = ["BENCHES", "CELLS", "PEOPLE", "STATIONS"]
+
+PEOPLE = Pool(
+    (
+        "Alma Brandt", "Bero Castell", "Cora Dines", "Dov Ehlert", "Esra Fink", "Filip Gerdes",
+        "Gisa Holm", "Haro Ilves", "Inga Jansky", "Jory Kessel", "Karin Lofts", "Levi Mertz",
+        "Mona Nyberg", "Noel Ostrow", "Olga Pruett", "Per Quast", "Rita Solheim", "Sven Tamm",
+        "Tilda Urban", "Uwe Vance", "Vera Wicks", "Wim Yates", "Yara Zoller", "Zoe Amsel",
+    )
+)  # fmt: skip
+
+STATIONS = Pool(("A2", "B4", "C7", "D1", "E5", "F8", "G3", "H9", "L2", "M6", "N4", "R7"))

@@ -1,0 +1,103 @@
+"""The work itself, stage by stage, and records on the way that count for nothing."""
+
+from __future__ import annotations
+
+from streamdecisionbench.families.assembly import events as say
+from streamdecisionbench.families.assembly.generator.bench import Bench
+from streamdecisionbench.families.assembly.generator.station import Check
+from streamdecisionbench.suite.generation.situations import Situation
+
+__all__ = ["WORK", "goes_on", "pass_next"]
+
+
+def goes_on(bench: Bench) -> bool:
+    """Calm, with work left."""
+    return bench.calm and bool(bench.to_do())
+
+
+def _by_camera(bench: Bench) -> bool:
+    return bench.calm and _camera_target(bench) in [*bench.done(), *bench.to_do()[:1]]
+
+
+def _camera_target(bench: Bench) -> Check:
+    return next(c for c in bench.station.checks if c.plan.by == "camera")
+
+
+def _has_time(bench: Bench) -> bool:
+    return goes_on(bench) and bench.has_time_for(5)
+
+
+def pass_next(bench: Bench) -> None:
+    """The next target of the work passes."""
+    check = bench.to_do()[0]
+    bench.result(check, True, f"cause: {check.target} passes")
+    bench.show(f"{check.target} passes")
+
+
+def _passes(bench: Bench) -> None:
+    bench.script.hold(1, 3)
+    pass_next(bench)
+
+
+def _stays_in_the_nest(bench: Bench) -> None:
+    """The finished unit waits for whoever takes it."""
+    bench.script.hold(2, 4)
+
+
+def _unreadable_first(bench: Bench) -> None:
+    """An unreadable record of another stage moves nothing; then the next target passes."""
+    bench.script.hold(1, 2)
+    others = [c for c in bench.station.checks if c.stage != bench.stage]
+    check = bench.draws.choose(others)
+    bench.script.trap(bench.unreadable(check, "trap: unreadable, as if it were not there"))
+    bench.script.hold(1, 3)
+    pass_next(bench)
+
+
+def _unsure_first(bench: Bench) -> None:
+    """A camera that is not sure enough, whatever it says; then one that is."""
+    bench.script.hold(1, 2)
+    check = _camera_target(bench)
+    value = check.plan.wrong if check.target in bench.passed else str(check.public["expects"])
+    bench.script.trap(bench.unsure(check, value, "trap: below the confidence needed"))
+    bench.script.hold(1, 2)
+    bench.result(check, True, f"cause: {check.target} is seen with enough confidence")
+    bench.show(f"{check.target} passes")
+
+
+def _another_kind_of_reading(bench: Bench) -> None:
+    """A reading nobody asked for on that target, with a value that would fail."""
+    bench.script.hold(1, 2)
+    check = bench.draws.choose([c for c in bench.station.checks if c.plan.by != "camera"])
+    kind = "weight" if check.plan.by == "scan" else "scan"
+    bench.script.trap(
+        say.record(
+            bench.now, bench.station.unit, kind, check.target, bench.draws.between(2, 60),
+            note="trap: a kind of reading not asked for on this target",
+        )
+    )  # fmt: skip
+    bench.script.hold(1, 2)
+    pass_next(bench)
+
+
+def _two_in_a_tick(bench: Bench) -> None:
+    """A failure and a pass of one target at one tick: the one listed later stands."""
+    bench.script.hold(1, 3)
+    check = bench.to_do()[0]
+    bench.result(check, False, "overtaken by the next record of the same tick")
+    bench.result(check, True, f"cause: {check.target} passes, listed after its failure")
+    bench.show(f"{check.target} passes after failing at the same tick")
+
+
+_PASS = ("limits", "stage", "complete", "counted", "advance", "precedence")
+
+WORK: tuple[Situation[Bench], ...] = (
+    Situation("work", "the next target passes", _PASS, goes_on, _passes, 7, dealt=False),
+    Situation("trap", "unreadable first", (*_PASS, "no_read"), _has_time, _unreadable_first, 1),
+    Situation("trap", "unsure first", (*_PASS, "confidence"), _by_camera, _unsure_first, 1),
+    Situation(
+        "trap", "another kind of reading", (*_PASS, "counted"), _has_time, _another_kind_of_reading, 1
+    ),
+    Situation("trap", "two in a tick", (*_PASS, "order"), _has_time, _two_in_a_tick, 1),
+    Situation("work", "stays in the nest", ("complete",), lambda b: not b.to_do(), _stays_in_the_nest, 1, dealt=False),
+)  # fmt: skip
