@@ -14,11 +14,11 @@ import streamdecisionbench
 PACKAGE = "streamdecisionbench"
 HOME = Path(streamdecisionbench.__file__).parent
 ROOMS = (
-    "errors", "in_force", "policy_file", "suite", "families", "components", "audit", "recording",
+    "errors", "in_force", "plain_text", "policy_file", "suite", "families", "components", "audit", "recording",
     "scoring", "logs", "meter", "analysis", "report", "cli",
 )  # fmt: skip
 """In order. `logs` and `meter` stand where they may be built; a room that is not there yet is fine."""
-ANYWHERE = ("_version", "errors", "in_force")
+ANYWHERE = ("_version", "errors", "in_force", "plain_text")
 ALONE = {"meter": {"errors", "in_force", "meter", "_version"}}
 """Rooms that people put into their own service carry nothing else with them."""
 MOST_LINES = 400

@@ -9,12 +9,11 @@ Names are imported when first used, so that `import streamdecisionbench` stays c
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-from streamdecisionbench._version import __version__
-
+TYPE_CHECKING = False  # as in typing, whose import would be most of ours
 if TYPE_CHECKING:
+    from typing import Any
+
+    from streamdecisionbench._version import __version__
     from streamdecisionbench.examples import example_recording, example_suite
     from streamdecisionbench.recording.reader import read_recording
     from streamdecisionbench.recording.recording import Recording
@@ -45,6 +44,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "__version__": "_version",
     "example_recording": "examples",
     "example_suite": "examples",
     "Recording": "recording.recording",
@@ -66,6 +66,8 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
+        import importlib
+
         return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

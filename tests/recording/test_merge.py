@@ -122,3 +122,20 @@ def test_the_command_says_what_it_joined(tmp_path: Path) -> None:
     assert "served by different models: m-1, m-9" in done.stdout
     assert "1 scenarios of the suite are in none of the parts" in done.stdout
     read_recording(tmp_path / "all", SUITE)
+
+
+@pytest.mark.parametrize("step", ["_concatenate", "summarise_log", "write_run"])
+def test_a_killed_merge_can_be_run_again(tmp_path: Path, step: str) -> None:
+    one, two = part(tmp_path / "one", "one_a"), part(tmp_path / "two", "two_b")
+    script = (
+        "import os, sys; from pathlib import Path; from streamdecisionbench.recording import merge;"
+        f"real = merge.{step}; merge.{step} = lambda *given: (real(*given), os._exit(9));"
+        "merge.merge([Path(p) for p in sys.argv[1:3]], Path(sys.argv[3]))"
+    )
+    out = tmp_path / "all"
+    done = subprocess.run([sys.executable, "-c", script, one, two, out], check=False)
+    assert done.returncode == 9
+    assert not out.exists()
+    merge([one, two], out)
+    assert len(read_recording(out).episodes) == 2
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["all", "one", "two"]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -101,10 +104,87 @@ def test_a_marker_cannot_name_files_elsewhere(tmp_path: Path) -> None:
     outside.write_text("keep")
     out = tmp_path / "report"
     fill(out, {"a.txt": b"1"})
-    (out / MARKER).write_text(json.dumps({"files": ["../outside.txt", str(outside), "a.txt"]}))
+    (out / "notes.txt").write_text("mine")
+    marker = json.loads((out / MARKER).read_text())
+    marker["files"] |= dict.fromkeys(("../outside.txt", str(outside), "notes.txt"), "0" * 64)
+    (out / MARKER).write_text(json.dumps(marker))
     fill(out, {"b.txt": b"2"})
     assert outside.read_text() == "keep"
+    assert (out / "notes.txt").read_text() == "mine", "listed, but not what a report wrote"
     assert not (out / "a.txt").exists()
+
+
+def test_what_others_put_there_stays_and_links_are_not_written_through(tmp_path: Path) -> None:
+    target = tmp_path / "target.txt"
+    target.write_text("keep")
+    out = tmp_path / "report"
+    fill(out, {"index.html": b"1", "tables/a.csv": b"1"})
+    (out / "index.html").unlink()
+    (out / "index.html").symlink_to(target)
+    (out / "tables" / "mine.txt").write_text("mine")
+    (out / "own").mkdir()
+    (out / "own" / "deep.txt").write_text("deep")
+    (out / "own" / "link").symlink_to(target)
+    fill(out, {"index.html": b"2"})
+    assert target.read_text() == "keep"
+    assert (out / "index.html").read_bytes() == b"2"
+    assert not (out / "index.html").is_symlink()
+    assert not (out / "tables" / "a.csv").exists()
+    assert (out / "tables" / "mine.txt").read_text() == "mine"
+    assert (out / "own" / "deep.txt").read_text() == "deep"
+    assert (out / "own" / "link").readlink() == target
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+_KILLED = """
+import os, sys
+from pathlib import Path
+from streamdecisionbench.report import folder
+real = folder.{name}
+def dies(*given):
+    {before}
+    os._exit(9)
+folder.{name} = dies
+folder.fill(Path(sys.argv[1]), {{"index.html": b"new", "more.txt": b"new"}})
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("_write", "real(*given)", b"old"),
+        ("_keep_others", "pass", b"old"),
+        ("_put", "pass", b"old"),
+        ("_put", "real(*given)", b"new"),
+    ],
+)
+def test_a_killed_report_leaves_the_earlier_one_or_the_new_one(
+    tmp_path: Path, name: str, before: str, after: bytes
+) -> None:
+    out = tmp_path / "report"
+    fill(out, {"index.html": b"old", "gone.txt": b"old"})
+    (out / "mine.txt").write_text("mine")
+    script = _KILLED.format(name=name, before=before)
+    done = subprocess.run([sys.executable, "-c", script, str(out)], check=False)
+    assert done.returncode == 9
+    found = {key: value for key, value in _contents(out).items() if key != MARKER}
+    old = {"index.html": b"old", "gone.txt": b"old", "mine.txt": b"mine"}
+    new = {"index.html": b"new", "more.txt": b"new", "mine.txt": b"mine"}
+    assert found == (old if after == b"old" else new)
+    fill(out, {"index.html": b"again"})
+    assert sorted(_contents(out)) == [MARKER, "index.html", "mine.txt"]
+    assert [p.name for p in tmp_path.iterdir()] == ["report"], "nothing is left beside it"
+
+
+def test_a_folder_somebody_stands_in_stays_that_folder(tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    fill(out, {"index.html": b"old", "gone.txt": b"old"})
+    place = out.stat().st_ino
+    with contextlib.chdir(out):
+        fill(Path(), {"index.html": b"new"})
+    assert out.stat().st_ino == place
+    assert sorted(_contents(out)) == [MARKER, "index.html"]
+    assert (out / "index.html").read_bytes() == b"new"
 
 
 @pytest.mark.parametrize(

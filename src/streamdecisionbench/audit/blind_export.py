@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.suite.disk import make_folder, write_text
 from streamdecisionbench.suite.scenario import Scenario
 
 __all__ = ["diff", "export", "template"]
@@ -34,15 +35,13 @@ def export(scenario: Scenario, folder: str | Path) -> Path:
     folder = Path(folder)
     if folder.exists() and any(folder.iterdir()):
         raise InputError("is not empty", where=folder, fix="choose a fresh --out folder")
-    (folder / "steps").mkdir(parents=True, exist_ok=True)
+    make_folder(folder / "steps")
     for t in range(scenario.n):
         text = json.dumps(scenario.request(t), indent=1, ensure_ascii=False)
-        (folder / "steps" / f"{t:02d}.json").write_text(text + "\n", encoding="utf-8")
-    (folder / "timeline.md").write_text(_timeline(scenario), encoding="utf-8")
-    (folder / "answers.template.json").write_text(
-        json.dumps(template(scenario), indent=1) + "\n", encoding="utf-8"
-    )
-    (folder / "README.md").write_text(_READ_ME, encoding="utf-8")
+        write_text(folder / "steps" / f"{t:02d}.json", text + "\n")
+    write_text(folder / "timeline.md", _timeline(scenario))
+    write_text(folder / "answers.template.json", json.dumps(template(scenario), indent=1) + "\n")
+    write_text(folder / "README.md", _READ_ME)
     return folder
 
 

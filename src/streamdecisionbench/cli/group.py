@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
-__all__ = ["add_commands"]
+__all__ = ["WholeSummaries", "add_commands", "add_group"]
+
+
+class WholeSummaries(TyperGroup):
+    """A list of commands whose first sentences are wrapped, not cut."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        named = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        listed = [(name, command) for name, command in named if command and not command.hidden]
+        if listed:
+            with formatter.section("Commands"):
+                formatter.write_dl([(name, _sentence(command.help)) for name, command in listed])
 
 
 def add_commands(app: typer.Typer, package: str, modules: Iterable[str]) -> None:
@@ -17,3 +30,20 @@ def add_commands(app: typer.Typer, package: str, modules: Iterable[str]) -> None
     """
     for name in modules:
         importlib.import_module(f"{package}.{name}").register(app)
+
+
+def add_group(app: typer.Typer, package: str, modules: Iterable[str], *, text: str) -> None:
+    """A folder of commands, named as it is typed, with one sentence that fits `sdb --help`."""
+    group = typer.Typer(cls=WholeSummaries, help=text, no_args_is_help=True, rich_markup_mode=None)
+    add_commands(group, package, modules)
+    app.add_typer(group, name=package.rpartition(".")[2])
+
+
+def _sentence(text: str | None) -> str:
+    """The first sentence of a command's help, on one line.
+
+    >>> _sentence("Score recordings.\\n\\nOne gives a screen.")
+    'Score recordings.'
+    """
+    first = " ".join((text or "").strip().split("\n\n")[0].split())
+    return first.split(". ")[0].rstrip(".") + "." if first else ""

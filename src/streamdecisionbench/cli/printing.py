@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import io
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table as RichTable
@@ -16,6 +17,7 @@ from rich.text import Text
 from streamdecisionbench.analysis.numbers import fixed, percent
 from streamdecisionbench.analysis.result_table import Cell, Column, Table
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.plain_text import inert_cell
 from streamdecisionbench.report.terminal.scores import console
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ __all__ = [
     "SCHEMA",
     "Form",
     "Heading",
+    "csv_writer",
     "decision_text",
     "dump",
     "plain",
@@ -111,7 +114,7 @@ def print_tables(
 
 def print_csv(tables: Sequence[Table]) -> None:
     """Raw values, shares as fractions; an empty line between tables."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer = csv_writer()
     for k, table in enumerate(tables):
         if k:
             sys.stdout.write("\n")
@@ -135,14 +138,36 @@ def print_json(
         "recordings": [plain(h) for h in headings],
         "result": plain(result),
     }
-    json.dump(document, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    print()
+    dump(document, allow_nan=False)
 
 
-def dump(document: Mapping[str, Any]) -> None:
-    """A JSON document on standard output."""
-    json.dump(document, sys.stdout, indent=2, ensure_ascii=False)
-    print()
+def dump(document: Mapping[str, Any] | Sequence[Any], *, allow_nan: bool = True) -> None:
+    """A JSON document on standard output, escaped where its encoding lacks a sign."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "")
+    text = json.dumps(document, indent=2, ensure_ascii=encoding != "utf8", allow_nan=allow_nan)
+    print(text)
+
+
+def csv_writer() -> Any:
+    """Rows for programs: UTF-8 whatever the terminal speaks, cells no spreadsheet would run."""
+    inner = getattr(sys.stdout, "inner", sys.stdout)
+    if isinstance(inner, io.TextIOWrapper):
+        inner.reconfigure(encoding="utf-8")
+    return _Inert(csv.writer(sys.stdout, lineterminator="\n"))
+
+
+class _Inert:
+    """A CSV writer whose texts are only texts."""
+
+    def __init__(self, writer: Any) -> None:
+        self._writer = writer
+
+    def writerow(self, row: Iterable[Any]) -> None:
+        self._writer.writerow([inert_cell(x) if isinstance(x, str) else x for x in row])
+
+    def writerows(self, rows: Iterable[Iterable[Any]]) -> None:
+        for row in rows:
+            self.writerow(row)
 
 
 def decision_text(decision: Mapping[str, str]) -> str:

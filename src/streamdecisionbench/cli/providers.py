@@ -25,9 +25,9 @@ def providers(
     load()
     statuses = survey()
     if json_output:
-        import msgspec
+        from streamdecisionbench.cli.printing import dump
 
-        print(msgspec.json.format(msgspec.json.encode([asdict(s) for s in statuses])).decode())
+        dump([asdict(s) for s in statuses])
         return
     import textwrap
 

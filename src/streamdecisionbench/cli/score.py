@@ -47,12 +47,10 @@ def score(
 
     One recording gives a screen, several give a ranking.
     """
-    import csv
-    import sys
     from dataclasses import asdict
 
     from streamdecisionbench.cli.loading import load, parts_of
-    from streamdecisionbench.cli.printing import decision_text, dump, require_one_form
+    from streamdecisionbench.cli.printing import csv_writer, decision_text, dump, require_one_form
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.scoring.answers import mistakes as find_mistakes
     from streamdecisionbench.scoring.score import score as rate
@@ -80,7 +78,7 @@ def score(
         dump(document)
         return
     if as_csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer = csv_writer()
         writer.writerow(CSV_COLUMNS)
         writer.writerows(csv_rows(scores))
         return

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from streamdecisionbench.plain_text import visible
 from streamdecisionbench.recording.events import Attempt, Release, Response
 
 __all__ = ["SIMULATED", "Episode", "Problem", "Recording"]
@@ -36,6 +37,10 @@ class Recording:
     events_sha256: str = ""
     halves: Mapping[str, Recording] = field(default_factory=dict)
     """Of a live pair: the "fast" and the "slow" component's own recordings."""
+
+    def __post_init__(self) -> None:
+        # A folder may be called anything; from here on its name is text and nothing else.
+        object.__setattr__(self, "name", visible(self.name))
 
     @property
     def dataset_hash(self) -> str:
@@ -83,7 +88,7 @@ class Recording:
 
     @property
     def served_models(self) -> tuple[str, ...]:
-        found = {r.model for e in self.episodes.values() for r in e.responses if r.model}
+        found = {visible(r.model) for e in self.episodes.values() for r in e.responses if r.model}
         return tuple(sorted(found))
 
 

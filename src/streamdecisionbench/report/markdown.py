@@ -30,7 +30,7 @@ def markdown(
         f"{len(material.entries)} recording(s), integrated over {material.bounds.text()}, fixed-interval"
         f" figures at {material.interval:g} s. `index.html` beside this file is the same, interactive.",
         "",
-        *(f"> **{note}**" for note in material.notes()),
+        *(f"> **{escape_markdown(note)}**" for note in material.notes()),
         "",
         *_chosen(findings),
         "## Figures",
@@ -82,6 +82,6 @@ def _method(material: Material, findings: Findings) -> list[str]:
         f"sdb {__version__}.",
     ]
     if findings.ranges_method:
-        found.append(findings.ranges_method + ".")
+        found.append(escape_markdown(findings.ranges_method) + ".")
     found += [escape_markdown(remark) for remark in findings.remarks]
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from streamdecisionbench.cli.group import add_commands
+from streamdecisionbench.cli.group import add_group
 
 MODULES = (
     "network", "transitions", "paired", "pace", "sensitivity", "schedules", "separability",
@@ -13,10 +13,9 @@ MODULES = (
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        help="Analyses of recordings: latency, errors, pace, cost, uncertainty.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
+    add_group(
+        app,
+        __name__,
+        MODULES,
+        text="Analyses of recordings: latency, errors, pace, cost, uncertainty.",
     )
-    add_commands(group, __name__, MODULES)
-    app.add_typer(group, name="analyze")

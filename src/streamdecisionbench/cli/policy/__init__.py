@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import typer
 
-from streamdecisionbench.cli.group import add_commands
+from streamdecisionbench.cli.group import add_group
 
 MODULES = ("show", "score", "search")
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        help="Policies: gates, expiry, debounce, dispatch, cascades.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-    )
-    add_commands(group, __name__, MODULES)
-    app.add_typer(group, name="policy")
+    add_group(app, __name__, MODULES, text="Policies: gates, expiry, debounce, dispatch, cascades.")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.plain_text import inert_cell, visible
 from streamdecisionbench.report.figures.pdf import canonical
 
 __all__ = ["FORMATS", "Figure", "parse_formats", "render", "require_drawing", "to_csv"]
@@ -66,7 +67,7 @@ def render(figure: Figure, formats: Sequence[str] = FORMATS) -> dict[str, bytes]
         return {}
     import vl_convert
 
-    svg = vl_convert.vegalite_to_svg(dict(figure.spec))
+    svg = vl_convert.vegalite_to_svg(_shown(dict(figure.spec)))
     svg = _with_text(svg, figure)
     made: dict[str, bytes] = {}
     for name in formats:
@@ -92,9 +93,23 @@ def _with_text(svg: str, figure: Figure) -> str:
     from html import escape
 
     head, bracket, rest = svg.partition(">")
-    texts = f"<title>{escape(figure.title)}</title><desc>{escape(figure.alt)}</desc>"
+    title, alt = escape(visible(figure.title)), escape(visible(figure.alt))
+    texts = f"<title>{title}</title><desc>{alt}</desc>"
     return f'{head} role="img"{bracket}{texts}{rest}'
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return inert_cell(visible(value))
     return repr(round(value, 10)) if isinstance(value, float) else value
+
+
+def _shown(value: Any) -> Any:
+    """The specification with every text visible: a control character ends the converter."""
+    if isinstance(value, str):
+        return visible(value, lines=True)
+    if isinstance(value, Mapping):
+        return {_shown(key): _shown(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shown(item) for item in value]
+    return value

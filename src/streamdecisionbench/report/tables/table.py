@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from streamdecisionbench.analysis.numbers import fixed
+from streamdecisionbench.plain_text import inert_cell, visible
 
 __all__ = [
     "Cell",
@@ -116,9 +117,10 @@ def to_csv(table: Table) -> str:
     sections = any(row.section for row in table.rows)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow((["section"] if sections else []) + list(table.columns))
+    writer.writerow((["section"] if sections else []) + [_raw(name) for name in table.columns])
     for row in table.rows:
-        writer.writerow(([row.section] if sections else []) + [_raw(cell) for cell in row.cells])
+        section = [_raw(row.section)] if sections else []
+        writer.writerow(section + [_raw(cell) for cell in row.cells])
     return out.getvalue()
 
 
@@ -177,7 +179,7 @@ def to_latex(table: Table) -> str:
 
 def _raw(cell: Cell) -> str:
     if isinstance(cell, str):
-        return cell
+        return inert_cell(visible(cell))
     if cell.value is None or cell.value != cell.value:
         return ""
     value = round(float(cell.value), 10)
@@ -202,11 +204,11 @@ _SYMBOLS = {
 
 def escape_markdown(text: str) -> str:
     """Text that no Markdown viewer takes for markup."""
-    return "".join(_MARKDOWN.get(c, c) for c in " ".join(text.split()))
+    return "".join(_MARKDOWN.get(c, c) for c in visible(" ".join(text.split())))
 
 
 def _latex(text: str) -> str:
-    return " ".join(_SYMBOLS.get(word) or _escape(word) for word in text.split())
+    return " ".join(_SYMBOLS.get(word) or _escape(visible(word)) for word in text.split())
 
 
 def _escape(word: str) -> str:
@@ -214,7 +216,7 @@ def _escape(word: str) -> str:
 
 
 def _comment(text: str) -> str:
-    return " ".join(text.split())
+    return visible(" ".join(text.split()))
 
 
 def joined(tables: Sequence[Table]) -> str:

@@ -1,0 +1,177 @@
+"""The command itself: how it starts, what it prints where, and how it ends when something is in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from streamdecisionbench.cli.main import MODULES
+from tests.cli.command import sdb
+
+START = [sys.executable, "-m", "streamdecisionbench"]
+GROUPS = ("suite", "audit", "policy", "logs", "analyze")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    done = sdb(
+        "run", "simulated:jev", "--clock", "virtual", "--scenarios", "support_a,presenter_a",
+        "--out", folder / "jev", "--quiet",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("group", ["", *GROUPS])
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_is_short_to_ask_for_and_not_cut(group: str, flag: str) -> None:
+    done = sdb(*([group] if group else []), flag)
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.replace("[ARGS]...", "")
+    assert "..." not in text
+    assert max(map(len, text.splitlines())) <= 80
+    if not group:
+        for name in MODULES:
+            assert f"\n  {name.rstrip('_')} " in text
+
+
+def test_the_package_is_the_command() -> None:
+    done = subprocess.run([*START, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("sdb ")
+
+
+def test_shells_can_complete_it() -> None:
+    done = subprocess.run(
+        START, capture_output=True, text=True, check=False,
+        env={**os.environ, "_SDB_COMPLETE": "complete_bash", "COMP_WORDS": "sdb cho", "COMP_CWORD": "1"},
+    )  # fmt: skip
+    named = subprocess.run(
+        [sys.executable, "-c", "import sys; sys.argv[0] = 'sdb'; from streamdecisionbench.cli.main import main; main()"],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "_SDB_COMPLETE": "complete_bash", "COMP_WORDS": "sdb cho", "COMP_CWORD": "1"},
+    )  # fmt: skip
+    assert "choose" in named.stdout, (done.stdout, named.stderr)
+    assert "score" not in named.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1"])
+def test_any_output_encoding_will_do(runs: Path, encoding: str) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "80"}
+    for words in (
+        ["score", str(runs / "jev")],
+        ["choose", str(runs / "jev"), "--interval", "2", "--resamples", "50"],
+        ["suite", "show", "support_a"],
+        ["score", str(runs / "jev"), "--json"],
+    ):
+        done = subprocess.run([*START, *words], capture_output=True, check=False, env=environment)
+        text = done.stdout.decode(encoding)
+        assert done.returncode == 0, done.stderr
+        assert b"Traceback" not in done.stderr
+        if words[-1] == "--json":
+            assert json.loads(text)["schema"] == "sdb-score/1"
+
+
+def test_programs_get_every_sign_whatever_the_encoding(tmp_path: Path) -> None:
+    folder = tmp_path / "ünïcode"
+    done = sdb(
+        "run", "simulated:jev", "--clock", "virtual", "--scenarios", "support_a", "--out", folder,
+        "--quiet",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"}
+    said = subprocess.run(
+        [*START, "score", str(folder), "--json"], capture_output=True, check=True, env=environment
+    )
+    assert json.loads(said.stdout)["recordings"][0]["name"] == "ünïcode"
+    table = subprocess.run(
+        [*START, "analyze", "pace", str(folder), "--csv"], capture_output=True, check=True,
+        env=environment,
+    )  # fmt: skip
+    assert "ünïcode" in table.stdout.decode("utf-8")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
+def test_a_full_disk_behind_the_output_is_said(runs: Path, form: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*START, "score", str(runs / "jev"), *form],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert "error: standard output: No space left on device" in done.stderr
+    assert "fix: make room" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["suite", "export", "--out", "OUT"],
+        ["suite", "build", "--out", "OUT"],
+        ["audit", "export", "support_a", "--out", "OUT"],
+        ["merge", "RUN/jev", "RUN/other", "--out", "OUT"],
+        ["report", "RUN/jev", "--formats", "", "--quiet", "--out", "OUT"],
+        ["bundle", "RUN/jev", "--out", "OUT.zip"],
+        ["run", "simulated:jev", "--clock", "virtual", "--quiet", "--out", "OUT"],
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_a_disk_that_takes_no_more_names_the_file(
+    runs: Path, tmp_path: Path, words: list[str]
+) -> None:
+    """A limit on file sizes stands for a full disk: writing fails in the middle of a file."""
+    if not (runs / "other").exists():
+        sdb(
+            "run", "simulated:jev", "--clock", "virtual", "--scenarios", "support_b",
+            "--out", runs / "other", "--quiet",
+        )  # fmt: skip
+    out = tmp_path / "out"
+    command = [w.replace("OUT", str(out)).replace("RUN", str(runs)) for w in words]
+    done = subprocess.run(
+        [*START, *command], capture_output=True, text=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
+    )  # fmt: skip
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    if words[0] != "bundle":  # which packs a suite it first writes to a temporary folder
+        assert str(out) in done.stderr.replace(".out.merging", "out")
+    assert "cannot be written" in done.stderr
+    assert "fix:" in done.stderr
+    assert "File too large" in done.stderr
+
+
+def test_a_pipe_nobody_reads_is_no_error(runs: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"{' '.join(START)} suite show support_a | head -1"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stderr == ""
+
+
+@pytest.mark.realtime
+def test_ctrl_c_is_quiet_from_the_first_line_of_ours_on(runs: Path) -> None:
+    """Python's own start prints what it likes; a traceback through our code is ours."""
+    codes = set()
+    for k in range(16):
+        process = subprocess.Popen(
+            [*START, "score", str(runs / "jev")],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        time.sleep(0.025 * k)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert "streamdecisionbench/cli" not in said, said
+        if "Traceback" not in said:
+            codes.add(process.returncode)
+    assert codes <= {-signal.SIGINT, 130, 0}
+    assert codes & {-signal.SIGINT, 130}
