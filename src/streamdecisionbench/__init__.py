@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from streamdecisionbench._version import __version__
     from streamdecisionbench.examples import example_recording, example_suite
+    from streamdecisionbench.logs.log_score import LogScore
+    from streamdecisionbench.logs.score_log import score_log
     from streamdecisionbench.recording.reader import read_recording
     from streamdecisionbench.recording.recording import Recording
     from streamdecisionbench.scoring.answers import mistakes
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DecisionSpec",
     "Level",
+    "LogScore",
     "Recording",
     "Scenario",
     "Score",
@@ -40,6 +43,7 @@ __all__ = [
     "read_recording",
     "read_suite",
     "score",
+    "score_log",
     "write_suite",
 ]
 
@@ -52,6 +56,8 @@ _HOME = {
     "mistakes": "scoring.answers",
     "all_pairs": "scoring.pairs.compose",
     "compose_recordings": "scoring.pairs.compose",
+    "LogScore": "logs.log_score",
+    "score_log": "logs.score_log",
     "Level": "scoring.score",
     "Score": "scoring.score",
     "Shares": "scoring.score",

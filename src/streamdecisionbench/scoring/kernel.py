@@ -19,7 +19,7 @@ from streamdecisionbench.scoring.in_force_replay import accepted_at
 from streamdecisionbench.scoring.integrals import table_over
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
 
-__all__ = ["Tables", "batches", "tables", "tables_of"]
+__all__ = ["Tables", "batches", "joined", "tables", "tables_of"]
 
 _DECISIONS = 1 << 13
 """A batch's arrays of this length lie in a processor's second cache together."""
@@ -73,8 +73,8 @@ def tables_of(
         )
     return Tables(
         at=np.concatenate([t.at for t in found]),
-        over=_joined([t.over for t in found]),
-        physical=_joined([t.physical for t in found]),
+        over=joined([t.over for t in found]),
+        physical=joined([t.physical for t in found]),
         untimed=np.concatenate([t.untimed for t in found]),
         untimed_segment=np.concatenate([t.untimed_segment for t in found]),
         accepted=np.concatenate([t.accepted for t in found]),
@@ -127,6 +127,7 @@ def _count(flat: Flat, which: NDArray[np.bool_]) -> Ints:
     return np.bincount(flat.scenario[which], minlength=flat.count)
 
 
-def _joined(parts: Sequence[Floats | None]) -> Floats | None:
+def joined(parts: Sequence[Floats | None]) -> Floats | None:
+    """The tables of all batches, or None where a batch has none."""
     found = [part for part in parts if part is not None]
     return np.concatenate(found) if len(found) == len(parts) else None

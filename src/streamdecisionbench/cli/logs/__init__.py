@@ -6,7 +6,7 @@ import typer
 
 from streamdecisionbench.cli.group import add_group
 
-MODULES = ("convert",)
+MODULES = ("score", "check", "pace", "export", "convert")
 
 
 def register(app: typer.Typer) -> None:

@@ -29,7 +29,7 @@ from streamdecisionbench.components.contract import (
 from streamdecisionbench.components.providers.endpoint import refuse
 from streamdecisionbench.errors import InputError, SdbError
 
-__all__ = ["PythonComponent", "create"]
+__all__ = ["PythonComponent", "create", "find_target", "raised_at"]
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _THREADS = 32
@@ -42,7 +42,7 @@ class PythonComponent:
         """`target` is what the name leads to, for callers that have it at hand."""
         refuse(options, "python", "base_url", allowed=None)
         self._name = f"python:{name}"
-        found = _find(name) if target is None else target
+        found = find_target(name) if target is None else target
         self._target = _usable(found, name, options)
         answer = getattr(self._target, "answer", None)
         self._answer: Callable[[Request], Any] = answer if callable(answer) else self._target
@@ -142,7 +142,8 @@ def create(model: str, options: Options) -> PythonComponent:
     return PythonComponent(model, options)
 
 
-def _find(name: str) -> Any:
+def find_target(name: str) -> Any:
+    """What `module:attribute` leads to, looked for in the current folder too."""
     module_name, _, attribute = name.partition(":")
     if not module_name or not attribute:
         raise InputError(
@@ -172,7 +173,7 @@ def _find(name: str) -> Any:
         ) from None
     except (Exception, SystemExit) as error:
         raise InputError(
-            f"importing {module_name} raises {type(error).__name__}", where=_where(error)
+            f"importing {module_name} raises {type(error).__name__}", where=raised_at(error)
         ) from None
     for part in attribute.split("."):
         if not hasattr(target, part):
@@ -220,7 +221,7 @@ def _instance(target: type, name: str, options: Options) -> Any:
     except (Exception, SystemExit) as error:
         raise InputError(
             f"making an object of python:{name} raises {type(error).__name__}",
-            where=_where(error),
+            where=raised_at(error),
             fix="the class is called without arguments, or with `options` if it asks for them",
         ) from None
 
@@ -229,12 +230,12 @@ def _user_error(error: Exception | SystemExit, name: str) -> Fatal:
     """Type and place only: the text of an exception often repeats the data that caused it."""
     return Fatal(
         "python_error",
-        f"{_where(error)}: {name} raises {type(error).__name__}",
+        f"{raised_at(error)}: {name} raises {type(error).__name__}",
         fix="correct the code there; the exception's own text is left out, as it may quote the state",
     )
 
 
-def _where(error: BaseException) -> str:
+def raised_at(error: BaseException) -> str:
     """File and line of the innermost frame that is neither ours nor Python's own."""
     standard = Path(inspect.__file__).parent
     for frame in reversed(traceback.extract_tb(error.__traceback__)):

@@ -1,0 +1,56 @@
+"""`sdb logs check`: what of a log can be used, and what cannot."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from streamdecisionbench.cli.logs.options import By, EngineName, Master, Memory, Quiet, Sources, Sql
+
+
+def register(app: typer.Typer) -> None:
+    app.command("check")(check)
+
+
+def check(
+    sources: Sources,
+    sql: Sql = None,
+    by: By = None,
+    engine: EngineName = "duckdb",
+    master: Master = None,
+    memory: Memory = "1GB",
+    quiet: Quiet = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-logs-check/1.")] = False,
+) -> None:
+    """Look through a log: columns, streams, references, and rows that cannot be used, by reason."""
+    from streamdecisionbench.cli.logs.telling import telling
+    from streamdecisionbench.cli.printing import dump, print_tables
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.logs.check import check_log
+    from streamdecisionbench.logs.score_log import open_log
+    from streamdecisionbench.report.terminal.log_check import check_lines, check_tables
+    from streamdecisionbench.suite.disk import read_text
+
+    with telling(quiet) as told:
+        opened = open_log(
+            sources,
+            sql=None if sql is None else read_text(sql),
+            sql_name=str(sql),
+            engine=engine,
+            master=master,
+            memory=memory,
+            told=told,
+        )
+        try:
+            found = check_log(opened, tuple(by or ()))
+        finally:
+            opened.close()
+    if as_json:
+        dump(found.to_json())
+    else:
+        print_tables(check_tables(found), lines=check_lines(found))
+    if found.unusable.rows:
+        raise InputError(
+            f"{found.unusable.rows} of {found.rows} rows cannot be used", where=found.source
+        )

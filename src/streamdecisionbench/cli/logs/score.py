@@ -1,0 +1,95 @@
+"""`sdb logs score`: how much of the time the decision in force was right, by group."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from streamdecisionbench.cli.logs.options import (
+    AllowUnusable,
+    By,
+    EngineName,
+    Master,
+    Memory,
+    Quiet,
+    Reference,
+    ReferenceTable,
+    Sources,
+    Sql,
+)
+from streamdecisionbench.cli.options import Csv, Resamples, Seed
+
+
+def register(app: typer.Typer) -> None:
+    app.command("score")(score)
+
+
+def score(
+    sources: Sources,
+    sql: Sql = None,
+    references: ReferenceTable = None,
+    reference: Reference = None,
+    by: By = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(help="Seconds between states on average; the recorded pace otherwise."),
+    ] = None,
+    bounds: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="LOW HIGH", help="Also integrate over this range of intervals."),
+    ] = None,
+    engine: EngineName = "duckdb",
+    master: Master = None,
+    allow_unusable: AllowUnusable = "0",
+    seed: Seed = 0,
+    resamples: Resamples = 500,
+    memory: Memory = "1GB",
+    quiet: Quiet = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-logs/1.")] = False,
+    as_csv: Csv = False,
+) -> None:
+    """Score a decision log: one row per state of a stream, answered when, decided what, right what.
+
+    A group pools time: every observed second of its streams counts alike.
+    """
+    import csv
+    import sys
+
+    from streamdecisionbench.cli.logs.telling import telling
+    from streamdecisionbench.cli.printing import Heading, dump, print_tables, require_one_form
+    from streamdecisionbench.logs.log_csv import csv_rows
+    from streamdecisionbench.logs.score_log import score_log
+    from streamdecisionbench.report.terminal.logs import difference_line, log_tables
+    from streamdecisionbench.suite.disk import read_text
+
+    require_one_form(as_json, as_csv)
+    with telling(quiet) as told:
+        found = score_log(
+            sources,
+            by=by or (),
+            interval=interval,
+            bounds=bounds,
+            references=references,
+            reference=reference,
+            sql=None if sql is None else read_text(sql),
+            sql_name=str(sql),
+            allow_unusable=allow_unusable,
+            seed=seed,
+            resamples=resamples,
+            engine=engine,
+            master=master,
+            memory=memory,
+            told=told,
+        )
+    if as_json:
+        dump(found.to_json())
+        return
+    if as_csv:
+        csv.writer(sys.stdout, lineterminator="\n").writerows(csv_rows(found))
+        return
+    print_tables(
+        log_tables(found),
+        [Heading(found.source, found.signature, found.notes)],
+        [difference_line(one) for one in found.differences],
+    )

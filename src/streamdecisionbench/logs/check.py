@@ -1,0 +1,113 @@
+"""What of a log can be used and what cannot, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from streamdecisionbench.logs.engines.engine import Engine
+from streamdecisionbench.logs.log_sums import LogSums, Settings
+from streamdecisionbench.logs.schema import COLUMNS
+from streamdecisionbench.logs.score_log import SCORED
+from streamdecisionbench.logs.usable import REASONS, Unusable
+from streamdecisionbench.scoring.group_sums import Group
+
+__all__ = ["Checked", "check_log"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A log, looked through."""
+
+    source: str
+    rows: int
+    streams: int
+    decisions: int
+    judged: int
+    answered: int
+    assumed_end: int
+    scattered: tuple[int, str] | None
+    """Streams that lie in more than one file, and one of them."""
+    columns: tuple[str, ...]
+    missing: Mapping[str, str]
+    """Columns that are not there, with what is taken instead."""
+    others: tuple[str, ...]
+    unusable: Unusable
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {
+            "schema": "sdb-logs-check/1",
+            "source": self.source,
+            "rows": self.rows,
+            "usable": self.rows - self.unusable.rows,
+            "streams": self.streams,
+            "decisions": self.decisions,
+            "judged": self.judged,
+            "answered": self.answered,
+            "streams_without_end": self.assumed_end,
+            "streams_in_several_files": self.scattered[0] if self.scattered else 0,
+            "columns": list(self.columns),
+            "missing": dict(self.missing),
+            "group_by": list(self.others),
+            "unusable": [
+                {
+                    "reason": reason,
+                    "rows": count,
+                    "what": REASONS[reason].what,
+                    "column": REASONS[reason].column,
+                    "fix": REASONS[reason].fix,
+                    "example": {
+                        "stream": example.stream,
+                        "published_at": example.published_at,
+                        "value": example.value,
+                        "file": example.file,
+                    },
+                }
+                for reason, count, example in self.unusable.ordered()
+            ],
+        }
+
+
+_INSTEAD = {
+    "requested_at": "published_at is taken",
+    "answered_at": "no answer ever came",
+    "applied_at": "no physical trace",
+    "decision": "no answer ever came",
+    "reference": "nothing is judged without --references or --reference",
+    "ended_at": "one median gap after the last state is taken",
+    "state": "no references from a function, no suite",
+    "state_id": "references are found by stream and published_at",
+    "confidence": "–",
+    "cost": "–",
+    "weight": "every stream counts alike",
+    "tick_s": "(end − start)/n is taken",
+}
+
+
+def check_log(engine: Engine, by: tuple[str, ...] = ()) -> Checked:
+    """Looks through a whole log. Nothing is refused: everything is counted."""
+    schema = engine.schema()
+    columns = [name for name in SCORED if name in schema.names]
+    columns += [name for name in by if name in schema.names and name not in columns]
+    sums = engine.reduce(columns, LogSums(Settings(by=by, resamples=0)))
+    whole = Group()
+    for group in sums.groups.values():
+        whole.merge(group)
+    counts = whole.counts()
+    sums.unusable.find_files(engine.file_of)
+    return Checked(
+        source=engine.name,
+        rows=sums.rows,
+        streams=int(counts["streams"]),
+        decisions=int(counts["decisions"]),
+        judged=int(counts["judged"]),
+        answered=whole.latency.count,
+        assumed_end=int(counts["assumed_end"]),
+        scattered=engine.scattered(),
+        columns=tuple(name for name in COLUMNS if name in schema.names),
+        missing={name: _INSTEAD[name] for name in COLUMNS if name not in schema.names},
+        others=tuple(n for n in schema.names if n not in COLUMNS and n != "filename"),
+        unusable=sums.unusable,
+    )

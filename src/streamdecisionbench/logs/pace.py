@@ -1,0 +1,170 @@
+"""How often states and references really change: the calibration of one's own bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.logs.engines.engine import Engine
+from streamdecisionbench.logs.log_sums import Key, grouped
+from streamdecisionbench.logs.score_log import SCORED, check_by
+from streamdecisionbench.logs.stream_arrays import StreamArrays, stream_arrays
+from streamdecisionbench.logs.usable import Allowed, Unusable
+from streamdecisionbench.scoring.latency_sums import LatencySums
+from streamdecisionbench.scoring.timeline import Floats
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["SHARES", "Pace", "PaceSums", "log_pace", "suggested_bounds"]
+
+SHARES = (0.05, 0.25, 0.50, 0.75, 0.95)
+
+
+@dataclass
+class PaceGroup:
+    """Gaps of one group: between states, between changes of the reference, and streams' means."""
+
+    streams: int = 0
+    states: LatencySums = field(default_factory=LatencySums)
+    references: LatencySums = field(default_factory=LatencySums)
+    intervals: LatencySums = field(default_factory=LatencySums)
+
+    def merge(self, other: PaceGroup) -> None:
+        self.streams += other.streams
+        self.states.merge(other.states)
+        self.references.merge(other.references)
+        self.intervals.merge(other.intervals)
+
+
+@dataclass
+class PaceSums:
+    """Gaps of every group, added up."""
+
+    by: tuple[str, ...] = ()
+    groups: dict[Key, PaceGroup] = field(default_factory=dict)
+    unusable: Unusable = field(default_factory=Unusable)
+    rows: int = 0
+
+    def keys(self, schema: pa.Schema) -> list[str]:
+        return ["stream", *(name for name in self.by if name in schema.names)]
+
+    def add(self, table: pa.Table) -> None:
+        self.rows += table.num_rows
+        found = stream_arrays(table, self.keys(table.schema), self.unusable, {})
+        if found is None:
+            return
+        for key, streams in grouped(table.take(found.row), self.by):
+            chosen = np.zeros(len(found.n), dtype=bool)
+            chosen[streams] = True
+            group = self.groups.setdefault(key, PaceGroup())
+            group.streams += len(streams)
+            group.states.add(_state_gaps(found, chosen))
+            group.references.add(_reference_gaps(found, chosen))
+            group.intervals.add(found.tick[streams])
+
+    def merge(self, other: PaceSums) -> None:
+        for key, group in other.groups.items():
+            self.groups.setdefault(key, PaceGroup()).merge(group)
+        self.unusable.merge(other.unusable)
+        self.rows += other.rows
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What `sdb logs pace` says."""
+
+    source: str
+    by: tuple[str, ...]
+    groups: tuple[tuple[Key, PaceGroup], ...]
+    bounds: tuple[float, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """Schema `sdb-logs-pace/1`: seconds by quantile."""
+        names = [f"p{round(share * 100):02d}" for share in SHARES]
+
+        def quantiles(sums: LatencySums) -> dict[str, float] | None:
+            if not sums.count:
+                return None
+            return dict(zip(names, sums.quantiles(SHARES), strict=True))
+
+        return {
+            "schema": "sdb-logs-pace/1",
+            "groups": [
+                {
+                    "by": dict(zip(self.by, key, strict=True)),
+                    "streams": group.streams,
+                    "seconds_between_states": quantiles(group.states),
+                    "seconds_between_reference_changes": quantiles(group.references),
+                    "mean_interval_s": quantiles(group.intervals),
+                }
+                for key, group in self.groups
+            ],
+            "bounds": list(self.bounds),
+        }
+
+
+def log_pace(engine: Engine, by: Sequence[str], allowed: Allowed) -> Pace:
+    """Looks through a log for when things change."""
+    schema = engine.schema()
+    check_by(schema, by, engine.name)
+    wanted = ("stream", "published_at", "reference", "ended_at", "tick_s", "weight")
+    columns = [name for name in SCORED if name in schema.names and name in wanted]
+    columns += [name for name in by if name in schema.names and name not in columns]
+    sums = engine.reduce(columns, PaceSums(tuple(by)))
+    allowed.check(sums.unusable, sums.rows, engine.name)
+    if not sums.groups:
+        raise InputError("holds no stream that can be used", where=engine.name)
+    whole = PaceGroup()
+    for group in sums.groups.values():
+        whole.merge(group)
+    ordered = sorted(sums.groups.items(), key=lambda item: [str(v) for v in item[0]])
+    return Pace(engine.name, tuple(by), tuple(ordered), suggested_bounds(whole.intervals))
+
+
+def suggested_bounds(intervals: LatencySums) -> tuple[float, float]:
+    """From the quick twentieth of streams to the slow one, rounded outwards, at least a factor of 4.
+
+    >>> sums = LatencySums()
+    >>> sums.add(np.array([1.9, 2.0, 2.1]))
+    >>> suggested_bounds(sums)
+    (0.9, 4.0)
+    """
+    low, high = intervals.quantiles((SHARES[0], SHARES[-1]))
+    if high < 4 * low:
+        middle = math.sqrt(low * high)
+        low, high = middle / 2, middle * 2
+    return _rounded(low, math.floor), _rounded(high, math.ceil)
+
+
+def _rounded(value: float, towards: Any) -> float:
+    """One significant digit, down or up."""
+    unit = 10.0 ** math.floor(math.log10(value))
+    steps = towards(round(value / unit, 9))
+    return float(f"{steps * unit:.12g}")
+
+
+def _state_gaps(found: StreamArrays, chosen: Any) -> Floats:
+    stream = np.repeat(np.arange(len(found.n)), found.n)
+    inside = (stream[1:] == stream[:-1]) & chosen[stream[1:]]
+    gaps: Floats = np.diff(found.r)[inside]
+    return gaps
+
+
+def _reference_gaps(found: StreamArrays, chosen: Any) -> Floats:
+    """Between changes of what is known to be right; a state without a reference is passed over."""
+    stream = np.repeat(np.arange(len(found.n)), found.n)
+    known = np.flatnonzero((found.y >= 0) & chosen[stream])
+    if len(known) < 2:
+        return np.zeros(0)
+    of, y, r = stream[known], found.y[known], found.r[known]
+    first = np.append(True, of[1:] != of[:-1])
+    changed = np.flatnonzero(first | np.append(True, y[1:] != y[:-1]))
+    same = of[changed][1:] == of[changed][:-1]
+    gaps: Floats = np.diff(r[changed])[same]
+    return gaps

@@ -1,0 +1,204 @@
+"""Where a log's references come from: its own column, a second table, a function of the state, or
+another component's decisions.
+
+References that another recording or log decided are *silver*: agreement with it, not accuracy. They
+are named as such in everything that is printed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamdecisionbench.errors import InputError, SdbError
+from streamdecisionbench.logs.canonical import decision_text
+from streamdecisionbench.logs.engines.engine import Engine, Told, untold
+from streamdecisionbench.logs.log_files import LogFiles, find_files
+from streamdecisionbench.logs.schema import kind_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["References", "from_function", "from_table", "load_function"]
+
+Judge = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """What the answers were held against."""
+
+    kind: str = "column"
+    """`column`, `table`, `function` or `silver`."""
+    source: str = ""
+
+    def text(self) -> str:
+        """For signatures.
+
+        >>> References("silver", "runs/slow").text()
+        'silver(runs/slow)'
+        """
+        return f"{self.kind}({self.source})" if self.source else self.kind
+
+    @property
+    def note(self) -> str | None:
+        """What every reader of the numbers must be told."""
+        if self.kind != "silver":
+            return None
+        return (
+            f"silver references: decisions of {self.source}; the figures say how much of the time"
+            " it is agreed with, not how much is right"
+        )
+
+
+def from_table(engine: Engine, source: str | Path | pa.Table) -> References:
+    """Joins references of a file, a folder, a table, another log or a recording."""
+    other, label, recorded = _open(source)
+    schema = engine.give(other)
+    silver = recorded or "reference" not in schema.names
+    take = "decision" if silver else "reference"
+    if take not in schema.names:
+        raise InputError(
+            "has neither a column 'reference' nor a column 'decision'",
+            where=label,
+            fix="name what was right in it 'reference'",
+        )
+    on = _keys(engine.schema(), schema, label)
+    against = engine.contradiction(on, take)
+    if against is not None:
+        *keys, one, two = against
+        at = ", ".join(f"{name} {value}" for name, value in zip(on, keys, strict=True))
+        raise InputError(
+            f"column {take!r} says both {one[:60]!r} and {two[:60]!r} for {at}",
+            where=label,
+            fix="leave one row for every state",
+        )
+    engine.join(on, take, "reference")
+    return References("silver" if silver else "table", label)
+
+
+def from_function(engine: Engine, judge: Judge, name: str, told: Told = untold) -> References:
+    """Asks a function of the state what is right, once for every distinct state."""
+    import pyarrow as pa
+
+    schema = engine.schema()
+    if "state" not in schema.names:
+        raise InputError(
+            f"has no column 'state', and {name} needs one",
+            where=engine.name,
+            fix="add the state as JSON, or give references in a table with --references",
+        )
+    states: list[str] = []
+    answers: list[str | None] = []
+    for batch in engine.distinct("state"):
+        for text in batch.column(0).to_pylist():
+            states.append(text)
+            answers.append(judged(judge, name, text))
+            if len(states) % 1000 == 0:
+                told(f"asking {name}, {len(states)} states", None)
+    engine.give(
+        pa.table(
+            {
+                "state": pa.array(states, pa.large_string()),
+                "reference": pa.array(answers, pa.large_string()),
+            }
+        )
+    )
+    engine.join(["state"], "reference", "reference")
+    return References("function", name)
+
+
+def judged(judge: Judge, name: str, text: str) -> str | None:
+    """What the function says of one state, in canonical form."""
+    from streamdecisionbench.components.local.python_class import raised_at
+
+    try:
+        state = json.loads(text)
+    except ValueError:
+        raise InputError(
+            f"column 'state' is no JSON, for example {text[:60]!r}",
+            fix="write states as JSON",
+        ) from None
+    try:
+        answer = judge(state)
+    except SdbError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{name} raises {type(error).__name__} for the state {text[:80]!r}",
+            where=raised_at(error),
+            fix="correct the function; it may return None where nobody can know",
+        ) from None
+    try:
+        found = decision_text(answer)
+    except (TypeError, ValueError):
+        found = None
+    if answer is not None and found is None:
+        raise InputError(
+            f"{name} returns {type(answer).__name__}, which is neither text nor JSON,"
+            f" for the state {text[:80]!r}",
+            fix="return text, a dictionary, or None where nobody can know",
+        )
+    return found
+
+
+def load_function(name: str) -> Judge:
+    """The function that `python:module:function` names."""
+    from streamdecisionbench.components.local.python_class import find_target
+
+    if not name.startswith("python:"):
+        raise InputError(
+            f"--reference {name} names no function",
+            fix="write python:module:function, or give a table with --references",
+        )
+    target = find_target(name.removeprefix("python:"))
+    if not callable(target):
+        raise InputError(f"{name} cannot be called", fix="name a function of one state")
+    judge: Judge = target
+    return judge
+
+
+def _open(source: str | Path | pa.Table) -> tuple[pa.Table | LogFiles, str, bool]:
+    if not isinstance(source, str | Path):
+        return source, "the table of references", False
+    if (Path(source) / "run.json").exists():
+        from streamdecisionbench.logs.export import log_of
+
+        return log_of([Path(source)], states=False), str(source), True
+    return find_files([source]), str(source), False
+
+
+def _keys(log: pa.Schema, given: pa.Schema, label: str) -> list[str]:
+    """What a row and its reference have in common."""
+    for keys in (["state_id"], ["stream", "published_at"]):
+        if all(k in log.names and k in given.names for k in keys):
+            if "published_at" in keys:
+                _check_clock(log, given, label)
+            return keys
+    raise InputError(
+        "shares neither 'state_id' nor 'stream' and 'published_at' with the log",
+        where=label,
+        fix="name the columns of both alike, with --sql for the log",
+    )
+
+
+def _check_clock(log: pa.Schema, given: pa.Schema, label: str) -> None:
+    kinds = []
+    for schema in (log, given):
+        dtype = schema.field("published_at").type
+        aware = getattr(dtype, "tz", None) is not None
+        kinds.append((kind_of(dtype), aware))
+    if kinds[0] != kinds[1]:
+        one, two = (
+            f"{'timestamps' if kind == 'timestamp' else kind}"
+            + ((" with" if aware else " without") + " a time zone" if kind == "timestamp" else "")
+            for kind, aware in kinds
+        )
+        raise InputError(
+            f"column 'published_at' holds {two}, and the log {one}",
+            where=label,
+            fix="write both alike",
+        )

@@ -1,0 +1,173 @@
+"""The columns of a decision log, schema `sdb-decisions/1`: one row per state of a stream.
+
+`data/sdb-decisions-1.schema.json` says the same for other programs, docs/formats.md for people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from streamdecisionbench.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["COLUMNS", "SCHEMA", "Column", "check_columns", "kind_of", "time_columns"]
+
+SCHEMA = "sdb-decisions/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: what it means and which kinds of values it may hold."""
+
+    name: str
+    kind: str
+    """`id`, `time`, `decision`, `json` or `number`."""
+    meaning: str
+    required: bool = False
+
+
+COLUMNS: Mapping[str, Column] = {
+    column.name: column
+    for column in (
+        Column("stream", "id", "which session, call, unit or user", required=True),
+        Column("published_at", "time", "when the state became current", required=True),
+        Column("requested_at", "time", "when the component was asked; published_at otherwise"),
+        Column("answered_at", "time", "when its answer reached the application; null: never"),
+        Column("applied_at", "time", "when the answer really took effect; null: never"),
+        Column("decision", "decision", "what was answered; null with no answer"),
+        Column("reference", "decision", "what was right for this state; null: not known"),
+        Column("ended_at", "time", "when the stream ended, the same on all its rows"),
+        Column("state", "json", "the state itself, for references computed later and for suites"),
+        Column("state_id", "id", "names the state, to find its reference in another table"),
+        Column("confidence", "number", "of the answer, from 0 to 1"),
+        Column("cost", "number", "of the answer, in money"),
+        Column("weight", "number", "of the stream, when only a sample was judged"),
+        Column("tick_s", "number", "nominal seconds between states; (end − start)/n otherwise"),
+    )
+}
+
+
+def kind_of(dtype: pa.DataType) -> str:
+    """`text`, `timestamp`, `seconds`, `nested`, `truth`, `nothing` or the type's own name."""
+    import pyarrow as pa
+    import pyarrow.types as t
+
+    if isinstance(dtype, pa.BaseExtensionType):
+        return kind_of(dtype.storage_type)
+    if t.is_dictionary(dtype) or t.is_run_end_encoded(dtype):
+        return kind_of(dtype.value_type)
+    if t.is_string(dtype) or t.is_large_string(dtype) or t.is_string_view(dtype):
+        return "text"
+    if t.is_timestamp(dtype):
+        return "timestamp"
+    if t.is_integer(dtype) or t.is_floating(dtype) or t.is_decimal(dtype):
+        return "seconds"
+    if t.is_nested(dtype):
+        return "nested"
+    if t.is_boolean(dtype):
+        return "truth"
+    if t.is_null(dtype):
+        return "nothing"
+    return str(dtype)
+
+
+_ALLOWED = {
+    "id": ("text", "seconds", "nothing"),
+    "time": ("timestamp", "seconds", "nothing"),
+    "decision": ("text", "seconds", "truth", "nested", "nothing"),
+    "json": ("text", "nested", "nothing"),
+    "number": ("seconds", "nothing"),
+}
+
+
+def time_columns(schema: pa.Schema) -> list[str]:
+    return [
+        name for name, column in COLUMNS.items() if column.kind == "time" and name in schema.names
+    ]
+
+
+def check_columns(
+    schema: pa.Schema, where: str, *, example: Mapping[str, str] | None = None
+) -> None:
+    """Refuses a table whose columns are missing or hold the wrong kind of values.
+
+    `example` has a value of each column as text, where one is known.
+    """
+    for name, column in COLUMNS.items():
+        if name not in schema.names:
+            if column.required:
+                raise InputError(
+                    f"has no column {name!r} ({column.meaning}); its columns are"
+                    f" {', '.join(schema.names) or 'none'}",
+                    where=where,
+                    fix=f"name it in a query: --sql with SELECT … AS {name} FROM source",
+                )
+            continue
+        found = kind_of(schema.field(name).type)
+        if found in _ALLOWED[column.kind]:
+            continue
+        shown = f", for example {(example or {}).get(name)!r}" if (example or {}).get(name) else ""
+        what, fix = _wrong_kind(column, found, schema.field(name).type)
+        raise InputError(f"column {name!r} {what}{shown}", where=where, fix=fix)
+    _check_times(schema, where)
+    if "decision" in schema.names and "answered_at" not in schema.names:
+        raise InputError(
+            "has decisions and no column 'answered_at': without it no answer ever arrived",
+            where=where,
+            fix="add when each answer reached the application, or write applied_at AS answered_at",
+        )
+
+
+def _wrong_kind(column: Column, found: str, dtype: pa.DataType) -> tuple[str, str]:
+    if column.kind == "time" and found == "text":
+        return (
+            "holds times as text",
+            f"cast it in a query: --sql with SELECT CAST({column.name} AS TIMESTAMPTZ) AS {column.name}",
+        )
+    if column.kind == "decision":
+        return (
+            f"is neither text nor JSON, it is {dtype}",
+            f"decode it in a query: --sql with SELECT decode({column.name}) AS {column.name}",
+        )
+    wanted = {
+        "id": "text or a number",
+        "time": "timestamps or seconds",
+        "json": "JSON",
+        "number": "numbers",
+    }
+    return f"holds {dtype}, not {wanted[column.kind]}", "cast it in a query given with --sql"
+
+
+def _check_times(schema: pa.Schema, where: str) -> None:
+    """All times on one clock: seconds or timestamps, and those in one time zone."""
+    kinds: dict[str, str] = {}
+    for name in time_columns(schema):
+        dtype = _plain_type(schema.field(name).type)
+        kind = kind_of(dtype)
+        if kind == "timestamp":
+            zone = dtype.tz
+            kind = (
+                f"timestamps of the time zone {zone}" if zone else "timestamps without a time zone"
+            )
+        if kind != "nothing":
+            kinds.setdefault(kind, name)
+    if len(kinds) > 1:
+        (one, first), (two, second) = list(kinds.items())[:2]
+        zones = "timestamps" in one and "timestamps" in two
+        raise InputError(
+            f"{'has two time zones' if zones else 'has two kinds of time'}: {first!r} holds {one},"
+            f" {second!r} {two}",
+            where=where,
+            fix="bring all times to one form in a query given with --sql, for example"
+            f" {second} AT TIME ZONE 'UTC' AS {second}",
+        )
+
+
+def _plain_type(dtype: pa.DataType) -> pa.DataType:
+    import pyarrow.types as t
+
+    return dtype.value_type if t.is_dictionary(dtype) or t.is_run_end_encoded(dtype) else dtype

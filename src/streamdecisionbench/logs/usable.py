@@ -1,0 +1,209 @@
+"""Which rows can be used, and for those that cannot: why, how many, and one to look at.
+
+A reason belongs to a row or to a whole stream. Nothing is dropped in silence: what is left out is
+counted by reason, and above what the user allows the command refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from streamdecisionbench.errors import InputError
+
+__all__ = ["REASONS", "Allowed", "Example", "Reason", "Unusable", "printable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a row cannot be used, the column to look at, and what helps."""
+
+    column: str
+    what: str
+    fix: str
+
+
+REASONS: Mapping[str, Reason] = {
+    "no_stream": Reason("stream", "has no stream", "fill it in, or leave such rows out with --sql"),
+    "no_time": Reason(
+        "published_at", "has no time of its state", "fill it in, or leave such rows out with --sql"
+    ),
+    "repeated": Reason(
+        "published_at",
+        "is there more than once, word for word",
+        "SELECT DISTINCT in a query given with --sql",
+    ),
+    "duplicate": Reason(
+        "published_at",
+        "is one of several different rows for the same stream and moment",
+        "keep one of them with --sql; if two components answered the same stream, name the column"
+        " that tells them apart with --by; if ids start anew in every file, make them unique:"
+        " SELECT * REPLACE (filename || stream AS stream) FROM source",
+    ),
+    "answered_before_asked": Reason(
+        "answered_at",
+        "was answered before it was asked",
+        "check both clocks; times must come from one",
+    ),
+    "asked_before_published": Reason(
+        "requested_at",
+        "was asked before its state became current",
+        "check both clocks, or leave requested_at out if it is not that",
+    ),
+    "answer_without_decision": Reason(
+        "decision",
+        "has an answer's time and no decision",
+        "where no valid answer came, answered_at must be null too",
+    ),
+    "decision_without_answer": Reason(
+        "answered_at",
+        "has a decision and no time of its answer",
+        "add when it arrived; a decision that never arrived is null",
+    ),
+    "applied_before_answered": Reason(
+        "applied_at", "took effect before its answer came", "check both clocks"
+    ),
+    "applied_without_answer": Reason(
+        "applied_at", "took effect without an answer", "applied_at is null where no answer came"
+    ),
+    "bad_decision": Reason(
+        "decision",
+        "has a decision that is neither text nor JSON",
+        "it begins like JSON and cannot be read; write the whole JSON, or text",
+    ),
+    "bad_reference": Reason(
+        "reference",
+        "has a reference that is neither text nor JSON",
+        "it begins like JSON and cannot be read; write the whole JSON, or text",
+    ),
+    "bad_cost": Reason("cost", "has a cost that is no amount", "costs are numbers from 0 up"),
+    "ends_differ": Reason(
+        "ended_at",
+        "belongs to a stream with more than one end",
+        "ended_at is the same on all rows of a stream; if ids start anew in every file, make them"
+        " unique: SELECT * REPLACE (filename || stream AS stream) FROM source",
+    ),
+    "after_end": Reason(
+        "ended_at",
+        "belongs to a stream that ended at or before its last state",
+        "check ended_at; if ids are used again, make them unique with --sql",
+    ),
+    "no_end": Reason(
+        "ended_at",
+        "is its stream's only state, and nobody knows when the stream ended",
+        "add ended_at, or leave streams of one state out with --sql",
+    ),
+    "bad_weight": Reason(
+        "weight",
+        "belongs to a stream whose weight is no number above 0, or not the same on all rows",
+        "one positive weight per stream",
+    ),
+    "bad_tick": Reason(
+        "tick_s",
+        "belongs to a stream whose tick_s is no number above 0, or not the same on all rows",
+        "one positive number of seconds per stream, or no such column",
+    ),
+}
+"""In the order they are asked: a row is counted once, under the first reason that holds."""
+
+
+def printable(text: str) -> str:
+    """Without control characters: text of a log is data.
+
+    >>> printable("a\\x1b[31mb")
+    'a\ufffd[31mb'
+    """
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Example:
+    """A row to look at."""
+
+    stream: str
+    published_at: str
+    value: str
+    file: str = ""
+
+    def text(self) -> str:
+        return f"stream {self.stream!r}, published_at {self.published_at}"
+
+
+@dataclass
+class Unusable:
+    """Rows left out so far, by reason."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, Example] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        return sum(self.counts.values())
+
+    def add(self, reason: str, count: int, example: Example) -> None:
+        self.counts[reason] = self.counts.get(reason, 0) + count
+        # The first in order, so that every engine shows the same one.
+        self.examples[reason] = min(self.examples.get(reason, example), example)
+
+    def merge(self, other: Unusable) -> None:
+        for reason, count in other.counts.items():
+            self.add(reason, count, other.examples[reason])
+
+    def find_files(self, file_of: Callable[[str, str], str | None]) -> None:
+        """Says of every example which file it lies in, where that can be found out."""
+        for reason, example in self.examples.items():
+            found = file_of(example.stream, example.published_at)
+            self.examples[reason] = replace(example, file=found or "")
+
+    def ordered(self) -> list[tuple[str, int, Example]]:
+        return [(r, self.counts[r], self.examples[r]) for r in REASONS if r in self.counts]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """How many rows may be left out: a number of rows, or a share of all.
+
+    >>> Allowed.read("1%").rows_of(5000), Allowed.read("12").rows_of(5000)
+    (50, 12)
+    """
+
+    rows: int = 0
+    share: float = 0.0
+
+    @classmethod
+    def read(cls, text: str | int | float) -> Allowed:
+        """From `12` or `1%`."""
+        written = str(text).strip()
+        try:
+            if written.endswith("%"):
+                share = float(written[:-1]) / 100
+                if 0 <= share <= 1:
+                    return cls(share=share)
+            elif int(written) >= 0:
+                return cls(rows=int(written))
+        except ValueError:
+            pass
+        raise InputError(
+            f"--allow-unusable {written} is neither a number of rows nor a share",
+            fix="for example 12 or 1%",
+        )
+
+    def rows_of(self, rows: int) -> int:
+        return max(self.rows, int(self.share * rows))
+
+    def check(self, found: Unusable, rows: int, where: str) -> None:
+        """Refuses where more rows cannot be used than allowed."""
+        if found.rows <= self.rows_of(rows):
+            return
+        lines = [
+            f"{count} {'row' if count == 1 else 'rows'}: {REASONS[reason].what}"
+            f" ({REASONS[reason].column} {example.value}; {example.text()}"
+            f"{'; ' + example.file if example.file else ''})"
+            f"\n    fix: {REASONS[reason].fix}"
+            for reason, count, example in found.ordered()
+        ]
+        raise InputError(
+            f"{found.rows} of {rows} rows cannot be used\n  " + "\n  ".join(lines),
+            where=where,
+            fix="or allow for them with --allow-unusable, as a number of rows or a share like 1%",
+        )
