@@ -130,6 +130,9 @@ class Page:
             named = re.match(r"# (\w+\.py)\n", block.text)
             if block.language == "python" and named:
                 (self.folder / named[1]).write_text(block.text, encoding="utf-8")
+            query = re.match(r"-- ([\w-]+\.sql)\n", block.text)
+            if block.language == "sql" and query:
+                (self.folder / query[1]).write_text(block.text, encoding="utf-8")
             policy = re.match(r"# ([\w-]+\.toml)\n", block.text)
             if block.language == "toml" and policy:
                 (self.folder / policy[1]).write_text(block.text, encoding="utf-8")
