@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.logs.log_files import format_of
 from streamdecisionbench.logs.schema import SCHEMA
-from streamdecisionbench.recording.consistency import recorded_tick
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.timeline import timelines
 from streamdecisionbench.suite.digest import digest
 from streamdecisionbench.suite.disk import make_folder
 from streamdecisionbench.suite.find_suite import find_suite
@@ -55,13 +55,13 @@ def export_rows(
 ) -> Iterable[dict[str, Any]]:
     """Every state of a recording; times in seconds since its scenario's start.
 
-    With `several` recordings in one table a stream is named after its recording too.
+    States are published when the scorer takes them to be: of a recording whose client was late, when
+    they were planned (see `timelines`). With `several` recordings in one table a stream is named after
+    its recording too.
     """
-    for scenario in suite.scenarios.values():
-        episode = recording.episodes.get(scenario.episode_id)
-        if episode is None:
-            continue
-        tick = recorded_tick(episode.releases, scenario.tick_seconds)
+    for part in timelines(recording, suite):
+        scenario, episode = suite.scenarios[part.episode_id], recording.episodes[part.episode_id]
+        tick = part.tick
         stream = scenario.episode_id
         references = scenario.reference()
         newest = -1
@@ -71,13 +71,13 @@ def export_rows(
                 newest = answer.t
                 took_effect[answer.t] = answer.actual_recorded_s
         for release, answer, reference in zip(
-            episode.releases, episode.responses, references, strict=True
+            part.release.tolist(), episode.responses, references, strict=True
         ):
             latency = max(answer.latency_s, 0.0)
-            asked = max(answer.success_started_s, release.release_s)
+            asked = max(answer.success_started_s, release)
             row = {
                 "stream": f"{recording.name}/{stream}" if several else stream,
-                "published_at": release.release_s,
+                "published_at": release,
                 "requested_at": asked,
                 "answered_at": asked + latency,
                 "applied_at": took_effect.get(answer.t),
