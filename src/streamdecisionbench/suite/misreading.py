@@ -44,7 +44,7 @@ def misread(module: types.ModuleType, misreading: Misreading) -> Reference:
                 f" {module.__name__}: {old!r} occurs {source.count(old)} times"
             )
         source = source.replace(old, new)
-    wrong = types.ModuleType(f"{module.__name__} misread")
+    wrong = types.ModuleType(module.__name__)  # dataclasses look their module up by name
     code = compile(source, f"{module.__name__}, {misreading.what}", "exec")
     exec(code, wrong.__dict__)  # noqa: S102 (the package's own source)
     reference: Reference = wrong.reference

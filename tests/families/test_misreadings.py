@@ -1,0 +1,42 @@
+"""Misreadings: every rule of every family has one, and each is a real change to its reference."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+
+from streamdecisionbench.errors import SdbError
+from streamdecisionbench.families.registry import FAMILY_MODULES, reference_of
+from streamdecisionbench.families.sdb_v1 import build
+from streamdecisionbench.suite.misreading import Misreading, misread
+
+EVERY = pytest.mark.parametrize("family", FAMILY_MODULES)
+
+
+def part(family: str, name: str) -> Any:
+    return importlib.import_module(f"streamdecisionbench.families.{FAMILY_MODULES[family]}.{name}")
+
+
+@EVERY
+def test_every_rule_can_be_misread_and_every_misreading_fits(family: str) -> None:
+    table = part(family, "misreadings").MISREADINGS
+    rules = importlib.import_module(f"streamdecisionbench.families.{FAMILY_MODULES[family]}").RULES
+    assert {m.rule for m in table} == set(rules)
+    assert len({(m.rule, m.what) for m in table}) == len(table)
+    for misreading in table:
+        assert misread(part(family, "reference"), misreading) is not reference_of(family)
+
+
+@EVERY
+def test_nothing_misread_is_the_reference(family: str) -> None:
+    same = misread(part(family, "reference"), Misreading("nothing", "reads everything", ()))
+    scenarios = [s for s in build() if s.task_family == family]
+    assert all(same(step.state) == step.gold for s in scenarios for step in s.steps)
+
+
+def test_a_misreading_that_no_longer_fits_says_so() -> None:
+    gone = Misreading("wait", "changes what is not there", (("no such text", ""),))
+    with pytest.raises(SdbError, match=r"no longer fits .*: 'no such text' occurs 0 times"):
+        misread(part("live_debugging", "reference"), gone)
