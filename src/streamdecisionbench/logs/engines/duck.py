@@ -52,6 +52,9 @@ class DuckEngine:
             ) from None
         self._con.execute("SET TimeZone = 'UTC'")
         self._con.execute("SET preserve_insertion_order = false")
+        # Progress is asked for (`_watched`), never printed: standard output belongs to the result.
+        self._con.execute("SET enable_progress_bar = true")
+        self._con.execute("SET enable_progress_bar_print = false")
         self._table = "source"
         self._known_rows: int | None = None
 

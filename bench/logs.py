@@ -1,0 +1,168 @@
+"""How fast decision logs are scored, as ratios on the machine at hand.
+
+    python bench/logs.py                        # 10⁶ and 10⁷ decisions
+    python bench/logs.py 1e6 1e7 1e8            # as the aims are stated; 10⁸ needs 10 GB of disk
+
+Generates logs of 100 decisions a stream, rows in no order, and prints for every size: what DuckDB
+needs to read and sort the same columns, what the whole score takes beside it, and the most memory it
+held. Then decisions a second and core of the kernel alone, at one pace and integrated, and its ratio
+to the plain per-row scorer. Run it on an otherwise idle machine.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import duckdb
+import numpy as np
+from tests.scoring import plain_streams
+
+from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.kernel import batches, tables
+from streamdecisionbench.scoring.timeline import Flat
+
+PER_STREAM = 100
+COLUMNS = "stream, published_at, answered_at, decision, reference, ended_at"
+MEMORY = "1GB"
+
+
+def generate(path: Path, decisions: int) -> None:
+    """Streams of a state every 2 s or so, answers after about 2.5 s, a tenth of them wrong."""
+    con = duckdb.connect(config={"memory_limit": "2GB"})
+    con.execute("SET preserve_insertion_order = false")
+    con.execute(
+        f"""
+        COPY (
+          SELECT 'stream-' || (i // {PER_STREAM}) AS stream,
+                 t AS published_at,
+                 CASE WHEN hash(i, 1) % 50 > 0 THEN t + 1 + (hash(i, 2) % 3000) / 1000 END AS answered_at,
+                 CASE WHEN hash(i, 1) % 50 = 0 THEN NULL
+                      WHEN hash(i, 3) % 10 = 0 THEN 'option-' || (hash(i, 4) % 9)
+                      ELSE 'option-' || (hash(i // 3) % 9) END AS decision,
+                 CASE WHEN hash(i, 5) % 10 > 0 THEN 'option-' || (hash(i // 3) % 9) END AS reference,
+                 {PER_STREAM * 2}::DOUBLE AS ended_at
+          FROM (SELECT i, (i % {PER_STREAM}) * 2 + (hash(i, 6) % 1000) / 1000 AS t
+                FROM range({decisions}) r(i))
+          ORDER BY hash(i) % 1000
+        ) TO '{path}'
+        """
+    )
+    con.close()
+
+
+def sorted_by_duckdb(path: Path) -> float:
+    """Seconds to read and sort the same columns, batches thrown away, in a process of its own."""
+    return _timed(
+        f"import duckdb; con = duckdb.connect(config={{'memory_limit': '{MEMORY}'}});"
+        "con.execute('SET preserve_insertion_order = false');"
+        "con.execute('SET enable_progress_bar = false');"
+        f"[None for _ in con.sql(\"SELECT {COLUMNS} FROM read_parquet('{path}')"
+        ' ORDER BY stream, published_at").to_arrow_reader(131072)]'
+    )[0]
+
+
+def scored(path: Path) -> tuple[float, float]:
+    """Seconds and most memory (MB) of the whole score, in a process of its own."""
+    return _timed(
+        "import json; import streamdecisionbench as sdb;"
+        f"print(json.dumps(sdb.score_log('{path}', memory='{MEMORY}').to_json()))"
+    )
+
+
+def _timed(code: str) -> tuple[float, float]:
+    start = time.perf_counter()
+    ending = (
+        "; import resource, sys; sys.stderr.write("
+        "str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code + ending], capture_output=True, text=True, check=True
+    )
+    took = time.perf_counter() - start
+    if done.stdout:
+        json.loads(done.stdout)
+    return took, float(done.stderr.strip().rpartition("\n")[2]) / 1e3
+
+
+def kernel_input(streams: int) -> Flat:
+    rng = np.random.default_rng(1)
+    n = PER_STREAM
+    size = streams * n
+    y = np.repeat(rng.integers(0, 9, size // 3 + 1), 3)[:size]
+    wrong = rng.random(size) < 0.1
+    return Flat.of(
+        n=np.full(streams, n),
+        r=(np.arange(size) % n) * 2.0 + rng.uniform(0, 1, size),
+        L=rng.lognormal(np.log(2.5), 0.35, size),
+        H=np.full(streams, n * 2.0 + 1),
+        tick=np.full(streams, 2.0),
+        y=y,
+        p=np.where(wrong, rng.integers(0, 9, size), y),
+    )
+
+
+def rate(call: Callable[[], object], decisions: int, repeat: int = 7) -> float:
+    """Million decisions a second, the best of several."""
+    best = float("inf")
+    for _ in range(repeat):
+        start = time.process_time()
+        call()
+        best = min(best, time.process_time() - start)
+    return decisions / best / 1e6
+
+
+def main() -> None:
+    sizes = [int(float(word)) for word in sys.argv[1:]] or [10**6, 10**7]
+    print("decisions     sort s  score s   ratio   s per 10⁶   peak MB")
+    with tempfile.TemporaryDirectory() as folder:
+        for size in sizes:
+            path = Path(folder) / f"{size}.parquet"
+            generate(path, size)
+            alone = sorted_by_duckdb(path)
+            took, peak = scored(path)
+            print(
+                f"{size:10d}   {alone:8.2f} {took:8.2f} {took / alone:7.2f}"
+                f"   {took / size * 1e6:9.2f}   {peak:7.0f}"
+            )
+            path.unlink()
+
+    size = next(b for b in batches(np.full(1000, PER_STREAM))).stop
+    flat = kernel_input(size)
+    args = {
+        "n": flat.n, "r": flat.r, "L": flat.L, "H": flat.H, "tick": flat.tick,
+        "y": flat.y % 9, "p": flat.p % 9,
+    }  # fmt: skip
+    decisions = size * PER_STREAM
+    one = rate(lambda: tables(Flat.of(**args), segments=False), decisions)
+    from streamdecisionbench.scoring.integrals import table_over
+
+    over = rate(lambda: table_over(Flat.of(**args), Bounds(), segments=False), decisions)
+    print(f"\nkernel, one pace     {one:6.2f} million decisions a second and core (aim: 3)")
+    print(f"kernel, integrated   {over:6.2f} (aim: 0.5)")
+
+    streams = [
+        plain_streams.Stream(
+            flat.r[k * PER_STREAM : (k + 1) * PER_STREAM].tolist(),
+            flat.L[k * PER_STREAM : (k + 1) * PER_STREAM].tolist(),
+            [str(v) for v in args["y"][k * PER_STREAM : (k + 1) * PER_STREAM]],
+            [str(v) for v in args["p"][k * PER_STREAM : (k + 1) * PER_STREAM]],
+            float(flat.H[k]),
+        )
+        for k in range(3)
+    ]
+    plainly = rate(lambda: [plain_streams.shares(s) for s in streams], 3 * PER_STREAM, 2)
+    print(f"plain definition     {plainly:9.5f}; the kernel is {one / plainly:.0f} × as fast")
+    print(f"peak of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
