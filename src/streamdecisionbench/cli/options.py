@@ -13,12 +13,14 @@ __all__ = [
     "DEFAULT_BOUNDS",
     "Block",
     "Bounds",
+    "CostFile",
     "Csv",
     "Data",
     "FixedInterval",
     "IntegrateBounds",
     "Interval",
     "Json",
+    "Pair",
     "PlainJson",
     "Prices",
     "Resamples",
@@ -53,6 +55,18 @@ Resamples = Annotated[int, typer.Option(help="Bootstrap resamples.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the resamples.")]
 Prices = Annotated[
     Path | None, typer.Option(help="Your own price table (JSON); the dated list otherwise.")
+]
+CostFile = Annotated[
+    str | None,
+    typer.Option(
+        "--costs", metavar="FILE", help="Your own cost file (TOML); dated defaults otherwise."
+    ),
+]
+Pair = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RULE", help="Also the pair of two RUNs, fast then slow, under this rule."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print schema sdb-analysis/1.")]
 PlainJson = Annotated[bool, typer.Option("--json", help="Print as JSON.")]

@@ -19,7 +19,7 @@ from tests.cli.command import sdb
 
 ANALYSES = (
     "network", "transitions", "paired", "pace", "sensitivity", "schedules", "separability", "cost",
-    "repeats", "intervals", "window",
+    "repeats", "intervals", "window", "spells", "changes", "actions", "cost-of-error",
 )  # fmt: skip
 
 

@@ -27,7 +27,16 @@ from streamdecisionbench.scoring.costs.stretches import MovingStretches, Stretch
 from streamdecisionbench.scoring.timeline import Floats, Ints
 from streamdecisionbench.scoring.trajectory import NOTHING, References, Sweep, Trajectory
 
-__all__ = ["age_rate", "mean_age_rate", "mean_wrong_rate", "wrong_rate"]
+__all__ = [
+    "NO_DECISION",
+    "age_rate",
+    "contributions",
+    "mean_age_rate",
+    "mean_wrong_rate",
+    "wrong_rate",
+]
+
+NO_DECISION = "no decision"
 
 
 def wrong_rate(
@@ -41,6 +50,35 @@ def wrong_rate(
         scenario, weights=cost * cut.length[wrong], minlength=path.references.count
     )
     return _per(amount.astype(np.float64), judged)
+
+
+def contributions(
+    path: Trajectory, cut: Stretches, judged: Floats, sections: Sequence[Section], weights: Floats
+) -> dict[str, float]:
+    """What the cost per second is made of, largest first: which field showed what instead of what.
+
+    `weights` are those of the scenarios in the level asked for.
+    """
+    refs = path.references
+    wrong = np.flatnonzero(cut.wrong)
+    scenario, segment = cut.scenario[wrong], cut.segment[wrong]
+    share = _per(np.ones(len(judged)), judged)[scenario] * weights[scenario] * cut.length[wrong]
+    found: dict[str, float] = {}
+    rows = zip(
+        scenario.tolist(),
+        refs.decision[segment].tolist(),
+        path.decision[cut.piece[wrong]].tolist(),
+        share.tolist(),
+        strict=True,
+    )
+    for owner, y, d, amount in rows:
+        label, cost = NO_DECISION, sections[owner].no_decision
+        if d != NOTHING:
+            right, shown = refs.values[y], refs.values[d]
+            cost, field = sections[owner].blame(right, shown)
+            label = f"{field}: {right[field]} → {shown[field]}" if field else "another decision"
+        found[label] = found.get(label, 0.0) + amount * cost
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 def mean_wrong_rate(

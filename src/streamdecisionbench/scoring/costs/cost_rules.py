@@ -98,15 +98,22 @@ class Section:
         >>> rules.cost({"recorder": "record", "card": "a"}, {"recorder": "record", "card": "b"})
         0.5
         """
+        return self.blame(reference, decision)[0]
+
+    def blame(
+        self, reference: Mapping[str, str], decision: Mapping[str, str] | None
+    ) -> tuple[float, str | None]:
+        """C(y, d) and the field that makes it; None where no field does."""
         if decision is None:
-            return self.no_decision
-        if decision == reference:
-            return 0.0
-        shared = [name for name in reference if name in decision]
-        wrong = [name for name in shared if reference[name] != decision[name]]
+            return self.no_decision, None
+        wrong = [
+            name for name in reference if decision.get(name, reference[name]) != reference[name]
+        ]
         if not wrong:
-            return self.wrong
-        return max(self._field_cost(name, reference[name], decision[name]) for name in wrong)
+            return (0.0 if decision == reference else self.wrong), None
+        costs = [self._field_cost(name, reference[name], decision[name]) for name in wrong]
+        worst = max(costs)
+        return worst, wrong[costs.index(worst)]
 
     def _field_cost(self, name: str, reference: str, decision: str) -> float:
         """The most specific rule: a pair, the right value alone, the shown value alone, the field."""

@@ -57,6 +57,12 @@ class MovingSpells:
         on = powers(low, high, bounds)
         return self._mean(self._per_time(self.at * on.one + slope * on.scale), bounds)
 
+    def long_share(self, theta: float, bounds: Bounds) -> Floats:
+        """The share of time in spells that last longer than θ, over the bounds."""
+        low, high, _ = self.longer_than(theta)
+        on = powers(low, high, bounds)
+        return self._mean(self._per_time(self.at * on.one + self.delay * on.scale), bounds)
+
     def count(self, bounds: Bounds) -> Floats:
         """How many spells there are, on average over the bounds."""
         return self._mean(powers(self.low, self.high, bounds).one, bounds)

@@ -51,6 +51,11 @@ class Spells:
         """Σ max(0, ℓ − θ) / T per scenario."""
         return _per(self._sum(np.maximum(0.0, self.length - theta)), self.observed)
 
+    def long_share(self, theta: float) -> Floats:
+        """The share of time in spells that last longer than θ, from their beginning."""
+        long_ = np.where(self.length > theta, self.length, 0.0)
+        return _per(self._sum(long_), self.observed)
+
     @property
     def longest(self) -> Floats:
         """The longest spell per scenario, 0 where there is none."""
