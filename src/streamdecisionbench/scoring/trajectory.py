@@ -140,7 +140,7 @@ def references_of(flat: Flat) -> References:
     values = [value for part in flat.parts for value in part.values]
     return References(
         scenario=flat.scenario[starts],
-        decision=flat.y[starts],
+        decision=np.maximum(flat.y[starts], NOTHING),
         begin=flat.r[starts],
         end=flat.step_end[starts + counts - 1],
         start=flat.r0,
@@ -151,8 +151,10 @@ def references_of(flat: Flat) -> References:
     )
 
 
-def trajectory_at(flat: Flat, interval: float) -> Trajectory:
+def trajectory_at(flat: Flat, interval: float | None) -> Trajectory:
     """One component in step-anchored replay at an interval Δ: u_i = r_i + c·L_i, newest source wins.
+
+    Without an interval, at the pace at which each scenario was recorded.
 
     >>> from streamdecisionbench import example_recording, example_suite
     >>> from streamdecisionbench.scoring.timeline import timelines
@@ -161,7 +163,7 @@ def trajectory_at(flat: Flat, interval: float) -> Trajectory:
     >>> found.decision.tolist(), found.begin.tolist()
     ([-1, 0, 0, 1, 1], [0.0, 0.4, 2.4, 4.8, 6.8])
     """
-    scale = flat.tick / interval
+    scale = np.ones(flat.count) if interval is None else flat.tick / interval
     u = flat.r + scale[flat.scenario] * flat.L
     return trajectory_of(flat, u, accepted_at(flat, u), scale)
 

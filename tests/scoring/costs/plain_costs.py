@@ -69,7 +69,7 @@ def walk_pair(fast: Timeline, slow: Timeline, rule: str, interval: float) -> lis
 def stretches(
     releases: list[float], timeline: Timeline, taken: list[tuple[float, int, int]], c: float
 ) -> list[Stretch]:
-    reference = [int(y) for y in timeline.reference]
+    reference = [max(int(y), NONE) for y in timeline.reference]
     segment = [0]
     for a, b in pairwise(reference):
         segment.append(segment[-1] + (a != b))
@@ -111,6 +111,7 @@ def measures(found: list[Stretch], theta: float) -> dict[str, float]:
         "beyond": sum(max(0.0, x - theta) for x in lengths) / T if T else 0.0,
         "longest": max(lengths, default=0.0),
         "count": float(len(lengths)),
+        "long": sum(x for x in lengths if x > theta * (1 + 1e-9)) / T if T else 0.0,
         "wrong": sum(s.end - s.begin for s in found if s.wrong) / T if T else 0.0,
     }
 
@@ -198,7 +199,11 @@ def meetings(parts: Sequence[Timeline], apart: Sequence[float], nominal: bool) -
     lines = []
     for part in parts:
         release = [i * part.tick for i in range(part.n)] if nominal else part.release.tolist()
-        lines += [(float(r), float(x)) for r, x in zip(release, part.latency, strict=True)]
+        lines += [
+            (float(r), float(x))
+            for r, x in zip(release, part.latency, strict=True)
+            if math.isfinite(x)
+        ]
         lines += [(float(r), 0.0) for r in release]
     lines += [(parts[0].horizon, 0.0)]
     out = []

@@ -24,6 +24,7 @@ from streamdecisionbench.scoring.trajectory import Sweep, Trajectory, sweep_of, 
 from tests.scoring.costs import plain_costs
 from tests.scoring.test_exact import bounds, intervals, recordings
 from tests.scoring.test_pairs import duos
+from tests.scoring.test_streams import streams, timeline_of
 
 EXACT, INTEGRATED = 1e-12, 1e-9
 MANY = settings(max_examples=250, deadline=None)
@@ -53,6 +54,7 @@ def _at(path: Trajectory, theta: float, interval: float, k: int = 0) -> dict[str
         "beyond": float(found.beyond_share(theta)[k]),
         "longest": float(found.longest[k]),
         "count": float(found.count[k]),
+        "long": float(found.long_share(theta)[k]),
         "wrong": float(found.wrong[k] / found.observed[k]) if found.observed[k] else 0.0,
         "never": float(mine.never.sum()),
         "waited": float(waited.mean()) if len(waited) else 0.0,
@@ -74,6 +76,7 @@ def _over(sweep: Sweep, theta: float, limits: Bounds, k: int = 0) -> dict[str, f
         "beyond": float(found.beyond_share(theta, limits)[k]),
         "longest": float(found.longest(limits)[k]),
         "count": float(found.count(limits)[k]),
+        "long": float(found.long_share(theta, limits)[k]),
         "wrong": float(found.wrong_share(limits)[k]),
         "never": float(waits.never_right[k]),
         "waited": float(waits.waited[k]),
@@ -160,6 +163,28 @@ def test_a_pair_over_bounds(
     found = _over(pair_sweep([pair[0]], [pair[1]], rule, within), theta, within)
     want = _plain_mean(
         lambda x: plain_costs.walk_pair(*pair, rule, x), [*pair], theta, within, nominal=True
+    )
+    _close(found, want, INTEGRATED)
+
+
+@MANY
+@given(streams().map(timeline_of), intervals, thetas)
+def test_a_logged_stream_at_any_interval(timeline: Timeline, interval: float, theta: float) -> None:
+    """Irregular times, lost answers, references that nobody knows: none is charged."""
+    path = trajectory_at(Flat([timeline]), interval)
+    want = _plainly(lambda x: plain_costs.walk(timeline, x), theta)(interval)
+    _close(_at(path, theta, interval), want, 1e-11)  # spells of minutes
+
+
+@FEW
+@given(streams(most=5).map(timeline_of), bounds, weightings, thetas)
+def test_a_logged_stream_over_bounds(
+    timeline: Timeline, limits: tuple[float, float], weighting: str, theta: float
+) -> None:
+    within = Bounds(*limits, weighting)
+    found = _over(_sweep([timeline], limits), theta, within)
+    want = _plain_mean(
+        lambda x: plain_costs.walk(timeline, x), [timeline], theta, within, nominal=False
     )
     _close(found, want, INTEGRATED)
 

@@ -53,7 +53,7 @@ class Spells:
 
     def long_share(self, theta: float) -> Floats:
         """The share of time in spells that last longer than θ, from their beginning."""
-        long_ = np.where(self.length > theta, self.length, 0.0)
+        long_ = np.where(self.length > theta * (1 + 1e-9), self.length, 0.0)
         return _per(self._sum(long_), self.observed)
 
     @property

@@ -126,7 +126,7 @@ def moving_stretches(sweep: Sweep) -> MovingStretches:
     # The piece meets the segment while it begins before E and ends after B.
     meets_low = np.clip(_crossing(end_at, end_delay, B, beyond=True), low, high)
     meets_high = np.clip(_crossing(begin_at, begin_delay, E), low, high)
-    inside = meets_low < meets_high
+    inside = (meets_low < meets_high) & (B < E)
     piece, segment, low, high = (
         piece[inside],
         segment[inside],
@@ -199,12 +199,13 @@ def _spread(first: Ints, count: Ints) -> tuple[Ints, Ints]:
 
 def _locate(refs: References, time: Floats, scenario: Ints) -> Ints:
     """The segment that holds at a time of a scenario."""
-    span = float(np.max(refs.horizon) - np.min(refs.start)) * 2 + 1
-    shift = np.arange(refs.count) * span
+    # As `Flat.locate`: the scenario plus the share of its time that has passed.
+    scale = 0.5 / refs.observed
+    keys = refs.scenario + (refs.begin - refs.start[refs.scenario]) * scale[refs.scenario]
+    sought = scenario + (time - refs.start[scenario]) * scale[scenario]
+    found = np.searchsorted(keys, sought, side="right") - 1
     size = np.bincount(refs.scenario, minlength=refs.count)
     last = np.cumsum(size) - 1
-    keys = refs.begin + shift[refs.scenario]
-    found = np.searchsorted(keys, time + shift[scenario], side="right") - 1
     return np.clip(found, (last - size + 1)[scenario], last[scenario])
 
 
