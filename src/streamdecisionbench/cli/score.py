@@ -17,6 +17,7 @@ from streamdecisionbench.cli.options import (
 
 if TYPE_CHECKING:
     from streamdecisionbench.recording.recording import Recording
+    from streamdecisionbench.scoring.score import Score
     from streamdecisionbench.suite.scenario import Suite
 
 
@@ -37,6 +38,12 @@ def score(
     mistakes: Annotated[
         bool, typer.Option("--mistakes", help="List wrong decisions with the evidence behind them.")
     ] = False,
+    costs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Also what being wrong costs: a cost file (TOML), or default."
+        ),
+    ] = None,
     curves: Annotated[
         bool, typer.Option("--curves", help="With --json: coefficients of the exact pace curves.")
     ] = False,
@@ -49,12 +56,18 @@ def score(
     """
     from dataclasses import asdict
 
-    from streamdecisionbench.cli.loading import load, parts_of
+    from streamdecisionbench.cli.courses import costs_for
+    from streamdecisionbench.cli.loading import Subject, load, parts_of
     from streamdecisionbench.cli.printing import csv_writer, decision_text, dump, require_one_form
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.scoring.answers import mistakes as find_mistakes
     from streamdecisionbench.scoring.score import score as rate
-    from streamdecisionbench.scoring.score_json import CSV_COLUMNS, csv_rows, scores_to_json
+    from streamdecisionbench.scoring.score_json import (
+        COST_COLUMNS,
+        CSV_COLUMNS,
+        csv_rows,
+        scores_to_json,
+    )
 
     if by not in ("family", "scenario"):
         raise InputError(f"--by {by} is not known", fix="use family or scenario")
@@ -66,8 +79,17 @@ def score(
     # A live pair is scored component by component here; what they were worth together is `compose`'s.
     opened = load(runs, data, distinct=False)
     loaded = [(part, suite) for recording, suite in opened for part in parts_of(recording)]
+    rules = None if costs is None else costs_for(costs, [Subject(*one) for one in loaded])
     scores = [
-        rate(recording, suite, interval=interval, bounds=bounds, weighting=weighting, clock=clock)
+        rate(
+            recording,
+            suite,
+            interval=interval,
+            bounds=bounds,
+            weighting=weighting,
+            clock=clock,
+            costs=rules,
+        )
         for recording, suite in loaded
     ]
     if as_json:
@@ -79,7 +101,7 @@ def score(
         return
     if as_csv:
         writer = csv_writer()
-        writer.writerow(CSV_COLUMNS)
+        writer.writerow((*CSV_COLUMNS, *(COST_COLUMNS if rules else ())))
         writer.writerows(csv_rows(scores))
         return
     from streamdecisionbench.report.terminal.scores import console, ranking, screen
@@ -92,6 +114,8 @@ def score(
         out.print(ranking(scores))
         for line in _cautions(opened):
             out.print(f"! {line}", style="bold yellow")
+    if rules:
+        _print_costs(scores, by_scenario=by == "scenario")
     if mistakes:
         for recording, suite in loaded:
             for mistake in find_mistakes(recording, suite):
@@ -100,6 +124,15 @@ def score(
                 out.print(f"  answered {decision_text(mistake.answered)}")
                 for note in mistake.evidence:
                     out.print(f"  evidence {note}")
+
+
+def _print_costs(scores: list[Score], *, by_scenario: bool) -> None:
+    """What being wrong costs, after what it is worth."""
+    from streamdecisionbench.analysis.cost_of_error import cost_table
+    from streamdecisionbench.cli.printing import print_tables
+
+    print()
+    print_tables([cost_table(scores, by_scenario=by_scenario)])
 
 
 def _cautions(loaded: list[tuple[Recording, Suite]]) -> list[str]:

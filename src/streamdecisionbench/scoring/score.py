@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +34,10 @@ from streamdecisionbench.scoring.latency import Latency, Reliability, latency, r
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, timelines
 from streamdecisionbench.suite.find_suite import find_suite
 from streamdecisionbench.suite.scenario import Suite
+
+if TYPE_CHECKING:
+    from streamdecisionbench.scoring.costs.charge import CostScore
+    from streamdecisionbench.scoring.costs.cost_rules import Costs
 
 __all__ = [
     "Level",
@@ -169,6 +174,8 @@ class Score:
     reliability: Reliability | None = None
     answers: Mapping[str, AnswerScore] | None = None
     served_models: tuple[str, ...] = ()
+    cost: CostScore | None = None
+    """What being wrong costs, where a cost file was given."""
 
     @property
     def log_auc(self) -> float:
@@ -229,6 +236,7 @@ def score(
     bounds: tuple[float, float] = DEFAULT_BOUNDS,
     weighting: str = "log",
     clock: str = "recorded",
+    costs: Costs | None = None,
 ) -> Score:
     """Scores a complete recording, given itself or its folder.
 
@@ -250,7 +258,7 @@ def score(
     base = score_timelines(
         parts, name=recording.name, interval=interval, bounds=limits, clock=clock
     )
-    return replace(
+    scored = replace(
         base,
         signature=_signature(recording, suite, base, len(parts), on_time),
         punctuality=on_time,
@@ -266,6 +274,11 @@ def score(
             p.episode_id: answer_score(recording, suite.scenarios[p.episode_id]) for p in parts
         },
     )
+    if costs is None:
+        return scored
+    from streamdecisionbench.scoring.costs.charged_score import charged
+
+    return charged(scored, costs)
 
 
 def score_timelines(

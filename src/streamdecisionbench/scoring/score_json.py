@@ -7,15 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.scoring.classes import CLASSES
 from streamdecisionbench.scoring.curves import METRICS
 from streamdecisionbench.scoring.score import Level, Score, Shares
 
+if TYPE_CHECKING:
+    from streamdecisionbench.scoring.costs.charge import CostLevel, CostRates, CostScore
+
 __all__ = [
+    "COST_COLUMNS",
     "CSV_COLUMNS",
     "SCHEMA",
+    "cost_to_json",
     "csv_rows",
     "curves_to_json",
     "level_to_json",
@@ -42,6 +47,7 @@ def score_to_json(score: Score, *, with_curves: bool = False) -> dict[str, Any]:
         return {
             **level_to_json(level),
             **({"answers": asdict(answers)} if answers else {}),
+            **({"cost": cost_to_json(score.cost.levels.at(level.name))} if score.cost else {}),
             **({"curves": curves_to_json(score, level.name)} if with_curves else {}),
         }
 
@@ -57,6 +63,7 @@ def score_to_json(score: Score, *, with_curves: bool = False) -> dict[str, Any]:
         "bounds": [score.bounds.low, score.bounds.high],
         "weighting": score.bounds.weighting,
         "clock": score.clock,
+        **({"costs": _cost_file(score.cost)} if score.cost else {}),
         "overall": one(score.overall),
         "by_family": {name: one(level) for name, level in score.by_family.items()},
         "by_scenario": {
@@ -93,6 +100,15 @@ def level_to_json(level: Level) -> dict[str, Any]:
     }
 
 
+def cost_to_json(level: CostLevel) -> dict[str, Any]:
+    """Seconds of an ordinary wrong decision per second: at the interval, and over the bounds."""
+
+    def rates(found: CostRates) -> dict[str, float]:
+        return {"per_second": found.total, **asdict(found)}
+
+    return {**rates(level.at_interval), "integrated": rates(level.integrated)}
+
+
 def curves_to_json(score: Score, level: str) -> dict[str, Any]:
     """share(Δ) = c0[k] + c1[k]/Δ for intervals[k] ≤ Δ ≤ intervals[k+1], per metric."""
     return {
@@ -103,6 +119,10 @@ def curves_to_json(score: Score, level: str) -> dict[str, Any]:
         }
         for metric, curve in score.curve(level, tuple(METRICS)).items()
     }
+
+
+def _cost_file(found: CostScore) -> dict[str, str]:
+    return {"name": found.costs, "dated": found.dated, "sha256": found.digest}
 
 
 def _shares(shares: Shares) -> dict[str, Any]:
@@ -125,8 +145,15 @@ CSV_COLUMNS = (
 )  # fmt: skip
 
 
+COST_COLUMNS = ("cost_per_second", "integrated_cost_per_second")
+"""After the others, where scores were charged."""
+
+
 def csv_rows(scores: Iterable[Score]) -> list[list[Any]]:
-    """One row per recording and level, in `CSV_COLUMNS` order, shares as fractions."""
+    """One row per recording and level, in `CSV_COLUMNS` order, shares as fractions.
+
+    Where scores were charged, `COST_COLUMNS` follow.
+    """
     rows: list[list[Any]] = []
     for score in scores:
         levels = [("overall", score.overall)]
@@ -146,4 +173,7 @@ def csv_rows(scores: Iterable[Score]) -> list[list[Any]]:
                     score.signature,
                 ]
             )  # fmt: skip
+            if score.cost:
+                cost = score.cost.levels.at(level.name)
+                rows[-1] += [cost.at_interval.total, cost.integrated.total]
     return rows

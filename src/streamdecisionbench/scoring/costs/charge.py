@@ -152,6 +152,8 @@ def act_measures(course: Course, costs: Costs) -> Mapping[str, ByLevel[ActMeasur
             keep = np.array([act is not None for act in mine])
             one = (_only(at, keep), _only(mean, keep), at.cost(mine))
             found.setdefault(name, []).append(one)
+    if not found:
+        return {}
     found[ALL_ACTS] = [one for parts in found.values() for one in parts]
 
     def of(parts: Sequence[tuple[ActCounts, ActCounts, Floats]]) -> ByLevel[ActMeasures]:
