@@ -31,6 +31,7 @@ from streamdecisionbench.analysis.window import Window, choose_window
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import PriceTable, read_prices
 from streamdecisionbench.report.choices import choices
+from streamdecisionbench.report.error_costs import ErrorCosts, error_costs
 from streamdecisionbench.report.material import Entry, Material
 from streamdecisionbench.scoring.pairs.compose import PairScore, all_pairs
 from streamdecisionbench.scoring.timeline import Flat
@@ -79,6 +80,8 @@ class Findings:
     shown: Sequence[Entry] = ()
     """The recordings the window was chosen for."""
     baselines: Baselines | None = None
+    errors: ErrorCosts = field(default_factory=ErrorCosts)
+    """What being wrong costs."""
     remarks: Sequence[str] = ()
 
 
@@ -137,6 +140,7 @@ def find(
         window=_window(material, shown, remarks),
         shown=shown,
         baselines=baselines(material.suite),
+        errors=error_costs(material),
         remarks=remarks,
     )
 

@@ -115,7 +115,7 @@ def make_material(
 
 def make_tables(material: Material, findings: Findings) -> list[Table]:
     """All tables the recordings allow, in the order the report shows them."""
-    from streamdecisionbench.report.tables import analyses, pairs, runs, scores, suite
+    from streamdecisionbench.report.tables import analyses, costs, pairs, runs, scores, suite
 
     tables = [
         scores.main(material, dict(findings.ranges)),
@@ -124,6 +124,7 @@ def make_tables(material: Material, findings: Findings) -> list[Table]:
         analyses.sensitivity(material, findings.sensitivities),
         analyses.pace_table(material, findings.paces),
         scores.scenario(material),
+        costs.costs_of_error(material, findings.errors),
         runs.family(material, findings.networks),
         runs.latency(material, findings.networks),
         runs.served_latency(material),
@@ -143,8 +144,15 @@ def make_tables(material: Material, findings: Findings) -> list[Table]:
 
 
 def make_figures(material: Material, findings: Findings) -> list[Figure]:
-    """The paper's eight figures, as far as the recordings allow them."""
-    from streamdecisionbench.report.figures import errortime, latency, pace, pairs, separability
+    """The paper's eight figures, as far as the recordings allow them, and two of wrong time."""
+    from streamdecisionbench.report.figures import (
+        costs,
+        errortime,
+        latency,
+        pace,
+        pairs,
+        separability,
+    )
     from streamdecisionbench.report.figures.trajectory import trajectory
 
     parts = latency.latency_parts(material, findings.networks)
@@ -154,6 +162,8 @@ def make_figures(material: Material, findings: Findings) -> list[Figure]:
         if window
         else None,
         errortime.error_time(material),
+        costs.wrong_spells(material, findings.errors),
+        costs.delays_after_changes(material, findings.errors),
         pace.pace_curves(material),
         latency.latency_map(material, parts),
         latency.latency_decomposition(material, parts),
@@ -237,6 +247,8 @@ def _page(material: Material, findings: Findings) -> str:
             costs=costs,
             pairs=views,
             choices=findings.choices,
+            error_costs=findings.errors.scores,
+            error_words=findings.errors.words,
             notes=notes,
         )
     )

@@ -14,8 +14,8 @@ __all__ = ["render_page", "write_page"]
 _STYLES = ("style.css", "charts.css", "print.css")
 _SCRIPTS = (
     "format.js", "scorer.js", "state.js", "dom.js", "theme.js", "axes.js", "tracks.js", "strips.js",
-    "leaderboard.js", "answer.js", "curves.js", "lanes.js", "lanes_input.js", "latency.js",
-    "separability.js", "pairs.js", "tables.js", "main.js",
+    "leaderboard.js", "answer.js", "curves.js", "costs.js", "lanes.js", "lanes_input.js",
+    "latency.js", "separability.js", "pairs.js", "tables.js", "main.js",
 )  # fmt: skip
 """In order of use; each adds its part to one object, `sdb`."""
 

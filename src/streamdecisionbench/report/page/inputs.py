@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from streamdecisionbench.analysis.choose import Choice
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.costs.charge import CostScore
 from streamdecisionbench.scoring.pairs.compose import PairLevel
 from streamdecisionbench.scoring.score import Score
 from streamdecisionbench.suite.scenario import Suite
@@ -62,6 +63,10 @@ class PageInputs:
     ranges_method: str = ""
     """How those intervals were made, in a few words."""
     costs: Mapping[str, CostView] = field(default_factory=dict)
+    error_costs: Mapping[str, CostScore] = field(default_factory=dict)
+    """What being wrong costs, by the scores' names."""
+    error_words: Sequence[str] = ()
+    """Where ranking by cost differs from ranking by time, in words."""
     pairs: Sequence[PairView] = ()
     choices: Sequence[Choice] = ()
     """What is recommended, at every interval the slider stops at; shortest first."""

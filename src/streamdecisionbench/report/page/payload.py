@@ -24,6 +24,7 @@ from streamdecisionbench.report.page.inputs import CostView, PageInputs, PairVie
 from streamdecisionbench.report.page.one_file import DASH_STYLES
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.classes import CLASSES
+from streamdecisionbench.scoring.costs.charge import CostScore
 from streamdecisionbench.scoring.pairs.compose import PairLevel
 from streamdecisionbench.scoring.score import Level, Score, Shares
 from streamdecisionbench.scoring.timeline import Timeline
@@ -69,6 +70,8 @@ def payload(inputs: PageInputs) -> Json:
         "scenarios": [_scenario(s, tables[s.episode_id], families) for s in scenarios],
         "recordings": recordings,
         "rangesMethod": inputs.ranges_method,
+        "costFile": _cost_file(inputs.error_costs),
+        "costWords": list(inputs.error_words),
         "pairs": [_pair(pair) for pair in inputs.pairs],
         "answers": [_answer(choice) for choice in inputs.choices],
         "notes": list(inputs.notes),
@@ -134,7 +137,21 @@ def _recording(score: Score, inputs: PageInputs, tables: dict[str, _Decisions]) 
         "reliability": asdict(score.reliability) if score.reliability else None,
         "physical": _number(score.overall.physical.in_force) if score.overall.physical else None,
         "cost": _cost(cost) if cost else None,
+        "price": _price(inputs.error_costs.get(score.name)),
     }
+
+
+def _price(found: CostScore | None) -> Json | None:
+    """What being wrong costs a second at the report's interval."""
+    if found is None:
+        return None
+    rates = found.overall.at_interval
+    return {**asdict(rates), "total": rates.total}
+
+
+def _cost_file(found: Mapping[str, CostScore]) -> Json | None:
+    first = next(iter(found.values()), None)
+    return {"name": first.costs, "dated": first.dated} if first else None
 
 
 def _level(level: Level) -> Json:

@@ -45,7 +45,7 @@ sdb.lanes = () => {
   const oneLane = sdb.dataTable('Decisions in force of one lane', ['scenario', 'interval', 'shown', 'lane'], forceTable);
   oneLane.classList.add('screen-only');
   sdb.section('lanes', 'Lanes',
-    'What the application applied, moment by moment. The top lane is the reference; below, each component’s decision in force, coloured by class at the current interval.',
+    'What the application applied, moment by moment. The top lane is the reference; below, each component’s decision in force, coloured by class at the current interval. A line on top marks wrong spells longer than 4 s.',
     h('div', { class: 'lane-tools' }, h('label', { for: 'scenario' }, 'Scenario'), picker,
       h('span', { class: 'tools' }, tool('−', 'Zoom out', () => sdb.zoomLanes(2)), tool('+', 'Zoom in', () => sdb.zoomLanes(0.5)),
         tool('◀', 'Earlier', () => sdb.panLanes(-0.5)), tool('▶', 'Later', () => sdb.panLanes(0.5)),
@@ -117,6 +117,10 @@ const acceptances = (pieces) => {
   });
 };
 
+/* A line above wrong spells that last longer than θ. */
+const longSpells = (line) => sdb.wrongSpells(line, sdb.state.interval).filter(({ seconds }) => seconds > sdb.theta)
+  .map(({ from, to, seconds }) => block(from, to, { class: 'long-spell', title: `wrong for ${sdb.fixed(seconds)} s` }));
+
 const drawLanes = (plot) => {
   const scenario = scenarioNow();
   const rows = [];
@@ -147,7 +151,7 @@ const drawLanes = (plot) => {
     const pieces = sdb.pieces(line, sdb.state.interval);
     const body = track(blocksOf(line, pieces).map((b) => block(b.from, b.to, { class: `piece k-${sdb.classByColumn[b.kind].key}` },
       b.decision >= 0 && wide(b.from, b.to, 52) && h('span', { class: 'block-text' }, sdb.decisionText(scenario.decisions[b.decision])))),
-    acceptances(pieces));
+    acceptances(pieces), longSpells(line));
     rows.push({ rec, line, pieces });
     lanes.tracks.push(body);
     plot.append(lane('component', [sdb.swatch(rec), sdb.nameOf(rec), ...sdb.badges(rec, true)],

@@ -103,6 +103,7 @@ sdb.answer();
 sdb.leaderboard();
 sdb.curves();
 sdb.lanes();
+sdb.wrongCosts();
 sdb.latency();
 sdb.separability();
 sdb.pairsSection();
