@@ -107,6 +107,8 @@ def main() -> None:
     print(f"largest difference to the trapezoids    : {worst:.1e} (their tolerance is 1e-5)")
     print(f"largest difference to the definition    : {exactness:.1e}")
 
+    costs()
+
     print("\nsteps per scenario   ms per recording   ms per 60 steps   peak MB")
     for steps in (60, 200, 600, 2000, 6000):
         long = drawn(steps, seed=2)
@@ -126,6 +128,44 @@ def main() -> None:
     print("\ncold start, best of 5                     s")
     for label, seconds in cold_starts().items():
         print(f"{label:36s}   {seconds:6.3f}")
+
+
+def costs() -> None:
+    """What spells, delays, changes, acts and costs add to a score of a recorded folder."""
+    from streamdecisionbench.scoring.costs.charge import act_measures, charge
+    from streamdecisionbench.scoring.costs.cost_file import default_costs
+    from streamdecisionbench.scoring.costs.course import course_of
+    from streamdecisionbench.scoring.costs.measures import change_measures, spell_measures
+    from streamdecisionbench.scoring.score import score
+
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "run"
+        sdb = [sys.executable, "-m", "streamdecisionbench.cli.main"]
+        record = [*sdb, "run", "simulated:jev", "--clock", "virtual", "--quiet", "--out", str(out)]
+        subprocess.run(record, check=True, capture_output=True)
+        parts = score(out).parts
+
+        def everything() -> None:
+            course = course_of(parts, 2.0, Bounds())
+            spell_measures(course, 4.0)
+            change_measures(course)
+            charge(course, default_costs())
+            act_measures(course, default_costs())
+
+        default_costs()
+        alone, added = best(lambda: score(out), 10), best(everything, 20)
+        plain_call = best(
+            lambda: subprocess.run([*sdb, "score", str(out)], check=True, capture_output=True), 5
+        )
+        priced = [*sdb, "score", str(out), "--costs", "default"]
+        priced_call = best(lambda: subprocess.run(priced, check=True, capture_output=True), 5)
+    arrays = best(lambda: score_timelines(parts), 20)
+    print(f"\nsdb.score(folder)                       : {alone * 1e3:8.1f} ms")
+    print(f"all of spells, changes, acts and costs  : {added * 1e3:8.1f} ms more")
+    print(f"ratio with to without                   : {1 + added / alone:8.2f} × (aim: at most 2)")
+    print(
+        f"sdb score --costs to sdb score, cold    : {priced_call / plain_call:8.2f} × (aim: at most 2)"
+    )
 
 
 def cold_starts() -> dict[str, float]:

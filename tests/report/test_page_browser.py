@@ -25,6 +25,7 @@ from streamdecisionbench.recording.events import Response
 from streamdecisionbench.recording.prices import Price
 from streamdecisionbench.report.page import CostView, PageInputs, PairView, write_page
 from streamdecisionbench.report.palette import CLASS_STYLE
+from streamdecisionbench.scoring.costs.course import course_of
 from streamdecisionbench.scoring.pairs.compose import PairScore, compose
 from streamdecisionbench.scoring.score import Score, score_timelines
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
@@ -642,3 +643,25 @@ def test_published_recordings(browser: Browser, tmp_path: Path) -> None:
             _check_board(page, list(inputs.scores), interval)
         cells = _cells(page)
         assert (cells["jev"]["auc"], cells["astra-low"]["auc"]) == ("59.6", "45.2")
+
+
+def test_wrong_time_is_the_scorer_s(page: Browser, inputs: PageInputs) -> None:
+    """Spells of recordings and pairs, in every scenario, at any interval."""
+    rng = random.Random(11)
+    intervals = [round(rng.uniform(0.5, 8.0), 3) for _ in range(8)]
+    shown = page.run(
+        f"{json.dumps(intervals)}.map(d => sdb.recordings.map(rec => rec.lines.map(line =>"
+        " sdb.wrongSpells(line, d).map(s => s.seconds))))"
+    )
+    for interval, recordings in zip(intervals, shown, strict=True):
+        for score, lines in zip(inputs.scores, recordings, strict=True):
+            found = course_of(score.parts, interval, score.bounds).spells
+            for k, lengths in enumerate(lines):
+                want = found.length[found.scenario == k]
+                np.testing.assert_allclose(lengths, want, rtol=0, atol=1e-9)
+    title = page.run("document.querySelector('#costs h2').textContent")
+    assert title == "What being wrong costs"
+    rows = page.run("[...document.querySelectorAll('#costs tbody tr')].map(r => r.textContent)")
+    assert len(rows) == len(page.run("sdb.shown().map(rec => rec.name)"))
+    marks = page.run("document.querySelectorAll('.long-spell').length")
+    assert marks > 0

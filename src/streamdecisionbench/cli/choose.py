@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from streamdecisionbench.cli.options import Block, Data, Json, Prices, Resamples, Runs, Seed
+from streamdecisionbench.cli.options import (
+    Block,
+    CostFile,
+    Data,
+    Json,
+    Prices,
+    Resamples,
+    Runs,
+    Seed,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -37,6 +46,7 @@ def choose(
             metavar="POINTS", help="What a dearer or less simple one must gain at the least."
         ),
     ] = 1.0,
+    error_costs: CostFile = None,
     block: Block = 10,
     resamples: Resamples = 5000,
     seed: Seed = 0,
@@ -51,6 +61,7 @@ def choose(
     """
     from streamdecisionbench.analysis.bootstrap import Sampling
     from streamdecisionbench.analysis.choose import Budget, Terms, decide, holds
+    from streamdecisionbench.analysis.choose_by_cost import by_cost, by_cost_table
     from streamdecisionbench.analysis.contenders import Field
     from streamdecisionbench.analysis.recommendation import (
         choice_lines,
@@ -58,6 +69,7 @@ def choose(
         holds_line,
     )
     from streamdecisionbench.analysis.token_cost import known_costs
+    from streamdecisionbench.cli.courses import costs_for
     from streamdecisionbench.cli.loading import open_runs, require_one_suite
     from streamdecisionbench.cli.printing import (
         plain,
@@ -87,6 +99,7 @@ def choose(
         costs,
         [s.name for s in subjects if s.recording.simulated],
     )
+    rules = costs_for(error_costs, subjects)
     choice = decide(field, interval, terms, listed=True)
     if as_csv:
         print_csv([choice_table(choice)])
@@ -95,8 +108,17 @@ def choose(
     lines = choice_lines(choice)
     if len(choice.candidates) > 1:
         lines.append(holds_line(choice, holds(field, choice)))
+    by_price = by_cost(choice, {s.name: s.parts for s in subjects}, rules, top)
     if as_json:
         options = {"interval": interval, "rule": rule, "pairs": pairs, "min_gain": min_gain}
-        print_json("choose", {**plain(choice), "words": lines}, headings, options)
+        print_json(
+            "choose",
+            {**plain(choice), "words": lines, "by_cost": plain(by_price)},
+            headings,
+            options,
+        )
         return
-    print_tables([choice_table(choice, top)], headings, [*lines, *remarks])
+    tables = [choice_table(choice, top)]
+    if len(by_price) > 1:
+        tables.append(by_cost_table(by_price, rules))
+    print_tables(tables, headings, [*lines, *remarks])
