@@ -163,6 +163,7 @@ def costs() -> None:
     print(f"\nsdb.score(folder)                       : {alone * 1e3:8.1f} ms")
     print(f"all of spells, changes, acts and costs  : {added * 1e3:8.1f} ms more")
     print(f"ratio with to without                   : {1 + added / alone:8.2f} × (aim: at most 2)")
+    print(f"the same against the arrays alone       : {1 + added / arrays:8.2f} ×")
     print(
         f"sdb score --costs to sdb score, cold    : {priced_call / plain_call:8.2f} × (aim: at most 2)"
     )
