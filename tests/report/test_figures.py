@@ -42,7 +42,9 @@ def figures(few: Material) -> dict[str, Figure]:
 
 
 def test_the_papers_eight_figures(figures: dict[str, Figure]) -> None:
-    assert list(figures) == EIGHT
+    ours = ["wrong_spells", "delays_after_changes"]
+    assert [name for name in figures if name not in ours] == EIGHT
+    assert set(ours) < set(figures)
 
 
 def test_every_figure_says_in_words_what_it_shows(figures: dict[str, Figure]) -> None:
@@ -129,7 +131,9 @@ def test_lanes_add_up_to_the_score(few: Material, interval: float) -> None:
 def test_thirty_settings_stay_readable() -> None:
     material = kit.material(30)
     figures = _figures(material)
-    assert list(figures) == EIGHT
+    ours = ["wrong_spells", "delays_after_changes"]
+    assert [name for name in figures if name not in ours] == EIGHT
+    assert set(ours) < set(figures)
     svg = render(figures["pace_curves"], ("svg",))["svg"].decode()
     named = {e.name for e in material.entries if f">{e.name}<" in svg}
     assert len(named) == SHOWN

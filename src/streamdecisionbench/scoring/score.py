@@ -19,9 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.conditions import conditions
 from streamdecisionbench.recording.punctuality import Punctuality, punctuality
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
@@ -31,6 +29,7 @@ from streamdecisionbench.scoring.classes import ALL_CLASSES, CLASSES, N_METRICS,
 from streamdecisionbench.scoring.curves import Curve, curves
 from streamdecisionbench.scoring.kernel import tables_of
 from streamdecisionbench.scoring.latency import Latency, Reliability, latency, reliability
+from streamdecisionbench.scoring.signature import signature_of
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, timelines
 from streamdecisionbench.suite.find_suite import find_suite
 from streamdecisionbench.suite.scenario import Suite
@@ -260,7 +259,7 @@ def score(
     )
     scored = replace(
         base,
-        signature=_signature(recording, suite, base, len(parts), on_time),
+        signature=signature_of(recording, suite, base, on_time),
         punctuality=on_time,
         simulated=recording.simulated,
         virtual_clock=recording.virtual_clock,
@@ -388,25 +387,3 @@ def _all_shares(means: Floats, products: Floats) -> list[Shares]:
     means = np.where(np.abs(means) < 1e-15, 0.0, means)
     rows: list[list[float]] = np.insert(means, N_METRICS, products, axis=1).tolist()
     return [Shares(*row) for row in rows]
-
-
-def _signature(
-    recording: Recording, suite: Suite, base: Score, scenarios: int, on_time: Punctuality
-) -> str:
-    """How this score was made, in one line that can be pasted beside the number."""
-    parts = {
-        "suite": suite.dataset_hash[:12],
-        "events": recording.events_sha256[:12],
-        "scenarios": f"{scenarios}/{len(suite.scenarios)}",
-        "protocol": "step-anchored",
-        "interval": f"{base.interval:g}",
-        "bounds": f"{base.bounds.low:g}-{base.bounds.high:g}",
-        "weighting": base.bounds.weighting,
-        "clock": base.clock,
-        "time": "virtual" if recording.virtual_clock else "real",
-        "simulated": "yes" if recording.simulated else "no",
-        **({} if on_time.punctual else {"lag": on_time.lag}),
-        **conditions(recording.config),
-        "sdb": __version__,
-    }
-    return " ".join(f"{key}:{value}" for key, value in parts.items())
