@@ -3,6 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from streamdecisionbench.components.providers.dotenv import load, parse
 from streamdecisionbench.errors import InputError
@@ -81,3 +83,39 @@ def test_a_binary_file_is_told(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe\x00KEY")
     with pytest.raises(InputError, match="UTF-8"):
         load(file, {})
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "OPENAI_API_KEY",
+                "OPENAI_BASE_URL",
+                "HTTP_PROXY",
+                "=",
+                "'",
+                '"',
+                "\\",
+                "#",
+                " ",
+                "\n",
+                "\0",
+                "export ",
+                "${HOME}",
+                "x",
+                "é",
+                "\ud800",
+            ]
+        ),
+        max_size=30,
+    ).map("".join)
+)
+@settings(max_examples=300, deadline=None)
+def test_any_text_loads_or_is_refused_by_line(text: str) -> None:
+    try:
+        found = parse(text)
+    except InputError as error:
+        if ".env:" in str(error):
+            return
+        raise
+    assert not any("\0" in name + value for name, value in found.items())

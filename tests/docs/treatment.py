@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.docs.markdown import Step
 
-QUICK = {"--interval": "0.01", "--scenarios": "support_a"}
+QUICK = {"--interval": "0.05", "--scenarios": "support_a"}
 """Real-time passes over a service go at this pace and over one scenario, unless the page says
 otherwise: 480 requests at 2 s take 16 minutes."""
 
