@@ -78,7 +78,7 @@ def plan(step: Step) -> Plan:
         command in NAMES_ONLY or any(_PLACEHOLDER.fullmatch(word) for word in words)
     ):
         return Plan("name", words)
-    if words[1:2] == ("serve",):
+    if words[1:2] in {("serve",), ("watch",)}:
         return Plan("serve", words + SERVE)
     if words[1:2] == ("run",):
         return _run(words)

@@ -240,7 +240,7 @@ class Page:
             _stop(server)
             return Outcome(problem=f"no address in {first!r}")
         connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=60)
-        connection.request("GET", "/health")
+        connection.request("GET", "/health" if work.words[1] == "serve" else "/")
         health = connection.getresponse().status
         connection.close()
         if keep:
@@ -249,7 +249,7 @@ class Page:
             self._ports["8480" if printed == "0" else printed] = found[1]
         else:
             _stop(server)
-        return Outcome(problem="" if health == 200 else f"/health: status {health}", output=first)
+        return Outcome(problem="" if health == 200 else f"status {health}", output=first)
 
 
 @cache

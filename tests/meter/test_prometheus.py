@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import socket
 import subprocess
@@ -79,6 +80,43 @@ def test_the_documented_rules_are_valid_and_do_what_they_say() -> None:
             ["promtool", *command], cwd=EXAMPLE, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def dashboard() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((EXAMPLE / "dashboard.json").read_text())
+    return found
+
+
+def queries() -> list[str]:
+    """Every query of the dashboard, with Grafana's variables filled in as Grafana fills them."""
+    return [
+        target["expr"].replace("$meter", ".*").replace("$__rate_interval", "1m")
+        for panel in dashboard()["panels"]
+        for target in panel["targets"]
+    ]
+
+
+def test_the_dashboard_is_put_together_as_grafana_wants_it() -> None:
+    """Its own schema checker is not at hand; these are the rules that a broken import breaks."""
+    found = dashboard()
+    assert {"title", "uid", "schemaVersion", "panels", "templating", "time"} <= found.keys()
+    assert len({panel["id"] for panel in found["panels"]}) == len(found["panels"])
+    cells: set[tuple[int, int]] = set()
+    for panel in found["panels"]:
+        place = panel["gridPos"]
+        assert 0 <= place["x"] <= place["x"] + place["w"] <= 24
+        mine = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not mine & cells, f"{panel['title']} lies over another panel"
+        cells |= mine
+        assert panel["type"] in {"stat", "timeseries"}
+        assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
+    names = {variable["name"] for variable in found["templating"]["list"]}
+    used = set(re.findall(r"\$\{?(\w+)", json.dumps(found)))
+    assert used - names == {"__rate_interval", "__all"}
 
 
 def free_port() -> int:
@@ -214,5 +252,7 @@ def test_promql_says_what_the_log_says(watched: Watched) -> None:
             right = shares.format(function, component, RIGHT, reach)
             judged = shares.format(function, component, 'class!="unjudged"', reach)
             assert watched.value(f"{right} / {judged}") == pytest.approx(in_force, abs=near)
+    for expression in queries():
+        assert watched.query(expression), f"the dashboard asks for nothing: {expression}"
     assert watched.query("sdb_meter_errors_total > 0") == []
     assert watched.query("sdb_log_lost_rows_total > 0") == []

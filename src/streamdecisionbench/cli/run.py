@@ -80,11 +80,15 @@ def run(
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="progress as JSON lines on standard output")
     ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="show it on a local page, also after its end")
+    ] = False,
 ) -> None:
     """Record a component over a suite: publish states in real time, write down what happens."""
     import sys
     from contextlib import nullcontext, redirect_stdout
 
+    from streamdecisionbench.cli.watch import watching
     from streamdecisionbench.components.providers.dotenv import load
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.recording.progress import choose_progress
@@ -134,10 +138,14 @@ def run(
     )
     progress = choose_progress(quiet=quiet, jsonl=jsonl)
     # A component that prints must not break up the lines a program reads.
-    with redirect_stdout(sys.stderr) if jsonl else nullcontext():
-        outcomes = launch(request, lambda estimates: _confirm(estimates, yes=yes), progress)
-    for outcome in outcomes:
-        _report(outcome, quiet=quiet, jsonl=jsonl)
+    shown = out if passes == 1 else out / "pass-1"
+    with watching(shown, data) if watch else nullcontext(None) as page:
+        with redirect_stdout(sys.stderr) if jsonl else nullcontext():
+            outcomes = launch(request, lambda estimates: _confirm(estimates, yes=yes), progress)
+        for outcome in outcomes:
+            _report(outcome, quiet=quiet, jsonl=jsonl)
+        if page is not None and outcomes[-1].status == "complete":
+            page.stay()
     if outcomes[-1].status != "complete":
         raise typer.Exit(130)
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +17,7 @@ from streamdecisionbench.errors import InputError
 if TYPE_CHECKING:
     from streamdecisionbench.report.watch.source import Source
 
-__all__ = ["register"]
+__all__ = ["Page", "register", "watching"]
 
 
 def register(app: typer.Typer) -> None:
@@ -40,9 +45,46 @@ def watch(
     asyncio.run(_watch(open_source(source, data), port))
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The page of a recording that is being made, served by a process of its own."""
+
+    process: subprocess.Popen[str]
+    address: str
+
+    def stay(self) -> None:
+        """Until somebody has seen enough."""
+        typer.echo(f"the page stays on {self.address} (stop with Ctrl-C)", err=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            self.process.wait()
+
+
+@contextlib.contextmanager
+def watching(folder: Path, data: Path | None) -> Iterator[Page]:
+    """`sdb watch` beside a recording: whoever looks costs the recorder no time."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "streamdecisionbench.cli.main", "watch", str(folder)]
+    command += ["--port", "0", *(["--data", str(data)] if data else [])]
+    # In a session of its own: an interrupt that ends the recording leaves the page.
+    process = subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        line = process.stdout.readline() if process.stdout else ""
+        words = [word for word in line.split() if word.startswith("http://")]
+        if not words:
+            raise InputError(
+                "the page could not be served", fix=f"try `sdb watch {folder}` on its own"
+            )
+        typer.echo(line.rstrip(), err=True)
+        yield Page(process, words[0])
+    finally:
+        process.terminate()
+        process.wait()
+
+
 async def _watch(source: Source, port: int) -> None:
     import asyncio
-    import contextlib
 
     try:
         from streamdecisionbench.components.serving.listening import listen, stop_signal

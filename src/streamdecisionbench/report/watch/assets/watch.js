@@ -35,12 +35,14 @@ sdb.section('streams', sdb.data.pooled ? 'Streams' : 'Scenarios', null, h('div',
 sdb.section('history', 'Running score', 'In-force accuracy over all that was observed, as it developed.', h('div', { class: 'chart', id: 'history-chart' }), h('p', { class: 'summary', id: 'history-text' }));
 sdb.section('latency', 'Latency', 'Seconds until an answer, log scale. Box: middle half; thick: 5th to 95th percentile; thin: all; mark: median.', h('div', { id: 'latency-strips' }));
 
+/* A decision in a block: of a recording its values alone, there is no room for the questions. */
+const inBlock = (text) => (sdb.data.pooled ? text : text.replace(/(^| · )[^:·]+: /g, '$1'));
 const newest = () => RIGHT_NOW.moment.order[RIGHT_NOW.moment.order.length - 1];
 const shownStream = () => RIGHT_NOW.streams.get(RIGHT_NOW.chosen) || RIGHT_NOW.streams.get(newest());
 const windowOf = (stream, width) => ({ from: stream.from, to: Math.max(stream.to, stream.from + 1e-9), width });
 const rowValue = (stream, lane) => sdb.percent(inForceOf(lane.seconds));
 const pieceBlocks = (window, lane) => lane.pieces.map(([from, to, kind, , text]) => sdb.block(window, from, to,
-  { class: `piece k-${sdb.classByColumn[kind].key}` }, text && sdb.wide(window, from, to, 52) && h('span', { class: 'block-text' }, text)));
+  { class: `piece k-${sdb.classByColumn[kind].key}` }, text && sdb.wide(window, from, to, 52) && h('span', { class: 'block-text' }, inBlock(text))));
 
 const choose = (id) => {
   Object.assign(RIGHT_NOW, { chosen: id, cursor: null, row: 0, window: null });
@@ -53,7 +55,7 @@ const drawScore = () => {
     const { bar, update } = sdb.classBar();
     update(part.classes);
     const item = itemOf(part.name);
-    return h('div', { class: 'score-row', 'data-component': part.name }, h('div', { class: 'who' }, sdb.swatch(item), sdb.nameOf(item), ...sdb.badges(item)),
+    return h('div', { class: 'score-row', 'data-component': part.name }, h('div', { class: 'who' }, sdb.swatch(item), h('bdi', {}, part.name), ...sdb.badges(item)),
       h('div', { class: 'big num' }, part.in_force === null ? '–' : `${sdb.percent(part.in_force)} %`), bar,
       h('div', { class: 'facts' }, [
         `${sdb.fixed(part.observed_s, 1)} s observed`, sdb.plural(part.streams, sdb.data.pooled ? 'stream' : 'scenario'),
@@ -71,7 +73,7 @@ const drawLanes = () => {
   const window = RIGHT_NOW.window ? { ...RIGHT_NOW.window, width: whole.width } : whole;
   laneTitle.replaceChildren(h('bdi', {}, stream.title), h('span', { class: 'muted' }, ` ${stream.id === stream.title ? '' : `${stream.id} · `}${sdb.plural(stream.states, 'state')}${stream.open ? ' · running' : ''}`));
   const reference = sdb.track(stream.reference.map(([from, to, text], i) => sdb.block(window, from, to, { class: `ref${i % 2 ? ' odd' : ''}` },
-    text !== null && sdb.wide(window, from, to, 30) && h('span', { class: 'block-text' }, text))));
+    text !== null && sdb.wide(window, from, to, 30) && h('span', { class: 'block-text' }, inBlock(text)))));
   const rows = stream.lanes.map((lane) => {
     const item = itemOf(lane.component);
     return sdb.laneRow('component', [sdb.swatch(item), sdb.nameOf(item), ...sdb.badges(item, true)], rowValue(stream, lane), sdb.track(pieceBlocks(window, lane)));

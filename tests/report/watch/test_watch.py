@@ -1,0 +1,259 @@
+"""The live page: its sources, its numbers, and the page itself while something runs."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.meter import DecisionLog, Meter
+from streamdecisionbench.report.watch.growing_file import GrowingFile
+from streamdecisionbench.report.watch.moment import Watcher
+from streamdecisionbench.report.watch.source import open_source
+from streamdecisionbench.scoring.classes import ALL_CLASSES
+from tests.cli.command import sdb
+from tests.meter import plain, written
+from tests.meter.test_counters import drive, ticking
+from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
+
+SDB = [sys.executable, "-m", "streamdecisionbench.cli.main"]
+SCENARIOS = "support_a,presenter_a,presenter_b"
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("watch") / "run"
+    done = sdb("run", "simulated:astra-low", "--clock", "virtual", "--scenarios", SCENARIOS,
+               "--out", out, "--quiet")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def seen(path: Path) -> dict[str, Any]:
+    watcher = Watcher(open_source(path))
+    watcher.look()
+    return watcher.moment()
+
+
+def in_force_by_score(folder: Path) -> dict[str, Any]:
+    done = sdb("score", folder, "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)["recordings"][0]
+    return found
+
+
+def test_a_finished_recording_has_the_score_that_sdb_score_prints(recording: Path) -> None:
+    moment = seen(recording)
+    (component,) = moment["components"]
+    wanted = in_force_by_score(recording)["overall"]
+    assert component["in_force"] == pytest.approx(wanted["in_force"], abs=1e-12)
+    for name, share in zip(ALL_CLASSES, component["classes"], strict=True):
+        assert share == pytest.approx(wanted["classes"].get(name, 0.0), abs=1e-12)
+    assert moment["facts"]["status"] == "complete"
+    assert moment["facts"]["simulated"] is True
+    assert [stream["open"] for stream in moment["changed"]] == [False] * 3
+
+
+def test_at_any_moment_the_score_is_that_of_the_events_so_far(
+    recording: Path, tmp_path: Path
+) -> None:
+    """Lines are added one by one; what is shown equals the plain definition on those lines."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    run = json.loads((recording / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**run, "status": "running"}))
+    lines = (recording / "events.jsonl").read_text().splitlines(keepends=True)
+    watcher = Watcher(open_source(folder))
+    from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+
+    suite = read_suite(builtin_suite_path())
+    with (folder / "events.jsonl").open("a") as log:
+        for number, line in enumerate(lines):
+            log.write(line[:40])
+            log.flush()
+            watcher.look()
+            log.write(line[40:])
+            log.flush()
+            watcher.look()
+            if number % 97 != 60:
+                continue
+            for stream in watcher.moment()["changed"]:
+                scenario = suite.scenarios[stream["id"]]
+                right = [str(d) for d in scenario.reference()]
+                happened = []
+                for event in map(json.loads, lines[: number + 1]):
+                    if event["episode_id"] != stream["id"]:
+                        continue
+                    t = event["t"]
+                    if event["kind"] == "release":
+                        happened.append(
+                            (event["release_s"], 0, plain.Happened("publish", event["release_s"]))
+                        )
+                    if event["kind"] == "response":
+                        said = str(scenario.decision_spec.compose(event["pred"]))
+                        at = (
+                            event["release_s"]
+                            + event["actual_recorded_s"]
+                            - event["attempts"][-1]["started_s"]
+                        )
+                        happened.append((at, 1, plain.Happened("answer", at, t, said)))
+                events = [h for *_, h in sorted(happened, key=lambda x: x[:2])]
+                events = [e for e in events if e.at < stream["to"] or e.kind == "publish"]
+                events += [plain.Happened("end", stream["to"])]
+                events += [plain.Happened("judge", stream["to"], k, r) for k, r in enumerate(right)]
+                wanted = plain.seconds(events, stream["to"], closed=True)
+                (lane,) = stream["lanes"]
+                found = dict(zip(ALL_CLASSES, lane["seconds"], strict=True))
+                assert found == pytest.approx(wanted, abs=1e-6), (number, stream["id"])
+
+
+def test_a_meters_log_has_the_seconds_the_meter_counted(tmp_path: Path) -> None:
+    meter = Meter("test", clock=ticking(), shadows=("candidate",))
+    DecisionLog(meter, tmp_path, max_bytes=20_000)
+    for k in range(5):
+        drive(meter, f"call-{k}", k, 30)
+    meter.close()
+    moment = seen(tmp_path)
+    assert {part["name"] for part in moment["components"]} == {"applied", "candidate"}
+    for part in moment["components"]:
+        seconds = meter.seconds(part["name"])
+        shares = {name: value / sum(seconds.values()) for name, value in seconds.items()}
+        found = dict(zip(ALL_CLASSES, part["classes"], strict=True))
+        assert found == pytest.approx(shares, abs=1e-9)
+        assert part["in_force"] == pytest.approx(meter.in_force(part["name"]), abs=1e-9)
+    assert moment["streams"] == len(written.streams(tmp_path)) / 2
+
+
+def test_a_file_is_read_on_where_it_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    file = GrowingFile(path)
+    assert file.new_lines() == ([], False)
+    path.write_bytes(b"one\ntw")
+    assert file.new_lines() == ([b"one"], False)
+    path.write_bytes(b"one\ntwo\nthree\n")
+    assert file.new_lines() == ([b"two", b"three"], False)
+    path.write_bytes(b"other\ntwo\nthree\nfour\n")
+    assert file.new_lines() == ([b"other", b"two", b"three", b"four"], True)
+    path.write_bytes(b"x\n")
+    assert file.new_lines() == ([b"x"], True)
+    path.unlink()
+    assert file.new_lines() == ([], True)
+
+
+@pytest.mark.parametrize("what", ["file.txt", "folder", "nowhere/at/all"])
+def test_what_cannot_be_watched_is_said(what: str, tmp_path: Path) -> None:
+    (tmp_path / "file.txt").write_text("x")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "notes.txt").write_text("x")
+    with pytest.raises(InputError, match="give the folder of a recording"):
+        open_source(tmp_path / what)
+    assert sdb("watch", tmp_path / what).returncode == 2
+
+
+@contextmanager
+def watch(source: Path) -> Iterator[str]:
+    process = subprocess.Popen(
+        [*SDB, "watch", str(source), "--port", "0"],
+        stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    assert process.stdout is not None
+    found = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
+    assert found
+    yield found[0]
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+    assert process.returncode == 0
+
+
+def test_only_this_machine_is_served(recording: Path) -> None:
+    with watch(recording) as address:
+        port = int(address.rpartition(":")[2])
+        for host, status in (("127.0.0.1", 200), ("localhost", 200), ("evil.example", 400)):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            connection.putrequest("GET", "/", skip_host=True)
+            connection.putheader("Host", host)
+            connection.endheaders()
+            assert connection.getresponse().status == status
+
+
+def shown(browser: Browser, wanted: str, seconds: float = 60) -> None:
+    """Waits until an expression holds in the page."""
+    end = time.monotonic() + seconds
+    while not browser.run(wanted):
+        assert time.monotonic() < end, (wanted, browser.seen.errors)
+        time.sleep(0.2)
+
+
+BIG = "document.querySelector('.score-row .big')?.textContent"
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason=NO_BROWSER)
+def test_the_page_while_a_run_goes_on(recording: Path, tmp_path: Path) -> None:
+    """From before the recording to after it, through a restart; numbers are those of sdb score."""
+    folder = tmp_path / "run"
+    lines = (recording / "events.jsonl").read_text().splitlines(keepends=True)
+    run = json.loads((recording / "run.json").read_text())
+    with watch(folder) as address, Browser() as browser:
+        browser.call("Page.navigate", url=address + "/")
+        shown(browser, "document.querySelector('.watch-state')?.textContent === 'waiting'")
+        folder.mkdir()
+        (folder / "run.json").write_text(json.dumps({**run, "status": "running"}))
+        (folder / "events.jsonl").write_text("".join(lines[:200]))
+        shown(browser, "document.querySelector('.watch-state.running') !== null")
+        shown(browser, f"/[0-9.]+ %/.test({BIG})")
+        (component,) = seen(folder)["components"]
+        assert browser.run(BIG) == f"{100 * component['in_force']:.1f} %"
+        # The recorder was killed and starts again, writing its log anew.
+        shutil.rmtree(folder)
+        shutil.copytree(recording, folder)
+        shown(browser, "document.querySelector('.watch-state.complete') !== null")
+        wanted = in_force_by_score(folder)["overall"]["in_force"]
+        shown(browser, f"{BIG} === '{100 * wanted:.1f} %'")
+        assert browser.run("document.querySelectorAll('.stream-row').length") == 3
+        # The keyboard: another scenario, a cursor with its read-out.
+        browser.run("document.getElementById('lane-plot').focus()")
+        before = browser.run("document.querySelector('.lane-title').textContent")
+        browser.press("PageUp")
+        assert browser.run("document.querySelector('.lane-title').textContent") != before
+        browser.press("ArrowRight", times=3)
+        assert browser.run("!document.getElementById('tip').hidden")
+        assert "seconds" in browser.run("document.getElementById('say').textContent")
+        for width, theme in ((1280, "light"), (1280, "dark"), (360, "light")):
+            browser.resize(width, 900)
+            browser.theme(theme)
+            browser.settle()
+            assert browser.run("document.documentElement.scrollWidth") <= width
+        assert browser.seen.errors == []
+        assert {url.split("/")[2] for url in browser.seen.requests} == {address.split("/")[2]}
+
+
+def test_run_with_watch_serves_its_page_and_leaves_it(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*SDB, "run", "simulated:jev", "--clock", "virtual", "--scenarios", "support_a",
+         "--out", str(tmp_path / "run"), "--quiet", "--watch"],
+        stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    assert process.stderr is not None
+    found = re.search(r"http://127\.0\.0\.1:(\d+)", process.stderr.readline())
+    assert found
+    while "stays on" not in process.stderr.readline():
+        pass
+    connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=30)
+    connection.request("GET", "/")
+    assert connection.getresponse().status == 200
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+    assert process.returncode == 0
