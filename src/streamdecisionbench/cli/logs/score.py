@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -48,6 +49,10 @@ def score(
     quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-logs/1.")] = False,
     as_csv: Csv = False,
+    page: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write a page: groups, classes, day by day."),
+    ] = None,
 ) -> None:
     """Score a decision log: one row per state of a stream, answered when, decided what, right what.
 
@@ -58,30 +63,39 @@ def score(
 
     from streamdecisionbench.cli.logs.telling import telling
     from streamdecisionbench.cli.printing import Heading, dump, print_tables, require_one_form
+    from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.log_csv import csv_rows
+    from streamdecisionbench.logs.log_sums import DAY
     from streamdecisionbench.logs.score_log import score_log
+    from streamdecisionbench.report.page.log_page import log_page
     from streamdecisionbench.report.terminal.logs import difference_line, log_tables
-    from streamdecisionbench.suite.disk import read_text
+    from streamdecisionbench.suite.disk import read_text, write_text
 
     require_one_form(as_json, as_csv)
+    if page is not None and page.exists():
+        raise InputError("is there already", where=page, fix="remove it, or name another file")
+    asked: dict[str, Any] = {
+        "interval": interval,
+        "bounds": bounds,
+        "references": references,
+        "reference": reference,
+        "sql": None if sql is None else read_text(sql),
+        "sql_name": str(sql),
+        "allow_unusable": allow_unusable,
+        "seed": seed,
+        "resamples": resamples,
+        "engine": engine,
+        "master": master,
+        "memory": memory,
+    }
     with telling(quiet) as told:
-        found = score_log(
-            sources,
-            by=by or (),
-            interval=interval,
-            bounds=bounds,
-            references=references,
-            reference=reference,
-            sql=None if sql is None else read_text(sql),
-            sql_name=str(sql),
-            allow_unusable=allow_unusable,
-            seed=seed,
-            resamples=resamples,
-            engine=engine,
-            master=master,
-            memory=memory,
-            told=told,
-        )
+        found = score_log(sources, by=by or (), told=told, **asked)
+        if page is not None:
+            try:
+                daily = score_log(sources, by=DAY, told=told, **asked)
+            except InputError:
+                daily = None  # times in seconds have no day
+            write_text(page, log_page(found, daily))
     if as_json:
         dump(found.to_json())
         return
