@@ -140,3 +140,17 @@ def test_help_names_the_commands() -> None:
     assert done.returncode == 0
     for command in ("score", "validate", "import", "suite"):
         assert command in done.stdout
+
+
+def test_the_folder_of_several_passes_is_scored_as_passes(tmp_path: Path) -> None:
+    done = sdb(
+        "run", "simulated:jev", "--clock", "virtual", "--scenarios", "support_a", "--passes", "2",
+        "--out", tmp_path / "out", "--quiet",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = sdb("score", tmp_path / "out")
+    assert said.returncode == 0, said.stderr
+    assert "2 passes at 2 s" in said.stdout
+    assert "mean" in said.stdout
+    assert "95 %*" in said.stdout
+    assert max(map(len, said.stdout.splitlines())) <= 80

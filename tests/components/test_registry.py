@@ -129,3 +129,14 @@ def test_the_command_tells_a_bad_env_file(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert ".env:1" in done.stderr
     assert KEY not in done.stdout + done.stderr
+
+
+def test_ready_means_that_it_could_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "SDB_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    by_name = {status.provider: status for status in survey()}
+    assert by_name["baseline"].ready
+    assert by_name["openai"].installed
+    assert not by_name["openai"].ready
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    assert next(s for s in survey() if s.provider == "openai").ready

@@ -512,13 +512,44 @@ def test_lanes_by_keyboard_read_out_the_evidence(page: Browser, inputs: PageInpu
     reference = scenario.reference()
     change = next(i for i in range(1, scenario.n) if reference[i] != reference[i - 1])
     said = page.run("document.getElementById('say').textContent")
-    assert f"Step {change}, " in said or f"Step {change - 1}, " in said
-    page.press("ArrowRight")
-    said = page.run("document.getElementById('say').textContent")
+    assert f"Step {change}, " in said, "the state the change is in, not the one before"
     assert scenario.steps[change].evidence[0] in said
     first = page.run("document.querySelector('.lane.focused').textContent")
     page.press("ArrowDown")
     assert page.run("document.querySelector('.lane.focused').textContent") != first
+
+
+def test_a_tap_reads_out(page: Browser) -> None:
+    hidden = "document.getElementById('tip').hidden"
+    for place in (".lane.component .track", "#curves .chart"):
+        box = page.box(place)
+        page.settle()  # scrolling there hides what was read out before
+        page.run("sdb.hideTip()")
+        at = [{"x": box["x"] + box["width"] * 0.4, "y": box["y"] + box["height"] / 2}]
+        page.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=at)
+        page.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        page.settle()
+        assert page.run(hidden) is False, place
+
+
+def test_charts_have_their_keys_and_stay_in_their_cards(page: Browser) -> None:
+    colours = page.run("document.querySelectorAll('#separability [aria-label=Colours] li').length")
+    assert colours == 3
+    page.box("#curves .chart")
+    past = page.run(
+        "[...document.querySelectorAll('.end-label')].filter(t => t.getBoundingClientRect().right >"
+        " t.closest('section').getBoundingClientRect().right).length"
+    )
+    assert past == 0
+    assert page.run("[sdb.seconds(0.00012), sdb.seconds(0.25)]") == ["0.00012", "0.25"]
+
+
+def test_a_small_screen_begins_with_the_answer(page: Browser) -> None:
+    page.resize(360, 740)
+    page.settle()
+    top = page.run("document.querySelector('.verdict').getBoundingClientRect().top + scrollY")
+    assert top < 330
+    page.resize(1280, 900)
 
 
 def test_lane_pieces_add_up_to_the_classes(page: Browser, inputs: PageInputs) -> None:

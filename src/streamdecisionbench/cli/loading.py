@@ -11,6 +11,7 @@ from streamdecisionbench.cli.printing import Heading
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.recording.writer import RUN_FILE
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.find_suite import find_suite
@@ -24,6 +25,7 @@ __all__ = [
     "load_suite",
     "open_runs",
     "parts_of",
+    "passes_in",
     "require_one_suite",
 ]
 
@@ -59,6 +61,7 @@ def load(
     The same recording twice would count twice where names are keys, so it is refused; `distinct` is
     false where two roles may be played by one.
     """
+    runs = [one for folder in runs for one in passes_in(folder)]
     if distinct:
         _require_distinct(runs)
     suites: dict[str, Suite] = {}
@@ -75,6 +78,14 @@ def load(
             for folder, (rec, suite) in zip(runs, loaded, strict=True)
         ]
     return loaded
+
+
+def passes_in(folder: Path) -> list[Path]:
+    """The recording itself, or of the folder that `sdb run --passes` made the passes in it."""
+    if (folder / RUN_FILE).exists() or not folder.is_dir():
+        return [folder]
+    found = [p for p in folder.glob("pass-*") if (p / RUN_FILE).is_file()]
+    return sorted(found, key=lambda p: (len(p.name), p.name)) or [folder]
 
 
 def parts_of(recording: Recording) -> list[Recording]:

@@ -18,7 +18,7 @@ from streamdecisionbench.analysis.numbers import fixed, percent
 from streamdecisionbench.analysis.result_table import Cell, Column, Table
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.plain_text import inert_cell
-from streamdecisionbench.report.terminal.scores import console
+from streamdecisionbench.report.terminal.scores import console, shared_signatures
 
 if TYPE_CHECKING:
     from streamdecisionbench.cli.loading import Subject
@@ -108,7 +108,7 @@ def print_tables(
         out.print(_rich(table))
         for note in table.notes:
             out.print(Text(note, style="dim"))
-    for line in _signatures(headings):
+    for line in shared_signatures([(h.name, h.signature) for h in headings]):
         out.print(Text(line, style="dim", overflow="fold"))
 
 
@@ -215,20 +215,6 @@ def _grouped(headings: Sequence[Heading]) -> dict[str, list[str]]:
         for note in heading.notes:
             found.setdefault(note, []).append(heading.name)
     return found
-
-
-def _signatures(headings: Sequence[Heading]) -> list[str]:
-    """What all signatures share once, and what is each recording's own."""
-    every = [heading.signature.split() for heading in headings]
-    if len(every) < 2:
-        return [f"{h.name}  {h.signature}" for h in headings]
-    shared = [word for word in every[0] if all(word in words for words in every)]
-    own = [
-        f"{heading.name}  {' '.join(rest)}"
-        for heading, words in zip(headings, every, strict=True)
-        if (rest := [word for word in words if word not in shared])
-    ]
-    return [" ".join(shared), *own]
 
 
 def _rich(table: Table) -> RichTable:

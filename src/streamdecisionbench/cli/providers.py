@@ -27,13 +27,15 @@ def providers(
     if json_output:
         from streamdecisionbench.cli.printing import dump
 
-        dump([asdict(s) for s in statuses])
+        dump([{**asdict(s), "ready": s.ready} for s in statuses])
         return
     import textwrap
 
     indent = " " * 4
     for status in statuses:
-        mark = "ready" if status.installed else "missing"
+        mark = "ready" if status.ready else "no key" if status.installed else "missing"
+        if mark == "no key":
+            mark += f": set {' or '.join(status.needs)}"
         print(f"{status.provider}: {mark}")
         details = [f"{package} {version}" for package, version in status.versions.items()]
         details += [

@@ -206,6 +206,7 @@ def _report(outcome: Outcome, *, quiet: bool, jsonl: bool) -> None:
         f" release lag p99 {lag.get('p99', 0):g} ms,"
         f" dispatch wait {summary.get('dispatch_wait_total_s', 0):.2f} s in all"
     )
+    typer.echo(f"next: sdb score {outcome.folder}")
     if lag.get("p99", 0) > _LATE_MS:
         typer.echo(
             "note: states were published late. A busy machine delays the clock, and so does a component"

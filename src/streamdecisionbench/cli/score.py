@@ -56,9 +56,16 @@ def score(
     """
     from dataclasses import asdict
 
+    from streamdecisionbench.analysis.repeats import repeats, repeats_table
     from streamdecisionbench.cli.courses import costs_for
-    from streamdecisionbench.cli.loading import Subject, load, parts_of
-    from streamdecisionbench.cli.printing import csv_writer, decision_text, dump, require_one_form
+    from streamdecisionbench.cli.loading import Subject, load, parts_of, passes_in
+    from streamdecisionbench.cli.printing import (
+        csv_writer,
+        decision_text,
+        dump,
+        print_tables,
+        require_one_form,
+    )
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.scoring.answers import mistakes as find_mistakes
     from streamdecisionbench.scoring.score import score as rate
@@ -112,6 +119,12 @@ def score(
             out.print(screen(one, by_scenario=by == "scenario", width=min(out.width, 80)))
     if len(scores) > 1:
         out.print(ranking(scores))
+        for folder in runs:
+            names = {str(p) for p in passes_in(folder)} if len(passes_in(folder)) > 1 else set()
+            passes = [s for s, (r, _) in zip(scores, loaded, strict=True) if str(r.path) in names]
+            if len(passes) > 1:
+                out.print()
+                print_tables([repeats_table(repeats(passes))])
         for line in _cautions(opened):
             out.print(f"! {line}", style="bold yellow")
     if rules:

@@ -54,7 +54,15 @@ class ProviderStatus:
     install: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     environment: dict[str, bool] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    """Variables without which it cannot be asked; one of several will do."""
     source: str = "built in"
+
+    @property
+    def ready(self) -> bool:
+        """Installed, and a key is at hand where one is needed."""
+        keyed = any(self.environment.get(name) for name in (*self.needs, "SDB_API_KEY"))
+        return self.installed and (not self.needs or keyed)
 
 
 PROVIDERS: dict[str, Provider] = {
@@ -191,6 +199,7 @@ def survey() -> list[ProviderStatus]:
                     variable: bool(os.environ.get(variable, "").strip())
                     for variable in (*provider.environment, *provider.optional)
                 },
+                needs=provider.environment,
             )
         )
     for entry in _entry_points():

@@ -16,7 +16,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.analyses import DRAWS, Findings, Say, find
-from streamdecisionbench.report.figures.figure import FORMATS, Figure, render, require_drawing
+from streamdecisionbench.report.figures.figure import FORMATS, Figure, can_draw, render
 from streamdecisionbench.report.figures.figure import to_csv as figure_csv
 from streamdecisionbench.report.folder import fill, require_usable
 from streamdecisionbench.report.markdown import markdown
@@ -57,7 +57,9 @@ def write_report(
 ) -> Report:
     """Everything `sdb report` makes, in `out`. `prices` names a price table of one's own."""
     require_usable(out)
-    require_drawing()
+    drawn = can_draw()
+    if not drawn:
+        say("no figures: pip install 'streamdecisionbench[report]' adds them")
     price_list = read_prices(prices)
     say(f"scoring {len(loaded)} recording(s)")
     material = make_material(loaded, interval=interval, bounds=bounds)
@@ -67,7 +69,7 @@ def write_report(
     say("tables")
     tables = make_tables(material, findings)
     say("figures")
-    figures = make_figures(material, findings)
+    figures = make_figures(material, findings) if drawn else []
     files: dict[str, bytes] = {}
     for table in tables:
         files[f"tables/{table.name}.tex"] = to_latex(table).encode()

@@ -15,7 +15,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.plain_text import inert_cell, visible
 from streamdecisionbench.report.figures.pdf import canonical
 
-__all__ = ["FORMATS", "Figure", "parse_formats", "render", "require_drawing", "to_csv"]
+__all__ = ["FORMATS", "Figure", "can_draw", "parse_formats", "render", "to_csv"]
 
 FORMATS = ("svg", "png", "pdf")
 
@@ -50,15 +50,11 @@ def parse_formats(text: str) -> tuple[str, ...]:
     return tuple(name for name in FORMATS if name in asked)
 
 
-def require_drawing() -> None:
-    """Says what to install where the drawing libraries are missing."""
+def can_draw() -> bool:
+    """Whether the drawing libraries of the extra `report` are installed."""
     from importlib.util import find_spec
 
-    if find_spec("altair") is None or find_spec("vl_convert") is None:
-        raise InputError(
-            "figures need altair and vl-convert-python, which are not installed",
-            fix="pip install 'streamdecisionbench[report]'",
-        )
+    return find_spec("altair") is not None and find_spec("vl_convert") is not None
 
 
 def render(figure: Figure, formats: Sequence[str] = FORMATS) -> dict[str, bytes]:

@@ -8,12 +8,15 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from streamdecisionbench.analysis.bootstrap import Sampling, bootstrap
 from streamdecisionbench.analysis.numbers import fixed, percent
+from streamdecisionbench.analysis.steps import shares_by_step_over
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.score import Level, Score, Shares
+from streamdecisionbench.scoring.timeline import Flat
 from streamdecisionbench.suite.scenario import FAMILIES
 
-__all__ = ["class_bar", "ranking", "screen"]
+__all__ = ["class_bar", "ranking", "screen", "shared_signatures"]
 
 
 def screen(score: Score, *, by_scenario: bool = False, width: int = 80) -> RenderableType:
@@ -44,9 +47,10 @@ def ranking(scores: Sequence[Score]) -> RenderableType:
     for heading in ("#", "recording"):
         table.add_column(heading, justify="right" if heading == "#" else "left", overflow="fold")
     for heading in (
-        "AUC", f"at {first.interval:g} s", "untimed", "oracle", "U_cur", "stale", "judgm.", "p50 s",
+        "AUC*", "95 %*", f"at {first.interval:g} s", "untimed", "oracle*", "stale*", "judgm.*",
+        "p50 s",
     ):  # fmt: skip
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     ordered = sorted(scores, key=lambda s: (-s.log_auc, s.name))
     for place, score in enumerate(ordered, start=1):
         over = score.overall.integrated
@@ -55,23 +59,45 @@ def ranking(scores: Sequence[Score]) -> RenderableType:
             str(place),
             score.name + mark,
             percent(score.log_auc),
+            _interval(score),
             percent(score.in_force),
             percent(score.untimed),
             percent(over.oracle),
-            percent(over.u_current),
             percent(over.stale + over.no_decision),
             percent(over.judgment + over.compound),
             fixed(score.latency.p50 if score.latency else None, 2),
         )
     notes: list[RenderableType] = [
         Text(
-            "AUC, oracle, U_cur, stale (with no decision) and judgm. (with compound) are"
-            " integrated over the bounds.",
+            f"* integrated over {first.bounds.text()}; stale with no decision, judgm. with"
+            " compound. 95 %: bootstrap over blocks of steps.",
             style="dim",
         )
     ]
-    notes += [Text(f"{s.name}  {s.signature}", style="dim", overflow="fold") for s in ordered]
+    signatures = shared_signatures([(s.name, s.signature) for s in ordered])
+    notes += [Text(line, style="dim", overflow="fold") for line in signatures]
     return Group(table, *notes)
+
+
+def shared_signatures(named: Sequence[tuple[str, str]]) -> list[str]:
+    """What all signatures share once, and what is each recording's own."""
+    every = [signature.split() for _, signature in named]
+    if len(every) < 2:
+        return [f"{name}  {signature}" for name, signature in named]
+    shared = [word for word in every[0] if all(word in words for words in every)]
+    own = [
+        f"{name}  {' '.join(rest)}"
+        for (name, _), words in zip(named, every, strict=True)
+        if (rest := [word for word in words if word not in shared])
+    ]
+    return [" ".join(shared), *own]
+
+
+def _interval(score: Score) -> str:
+    """The 95 % bootstrap interval of the integrated score."""
+    column = shares_by_step_over(Flat(score.parts), score.bounds)[:, None]
+    found = bootstrap(score.parts, column, Sampling())[0]
+    return f"{percent(found.low)}–{percent(found.high)}"
 
 
 def class_bar(shares: Shares, width: int) -> Text:

@@ -30,6 +30,12 @@ sdb.shareRange = (values) => {
 /* A hand sets an interval for which there is an answer; any other can be typed. */
 sdb.snap = (interval) => sdb.answerAt(interval)?.d ?? Number(interval.toPrecision(3));
 
+const pen = document.createElement('canvas').getContext('2d');
+const textWidth = (text) => {
+  pen.font = `550 12px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+};
+
 let clips = 0;
 const MOST_LABELS = 8;
 const LABEL_GAP = 15;
@@ -58,7 +64,7 @@ sdb.paceChart = ({ title, height, series, range, labelled }) => {
     const list = series();
     const named = labelled && width > 700 ? list.filter((s) => !s.faint) : [];
     const direct = named.length > 0 && named.length <= MOST_LABELS;
-    margin.right = direct ? 150 : 14;
+    margin.right = direct ? Math.ceil(Math.max(...named.map((s) => textWidth(s.label)))) + 16 : 14;
     const [low, high] = range ? range() : sdb.shareRange(list.map((s) => s.values));
     const x = sdb.paceScale(margin.left, width - margin.right);
     const y = sdb.linear(low, high, height - margin.bottom, margin.top);
@@ -144,9 +150,9 @@ sdb.paceChart = ({ title, height, series, range, labelled }) => {
   const leave = () => { held = false; };
   host.addEventListener('pointerup', leave);
   host.addEventListener('pointercancel', leave);
-  host.addEventListener('pointerleave', () => {
+  host.addEventListener('pointerleave', (event) => {
     held = false;
-    sdb.hideTip();
+    if (event.pointerType !== 'touch') sdb.hideTip();
     if (frame) frame.hair.setAttribute('visibility', 'hidden');
   });
   sdb.fit(host, (w) => { width = w; draw(); });

@@ -18,6 +18,9 @@ sdb.percent = (share, digits = 1) =>
 /* Six significant digits without trailing zeros: Python's %g for the numbers that occur here. */
 sdb.short = (value) => String(Number(value.toPrecision(6)));
 
+/* Seconds with the digits that matter: two decimals, or two digits where those would be zeros. */
+sdb.seconds = (value) => (value > 0 && value < 0.01 ? String(Number(value.toPrecision(2))) : sdb.fixed(value, 2));
+
 sdb.count = (value) => value === null || value === undefined ? '–' : String(value).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 
 sdb.plural = (n, one, many = `${one}s`) => `${sdb.count(n)} ${n === 1 ? one : many}`;

@@ -106,6 +106,10 @@ sdb.laneInput = ({ plot }) => {
     if (event.button !== 0 || !overTracks(event)) return;
     pressed = tickAt(event);
     plot.setPointerCapture(event.pointerId);
+    lanes.cursor = pressed;
+    lanes.row = rowAt(event);
+    sdb.placeCursor();
+    sdb.tip(readOutNodes(sdb.instant(lanes.cursor, lanes.row)), event.clientX, event.clientY);
   });
   plot.addEventListener('pointerup', (event) => {
     if (pressed === null) return;
@@ -115,7 +119,7 @@ sdb.laneInput = ({ plot }) => {
     if (b - a > (lanes.to - lanes.from) / 60) sdb.showTicks(a, b);
   });
   plot.addEventListener('pointercancel', () => { pressed = null; brush().hidden = true; });
-  plot.addEventListener('pointerleave', () => { if (pressed === null) sdb.hideTip(); });
+  plot.addEventListener('pointerleave', (event) => { if (pressed === null && event.pointerType !== 'touch') sdb.hideTip(); });
   plot.addEventListener('blur', sdb.hideTip);
   plot.addEventListener('dblclick', () => sdb.showTicks(0, Infinity));
   plot.addEventListener('wheel', (event) => {
@@ -141,8 +145,12 @@ sdb.laneInput = ({ plot }) => {
   };
   const change = (direction) => {
     const here = lanes.cursor ?? (direction > 0 ? -1 : Infinity);
-    const starts = sdb.segments(scenarioNow()).map((s) => s.step).filter((s) => (direction > 0 ? s > here + 1e-9 : s < here - 1e-2));
-    return starts.length ? (direction > 0 ? starts[0] : starts[starts.length - 1]) : here;
+    const starts = sdb.segments(scenarioNow()).map((s) => s.step).filter((s) => (direction > 0 ? s > here + 1e-9 : s < here - 2e-2));
+    if (!starts.length) return here;
+    const step = direction > 0 ? starts[0] : starts[starts.length - 1];
+    // States come a little after their tick: the cursor goes to where the change is really in force.
+    const row = lanes.rows[lanes.row];
+    return row ? Math.max(step, row.line.r[step] / row.line.tick + 1e-6) : step;
   };
   plot.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

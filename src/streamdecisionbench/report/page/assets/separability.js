@@ -17,9 +17,12 @@ sdb.separability = () => {
   const summary = h('p', { class: 'summary' });
   const key = h('ul', { class: 'shape-key', 'aria-label': 'Shapes' }, sdb.data.families.map((family, f) => h('li', {},
     svg('svg', { width: 14, height: 14, 'aria-hidden': 'true' }, SHAPES[f % SHAPES.length](7, 7, 4.5)), family.name)));
+  const colours = h('ul', { class: 'shape-key', 'aria-label': 'Colours' });
   let width = 0;
   const draw = () => {
     if (!width) return;
+    colours.replaceChildren(...sdb.shown().map((rec) => h('li', {}, svg('svg', { width: 14, height: 14, 'aria-hidden': 'true' },
+      svg('circle', { cx: 7, cy: 7, r: 4.5, style: { fill: sdb.look(rec).colour } })), rec.name, sdb.badges(rec, true))));
     const side = Math.min(width, 460);
     const m = { left: 40, right: 12, top: 10, bottom: 38 };
     const height = side - m.left - m.right + m.top + m.bottom;
@@ -56,7 +59,7 @@ sdb.separability = () => {
   };
   sdb.section('separability', 'Separability',
     'If judgment errors do not depend on timing, in-force accuracy A is the product of untimed accuracy U and oracle accuracy O, and points lie on the diagonal. Above it, timing is kinder than the product says; below, less kind.',
-    h('figure', { class: 'scatter-figure' }, host, h('div', {}, key, summary,
+    h('figure', { class: 'scatter-figure' }, host, h('div', {}, colours, key, summary,
       sdb.dataTable('Data table', ['interval', 'shown'], () => sdb.table(`Separability at ${sdb.short(sdb.state.interval)} s, %`,
         [{ label: 'Recording', text: true }, { label: 'scenario', text: true }, { label: 'U·O' }, { label: 'A' }, { label: 'A − U·O' }],
         points().map((p) => [p.rec.name + sdb.mark(p.rec), p.scenario.id, sdb.percent(p.product), sdb.percent(p.inForce), sdb.percent(p.inForce - p.product)]))))));
