@@ -37,6 +37,10 @@ def run(
     interval: Annotated[
         float | None, typer.Option(help="seconds per step (default: the suite's tick)")
     ] = None,
+    intervals: Annotated[
+        str | None,
+        typer.Option(help="a sweep: one recording per interval, e.g. 0.5,1,2,4, in OUT/interval-…"),
+    ] = None,
     passes: Annotated[int, typer.Option(help="record N passes into OUT/pass-1 … pass-N")] = 1,
     resume: Annotated[
         bool, typer.Option("--resume", help="go on with the recording in OUT")
@@ -121,6 +125,7 @@ def run(
         families=_names(families, "--families"),
         scenarios=_names(scenarios, "--scenarios"),
         interval_s=interval,
+        intervals=_numbers(intervals),
         passes=passes,
         resume=resume,
         overwrite=overwrite,
@@ -148,6 +153,17 @@ def run(
             page.stay()
     if outcomes[-1].status != "complete":
         raise typer.Exit(130)
+
+
+def _numbers(text: str | None) -> tuple[float, ...]:
+    from streamdecisionbench.errors import InputError
+
+    try:
+        return tuple(float(part) for part in _names(text, "--intervals"))
+    except ValueError:
+        raise InputError(
+            f"--intervals {text!r:.60} are no seconds", fix="for example --intervals 0.5,1,2,4"
+        ) from None
 
 
 def _names(text: str | None, option: str) -> tuple[str, ...]:

@@ -40,6 +40,8 @@ class RunRequest:
     families: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()
     interval_s: float | None = None
+    intervals: tuple[float, ...] = ()
+    """A sweep: one recording per interval, in `out/interval-…`."""
     passes: int = 1
     resume: bool = False
     overwrite: bool = False
@@ -90,7 +92,7 @@ def launch(
         _require_fresh(request, folders)
     for lane in lanes:
         _require_limits(lane, suite, chosen)
-    estimates = _estimates(lanes, suite, chosen, request.passes)
+    estimates = _estimates(lanes, suite, chosen, len(folders))
     if estimates and not confirm(estimates):
         raise InputError("nothing was recorded: the cost was not confirmed", fix="add --yes")
     secrets = [s for url in {None, *request.base_urls.values()} for s in secrets_at_hand(url)]
@@ -98,11 +100,13 @@ def launch(
     outcomes = []
     for index, folder in enumerate(folders):
         # A fresh component for every pass: none learns from the pass before.
-        lanes = lanes if index == 0 else _lanes(request, index)
+        again = 0 if request.intervals else index  # of a sweep only the pace differs
+        lanes = lanes if index == 0 else _lanes(request, again)
+        pace = request.intervals[index] if request.intervals else request.interval_s
         outcome = record(
             suite,
             lanes,
-            replace(settings, seed=request.seed + index),
+            replace(settings, seed=request.seed + again, interval_s=pace),
             folder,
             resume=request.resume,
             overwrite=request.overwrite,
@@ -192,6 +196,8 @@ def _extra(request: RunRequest, name: str) -> dict[str, str]:
 
 
 def _folders(request: RunRequest) -> list[Path]:
+    if request.intervals:
+        return [request.out / f"interval-{interval:g}" for interval in request.intervals]
     if request.passes == 1:
         return [request.out]
     return [request.out / f"pass-{k}" for k in range(1, request.passes + 1)]
@@ -199,7 +205,7 @@ def _folders(request: RunRequest) -> list[Path]:
 
 def _require_fresh(request: RunRequest, folders: Sequence[Path]) -> None:
     """Of several passes every folder; OUT itself then holds nothing but them."""
-    if request.passes > 1 and request.out.is_dir():
+    if len(folders) > 1 and request.out.is_dir():
         names = {folder.name for folder in folders}
         if any(path.name not in names for path in request.out.iterdir()):
             require_fresh(request.out)
@@ -209,6 +215,8 @@ def _require_fresh(request: RunRequest, folders: Sequence[Path]) -> None:
 
 def _require_same_passes(request: RunRequest) -> None:
     """One pass lies in OUT, several in folders below it: going on with one as the other mixes both."""
+    if request.intervals:
+        return
     if request.passes == 1 and (request.out / "pass-1").exists():
         raise InputError(
             "holds several passes",
@@ -249,7 +257,14 @@ def _require_sensible(request: RunRequest) -> None:
             "name one component, or a pair",
             fix="`sdb run provider:model …`, or `sdb run --fast A --slow B …`",
         )
+    if request.intervals and (request.interval_s is not None or request.passes > 1):
+        raise InputError(
+            "--intervals is a sweep of its own", fix="leave out --interval and --passes"
+        )
+    if len({f"{interval:g}" for interval in request.intervals}) < len(request.intervals):
+        raise InputError("--intervals names one twice", fix="name every interval once")
     for name, value in (
+        *(("--intervals", interval) for interval in request.intervals),
         ("--interval", request.interval_s),
         ("--timeout", request.timeout_s),
         ("--max-in-flight", request.max_in_flight),
@@ -263,12 +278,12 @@ def _require_sensible(request: RunRequest) -> None:
             "--header is for one component",
             fix="a header may hold a secret of one server: record a pair without it",
         )
-    interval = request.interval_s
-    if interval is not None and not SHORTEST_TICK_S <= interval <= LONGEST_TICK_S:
-        raise InputError(
-            f"--interval is {interval:g}",
-            fix=f"give seconds between {SHORTEST_TICK_S:g} and {LONGEST_TICK_S:g}",
-        )
+    for interval in (request.interval_s, *request.intervals):
+        if interval is not None and not SHORTEST_TICK_S <= interval <= LONGEST_TICK_S:
+            raise InputError(
+                f"--interval is {interval:g}",
+                fix=f"give seconds between {SHORTEST_TICK_S:g} and {LONGEST_TICK_S:g}",
+            )
 
 
 def _require_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:

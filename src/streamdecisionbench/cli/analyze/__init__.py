@@ -8,7 +8,7 @@ from streamdecisionbench.cli.group import add_group
 
 MODULES = (
     "network", "transitions", "paired", "pace", "sensitivity", "schedules", "separability",
-    "baselines", "cost", "repeats", "intervals", "window", "spells", "changes", "actions",
+    "baselines", "cost", "repeats", "repacing", "intervals", "window", "spells", "changes", "actions",
     "cost_of_error",
 )  # fmt: skip
 
