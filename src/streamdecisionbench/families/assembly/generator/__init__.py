@@ -48,9 +48,12 @@ def _open(pool: Pool[Product], script: Script, draws: Draws, seat: Seat) -> Open
     script.emit(
         say.badge_in(0, station.operator, "operator", station.public["id"], note="the operator")
     )
-    half = len(station.checks) // 2
-    finishes = ("destination", station.product.release[0]) in must
-    for check in station.checks[: half if finishes else draws.between(1, half - 1)]:
+    done = draws.between(1, len(station.checks) // 2 - 1)
+    if ("destination", station.product.release[0]) in must:
+        done = len(station.checks) // 2
+    elif ("next_step", station.product.stages[1][0]) in must:
+        done = 1
+    for check in station.checks[:done]:
         bench.result(check, True, "done before the session starts")
     bench.show("")
     return Opened(bench, partial(_draft, station, script), must)
@@ -65,7 +68,7 @@ def _must_show(station: Station, seat: Seat) -> frozenset[tuple[str, str]]:
     found = {("target", plan.target) for plan in plans}
     found |= {("method", plan.if_failed) for plan in plans}
     found |= (
-        {("method", "complete_missing")},
+        {("method", "complete_missing"), ("next_step", product.stages[1][0])},
         {("method", plan.if_damaged) for plan in product.checks if plan.if_damaged},
         {("destination", product.hold[0]), ("destination", product.roles[0][0])},
         {("destination", product.roles[1][0])},

@@ -61,6 +61,7 @@ def _earlier_run(session: Session, file: SourceFile, draws: Draws) -> dict[str, 
     failing = [Failing(t, session.other_file(file), session.new_error()) for t in old]
     failing.append(Failing(pinned, file, project.session["original_error"]))
     passed = [t for t in executed if t not in {f.test for f in failing}]
+    session.ever_passed.update(passed)
     session.outcome = dict.fromkeys(passed, "passed") | {f.test: "failed" for f in failing}
     session.blame = file
     if file.team == project.team:

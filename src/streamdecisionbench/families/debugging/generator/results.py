@@ -42,8 +42,9 @@ def _passed_before(session: Session) -> list[str]:
 
 
 def _not_new(session: Session) -> list[str]:
-    """Tests of the scope that would not count as newly failing."""
-    return [t for t in session.in_scope() if session.outcome.get(t) != "passed"]
+    """Tests of the scope that would not count as newly failing; first those that passed long ago."""
+    found = [t for t in session.in_scope() if session.outcome.get(t) != "passed"]
+    return sorted(found, key=lambda t: t not in session.ever_passed)
 
 
 def _run_on(session: Session) -> None:
@@ -188,9 +189,10 @@ def _two_new_failures(session: Session) -> None:
 def _first_in_the_list(session: Session) -> None:
     """The pinned test passed, nothing is new: list order."""
     _run_on(session)
-    old = [t for t in _not_new(session) if t != session.project.pinned]
+    old = [t for t in reversed(_not_new(session)) if t != session.project.pinned]
     selected = Failing(old[0], next_file(session))
-    failing = [selected, *(Failing(t, session.other_file(selected.file)) for t in old[1:2])]
+    second = old[1:][-1:]  # one that passed long ago, if there is any
+    failing = [selected, *(Failing(t, session.other_file(selected.file)) for t in second)]
     session.end(
         "cause: the run ends, an old failure is left",
         failing=failing,

@@ -52,6 +52,8 @@ class Session:
     runs: int = 1
     outcome: dict[str, str] = field(default_factory=dict)
     """Test → passed or failed in the most recent run that executed it."""
+    ever_passed: set[str] = field(default_factory=set)
+    """Tests that passed in some run, even if they failed in a later one."""
     saved: int = -99
     """Tick of the last save of a watched file."""
     changed: list[SourceFile] = field(default_factory=list)
@@ -161,6 +163,7 @@ class Session:
         )
         self.phase, self.process, self.paused = IDLE, "idle", False
         self.blame = None
+        self.ever_passed.update(passed)
         self.outcome |= dict.fromkeys(passed, "passed") | dict.fromkeys(failed, "failed")
         self.target = self._badge(passed, failed)
 
