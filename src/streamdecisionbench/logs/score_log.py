@@ -41,6 +41,9 @@ from streamdecisionbench.scoring.poisson_bootstrap import RESAMPLES
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from streamdecisionbench.logs.engines.duck import DuckEngine
+    from streamdecisionbench.logs.engines.spark import SparkEngine
+
 __all__ = [
     "ENGINES",
     "SCORED",
@@ -118,11 +121,7 @@ def open_log(
     """A log in the engine that fits it, mapped and with its columns checked."""
     if engine not in (None, *ENGINES):
         raise InputError(f"engine {engine!r} is not known", fix=f"use {' or '.join(ENGINES)}")
-    if engine == "spark":
-        raise InputError("the engine spark is not built yet", fix="use duckdb")
-    from streamdecisionbench.logs.engines.duck import DuckEngine
-
-    opened = DuckEngine(memory=memory, told=told)
+    opened = _engine(table, engine, master, memory, told)
     try:
         if isinstance(table, str | Path):
             opened.open_files(find_files([table]), mapped=sql is not None)
@@ -147,6 +146,21 @@ def open_log(
         opened.close()
         raise
     return opened
+
+
+def _engine(
+    table: Any, engine: str | None, master: str | None, memory: str, told: Told
+) -> DuckEngine | SparkEngine:
+    """Spark where it is asked for or the table is its own, DuckDB otherwise."""
+    from streamdecisionbench.logs.engines.spark import SparkEngine, is_spark
+
+    if engine == "spark" or is_spark(table):
+        return SparkEngine(master=master, told=told)
+    if master is not None:
+        raise InputError("--master belongs to Spark", fix="add --engine spark")
+    from streamdecisionbench.logs.engines.duck import DuckEngine
+
+    return DuckEngine(memory=memory, told=told)
 
 
 def attach_references(

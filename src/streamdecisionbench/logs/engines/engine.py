@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from streamdecisionbench.logs.log_files import LogFiles
 
@@ -22,6 +22,10 @@ class Sums(Protocol):
 
     def add(self, table: pa.Table) -> None:
         """Adds whole streams, sorted by stream and published_at."""
+        ...
+
+    def merge(self, other: Any) -> None:
+        """Adds what another part came to."""
         ...
 
 

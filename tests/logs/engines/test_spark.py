@@ -1,0 +1,171 @@
+"""DuckDB and a real Spark cluster: the same figures, intervals included, also when a worker dies."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
+
+from pyspark.sql import SparkSession
+
+import streamdecisionbench as sdb
+from streamdecisionbench.errors import InputError
+from tests.logs.engines.cluster import NO_JAVA, Cluster, java
+
+pytestmark = pytest.mark.skipif(java() is None, reason=NO_JAVA)
+
+SQL = """
+SELECT stream, published_at, published_at + 0.25 AS requested_at, answered_at + 0.5 AS answered_at,
+       upper(decision) AS decision, upper(reference) AS reference, ended_at, model
+FROM source WHERE model <> 'c'
+"""
+
+
+def made_log(streams: int, steps: int, seed: int = 0) -> pa.Table:
+    """Irregular times, lost answers, unknown references, three models."""
+    rng = np.random.default_rng(seed)
+    rows = streams * steps
+    gaps = rng.exponential(2.0, (streams, steps)) + 0.01
+    published = np.cumsum(gaps, axis=1)
+    reference = np.char.add("d", rng.integers(0, 4, rows).astype(str)).astype(object)
+    decision = np.where(rng.random(rows) < 0.7, reference, "other")
+    lost = rng.random(rows) < 0.05
+    arrived = published.ravel() + rng.exponential(1.0, rows)
+    reference[rng.random(rows) < 0.1] = None
+    return pa.table(
+        {
+            "stream": np.repeat([f"s{k:06}" for k in range(streams)], steps),
+            "published_at": published.ravel(),
+            "answered_at": pa.array(np.where(lost, np.nan, arrived), from_pandas=True),
+            "decision": pa.array(np.where(lost, None, decision), pa.string()),
+            "reference": pa.array(reference, pa.string()),
+            "ended_at": np.repeat(published[:, -1] + 1.5, steps),
+            "model": np.repeat(np.array(["a", "b", "c"])[np.arange(streams) % 3], steps),
+        }
+    ).take(rng.permutation(rows))
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two files, rows in no order, streams in both."""
+    folder = tmp_path_factory.mktemp("log")
+    table = made_log(300, 40)
+    pq.write_table(table.slice(0, 5000), folder / "one.parquet")
+    pq.write_table(table.slice(5000), folder / "two.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with Cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def session(cluster: Cluster) -> Iterator[SparkSession]:
+    """A session that is already there, as in a notebook."""
+    os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    made = (
+        SparkSession.builder.master(cluster.master)
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "8")
+        .config("spark.sql.adaptive.coalescePartitions.enabled", "false")
+        .config("spark.task.maxFailures", "8")
+        .getOrCreate()
+    )
+    made.sparkContext.setLogLevel("OFF")
+    yield made
+    made.stop()
+
+
+def same(one: Any, other: Any, place: str = "") -> None:
+    """Equal JSON, numbers to 1e-9."""
+    if isinstance(one, dict):
+        assert set(one) == set(other), place
+        for key in one:
+            same(one[key], other[key], f"{place}.{key}")
+    elif isinstance(one, list):
+        assert len(one) == len(other), place
+        for k, pair in enumerate(zip(one, other, strict=True)):
+            same(*pair, f"{place}[{k}]")
+    elif isinstance(one, float) and isinstance(other, float):
+        assert math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9), (place, one, other)
+    else:
+        assert one == other, place
+
+
+def document(score: Any) -> Any:
+    return json.loads(json.dumps(score.to_json()))
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {"by": "model", "bounds": (0.5, 8.0)},
+    {"interval": 1.0},
+    {"by": "model", "sql": SQL},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=["groups", "pace", "query"])
+def test_the_same_figures(session: SparkSession, log: Path, options: dict[str, Any]) -> None:
+    same(
+        document(sdb.score_log(log, **options)),
+        document(sdb.score_log(log, engine="spark", **options)),
+    )
+
+
+def test_a_data_frame_of_the_session(session: SparkSession, log: Path) -> None:
+    frame = session.read.parquet(str(log)).repartition(5)
+    one = sdb.score_log(frame, by="model")
+    other = sdb.score_log(log, by="model")
+    assert [g.in_force for g in one.groups] == pytest.approx([g.in_force for g in other.groups])
+    assert session.range(3).count() == 3  # the session goes on
+
+
+def test_a_query_that_fails_and_a_missing_column(session: SparkSession, log: Path) -> None:
+    with pytest.raises(InputError, match="the query fails"):
+        sdb.score_log(log, engine="spark", sql="SELECT nothing FROM source")
+    with pytest.raises(InputError, match="has no column 'stream'"):
+        sdb.score_log(log, engine="spark", sql="SELECT published_at FROM source")
+
+
+def test_a_worker_killed_in_mid_job(
+    session: SparkSession, cluster: Cluster, tmp_path: Path
+) -> None:
+    """The job finishes on the worker that is left, with the same figures. Last: it ends a worker."""
+    pq.write_table(made_log(12_000, 50, seed=1), tmp_path / "long.parquet")
+    expected = sdb.score_log(tmp_path / "long.parquet", by="model", resamples=50)
+    found: list[Any] = []
+    job = threading.Thread(
+        target=lambda: found.append(
+            sdb.score_log(tmp_path / "long.parquet", by="model", resamples=50, engine="spark")
+        )
+    )
+    job.start()
+    tracker = session.sparkContext.statusTracker()
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        stages = [tracker.getStageInfo(s) for s in tracker.getActiveStageIds()]
+        if any(s and s.numActiveTasks and s.numTasks >= 8 for s in stages):
+            break
+        time.sleep(0.01)
+    else:
+        raise AssertionError("the job never ran")
+    assert job.is_alive()
+    cluster.kill_worker()
+    job.join(300)
+    assert found, "the job did not finish"
+    same(document(expected), document(found[0]))
