@@ -53,6 +53,8 @@ class SparkEngine:
         self.name = "the log"
         self._frame: DataFrame | None = None
         self._given: DataFrame | None = None
+        self._files: DataFrame | None = None
+        """The log while its rows are still what files hold."""
 
     def __enter__(self) -> SparkEngine:
         return self
@@ -73,6 +75,7 @@ class SparkEngine:
         """The log's rows from files that driver and executors can reach under the same names."""
         self.name = files.label
         self._frame = self._read(files)
+        self._files = None if mapped or "stream" not in self._frame.columns else self._frame
 
     def open_table(self, table: Any, name: str = "the table") -> None:
         """A DataFrame as it is; an Arrow table is sent to the cluster."""
@@ -196,9 +199,26 @@ class SparkEngine:
             raise _job_error(error, self.name) from None
         return into
 
-    def locate(self, stream: str, published_at: str) -> str | None:
-        """Spark does not say which file a row came from."""
-        return None
+    def file_of(self, stream: str, published_at: str) -> str | None:
+        from pyspark.sql import functions as f
+
+        if self._files is None:
+            return None
+        rows = self._files.where(f.col("stream").cast("string") == stream)
+        found = rows.select(f.input_file_name()).first()
+        return None if found is None else str(found[0])
+
+    def scattered(self) -> tuple[int, str] | None:
+        from pyspark.sql import functions as f
+
+        if self._files is None:
+            return None
+        named = self._files.select(
+            f.col("stream").cast("string"), f.input_file_name().alias("_file")
+        )
+        counted = named.groupBy("stream").agg(f.countDistinct("_file").alias("_files"))
+        found = counted.where("_files > 1").agg(f.count("*"), f.min("stream")).first()
+        return None if found is None or not found[0] else (int(found[0]), str(found[1]))
 
     # Inside
 
