@@ -117,7 +117,10 @@ sdb.dataTable = (label, topics, build) => {
 
 const tip = document.getElementById('tip');
 
+let tipSince = 0;
+
 sdb.tip = (nodes, x, y) => {
+  tipSince = performance.now();
   tip.replaceChildren(...nodes);
   tip.hidden = false;
   const box = tip.getBoundingClientRect();
@@ -129,7 +132,10 @@ sdb.tip = (nodes, x, y) => {
 };
 sdb.hideTip = () => { tip.hidden = true; };
 document.addEventListener('keydown', (event) => { if (event.key === 'Escape') sdb.hideTip(); });
-window.addEventListener('scroll', sdb.hideTip, { passive: true });
+// What was read out a moment ago stays: a new interval makes the browser scroll to keep its place, and
+// a tap elsewhere takes the focus from where one was before.
+sdb.leaveTip = () => { if (performance.now() - tipSince > 500) sdb.hideTip(); };
+window.addEventListener('scroll', sdb.leaveTip, { passive: true });
 
 const say = document.getElementById('say');
 sdb.say = (text) => { say.textContent = text; };

@@ -120,7 +120,7 @@ sdb.laneInput = ({ plot }) => {
   });
   plot.addEventListener('pointercancel', () => { pressed = null; brush().hidden = true; });
   plot.addEventListener('pointerleave', (event) => { if (pressed === null && event.pointerType !== 'touch') sdb.hideTip(); });
-  plot.addEventListener('blur', sdb.hideTip);
+  plot.addEventListener('blur', sdb.leaveTip);
   plot.addEventListener('dblclick', () => sdb.showTicks(0, Infinity));
   plot.addEventListener('wheel', (event) => {
     if (event.ctrlKey || event.metaKey) {
