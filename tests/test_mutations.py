@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.policy_file import read_policy
+from streamdecisionbench.scoring.costs.cost_file import read_costs
 from tests.mutations import KINDS, run_case
 
 CASES = 450
@@ -21,3 +26,11 @@ def test_mutated_files_work_or_are_refused(tmp_path: Path) -> None:
     for kind in KINDS:
         assert ended[kind, False], f"no {kind} was refused"
     assert sum(count for (_, worked), count in ended.items() if worked) > CASES // 20
+
+
+def test_deep_toml_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "deep.toml"
+    path.write_text("a = " + "[" * 100_000)
+    for read in (read_costs, read_policy):
+        with pytest.raises(InputError, match="is not TOML"):
+            read(path)

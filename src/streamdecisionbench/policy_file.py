@@ -217,7 +217,7 @@ def parse_policy(text: str, *, name: str = "policy", where: str | Path | None = 
     """The policy that TOML text writes out."""
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(
             f"is not TOML: {error}", where=where, fix="docs/policies.md shows a policy file"
         ) from None

@@ -84,7 +84,7 @@ class _Reader:
         self.where, self.text, self.suite = where, text, suite
         try:
             self.data: dict[str, Any] = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise InputError(
                 f"is not TOML: {error}", where=where, fix="see docs/costs.md for an example"
             ) from None
