@@ -36,13 +36,16 @@ class DuckFiles:
         if fitting:
             for path, schema in schemas.items():
                 check_columns(schema, path, example=self._examples(path, schema))
-        _check_agreement(schemas, every=fitting)
+        names = {name for schema in schemas.values() for name in schema.names}
+        partial = "partial" in names
+        _check_agreement(schemas, every=fitting and not partial)
         readers = [
             f"SELECT * FROM {self._reader(form, chosen, [schemas[p] for p in chosen])}"
             for form in dict.fromkeys(files.formats)
             if (chosen := files.of_format(form))
         ]
-        return " UNION ALL BY NAME ".join(readers)
+        query = " UNION ALL BY NAME ".join(readers)
+        return _completed(query, names) if partial else query
 
     def _schema_of(self, reader: str, where: str) -> pa.Schema:
         with reading(where):
@@ -139,6 +142,24 @@ class DuckFiles:
                 if row:
                     found[name] = str(row[0][0])[:80]
         return found
+
+
+def _completed(query: str, names: set[str]) -> str:
+    """Rows of a meter's log, made whole: those of one state complete each other.
+
+    What is said of a state is said once, so the largest value of a column is its only one; when a
+    stream ended stands on one of its rows.
+    """
+    keys = ("stream", "published_at")
+    chosen = [*keys]
+    chosen += [
+        f"max({quoted(name)}) AS {quoted(name)}"
+        for name in sorted(names - {*keys, "partial", "ended_at", "filename"})
+    ]
+    chosen.append("min(filename) AS filename")
+    if "ended_at" in names:
+        chosen.append("max(max(ended_at)) OVER (PARTITION BY stream) AS ended_at")
+    return f"SELECT {', '.join(chosen)} FROM ({query}) GROUP BY {', '.join(keys)}"
 
 
 @contextmanager
