@@ -394,7 +394,28 @@ def _published(path: Path) -> str:
     return ""
 
 
+def _decisions(path: Path) -> str:
+    """A log of four calls and two releases; a page that makes its own writes over it."""
+    if importlib.util.find_spec("pyarrow") is None:
+        return "pyarrow is not installed"
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = [
+        {
+            "stream": f"call-{call}", "published_at": 2.0 * step, "answered_at": 2.0 * step + 0.5,
+            "decision": "pause" if step % 3 else "record", "ended_at": 12.0,
+            "reference": "pause" if step % 2 else "record", "release": f"1.{call % 2}",
+        }
+        for call in range(4)
+        for step in range(6)
+    ]  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return ""
+
+
 _MATERIALS: dict[str, Callable[[Path], str]] = {
+    "decisions.parquet": _decisions,
     "answers.json": _answers,
     "model.gguf": _model,
     "astra-low.csv": _published,
