@@ -7,6 +7,9 @@ import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from streamdecisionbench.scoring.score import score
@@ -87,6 +90,35 @@ def test_saved_scores_are_gated_by_scenario(runs: dict[str, Path], tmp_path: Pat
     assert "is a recording, but" in mixed.stderr
     (tmp_path / "no.json").write_text("{}")
     assert "is no saved score" in sdb(*ask[:1], tmp_path / "no.json", *ask[2:]).stderr
+
+
+def made_log(path: Path, wrong: float, streams: int = 60, steps: int = 30) -> Path:
+    rng = np.random.default_rng(5)
+    rows = [
+        {
+            "stream": f"call-{k}", "published_at": float(t), "answered_at": t + 0.1,
+            "decision": "x" if rng.random() < wrong else f"d{t // 4}", "reference": f"d{t // 4}",
+            "ended_at": float(steps),
+        }
+        for k in range(streams)
+        for t in range(steps)
+    ]  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+def test_logs_are_gated_by_stream(tmp_path: Path) -> None:
+    old, worse = made_log(tmp_path / "old.parquet", 0.1), made_log(tmp_path / "new.parquet", 0.3)
+    found = json.loads(sdb("gate", worse, "--baseline", old, "--json").stdout)
+    assert (found["verdict"], found["paired_by"]) == ("fail", "stream")
+    for role, path in (("new", worse), ("baseline", old)):
+        exact = json.loads(sdb("logs", "score", path, "--json").stdout)["groups"][0]
+        assert found[role]["value"] == pytest.approx(exact["in_force"], abs=1e-12)
+    assert sdb("gate", worse, "--baseline", old).returncode == 1
+    same = sdb("gate", old, "--baseline", old)
+    assert (same.returncode, same.stdout[:5]) == (0, "PASS:")
+    one = made_log(tmp_path / "one.parquet", 0.1, streams=1)
+    assert "too little to say" in sdb("gate", one, "--baseline", old).stderr
 
 
 def test_junit_and_github(runs: dict[str, Path], tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ __all__ = [
     "gate_by_scenario",
     "gate_estimates",
     "gate_timelines",
+    "resampled_estimate",
 ]
 
 PASS, FAIL, CANNOT_TELL = "pass", "fail", "cannot tell"
@@ -217,6 +218,14 @@ def gate_estimates(
     return Gate(
         verdict, tuple(reasons), measure, new, baseline, drop, limits, paired_by, drawn, served
     )
+
+
+def resampled_estimate(value: float, replicates: Floats) -> Estimate:
+    """An estimate from its value under resampling; replicates in which nothing was judged are left out."""
+    known = replicates[np.isfinite(replicates)]
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(known, [tail, 1 - tail])
+    return Estimate(value, float(low), float(high), float(known.std()))
 
 
 def _contributions(flat: Flat, interval: float | None, bounds: Bounds | None) -> Floats:

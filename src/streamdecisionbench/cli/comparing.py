@@ -9,10 +9,18 @@ from typing import Any
 
 from streamdecisionbench.analysis.bootstrap import Sampling
 from streamdecisionbench.analysis.flipped_states import Flips, flipped_states
-from streamdecisionbench.analysis.gate import Gate, Limits, gate_by_scenario, gate_timelines
+from streamdecisionbench.analysis.gate import (
+    Gate,
+    Limits,
+    gate_by_scenario,
+    gate_estimates,
+    gate_timelines,
+    resampled_estimate,
+)
 from streamdecisionbench.cli.loading import open_runs, require_one_suite
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.writer import RUN_FILE
+from streamdecisionbench.scoring.group_sums import in_force_of
 from streamdecisionbench.scoring.score_json import SCHEMA
 from streamdecisionbench.suite.suite_files import read_json
 
@@ -53,11 +61,7 @@ def compare(
         return _recordings(new, baseline, data, interval, limits, sampling, allow_model_change)
     if kinds[new] == "a saved score":
         return _scores(new, baseline, interval, limits, allow_model_change)
-    raise InputError(
-        "is neither a recording nor a saved score",
-        where=new,
-        fix="give a folder with run.json or `sdb score --json` output",
-    )
+    return _logs(new, baseline, interval, limits, sampling)
 
 
 def _kind(path: Path) -> str:
@@ -156,6 +160,44 @@ def _scores(
     signatures = {"new": now["signature"], "baseline": before["signature"]}
     names = (now["name"], before["name"]) if now["name"] != before["name"] else (new, baseline)
     return Comparison(gate, str(names[0]), str(names[1]), None, tuple(notes), signatures)
+
+
+def _logs(
+    new: Path, baseline: Path, interval: float | None, limits: Limits, sampling: Sampling
+) -> Comparison:
+    """Streams are resampled by Poisson weights hashed from their ids, so those in both are paired."""
+    from streamdecisionbench.logs.log_score import LogScore
+    from streamdecisionbench.logs.score_log import score_log
+
+    def scored(path: Path) -> LogScore:
+        return score_log(path, interval=interval, seed=sampling.seed, resamples=1000)
+
+    scores = [scored(path) for path in (new, baseline)]
+    values, replicates = [], []
+    for path, found in zip((new, baseline), scores, strict=True):
+        value, drawn = found.groups[0].at_pace.in_force, found.groups[0].at_pace.replicates
+        if value is None or drawn is None or found.groups[0].streams < 2:
+            raise InputError(
+                "holds too little to say how sure its score is",
+                where=path,
+                fix="gate logs of at least two streams with known references",
+            )
+        values.append(value)
+        replicates.append(in_force_of(drawn))
+    gate = gate_estimates(
+        resampled_estimate(values[0], replicates[0]),
+        resampled_estimate(values[1], replicates[1]),
+        resampled_estimate(values[1] - values[0], replicates[1] - replicates[0]),
+        limits=limits,
+        measure="in force at the recorded pace"
+        if interval is None
+        else f"in force at {interval:g} s",
+        paired_by="stream",
+        drawn="streams",
+    )
+    notes = dict.fromkeys(note for found in scores for note in found.notes)
+    signatures = {"new": scores[0].signature, "baseline": scores[1].signature}
+    return Comparison(gate, str(new), str(baseline), None, tuple(notes), signatures)
 
 
 def _saved(path: Path, interval: float | None) -> dict[str, Any]:
