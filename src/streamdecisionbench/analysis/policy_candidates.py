@@ -195,10 +195,10 @@ class Field:
                     ],
                     axis=1,
                 )
-                money = (flights.sent * paid[rows.scenario]).sum(axis=(1, 2))
+                money = np.where(flights.sent, paid[rows.scenario], 0.0).sum(axis=(1, 2))
                 spent += money.reshape(len(policies), scene.count).sum(axis=1)
         hours = sum(p.n for p in self.stage.parts) * self.interval / 3600
-        return values, [float(x) / hours if priced else None for x in spent]
+        return values, [float(x) / hours if priced and np.isfinite(x) else None for x in spent]
 
 
 def _variant(policy: Policy) -> Variant:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from streamdecisionbench.analysis.numbers import percent as shown
 from streamdecisionbench.analysis.policy_words import policy_name
 from streamdecisionbench.analysis.result_table import (
     Cell,
@@ -14,9 +15,10 @@ from streamdecisionbench.analysis.result_table import (
     readable,
     text,
 )
+from streamdecisionbench.scoring.policies.live import LivePolicyScore
 from streamdecisionbench.scoring.policies.score_policy import PolicyScore
 
-__all__ = ["counts_table", "levels_table", "scores_table"]
+__all__ = ["counts_table", "levels_table", "live_lines", "scores_table"]
 
 
 def scores_table(scores: Sequence[PolicyScore], currency: str) -> Table:
@@ -48,24 +50,28 @@ def scores_table(scores: Sequence[PolicyScore], currency: str) -> Table:
     )  # fmt: skip
 
 
-def levels_table(score: PolicyScore, plain: PolicyScore) -> Table:
+def levels_table(score: PolicyScore, plain: PolicyScore | None = None) -> Table:
     """By family and scenario, against the plain policy of the same components."""
     levels = {"overall": score.overall, **score.by_family, **score.by_scenario}
-    before = {"overall": plain.overall, **plain.by_family, **plain.by_scenario}
+    before = dict.fromkeys(levels, None) if plain is None else {
+        "overall": plain.overall, **plain.by_family, **plain.by_scenario,
+    }  # fmt: skip
     names = readable(levels)
     rows: list[tuple[Cell, ...]] = [
         (
             names[key],
             level.in_force,
-            level.in_force - before[key].in_force,
+            _gain(level.in_force, None if (plain_ := before[key]) is None else plain_.in_force),
             level.log_auc,
-            level.log_auc - before[key].log_auc,
+            _gain(level.log_auc, None if plain_ is None else plain_.log_auc),
             level.at_interval.no_decision,
         )
         for key, level in levels.items()
     ]
     return Table(
-        f"{policy_name(score.policy)}, against {policy_name(plain.policy)} (%, points)",
+        policy_name(score.policy)
+        + ("" if plain is None else f", against {policy_name(plain.policy)}")
+        + " (%, points)",
         (
             text("", "level"), percent(f"at {score.interval:g} s", "in_force"),
             percent("gain", "gain"), percent("AUC", "log_auc"), percent("gain", "gain_log_auc"),
@@ -98,3 +104,23 @@ def counts_table(score: PolicyScore) -> Table:
         tuple(rows),
         ("; ".join(did) + ". in time: before the horizon. withheld: by the gate.",),
     )  # fmt: skip
+
+
+def live_lines(live: LivePolicyScore) -> list[str]:
+    """A live recording in words: what happened, and how near its replay comes."""
+    lines = [
+        f"{live.name} was recorded under {policy_name(live.policy)} at {live.interval:g} s and kept"
+        f" the right decision in force {shown(live.recorded.in_force)} % of the time."
+    ]
+    if live.gap is not None:
+        lines.append(
+            f"Its own answers replayed under that policy: {shown(live.replayed)} %"
+            f" ({100 * live.gap:+.2f} points live)."
+        )
+    else:
+        lines.append(f"That policy cannot be replayed on its own answers: {live.why_not}.")
+    return lines
+
+
+def _gain(after: float | None, before: float | None) -> float | None:
+    return None if after is None or before is None else after - before

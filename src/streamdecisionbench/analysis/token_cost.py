@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.analysis.result_table import Cell, Table, number, text
+from streamdecisionbench.components.usage import Usage
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import Price, PriceTable, read_prices
 from streamdecisionbench.recording.recording import Recording
@@ -89,26 +90,29 @@ def cost(recording: Recording, prices: PriceTable | None = None) -> Cost | None:
 def request_costs(
     recording: Recording, prices: PriceTable, episodes: Sequence[str]
 ) -> list[NDArray[np.float64]] | None:
-    """What every single request of these scenarios costs; None where tokens or price are unknown."""
+    """What every single request of these scenarios costs; None where tokens or price are unknown.
+
+    NaN for a state that was not answered: what such a request costs nobody knows.
+    """
     line = find_line(prices, recording)
     if line is None:
         return None
     cached_price = line.input if line.cached_input is None else line.cached_input
-    usage = [[r.usage for r in recording.episodes[e].responses] for e in episodes]
-    every = [u for row in usage for u in row]
+    answered = [recording.episodes[e].responses for e in episodes]
+    every = [r.usage for responses in answered for r in responses]
     if any(u is None for u in every):
         return None
     # A service that reports its cache at times only is billed as if it had none, as in the total.
     reported = all(u is not None and u.cached_tokens is not None for u in every)
     found = []
-    for row in usage:
-        given, out = (
-            np.array([getattr(u, name) for u in row], dtype=np.float64)
-            for name in ("input_tokens", "output_tokens")
-        )
-        cached = np.array([(u.cached_tokens or 0) if u and reported else 0 for u in row])
-        paid = (given - cached) * line.input + cached * cached_price + out * line.output
-        found.append(paid / 1e6)
+    for episode_id, responses in zip(episodes, answered, strict=True):
+        paid = np.full(len(recording.episodes[episode_id].releases), np.nan)
+        for response in responses:
+            used = response.usage or Usage()
+            cached = (used.cached_tokens or 0) if reported else 0
+            whole = (used.input_tokens - cached) * line.input + cached * cached_price
+            paid[response.t] = (whole + used.output_tokens * line.output) / 1e6
+        found.append(paid)
     return found
 
 

@@ -143,10 +143,12 @@ def _renamed(recording: Recording, name: str) -> Recording:
 
 def _own_config(recording: Recording, role: str) -> Recording:
     """The config of one half of a live pair: what the run record says of that component."""
-    own = recording.config.get(role) if role else None
+    members = recording.config.get("members")
+    listed = members if isinstance(members, Mapping) else recording.config
+    own = listed.get(role) if role else None
     if not isinstance(own, Mapping):
         return recording
-    shared = {k: v for k, v in recording.config.items() if k not in ("fast", "slow")}
+    shared = {k: v for k, v in recording.config.items() if k not in ("fast", "slow", "members")}
     # A server that simulates says so in the names of its models, not in what was asked for.
     simulated = bool(own.get("simulated")) or any(
         model.startswith("simulated:") for model in recording.served_models

@@ -79,6 +79,19 @@ def run(
     slow_effort: Annotated[str | None, typer.Option(help="live pair")] = None,
     fast_base_url: Annotated[str | None, typer.Option(help="live pair")] = None,
     slow_base_url: Annotated[str | None, typer.Option(help="live pair")] = None,
+    policy: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="run under this policy; see `sdb policy`")
+    ] = None,
+    member: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=COMPONENT", help="policy: who plays a component; repeatable"),
+    ] = None,
+    member_base_url: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=URL", help="policy; repeatable")
+    ] = None,
+    member_effort: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=EFFORT", help="policy; repeatable")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="do not ask before a paid pass")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="show no progress")] = False,
     jsonl: Annotated[
@@ -95,6 +108,7 @@ def run(
     from streamdecisionbench.cli.watch import watching
     from streamdecisionbench.components.providers.dotenv import load
     from streamdecisionbench.errors import InputError
+    from streamdecisionbench.recording.policy_players import Players, policy_parts
     from streamdecisionbench.recording.progress import choose_progress
     from streamdecisionbench.recording.run_request import (
         RunRequest,
@@ -105,21 +119,34 @@ def run(
 
     if out is None:
         raise InputError("a recording needs a folder", fix="add --out FOLDER")
-    named = {None: component, "fast": fast, "slow": slow}
-    pair = component is None
+    parts = policy_parts(
+        policy,
+        Players(
+            {None: component, "fast": fast, "slow": slow},
+            {None: effort, "fast": fast_effort, "slow": slow_effort},
+            {None: base_url, "fast": fast_base_url, "slow": slow_base_url},
+        ),
+        Players.named(*(parse_pairs(x or []) for x in (member, member_effort, member_base_url))),
+        rule,
+    )
+    pair = component is None and policy is None
     if pair and (effort or base_url):
         raise InputError(
             "--effort and --base-url are for one component",
             fix="a pair has --fast-effort, --slow-effort, --fast-base-url and --slow-base-url",
         )
-    if not pair and any((rule, fast_effort, slow_effort, fast_base_url, slow_base_url)):
+    if (
+        not pair
+        and policy is None
+        and any((rule, fast_effort, slow_effort, fast_base_url, slow_base_url))
+    ):
         raise InputError(
             "--rule, --fast-… and --slow-… are for a live pair",
             fix="leave them out, or name two components with --fast and --slow",
         )
     load()
     request = RunRequest(
-        components={lane: name for lane, name in named.items() if name is not None},
+        components={lane: name for lane, name in parts.players.components.items() if name},
         out=out,
         data=data,
         families=_names(families, "--families"),
@@ -130,8 +157,9 @@ def run(
         resume=resume,
         overwrite=overwrite,
         rule=rule or "freshest",
-        efforts={None: effort, "fast": fast_effort, "slow": slow_effort},
-        base_urls={None: base_url, "fast": fast_base_url, "slow": slow_base_url},
+        efforts=parts.players.efforts,
+        base_urls=parts.players.base_urls,
+        policy=parts.policy,
         timeout_s=timeout,
         max_in_flight=max_in_flight,
         clock=clock,

@@ -38,7 +38,9 @@ def _check(
     where = f"{episode_id} t={response.t}{part}"
     late = response.actual_recorded_s >= horizon
     near = abs(response.actual_recorded_s - horizon) < _NEAR_S
-    admitted = not (late and not near) and arbiter.admits(response.component, response.t)
+    admitted = not (late and not near) and not arbiter.refusal(
+        response.component, response.t, response.decision, None
+    )
     if response.accepted != (admitted and not late) and not near:
         rule = "arrived after the horizon" if late else "the active source was newer"
         verb = "was accepted but" if response.accepted else "was discarded but should not be: no"

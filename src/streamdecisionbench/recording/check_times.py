@@ -1,6 +1,7 @@
 """Could these times have happened? Every step once, published in order, answered after it was asked.
 
-Completeness: every step was released once and has exactly one valid response.
+Completeness: every step was released once and has exactly one valid response, or one line that says
+why a policy wanted none.
 Plan: step i was to be published at i·Δ, was not published before, and not at or after the horizon.
 Causality: release ≤ start ≤ receipt ≤ completion ≤ recording.
 """
@@ -11,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
-from streamdecisionbench.recording.events import Release, Response, finite
+from streamdecisionbench.recording.events import Cancelled, Release, Response, Skipped, finite
 from streamdecisionbench.recording.recording import Problem
 
 __all__ = ["SLACK_S", "check_completeness", "check_order", "check_plan", "recorded_tick"]
@@ -31,13 +32,17 @@ def recorded_tick(releases: Sequence[Release], scenario_tick: float) -> float:
 
 
 def check_completeness(
-    episode_id: str, steps: int, releases: Sequence[Release], responses: Sequence[Response]
+    episode_id: str,
+    steps: int,
+    releases: Sequence[Release],
+    responses: Sequence[Response],
+    gaps: Sequence[Cancelled | Skipped] = (),
 ) -> list[Problem]:
     """Nothing here grows with `steps`, which may come from a file, only with what was recorded."""
     problems = []
     for what, found in (
         ("release", Counter(r.t for r in releases)),
-        ("response", Counter(r.t for r in responses)),
+        ("response", Counter(r.t for r in (*responses, *gaps))),
     ):
         inside = sum(0 <= t < steps for t in found)
         if inside < steps:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streamdecisionbench.in_force import FAST, SLOW
+from streamdecisionbench.policy_file import Policy
 from streamdecisionbench.recording.check_acceptance import check_acceptance
 from streamdecisionbench.recording.check_attempts import check_attempts
 from streamdecisionbench.recording.check_meaning import (
@@ -13,13 +13,14 @@ from streamdecisionbench.recording.check_meaning import (
     check_counts,
     check_requests,
 )
+from streamdecisionbench.recording.check_policy import check_policy
 from streamdecisionbench.recording.check_times import (
     check_completeness,
     check_order,
     check_plan,
     recorded_tick,
 )
-from streamdecisionbench.recording.events import Attempt, Release, Response
+from streamdecisionbench.recording.events import Attempt, Cancelled, Release, Response, Skipped
 from streamdecisionbench.recording.recording import Episode, Problem
 from streamdecisionbench.suite.scenario import Scenario
 
@@ -35,24 +36,30 @@ class Expected:
     interval_s: float | None = None
     """Seconds per step as the run record states them; None: it does not."""
     consumed_only: bool = False
-    pair: bool = False
+    lanes: tuple[str, ...] = ()
+    """The components of a live pair or cascade, in order; empty: one component."""
     rule: str | None = None
     """The rule that decided between the components of a live pair; None: not known."""
+    policy: Policy | None = None
+    """The policy it was recorded under."""
     our_hashes: bool = False
     """Whether the recorder was ours, and with it the way requests are hashed."""
 
 
 def check_episode(episode: Episode, expected: Expected) -> list[Problem]:
-    """All violations found in one episode of one component, or of a live pair."""
-    parts = (FAST, SLOW) if expected.pair else ("",)
+    """All violations found in one episode of one component, of a live pair or of a cascade."""
+    parts = expected.lanes or ("",)
     problems: list[Problem] = []
     usable = True
     for part in parts:
         name = f"{episode.episode_id} ({part})" if part else episode.episode_id
         responses = [r for r in episode.responses if not part or r.component == part]
         attempts = [a for a in episode.attempts if not part or a.component == part]
-        wrong = _check_part_times(name, episode.releases, responses, expected)
+        gaps = [g for g in episode.gaps if not part or g.component == part]
+        wrong = _check_part_times(name, episode.releases, responses, gaps, expected)
         usable = usable and not wrong
+        given_up = {g.t for g in gaps if isinstance(g, Cancelled)}
+        attempts = [a for a in attempts if a.t not in given_up]
         problems += wrong or _check_part(name, attempts, responses, expected)
     if not usable:
         return problems
@@ -60,25 +67,38 @@ def check_episode(episode: Episode, expected: Expected) -> list[Problem]:
         sorted(episode.releases, key=lambda r: r.t),
         expected.scenario.tick_seconds if expected.scenario else 0.0,
     )
-    if tick <= 0 or (expected.pair and expected.rule is None):
+    if tick <= 0 or (expected.lanes and expected.rule is None and expected.policy is None):
         return problems
     horizon = expected.steps * tick
-    return problems + check_acceptance(
-        episode.episode_id, episode.responses, horizon, expected.rule
+    if expected.policy is None:
+        return problems + check_acceptance(
+            episode.episode_id, episode.responses, horizon, expected.rule
+        )
+    if expected.scenario is None:
+        return problems
+    return problems + check_policy(
+        episode, horizon, expected.policy, expected.scenario, expected.lanes or (None,)
     )
 
 
 def _check_part_times(
-    name: str, releases: Sequence[Release], responses: Sequence[Response], expected: Expected
+    name: str,
+    releases: Sequence[Release],
+    responses: Sequence[Response],
+    gaps: Sequence[Cancelled | Skipped],
+    expected: Expected,
 ) -> list[Problem]:
     """What makes every other question pointless: steps that are missing, times that cannot be."""
-    problems = check_completeness(name, expected.steps, releases, responses)
+    if gaps and expected.policy is None:
+        return [Problem(name, "states were not sent, but the run record names no policy")]
+    problems = check_completeness(name, expected.steps, releases, responses, gaps)
     if problems:
         return problems
     releases = sorted(releases, key=lambda r: r.t)
     problems += check_plan(name, releases, expected.interval_s)
-    for release, response in zip(releases, sorted(responses, key=lambda r: r.t), strict=True):
-        problems += check_order(name, release, response)
+    by_step = {release.t: release for release in releases}
+    for response in sorted(responses, key=lambda r: r.t):
+        problems += check_order(name, by_step[response.t], response)
     return problems
 
 

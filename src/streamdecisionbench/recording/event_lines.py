@@ -20,6 +20,7 @@ from streamdecisionbench.suite.disk import open_regular
 __all__ = ["EventScan", "decode_line", "iter_events", "scan"]
 
 _BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_KINDS = ("release", "attempt", "response", "cancelled", "skipped", "expired")
 _DECODER: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Event)
 
 
@@ -93,7 +94,7 @@ def _unknown_kind(line: bytes) -> bool:
         kind = msgspec.json.decode(line, type=_Kind).kind
     except msgspec.DecodeError:
         return False
-    return kind not in ("release", "attempt", "response")
+    return kind not in _KINDS
 
 
 def _without_odd_extras(line: bytes) -> Event | None:

@@ -1,4 +1,4 @@
-"""One line of `events.jsonl`: a release, an attempt or a response.
+"""One line of `events.jsonl`: a release, an attempt, a response, or what a policy did instead.
 
 Times are seconds since the episode's start on a monotonic clock. Field names are those of the
 published format; a reader ignores keys it does not know.
@@ -12,11 +12,24 @@ from typing import Any
 import msgspec
 
 from streamdecisionbench.components.usage import Usage
+from streamdecisionbench.in_force import NOT_AGREED, OLDER_THAN_ACTIVE, WITHHELD
 
-__all__ = ["AFTER_HORIZON", "OLDER_THAN_ACTIVE", "Attempt", "Event", "Release", "Response", "Usage"]
+__all__ = [
+    "AFTER_HORIZON",
+    "NOT_AGREED",
+    "OLDER_THAN_ACTIVE",
+    "WITHHELD",
+    "Attempt",
+    "Cancelled",
+    "Event",
+    "Expired",
+    "Release",
+    "Response",
+    "Skipped",
+    "Usage",
+]
 
 AFTER_HORIZON = "after_horizon"
-OLDER_THAN_ACTIVE = "older_than_active"
 
 
 class Release(msgspec.Struct, frozen=True, tag_field="kind", tag="release"):
@@ -96,7 +109,41 @@ class Response(msgspec.Struct, frozen=True, tag_field="kind", tag="response", om
         return self.service_s + self.commit_lag_s
 
 
-Event = Release | Attempt | Response
+class Cancelled(msgspec.Struct, frozen=True, tag_field="kind", tag="cancelled", omit_defaults=True):
+    """A request that a policy gave up: its answer will never be known."""
+
+    episode_id: str
+    t: int
+    request_hash: str
+    started_s: float
+    cancelled_s: float
+    component: str | None = None
+
+    @property
+    def waited_s(self) -> float:
+        """For how long it is known not to have been answered."""
+        return self.cancelled_s - self.started_s
+
+
+class Skipped(msgspec.Struct, frozen=True, tag_field="kind", tag="skipped", omit_defaults=True):
+    """A state that a policy did not send to a component."""
+
+    episode_id: str
+    t: int
+    reason: str
+    component: str | None = None
+
+
+class Expired(msgspec.Struct, frozen=True, tag_field="kind", tag="expired", omit_defaults=True):
+    """A decision that lapsed: from `expired_s` on the policy's fallback was in force."""
+
+    episode_id: str
+    t: int
+    expired_s: float
+    component: str | None = None
+
+
+Event = Release | Attempt | Response | Cancelled | Skipped | Expired
 
 
 def finite(value: float | None) -> bool:

@@ -6,7 +6,8 @@ the arbiter, and keeps the tally that progress is drawn from. Nothing here waits
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -16,12 +17,15 @@ from streamdecisionbench.in_force import Arbiter
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.events import (
     AFTER_HORIZON,
-    OLDER_THAN_ACTIVE,
     Attempt,
+    Cancelled,
     Event,
+    Expired,
     Release,
     Response,
+    Skipped,
 )
+from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.normal_answer import normalise
 from streamdecisionbench.suite.digest import request_hash
 from streamdecisionbench.suite.scenario import Scenario
@@ -37,7 +41,7 @@ class Log(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A component and its part in the run: None alone, "fast" or "slow" in a pair."""
+    """A component and its part in the run: None alone, its role in a pair, its name in a cascade."""
 
     component: Component
     name: str | None = None
@@ -65,6 +69,8 @@ class Reading:
     answer: Answer
     pred: dict[str, str]
     decision: dict[str, str]
+    confidence: float | None = None
+    """Composed as the policy says; None without a policy, or where the answer does not say."""
 
 
 @dataclass(slots=True)
@@ -76,6 +82,8 @@ class Exchange:
     release_s: float
     request: Request
     attempts: list[dict[str, Any]] = field(default_factory=list)
+    begun_s: float | None = None
+    """When the attempt that is running began."""
 
     @property
     def started_s(self) -> float:
@@ -151,15 +159,19 @@ class Ledger:
         arbiter: Arbiter,
         tally: Tally,
         clean: Callable[[str], str] = str,
+        policy: LivePolicy | None = None,
     ) -> None:
         self.prepared = prepared
+        self.policy = policy
         self.tally = tally
         self._log = log
         self._arbiter = arbiter
         self._clean = clean
         self._broken = False
         self._episode_id = prepared.scenario.episode_id
-        self._decision: dict[str, str] | None = None
+        self._decision: Mapping[str, str] | None = None
+        self._lapses: tuple[float, int, str | None] | None = None
+        """When the decision in force expires, and whose it is."""
         self._published = -1
         self._seen_s: float | None = None
 
@@ -176,12 +188,13 @@ class Ledger:
         """What came, safe to write down; `Fatal` when it is no answer."""
         return normalise(answer, self.prepared.requests[0].questions)
 
-    def read(self, answer: Answer) -> Reading:
+    def read(self, answer: Answer, lane: Lane) -> Reading:
         """Checks, decodes and composes; `Fatal` when the answer breaks the contract."""
         scenario = self.prepared.scenario
         check_answer(answer, self.prepared.requests[0].questions)
         pred = scenario.decode(answer.labels)
-        return Reading(answer, pred, scenario.decision_spec.compose(pred))
+        sure = self.policy.confidence(lane.name, answer, pred) if self.policy else None
+        return Reading(answer, pred, scenario.decision_spec.compose(pred), sure)
 
     def failed(
         self,
@@ -216,7 +229,8 @@ class Ledger:
     ) -> Response:
         """The acceptance check at `recorded_s`; the decision takes effect once it is written."""
         recorded_s = seconds(recorded_s)
-        reason = self._discard_reason(exchange, recorded_s)
+        self._observe(recorded_s)
+        reason = self._discard_reason(exchange, reading, recorded_s)
         answer = reading.answer
         model = self._clean(answer.model) if answer.model else None
         response = Response(
@@ -250,24 +264,50 @@ class Ledger:
         if model:
             self.tally.served_models.add(model)
         if reason is None:
-            self._observe(recorded_s)
             self._arbiter.activate(exchange.lane.name, exchange.t)
             self._decision = reading.decision
+            if self.policy is not None and math.isfinite(self.policy.after_s):
+                due_s = max(exchange.release_s + self.policy.after_s, recorded_s)
+                self._lapses = seconds(due_s), exchange.t, exchange.lane.name
             self.tally.accepted += 1
         else:
             self.tally.discarded += 1
         return response
 
+    def gave_up(self, exchange: Exchange, now_s: float) -> None:
+        """A policy has no more use for the answer; whatever comes of it is not waited for."""
+        started_s = now_s if exchange.begun_s is None else exchange.begun_s
+        if exchange.attempts:
+            started_s = exchange.started_s
+        self._write(
+            Cancelled(
+                self._episode_id,
+                exchange.t,
+                exchange.request.request_hash,
+                seconds(started_s),
+                seconds(now_s),
+                exchange.lane.name,
+            )
+        )
+        self.tally.expected -= 1
+
+    def skipped(self, lane: Lane, t: int, reason: str) -> None:
+        """A state that a policy never sent to a component."""
+        self._write(Skipped(self._episode_id, t, reason, lane.name))
+        self.tally.expected -= 1
+
     def finished(self) -> None:
-        """The last answer is in: what is in force now stays so until the horizon."""
+        """The last answer is in: what is in force now stays so until it lapses, or the horizon."""
         self._observe(self.prepared.horizon_s)
 
-    def _discard_reason(self, exchange: Exchange, recorded_s: float) -> str | None:
+    def _discard_reason(
+        self, exchange: Exchange, reading: Reading, recorded_s: float
+    ) -> str | None:
         if recorded_s >= self.prepared.horizon_s:
             return AFTER_HORIZON
-        if not self._arbiter.admits(exchange.lane.name, exchange.t):
-            return OLDER_THAN_ACTIVE
-        return None
+        return self._arbiter.refusal(
+            exchange.lane.name, exchange.t, reading.decision, reading.confidence
+        )
 
     def _attempt(
         self,
@@ -307,6 +347,14 @@ class Ledger:
     def _observe(self, now_s: float) -> None:
         """In-force time up to `now_s`, observed from the first release to the horizon."""
         now_s = min(now_s, self.prepared.horizon_s)
+        if self._lapses is not None and self._lapses[0] < now_s:
+            (due_s, t, lane), self._lapses = self._lapses, None
+            self._count(due_s)
+            self._write(Expired(self._episode_id, t, due_s, lane))
+            self._decision = self.policy.fallback if self.policy else None
+        self._count(now_s)
+
+    def _count(self, now_s: float) -> None:
         if self._seen_s is not None and now_s > self._seen_s:
             self.tally.observed_s += now_s - self._seen_s
             if self._decision == self.prepared.reference[self._published]:

@@ -13,7 +13,15 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
 from streamdecisionbench.recording.consistency import Expected, check_episode
 from streamdecisionbench.recording.event_lines import EventScan, iter_events, scan
-from streamdecisionbench.recording.events import Attempt, Event, Release, Response
+from streamdecisionbench.recording.events import (
+    Attempt,
+    Cancelled,
+    Event,
+    Expired,
+    Release,
+    Response,
+    Skipped,
+)
 from streamdecisionbench.recording.recording import Episode, Problem, Recording
 from streamdecisionbench.recording.run_record import (
     COMPLETE,
@@ -94,6 +102,7 @@ def expectations(
 ) -> dict[str, Expected]:
     """What every scenario of the suite would have to look like in this recording."""
     rule = record.config.get("rule")
+    policy = record.policy
     versions = record.environment.get("versions")
     ours = isinstance(versions, dict) and "streamdecisionbench" in versions
     return {
@@ -102,8 +111,9 @@ def expectations(
             scenario=suite.scenarios.get(name) if suite else None,
             interval_s=record.interval_s,
             consumed_only=record.config.get("answers") == "consumed_only",
-            pair=pair or rule is not None,
+            lanes=record.lanes or ((FAST, SLOW) if pair else ()),
             rule=None if rule is None else pair_rule(rule),
+            policy=policy,
             our_hashes=ours,
         )
         for name, count in steps.items()
@@ -113,16 +123,15 @@ def expectations(
 def assemble(
     folder: Path, record: RunRecord, events: Sequence[Event], sha256: str = ""
 ) -> Recording:
-    """Events in memory; of a live pair also each component's own recording."""
+    """Events in memory; of a live pair or cascade also each component's own recording."""
     run = record.to_json()
     name = record.name or folder.resolve().name
     components = {e.component for e in events if isinstance(e, Response)}
-    halves = {}
-    if {FAST, SLOW} <= components:
-        halves = {
-            role: Recording(f"{name} {role}", run, episodes_of(events, role), folder, sha256)
-            for role in (FAST, SLOW)
-        }
+    roles = record.lanes or ((FAST, SLOW) if {FAST, SLOW} <= components else ())
+    halves = {
+        role: Recording(f"{name} {role}", run, episodes_of(events, role), folder, sha256)
+        for role in roles
+    }
     return Recording(name, run, episodes_of(events), folder, sha256, halves)
 
 
@@ -132,7 +141,7 @@ def episodes_of(events: Sequence[Event], component: str | None = None) -> dict[s
     for event in events:
         by_episode.setdefault(event.episode_id, []).append(event)
 
-    def mine(event: Attempt | Response) -> bool:
+    def mine(event: Attempt | Response | Cancelled | Skipped | Expired) -> bool:
         return component is None or event.component == component
 
     return {
@@ -143,6 +152,8 @@ def episodes_of(events: Sequence[Event], component: str | None = None) -> dict[s
             tuple(
                 sorted((e for e in found if isinstance(e, Response) and mine(e)), key=lambda e: e.t)
             ),
+            tuple(e for e in found if isinstance(e, Cancelled | Skipped) and mine(e)),
+            tuple(e for e in found if isinstance(e, Expired) and mine(e)),
         )
         for key, found in by_episode.items()
     }
@@ -178,10 +189,10 @@ def _require_complete(folder: Path, record: RunRecord, suite: Suite | None) -> N
     wanted = _wanted(record, steps)
     log = folder / EVENTS_FILE
     found = scan(log) if log.exists() else EventScan([], torn=False)
-    parts = 2 if record.config.get("rule") is not None else 1
+    parts = len(record.lanes) or 1
     answered: dict[str, int] = {}
     for event in found.events:
-        if isinstance(event, Response) and event.ok:
+        if isinstance(event, Cancelled | Skipped) or (isinstance(event, Response) and event.ok):
             answered[event.episode_id] = answered.get(event.episode_id, 0) + 1
     total = parts * sum(steps.get(e, 0) for e in wanted)
     missing = [e for e in wanted if answered.get(e, 0) < parts * steps.get(e, 0)]

@@ -1,8 +1,8 @@
 """Real time: step i is published at i·Δ, whatever is still pending.
 
-Every release starts one request per component. At most `max_in_flight` requests of a component run
-at once; one more waits for a slot, and that wait is dispatch lag, not latency. A request keeps its
-slot through its retries.
+Every release starts one request per component, or what a policy's desk orders instead. At most
+`max_in_flight` requests of a component run at once; one more waits for a slot, and that wait is
+dispatch lag, not latency. A request keeps its slot through its retries.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamdecisionbench.components.contract import Answer, Component, Fatal, Request, Retryable
+from streamdecisionbench.policy_file import Policy
 from streamdecisionbench.recording.clock import Clock
+from streamdecisionbench.recording.desk import Desk, Order
 from streamdecisionbench.recording.ledger import Exchange, Lane, Ledger, Reading
 from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
 from streamdecisionbench.recording.standstill import Watch
@@ -51,17 +53,18 @@ async def run_episode(
     The first failure that may not be retried ends the episode: what is pending is given up, what
     was written stays. So does a `watch` that sees time pass us by.
     """
-    slots = {lane.name: asyncio.Semaphore(dispatch.max_in_flight) for lane in lanes}
+    work = _Episode(ledger, lanes, dispatch, clock)
     prepared = ledger.prepared
     try:
         async with asyncio.TaskGroup() as group:
-            for t, request in enumerate(prepared.requests):
+            for t in range(len(prepared.requests)):
                 release_s = await clock.sleep_until(t * prepared.interval_s)
                 # The tasks run once this one waits again: after the release is on disk.
-                for lane in lanes:
-                    exchange = Exchange(lane, t, release_s, request)
-                    group.create_task(_serve(ledger, exchange, dispatch, clock, slots[lane.name]))
+                work.releases.append(release_s)
+                orders = work.desk.published(t)
+                work.start(group, [order for order in orders if not order.cancel])
                 ledger.released(t, release_s)
+                work.give_up([order for order in orders if order.cancel])
                 if watch is not None:
                     watch.released(t, release_s)
     except BaseExceptionGroup as failures:
@@ -70,33 +73,67 @@ async def run_episode(
         raise _first(failures) from None
     if watch is not None:
         watch.check_sleep(len(prepared.requests) - 1)
+    for lane, t, reason in work.desk.skipped():
+        ledger.skipped(lanes[lane], t, reason)
     ledger.finished()
 
 
-async def _serve(
-    ledger: Ledger,
-    exchange: Exchange,
-    dispatch: Dispatch,
-    clock: Clock,
-    slots: asyncio.Semaphore,
-) -> None:
-    async with slots:
-        ledger.tally.in_flight += 1
-        try:
-            while True:
-                outcome = await _attempt(ledger, exchange, dispatch, clock)
-                if isinstance(outcome, _Success):
-                    ledger.commit(
-                        exchange,
-                        outcome.reading,
-                        outcome.received_s,
-                        outcome.completed_s,
-                        clock.now(),
-                    )
-                    return
-                await asyncio.sleep(next_delay(dispatch.retry, len(exchange.attempts), outcome))
-        finally:
-            ledger.tally.in_flight -= 1
+class _Episode:
+    """Requests under way in one episode."""
+
+    def __init__(
+        self, ledger: Ledger, lanes: Sequence[Lane], dispatch: Dispatch, clock: Clock
+    ) -> None:
+        self.ledger, self.lanes, self.dispatch, self.clock = ledger, lanes, dispatch, clock
+        self.releases: list[float] = []
+        steps = len(ledger.prepared.requests)
+        policy = ledger.policy
+        self.desk = policy.desk if policy else Desk(Policy(), [True] * steps, len(lanes))
+        self._slots = [asyncio.Semaphore(dispatch.max_in_flight) for _ in lanes]
+        self._running: dict[tuple[int, int], tuple[Exchange, asyncio.Task[None]]] = {}
+
+    def start(self, group: asyncio.TaskGroup, orders: Sequence[Order]) -> None:
+        for order in orders:
+            request = self.ledger.prepared.requests[order.t]
+            exchange = Exchange(self.lanes[order.lane], order.t, self.releases[order.t], request)
+            task = group.create_task(self._serve(group, order, exchange))
+            self._running[order.lane, order.t] = exchange, task
+
+    def give_up(self, orders: Sequence[Order]) -> None:
+        for order in orders:
+            exchange, task = self._running.pop((order.lane, order.t))
+            self.ledger.gave_up(exchange, self.clock.now())
+            task.cancel()
+
+    async def _serve(self, group: asyncio.TaskGroup, order: Order, exchange: Exchange) -> None:
+        ledger, clock = self.ledger, self.clock
+        async with self._slots[order.lane]:
+            ledger.tally.in_flight += 1
+            try:
+                outcome = await self._answer(exchange)
+                response = ledger.commit(
+                    exchange,
+                    outcome.reading,
+                    outcome.received_s,
+                    outcome.completed_s,
+                    clock.now(),
+                )
+            finally:
+                ledger.tally.in_flight -= 1
+        del self._running[order.lane, order.t]
+        unsure = ledger.policy is not None and ledger.policy.unsure(outcome.reading.confidence)
+        in_time = response.actual_recorded_s < ledger.prepared.horizon_s
+        orders = self.desk.answered(order.lane, order.t, unsure=unsure, in_time=in_time)
+        self.give_up([each for each in orders if each.cancel])
+        self.start(group, [each for each in orders if not each.cancel])
+
+    async def _answer(self, exchange: Exchange) -> _Success:
+        """Tries until there is an answer."""
+        while True:
+            outcome = await _attempt(self.ledger, exchange, self.dispatch, self.clock)
+            if isinstance(outcome, _Success):
+                return outcome
+            await asyncio.sleep(next_delay(self.dispatch.retry, len(exchange.attempts), outcome))
 
 
 async def _attempt(
@@ -108,14 +145,14 @@ async def _attempt(
     # A client that keeps the limit itself ends first, and can say how far it had come.
     limit_s = None if component.info.in_process else dispatch.timeout_s + _GRACE_S
     received_s: float | None = None
-    started_s = clock.now()
+    started_s = exchange.begun_s = clock.now()
     try:
         async with asyncio.timeout(limit_s):
             answer = ledger.received(await call(component, exchange.request))
             if answer.service_s is not None:
                 await _wait_out(answer, started_s, clock)
         received_s = _received(answer, started_s, clock)
-        reading = ledger.read(answer)
+        reading = ledger.read(answer, exchange.lane)
         completed_s = clock.now()
     except Exception as error:
         kind = classify(error, dispatch.retry)

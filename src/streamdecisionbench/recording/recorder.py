@@ -19,6 +19,7 @@ from streamdecisionbench.in_force import Arbiter, Newest, PairRule
 from streamdecisionbench.recording.clock import Clock, steady
 from streamdecisionbench.recording.environment import describe_environment
 from streamdecisionbench.recording.ledger import Lane, Ledger, Prepared, Tally, prepare
+from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.progress import Progress, Quiet, drawing
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.realtime import run_episode
@@ -181,8 +182,12 @@ async def _episode(
     clean: Redactor,
     left: int,
 ) -> None:
+    policy: LivePolicy | None = None
     arbiter: Arbiter = PairRule(settings.rule) if settings.rule else Newest()
-    ledger = Ledger(prepared, session.log, arbiter, tally, clean)
+    if settings.policy is not None:
+        policy = LivePolicy(settings.policy, prepared.scenario, [lane.name for lane in lanes])
+        arbiter = policy.arbiter
+    ledger = Ledger(prepared, session.log, arbiter, tally, clean, policy)
     with steady():
         if settings.clock == "virtual":
             workers = workers_of(settings, lanes)

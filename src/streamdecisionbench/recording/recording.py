@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.plain_text import visible
-from streamdecisionbench.recording.events import Attempt, Release, Response
+from streamdecisionbench.policy_file import Policy, policy_of
+from streamdecisionbench.recording.events import (
+    Attempt,
+    Cancelled,
+    Expired,
+    Release,
+    Response,
+    Skipped,
+)
 
 __all__ = ["SIMULATED", "Episode", "Problem", "Recording"]
 
@@ -24,6 +32,9 @@ class Episode:
     releases: tuple[Release, ...]
     attempts: tuple[Attempt, ...]
     responses: tuple[Response, ...]
+    gaps: tuple[Cancelled | Skipped, ...] = ()
+    """Steps without a response, under a policy that did not send them or gave them up."""
+    expired: tuple[Expired, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +47,7 @@ class Recording:
     path: Path | None = None
     events_sha256: str = ""
     halves: Mapping[str, Recording] = field(default_factory=dict)
-    """Of a live pair: the "fast" and the "slow" component's own recordings."""
+    """Of a live pair or cascade: every component's own recording, by role or name, in order."""
 
     def __post_init__(self) -> None:
         # A folder may be called anything; from here on its name is text and nothing else.
@@ -64,6 +75,14 @@ class Recording:
             or self.config.get("provider") == "simulated"
             or any(str(name).startswith(SIMULATED) for name in named)
         )
+
+    @property
+    def policy(self) -> Policy | None:
+        """The policy it was recorded under; None: every state was sent, the newest answer counted."""
+        raw = self.config.get("policy")
+        if not isinstance(raw, Mapping):
+            return None
+        return policy_of(raw, name=str(self.config.get("policy_name") or "policy"))
 
     @property
     def virtual_clock(self) -> bool:

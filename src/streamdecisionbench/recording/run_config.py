@@ -10,6 +10,7 @@ import msgspec
 
 from streamdecisionbench.components.contract import ComponentInfo
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.policy_file import Policy
 from streamdecisionbench.recording.ledger import Lane
 from streamdecisionbench.recording.realtime import Dispatch
 from streamdecisionbench.suite.scenario import Scenario, Suite
@@ -34,6 +35,8 @@ class Settings:
     seed: int = 0
     effort: str | None = None
     rule: str | None = None
+    policy: Policy | None = None
+    """What is sent and what may take effect; None: everything, and the newest."""
 
 
 def config_of(suite: Suite, settings: Settings, lanes: Sequence[Lane]) -> dict[str, Any]:
@@ -55,8 +58,13 @@ def config_of(suite: Suite, settings: Settings, lanes: Sequence[Lane]) -> dict[s
     }
     if settings.clock == "virtual":
         config["workers"] = workers_of(settings, lanes)
-    if settings.rule is None:
+    if settings.policy is not None:
+        config |= {"policy": settings.policy.to_json(), "policy_name": settings.policy.name}
+    if None in parts:
         config |= parts[None]
+    elif settings.policy is not None:
+        config["members"] = {str(name): part for name, part in parts.items()}
+        config["component"] = " + ".join(part["component"] for part in parts.values())
     else:
         config |= {str(name): part for name, part in parts.items()}
         config["rule"] = settings.rule

@@ -15,6 +15,8 @@ from typing import Any
 import msgspec
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import FAST, SLOW
+from streamdecisionbench.policy_file import Policy, policy_of
 from streamdecisionbench.suite.digest import digest
 from streamdecisionbench.suite.disk import make_folder, read_json, write_text
 from streamdecisionbench.suite.scenario import Manifest, Suite
@@ -143,6 +145,22 @@ class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True):
         """The scenarios it set out to cover, where the config names them."""
         named = self.config.get("scenarios")
         return [str(e) for e in named] if named else None
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """The components of a live pair or cascade, in order; empty: one component."""
+        policy = self.policy
+        if policy is not None:
+            return policy.cascade.components if policy.cascade and policy.count > 1 else ()
+        return (FAST, SLOW) if self.config.get("rule") is not None else ()
+
+    @property
+    def policy(self) -> Policy | None:
+        """What it was recorded under; None: every state was sent, the newest answer counted."""
+        raw = self.config.get("policy")
+        if not isinstance(raw, dict):
+            return None
+        return policy_of(raw, name=str(self.config.get("policy_name") or "policy"), where=RUN_FILE)
 
     def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = msgspec.to_builtins(self)

@@ -14,6 +14,7 @@ from streamdecisionbench.components.contract import Options, Request
 from streamdecisionbench.components.providers.request_limits import RequestLimits, require_within
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
+from streamdecisionbench.policy_file import Policy
 from streamdecisionbench.recording.cost_estimate import Estimate, estimate
 from streamdecisionbench.recording.ledger import Lane
 from streamdecisionbench.recording.own_folder import require_fresh
@@ -32,7 +33,11 @@ __all__ = ["RunRequest", "choose_scenarios", "launch", "parse_headers", "parse_p
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What to record and how. `components` maps None, or "fast" and "slow", to `provider:model`."""
+    """What to record and how.
+
+    `components` maps None, or "fast" and "slow", or the names of a policy's cascade in order, to
+    `provider:model`.
+    """
 
     components: Mapping[str | None, str]
     out: Path
@@ -57,6 +62,7 @@ class RunRequest:
     extra: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     retry_gateway: bool = False
+    policy: Policy | None = None
 
 
 Confirm = Callable[[Sequence[Estimate]], bool]
@@ -82,7 +88,8 @@ def launch(
             timeout_s=request.timeout_s,
             retry=RetryPolicy(gateway=request.retry_gateway),
         ),
-        rule=pair_rule(request.rule) if None not in request.components else None,
+        rule=pair_rule(request.rule) if _is_pair(request) else None,
+        policy=request.policy,
     )
     lanes = _lanes(request, 0)
     folders = _folders(request)
@@ -249,10 +256,16 @@ def _estimates(
     return [e for e in found if e is not None]
 
 
+def _is_pair(request: RunRequest) -> bool:
+    return request.policy is None and None not in request.components
+
+
 def _require_sensible(request: RunRequest) -> None:
     if request.resume and request.overwrite:
         raise InputError("--resume and --overwrite exclude each other", fix="choose one")
-    if set(request.components) not in ({None}, {FAST, SLOW}):
+    if request.policy is not None:
+        _require_fitting(request.policy, request.components)
+    elif set(request.components) not in ({None}, {FAST, SLOW}):
         raise InputError(
             "name one component, or a pair",
             fix="`sdb run provider:model …`, or `sdb run --fast A --slow B …`",
@@ -284,6 +297,17 @@ def _require_sensible(request: RunRequest) -> None:
                 f"--interval is {interval:g}",
                 fix=f"give seconds between {SHORTEST_TICK_S:g} and {LONGEST_TICK_S:g}",
             )
+
+
+def _require_fitting(policy: Policy, components: Mapping[str | None, str]) -> None:
+    names = policy.cascade.components if policy.cascade and policy.count > 1 else (None,)
+    if tuple(components) != names:
+        wanted = ", ".join(str(name) for name in names if name) or "one component"
+        raise InputError(
+            f"the policy takes {wanted}",
+            where=policy.name,
+            fix="name every component once, in order",
+        )
 
 
 def _require_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:

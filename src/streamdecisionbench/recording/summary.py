@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.recording.event_lines import iter_events
-from streamdecisionbench.recording.events import Attempt, Release, Response
+from streamdecisionbench.recording.events import Attempt, Release, Response, Skipped
 
 __all__ = ["quantiles_ms", "summarise_log"]
 
@@ -22,6 +22,7 @@ def summarise_log(path: Path) -> dict[str, Any]:
     waits: list[float] = []
     attempts = failed = accepted = 0
     discarded: dict[str, int] = {}
+    policy: dict[str, int] = {}
     retried: set[tuple[str, int, str | None]] = set()
     models: set[str] = set()
     for event in iter_events(path) if path.exists() else ():
@@ -39,6 +40,9 @@ def summarise_log(path: Path) -> dict[str, Any]:
                 discarded[event.discard_reason] = discarded.get(event.discard_reason, 0) + 1
             if event.model:
                 models.add(event.model)
+        elif event is not None:
+            what = event.reason if isinstance(event, Skipped) else type(event).__name__.lower()
+            policy[what] = policy.get(what, 0) + 1
     return {
         "releases": len(releases),
         "responses": len(waits),
@@ -47,6 +51,7 @@ def summarise_log(path: Path) -> dict[str, Any]:
         "retried_requests": len(retried),
         "accepted": accepted,
         "discarded": discarded,
+        **({"policy": policy} if policy else {}),
         "release_lag_ms": quantiles_ms(releases),
         "dispatch_wait_ms": quantiles_ms(waits),
         "dispatch_wait_total_s": round(sum(waits), 6),

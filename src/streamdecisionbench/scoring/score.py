@@ -47,6 +47,7 @@ __all__ = [
     "macro_shares",
     "score",
     "score_timelines",
+    "source_notes",
 ]
 
 
@@ -147,6 +148,16 @@ class Level:
         return self.at_interval.product
 
 
+def source_notes(*, simulated: bool, virtual_clock: bool) -> list[str]:
+    """What must be told of numbers that no real service was measured for."""
+    found = []
+    if simulated:
+        found.append("simulation: answers and latencies were drawn from a declared profile")
+    if virtual_clock:
+        found.append("virtual clock: service times measured one by one, queueing simulated")
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """Everything `sdb score` says about one recording."""
@@ -195,11 +206,7 @@ class Score:
     @property
     def notes(self) -> tuple[str, ...]:
         """What every reader of these numbers must be told."""
-        found = []
-        if self.simulated:
-            found.append("simulation: answers and latencies were drawn from a declared profile")
-        if self.virtual_clock:
-            found.append("virtual clock: service times measured one by one, queueing simulated")
+        found = source_notes(simulated=self.simulated, virtual_clock=self.virtual_clock)
         if self.punctuality is not None and not self.punctuality.punctual:
             found.append(
                 f"{self.punctuality.words}; re-paced from the plan, not from when they came"

@@ -86,8 +86,10 @@ class Timeline:
         return np.concatenate(([0], changed)).astype(np.int64)
 
 
-def timelines(recording: Recording, suite: Suite, *, clock: Clock = "recorded") -> list[Timeline]:
-    """The recording's scenarios in suite order.
+def timelines(
+    recording: Recording, suite: Suite, *, clock: Clock = "recorded", gaps: bool = False
+) -> list[Timeline]:
+    """The recording's scenarios in suite order. With `gaps` also one of a policy that sent less.
 
     Re-pacing at Δ scales releases: r_i·Δ/tick. Of a release that lagged by ℓ_i it would make a lag of
     ℓ_i·Δ/tick, though the client's lateness has nothing to do with the pace. Below 1 % of the tick that
@@ -101,6 +103,12 @@ def timelines(recording: Recording, suite: Suite, *, clock: Clock = "recorded") 
             where=recording.name,
             fix="give it to `sdb compose` alone, or use `.halves` of the recording one by one",
         )
+    if not gaps and any(e.gaps for e in recording.episodes.values()):
+        raise InputError(
+            "was recorded under a policy that did not ask about every state",
+            where=recording.name,
+            fix="`sdb policy score POLICY` replays it under policies that need no other answers",
+        )
     on_plan = clock == "nominal" or (clock == "recorded" and not is_punctual(recording, suite))
     found = []
     for scenario in suite.scenarios.values():
@@ -111,8 +119,13 @@ def timelines(recording: Recording, suite: Suite, *, clock: Clock = "recorded") 
         ids: dict[tuple[tuple[str, str], ...], int] = {}
         spec = scenario.decision_spec
         reference = [_id(ids, decision) for decision in scenario.reference()]
-        predicted = [_id(ids, spec.compose(r.pred)) for r in episode.responses]
         n = scenario.n
+        predicted = np.full(n, NO_ANSWER, dtype=np.int64)
+        latency, arrival = np.full(n, np.inf), np.full(n, np.inf)
+        for response in episode.responses:
+            predicted[response.t] = _id(ids, spec.compose(response.pred))
+            latency[response.t] = max(response.latency_s, 0.0)
+            arrival[response.t] = response.actual_recorded_s
         nominal = np.array([i * tick for i in range(n)])
         recorded = np.array([r.release_s for r in episode.releases])
         found.append(
@@ -121,10 +134,11 @@ def timelines(recording: Recording, suite: Suite, *, clock: Clock = "recorded") 
                 family=scenario.task_family,
                 tick=tick,
                 release=nominal if on_plan else recorded,
-                latency=np.maximum([r.latency_s for r in episode.responses], 0.0),
+                latency=latency,
                 reference=np.array(reference, dtype=np.int64),
-                predicted=np.array(predicted, dtype=np.int64),
-                arrival=np.array([r.actual_recorded_s for r in episode.responses]),
+                predicted=predicted,
+                # Under a policy not simply the newest arrival took effect.
+                arrival=None if recording.policy is not None else arrival,
                 values=[dict(decision) for decision in ids],
                 published=recorded if on_plan else None,
             )

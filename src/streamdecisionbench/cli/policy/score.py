@@ -45,9 +45,17 @@ def score(
     A cascade takes one recording per component: those with its names, or as many as it has, in its
     order. Any other policy is scored on every recording by itself.
     """
-    from streamdecisionbench.analysis.policy_tables import counts_table, levels_table, scores_table
+    from contextlib import suppress
+    from itertools import zip_longest
+
+    from streamdecisionbench.analysis.policy_tables import (
+        counts_table,
+        levels_table,
+        live_lines,
+        scores_table,
+    )
     from streamdecisionbench.analysis.token_cost import request_costs
-    from streamdecisionbench.cli.loading import open_runs, require_one_suite
+    from streamdecisionbench.cli.loading import load, open_runs, require_one_suite
     from streamdecisionbench.cli.printing import (
         Heading,
         dump,
@@ -57,7 +65,9 @@ def score(
     )
     from streamdecisionbench.policy_file import read_policy
     from streamdecisionbench.recording.prices import read_prices
+    from streamdecisionbench.scoring.policies.live import live_policy
     from streamdecisionbench.scoring.policies.policy_json import policies_to_json
+    from streamdecisionbench.scoring.policies.requests import MissingAnswersError
     from streamdecisionbench.scoring.policies.score_policy import (
         PolicyScore,
         score_policy_recordings,
@@ -70,7 +80,8 @@ def score(
     require_one_suite(subjects)
 
     def scored(which: Policy, group: Sequence[Subject]) -> PolicyScore:
-        episodes = [p.episode_id for p in group[0].parts]
+        held = group[0].recording.episodes
+        episodes = [e for e in group[0].suite.scenarios if e in held]
         return score_policy_recordings(
             which,
             [s.recording for s in group],
@@ -83,23 +94,26 @@ def score(
 
     groups = assign(wanted, subjects)
     scores = [scored(wanted, group) for group in groups]
+    live = [live_policy(one, suite) for one, suite in load(runs, data) if one.policy is not None]
     if as_json:
-        dump(policies_to_json(scores))
+        dump(policies_to_json(scores, live))
         return
-    plain = [scored(_plain(wanted), group) for group in groups]
-    both = [one for pair in zip(plain, scores, strict=True) for one in pair]
+    plain: list[PolicyScore] = []
+    with suppress(MissingAnswersError):  # a live recording may lack what the plain policy asks
+        plain = [scored(_plain(wanted), group) for group in groups]
+    both = [one for pair in zip_longest(plain, scores) for one in pair if one is not None]
     tables = [scores_table(both, table.currency)]
     if as_csv:
         print_csv(tables)
         return
     if len(scores) == 1:
-        tables += [levels_table(scores[0], plain[0]), counts_table(scores[0])]
+        tables += [levels_table(scores[0], *plain), counts_table(scores[0])]
     headings = []
     for one, group in zip(scores, groups, strict=True):
-        said = [note for s in group for note in s.heading().notes]
+        said = [note for s in group for note in _notes(s)]
         notes = tuple(dict.fromkeys((*said, *one.notes)))
         headings.append(Heading(" + ".join(one.components), one.signature, notes))
-    print_tables(tables, headings)
+    print_tables(tables, headings, [line for one in live for line in live_lines(one)])
 
 
 def assign(policy: Policy, subjects: Sequence[Subject]) -> list[list[Subject]]:
@@ -125,6 +139,16 @@ def assign(policy: Policy, subjects: Sequence[Subject]) -> list[list[Subject]]:
             fix="give one recording per component, in the policy's order or with its names",
         )
     return [list(subjects)]
+
+
+def _notes(subject: Subject) -> Sequence[str]:
+    """What must be known of a recording; one with gaps has no plain score that could say it."""
+    from streamdecisionbench.scoring.score import source_notes
+
+    recording = subject.recording
+    if any(episode.gaps for episode in recording.episodes.values()):
+        return source_notes(simulated=recording.simulated, virtual_clock=recording.virtual_clock)
+    return subject.heading().notes
 
 
 def _plain(policy: Policy) -> Policy:

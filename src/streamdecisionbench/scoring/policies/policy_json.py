@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from streamdecisionbench.scoring.policies.live import LivePolicyScore
 from streamdecisionbench.scoring.policies.score_policy import PolicyLevel, PolicyScore
 from streamdecisionbench.scoring.score import Shares
 
@@ -17,8 +18,15 @@ __all__ = ["SCHEMA", "policies_to_json", "policy_to_json"]
 SCHEMA = "sdb-policy/1"
 
 
-def policies_to_json(scores: Sequence[PolicyScore]) -> dict[str, Any]:
-    return {"schema": SCHEMA, "scores": [policy_to_json(score) for score in scores]}
+def policies_to_json(
+    scores: Sequence[PolicyScore], live: Sequence[LivePolicyScore] = ()
+) -> dict[str, Any]:
+    """The document; `live` holds recordings made under a policy, as they happened."""
+    found: dict[str, Any] = {
+        "schema": SCHEMA,
+        "scores": [policy_to_json(score) for score in scores],
+    }
+    return found | ({"live": [_live(one) for one in live]} if live else {})
 
 
 def policy_to_json(score: PolicyScore) -> dict[str, Any]:
@@ -49,6 +57,24 @@ def policy_to_json(score: PolicyScore) -> dict[str, Any]:
     }
 
 
+def _live(live: LivePolicyScore) -> dict[str, Any]:
+    def happened(shares: Shares) -> dict[str, Any]:
+        return {"in_force": shares.in_force, "classes": shares.classes()}
+
+    return {
+        "name": live.name,
+        "policy": live.policy.to_json(),
+        "components": list(live.components),
+        "interval": live.interval,
+        "overall": happened(live.recorded),
+        "by_family": {name: happened(shares) for name, shares in live.by_family.items()},
+        "by_scenario": {name: happened(shares) for name, shares in live.by_scenario.items()},
+        "replayed": live.replayed,
+        "recorded_minus_replayed": live.gap,
+        "why_not_replayed": live.why_not or None,
+    }
+
+
 def _level(level: PolicyLevel) -> dict[str, Any]:
     return {
         "in_force": level.in_force,
@@ -56,7 +82,9 @@ def _level(level: PolicyLevel) -> dict[str, Any]:
         "classes": level.at_interval.classes(),
         "oracle": level.oracle,
         **_identity(level.at_interval),
-        "integrated": {
+        "integrated": None
+        if level.integrated is None
+        else {
             "oracle": level.oracle_integrated,
             **_identity(level.integrated),
             "classes": level.integrated.classes(),

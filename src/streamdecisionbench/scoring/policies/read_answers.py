@@ -1,34 +1,28 @@
-"""What a policy reads of a recording: answers, delays, and how sure each decision is.
-
-The confidence of a decision is composed over the answers it consumes (κ's questions under the
-answered route): their minimum, or their product in composed order. An answer's confidence is the one
-the component gave for it, else the probability it gave to its choice. Nothing is made up where a
-recording has neither.
-"""
+"""What a policy reads of a recording and its suite: answers, delays, confidences, states, fallbacks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.policy_file import COMPOSES, Policy
-from streamdecisionbench.recording.events import Response
-from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.recording.changed_states import changed_states, has_field
+from streamdecisionbench.recording.confidence import composed_confidence
+from streamdecisionbench.recording.events import Cancelled
+from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.scoring.pairs.nominal_clock import Stage, on_stage, stage
 from streamdecisionbench.scoring.policies.scene import Answers, Bools
 from streamdecisionbench.scoring.timeline import Floats, timelines
-from streamdecisionbench.suite.scenario import DecisionSpec, Scenario, Suite
+from streamdecisionbench.suite.scenario import Scenario, Suite
 
 __all__ = [
     "Setting",
     "answers_of",
-    "compose_confidence",
     "on_one_clock",
     "on_stage_of",
     "setting_of",
@@ -47,13 +41,15 @@ class Setting:
 def answers_of(
     recording: Recording, suite: Suite, *, cost: Sequence[Floats] | None = None
 ) -> Answers:
-    """One component's recording, on its own clock."""
-    parts = timelines(recording, suite)
+    """One component's recording, on its own clock; where a policy asked less, with gaps."""
+    parts = timelines(recording, suite, gaps=True)
+    episodes = [recording.episodes[p.episode_id] for p in parts]
     return Answers(
         name=recording.name,
         parts=parts,
         confidence=_confidence(recording, suite, [p.episode_id for p in parts]),
         cost=cost,
+        waited=[_waited(e, p.n) for e, p in zip(episodes, parts, strict=True)],
     )
 
 
@@ -66,35 +62,17 @@ def on_one_clock(components: Sequence[Answers]) -> list[Answers]:
 
 
 def on_stage_of(where: Stage, one: Answers) -> Answers:
-    """A component's answers in a stage's order, on its nominal clock."""
+    """A component's answers in a stage's order, on its nominal clock; gaps stay gaps."""
+    whole = [replace(p, latency=np.where(np.isinf(p.latency), 0.0, p.latency)) for p in one.parts]
+    staged = on_stage(where, whole, one.name)
+    latencies = _sorted(where.parts, one, [p.latency for p in one.parts])
     return Answers(
         one.name,
-        on_stage(where, one.parts, one.name),
+        [replace(p, latency=own) for p, own in zip(staged, latencies, strict=True)],
         _sorted_like(where.parts, one, one.confidence),
         None if one.cost is None else _sorted(where.parts, one, one.cost),
         None if one.waited is None else _sorted(where.parts, one, one.waited),
     )
-
-
-def compose_confidence(response: Response, spec: DecisionSpec) -> dict[str, float] | None:
-    """How sure a composed decision is, by way of composing; None where an answer does not say.
-
-    >>> spec = DecisionSpec("route", (), {"hold": ("action",)})
-    >>> answer = Response("e", 0, 0.0, "", True, True, 0.0, 0.1, {"route": "hold", "action": "wait"},
-    ...     0.1, 0.1, confidence={"route": 0.5, "action": 0.5, "other": 0.1})
-    >>> compose_confidence(answer, spec)
-    {'min': 0.5, 'product': 0.25}
-    """
-    found = []
-    for question in spec.consumed(response.pred[spec.route_question]):
-        value = (response.confidence or {}).get(question)
-        if value is None:
-            label = response.wire_answers.get(question)
-            value = ((response.probabilities or {}).get(question) or {}).get(label or "")
-        if value is None:
-            return None
-        found.append(float(value))
-    return dict(zip(COMPOSES, (min(found), math.prod(found)), strict=True))
 
 
 def setting_of(policy: Policy, suite: Suite, episodes: Sequence[str]) -> Setting:
@@ -104,7 +82,9 @@ def setting_of(policy: Policy, suite: Suite, episodes: Sequence[str]) -> Setting
     fallback: dict[str, int] = {}
     notes: list[str] = []
     if policy.dispatch.mode == "changed":
-        changed = {s.episode_id: _changes(s, policy.dispatch.fields) for s in scenarios}
+        changed = {
+            s.episode_id: np.array(changed_states(s, policy.dispatch.fields)) for s in scenarios
+        }
         notes += _field_notes(policy, scenarios)
     if policy.expire.fallback is not None and math.isfinite(policy.expire.after_s):
         fallback, lines = _fallbacks(policy, scenarios)
@@ -117,46 +97,39 @@ def _confidence(
 ) -> dict[str, list[Floats]] | None:
     out: dict[str, list[Floats]] = {way: [] for way in COMPOSES}
     for episode_id in episodes:
-        spec = suite.scenarios[episode_id].decision_spec
-        rows = []
+        scenario = suite.scenarios[episode_id]
+        spec = scenario.decision_spec
+        rows = [dict.fromkeys(COMPOSES, math.nan)] * scenario.n
         for response in recording.episodes[episode_id].responses:
-            sure = compose_confidence(response, spec)
+            sure = composed_confidence(
+                spec,
+                response.pred,
+                response.wire_answers,
+                response.confidence,
+                response.probabilities,
+            )
             if sure is None:
                 return None
-            rows.append(sure)
+            rows[response.t] = sure
         for way in COMPOSES:
             out[way].append(np.array([row[way] for row in rows]))
     return out
 
 
-def _changes(scenario: Scenario, fields: Sequence[str]) -> Bools:
-    """The first state, and every one that differs from the state before in one of the fields."""
-    seen = [_part(step.state, fields) for step in scenario.steps]
-    return np.array([True, *(a != b for a, b in pairwise(seen))])
-
-
-def _part(state: Mapping[str, Any], fields: Sequence[str]) -> Any:
-    return [_look_up(state, field) for field in fields] if fields else state
-
-
-def _look_up(state: Any, field: str) -> Any:
-    """A field by its name, or by a path of names joined with dots; None where it is not there."""
-    if isinstance(state, Mapping) and field in state:
-        return state[field]
-    head, dot, rest = field.partition(".")
-    if dot and isinstance(state, Mapping) and head in state:
-        return _look_up(state[head], rest)
-    return None
+def _waited(episode: Episode, n: int) -> Floats:
+    """Seconds for which a request that was given up is known not to have been answered."""
+    out = np.zeros(n)
+    for gap in episode.gaps:
+        if isinstance(gap, Cancelled):
+            out[gap.t] = gap.waited_s
+    return out
 
 
 def _field_notes(policy: Policy, scenarios: Sequence[Scenario]) -> list[str]:
     fields = policy.dispatch.fields
     if not fields:
         return []
-    held = {
-        s.episode_id: [f for f in fields if any(_look_up(t.state, f) is not None for t in s.steps)]
-        for s in scenarios
-    }
+    held = {s.episode_id: [f for f in fields if has_field(s, f)] for s in scenarios}
     nowhere = [f for f in fields if not any(f in found for found in held.values())]
     if nowhere:
         known = sorted({key for s in scenarios for key in s.steps[0].state})

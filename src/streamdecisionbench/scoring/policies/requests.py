@@ -17,9 +17,16 @@ from streamdecisionbench.scoring.policies.scene import Rows, Scene
 from streamdecisionbench.scoring.policies.window import Window
 from streamdecisionbench.scoring.timeline import Floats, Ints
 
-__all__ = ["Flights", "fly"]
+__all__ = ["Flights", "MissingAnswersError", "fly"]
 
 Bools = NDArray[np.bool_]
+
+_SLACK_S = 0.05
+"""How much later than live a replay may give a request up: releases are not punctual to the second."""
+
+
+class MissingAnswersError(InputError):
+    """The recording was made under a policy that did not ask for an answer this one needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,10 @@ def fly(scene: Scene, rows: Rows, window: Window | None = None) -> Flights:
             one = _one_at_a_time(asks, latency, c, horizon, window)
         elif mode == "latest":
             limit = min(scene.policy.dispatch.limit or scene.n, scene.n)
-            one = _latest(asks, latency, c, horizon, limit, window, ordered=asks is published)
+            waited = scene.waited[k][s]
+            one = _latest(
+                asks, latency, c, horizon, limit, window, waited, ordered=asks is published
+            )
         else:
             one = _every(asks, latency, c, horizon)
         _require_answers(scene, rows, k, one)
@@ -133,6 +143,7 @@ def _latest(
     horizon: Floats,
     limit: int,
     window: Window | None,
+    waited: Floats,
     *,
     ordered: bool,
 ) -> _Found:
@@ -142,6 +153,7 @@ def _latest(
     b = asks.b + latency
     arrival = asks.a + b * c
     sent, cancelled = np.zeros((count, n), dtype=bool), np.zeros((count, n), dtype=bool)
+    ran = np.zeros((count, n))
     order = _in_time(asks, window, ordered=ordered)
     step_in = np.full((count, limit), -1)
     lands, lands_a, lands_b = (np.full((count, limit), -np.inf) for _ in range(3))
@@ -159,15 +171,27 @@ def _latest(
         oldest = np.argmin(step_in, axis=1)
         older = step_in[every, oldest] < step
         give_up = asked & ~room & older
-        cancelled[every[give_up], step_in[every, oldest][give_up]] = True
+        gone = every[give_up], step_in[every, oldest][give_up]
+        cancelled[gone] = True
+        ran[gone] = (time[give_up] - asks.time[gone]) / c[gone[0], 0]
         slot = np.where(room, np.argmax(free, axis=1), oldest)
         put = asked & (room | older)
         at, slot, step = every[put], slot[put], step[put]
         sent[at, step] = True
         step_in[at, slot], lands[at, slot] = step, arrival[at, step]
         lands_a[at, slot], lands_b[at, slot] = asks.a[at, step], b[at, step]
+    _require_known_wait(cancelled & ~np.isfinite(latency), ran, waited)
     arrival = np.where(sent & ~cancelled, arrival, np.inf)
     return asks.a, b, arrival, sent, cancelled
+
+
+def _require_known_wait(cancelled: Bools, ran: Floats, waited: Floats) -> None:
+    """A request that was given up live may be given up again as early, or hardly later."""
+    if (cancelled & (ran > waited + _SLACK_S)).any():
+        raise MissingAnswersError(
+            "this policy lets requests run for longer than they did when they were given up live",
+            fix="replay at the recorded interval, with the recorded limit or a lower one",
+        )
 
 
 def _in_time(asks: _Asks, window: Window | None, *, ordered: bool) -> Ints:
@@ -192,7 +216,7 @@ def _require_answers(scene: Scene, rows: Rows, k: int, found: _Found) -> None:
     row, step = (int(x[0]) for x in np.nonzero(lacking))
     name = scene.names[int(rows.scenario[row])]
     interval = float(scene.tick[rows.scenario[row]] / rows.c[row])
-    raise InputError(
+    raise MissingAnswersError(
         f"{name} t={step}: at {interval:.6g} s this policy sends the state to component {k + 1},"
         " and its recording has no answer to it",
         fix="replay a policy that asks for less, at the recorded interval, or record every state",

@@ -78,6 +78,8 @@ class Scene:
     reference: Ints
     latency: Floats
     predicted: Ints
+    waited: Floats
+    """[k, s, i]: where a latency is infinite, for how long its request is known to have run."""
     sure: Bools
     """[v, k, s, i]: passes the gate."""
     unsure: Bools
@@ -180,6 +182,7 @@ def scenes(
     it falls back to. Without `variants`, the policy's own numbers are the only one.
     """
     parts = components[0].parts
+    _require_references(parts)
     below = policy.cascade.below if policy.when_unsure and policy.cascade else 0.0
     own = Variant(policy.gate.confidence, below, policy.expire.after_s)
     variants = variants or [own]
@@ -234,6 +237,14 @@ def _scene(
         predicted=np.stack(
             [np.stack([one.parts[s].predicted for s in index]) for one in components]
         ),
+        waited=np.stack(
+            [
+                np.zeros((len(parts), parts[0].n))
+                if one.waited is None
+                else np.stack([one.waited[s] for s in index])
+                for one in components
+            ]
+        ),
         sure=(confidence[None] >= gates) | ~gated,
         unsure=confidence[None] < belows,
         wanted=np.stack(
@@ -243,6 +254,15 @@ def _scene(
         fallback=np.array([fallback.get(p.episode_id, NO_FALLBACK) for p in parts], dtype=np.int64),
         names=[p.episode_id for p in parts],
     )
+
+
+def _require_references(parts: Sequence[Timeline]) -> None:
+    unknown = [p.episode_id for p in parts if (p.reference < 0).any()]
+    if unknown:
+        raise InputError(
+            f"{unknown[0]} has states of which nobody knows what was right",
+            fix="policies are judged on states that all have a reference",
+        )
 
 
 def _sureness(

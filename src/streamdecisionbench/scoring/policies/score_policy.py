@@ -32,6 +32,7 @@ from streamdecisionbench.scoring.policies.read_answers import (
     on_one_clock,
     setting_of,
 )
+from streamdecisionbench.scoring.policies.requests import MissingAnswersError
 from streamdecisionbench.scoring.policies.scene import Answers, Scene, scenes
 from streamdecisionbench.scoring.policies.shares import Replay, replay
 from streamdecisionbench.scoring.score import Shares, level_weights, macro_shares
@@ -79,17 +80,18 @@ class PolicyLevel:
 
     name: str
     at_interval: Shares
-    integrated: Shares
+    integrated: Shares | None
+    """None where the recording lacks answers that the policy needs at other intervals."""
     oracle: float
-    oracle_integrated: float
+    oracle_integrated: float | None
 
     @property
     def in_force(self) -> float:
         return self.at_interval.in_force
 
     @property
-    def log_auc(self) -> float:
-        return self.integrated.in_force
+    def log_auc(self) -> float | None:
+        return None if self.integrated is None else self.integrated.in_force
 
     @property
     def current(self) -> float:
@@ -113,7 +115,7 @@ class PolicyScore:
     counts: Counts
     cost_per_hour: float | None
     parts: Sequence[Timeline]
-    pieces: Pieces
+    pieces: Pieces | None
     notes: tuple[str, ...] = ()
     signature: str = ""
     simulated: bool = False
@@ -123,13 +125,15 @@ class PolicyScore:
         return self.overall.in_force
 
     @property
-    def log_auc(self) -> float:
+    def log_auc(self) -> float | None:
         return self.overall.log_auc
 
     def curve(
         self, level: str = "overall", metrics: tuple[str, ...] = ("in_force",)
     ) -> dict[str, Curve]:
         """Exact curves c0 + c1/Δ over the bounds, jumps included."""
+        if self.pieces is None:
+            raise InputError(self.notes[-1], where=self.policy.name)
         ticks = np.array([p.tick for p in self.parts])
         chosen = {name: METRICS[name] for name in metrics}
         return curves_of(self.pieces, ticks, level_weights(self.parts, level), self.bounds, chosen)
@@ -162,18 +166,22 @@ def score_policy(
             for one in components
         ]
         best = _Found(policy, perfect, interval, bounds, setting)
-        oracles = _right(best.at_interval), _right(best.integrated)
-    else:
-        oracles = found.at_interval[:, :2].sum(axis=1), found.integrated[:, :2].sum(axis=1)
+    looks = best is not found
+
+    def oracle(table: Floats) -> Floats:
+        return _right(table) if looks else table[:, :2].sum(axis=1)
+
+    now = oracle(best.at_interval)
+    over = None if best.integrated is None else oracle(best.integrated)
     untimed = np.array([p.untimed for p in components[-1].parts])
 
     def level(name: str, weights: Floats) -> PolicyLevel:
         return PolicyLevel(
             name,
             macro_shares(found.at_interval, untimed, weights),
-            macro_shares(found.integrated, untimed, weights),
-            float(weights @ oracles[0]),
-            float(weights @ oracles[1]),
+            None if found.integrated is None else macro_shares(found.integrated, untimed, weights),
+            float(weights @ now),
+            None if over is None else float(weights @ over),
         )
 
     families = list(dict.fromkeys(p.family for p in parts))
@@ -194,7 +202,7 @@ def score_policy(
         cost_per_hour=found.cost_per_hour,
         parts=parts,
         pieces=found.pieces,
-        notes=setting.notes,
+        notes=(*setting.notes, *([found.why_not] if found.why_not else [])),
     )
 
 
@@ -240,19 +248,26 @@ class _Found:
         done = [replay(scene, scene.rows(interval)) for scene in stages]
         self.counts = _count(policy, stages, done)
         self.cost_per_hour = _cost(components, parts, interval, stages, done)
+        self.why_not = ""
+        self.integrated: Floats | None
+        self.pieces: Pieces | None
         if closed := _closed_form(policy, components, stages):
             flat, c = closed, closed.tick / interval
             u = flat.r + c[flat.scenario] * flat.L
-            with np.errstate(invalid="ignore"):
-                self.at_interval = shares_at(flat, u, accepted_at(flat, u))
-                self.integrated = integrated_shares(flat, bounds)
-                self.pieces = pieces(flat, bounds)
+            self.at_interval = shares_at(flat, u, accepted_at(flat, u))
+            self.integrated = integrated_shares(flat, bounds)
+            self.pieces = pieces(flat, bounds)
             return
         self.at_interval = np.zeros((len(parts), N_METRICS))
         for scene, one in zip(stages, done, strict=True):
             c = (scene.tick / interval)[:, None]
             self.at_interval[scene.index] = one.alpha + one.beta * c
-        covered = [cover(scene, bounds) for scene in stages]
+        try:
+            covered = [cover(scene, bounds) for scene in stages]
+        except MissingAnswersError as error:
+            self.why_not = f"no integral: {error.what}"
+            self.integrated = self.pieces = None
+            return
         self.pieces = Pieces(
             *(
                 np.concatenate([getattr(part, name) for part in covered])
@@ -333,8 +348,8 @@ def _cost(
             return None
         for scene, found in zip(stages, done, strict=True):
             for nth, s in enumerate(scene.index.tolist()):
-                spent += float(one.cost[s] @ found.flights.sent[nth, k])
-    return spent / (sum(p.n for p in parts) * interval / 3600)
+                spent += float(one.cost[s][found.flights.sent[nth, k]].sum())
+    return None if math.isnan(spent) else spent / (sum(p.n for p in parts) * interval / 3600)
 
 
 def _signature(found: PolicyScore, recordings: Sequence[Recording], suite: Suite) -> str:

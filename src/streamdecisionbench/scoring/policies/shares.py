@@ -19,7 +19,7 @@ from streamdecisionbench.scoring.policies.scene import NO_FALLBACK, Rows, Scene
 from streamdecisionbench.scoring.policies.window import Window
 from streamdecisionbench.scoring.timeline import Floats, Ints
 
-__all__ = ["Held", "Replay", "correct_share", "replay"]
+__all__ = ["Held", "Replay", "correct_share", "replay", "shares_of"]
 
 _NONE = CLASSES.index("no_decision")
 
@@ -64,6 +64,13 @@ def replay(scene: Scene, rows: Rows, *, ranges: bool = False) -> Replay:
     low = window.low if window else rows.c
     high = window.high if window else rows.c
     return Replay(alpha, beta, low, high, flights, taken, held)
+
+
+def shares_of(scene: Scene, rows: Rows, taken: Taken) -> Floats:
+    """The six classes and segment-balanced accuracy of given acceptances, whoever decided on them."""
+    held, lines = _hold(scene, rows, taken, None)
+    alpha, beta = _add_up(scene, rows, held, lines, None)
+    return alpha + beta * rows.c[:, None]
 
 
 def correct_share(scene: Scene, rows: Rows) -> tuple[Floats, Flights]:

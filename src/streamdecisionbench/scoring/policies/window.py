@@ -33,8 +33,8 @@ class Window:
         where: NDArray[np.bool_] | bool = True,
     ) -> None:
         """Takes note that these lines were compared. `row` None: the first axis is the rows."""
-        drop = np.asarray(b - other_b)
         with np.errstate(divide="ignore", invalid="ignore"):
+            drop = np.asarray(b - other_b)
             at = np.asarray((other_a - a) / drop)
         c = self.c if row is None else self.c[row]
         c = c.reshape(c.shape + (1,) * (at.ndim - c.ndim))

@@ -1,0 +1,212 @@
+"""`sdb run --policy`: what is sent, given up and let lapse is written down, and replays as it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from streamdecisionbench.components import registry
+from streamdecisionbench.components.contract import Options
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.policy_file import Policy, parse_policy
+from streamdecisionbench.recording.events import Cancelled, Skipped
+from streamdecisionbench.recording.ledger import Lane
+from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.recording.recorder import Settings, record
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.policies.live import live_policy
+from streamdecisionbench.scoring.policies.score_policy import score_policy_recordings
+from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+from tests.cli.command import sdb
+
+SCENARIOS = ("support_a", "presenter_b")
+PROFILES = {"fast": "jev", "middle": "kev-4b", "slow": "djev"}
+KINDS = {
+    "gate": "[gate]\nconfidence = 0.6",
+    "product": "[gate]\nconfidence = 0.3\ncompose = 'product'",
+    "expire": "[expire]\nafter_s = 2.5",
+    "debounce": "[debounce]\nagree = 2",
+    "one at a time": "[dispatch]\nmode = 'one-at-a-time'",
+    "latest": "[dispatch]\nmode = 'latest'\nlimit = 1",
+    "changed": "[dispatch]\nmode = 'changed'\nfields = ['transcript']",
+    "always": "[cascade]\ncomponents = ['fast', 'slow']",
+    "late override": "[cascade]\ncomponents = ['fast', 'slow']\nrule = 'late-override'",
+    "when unsure": "[cascade]\ncomponents = ['fast', 'slow']\nask = 'when-unsure'\nbelow = 0.6",
+    "three": (
+        "[gate]\nconfidence = 0.4\n[expire]\nafter_s = 4\n[debounce]\nagree = 2\n"
+        "[cascade]\ncomponents = ['fast', 'middle', 'slow']\nask = 'when-unsure'\nbelow = 0.7"
+    ),
+    "queued cascade": (
+        "[dispatch]\nmode = 'one-at-a-time'\n"
+        "[cascade]\ncomponents = ['fast', 'slow']\nask = 'when-unsure'\nbelow = 0.6"
+    ),
+}
+INTERVAL = 0.2
+"""Below the usual latency of all three, so that everything queues."""
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return read_suite(builtin_suite_path())
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory, suite: Suite) -> dict[str, Recording]:
+    """Every state answered by every component."""
+    folder = tmp_path_factory.mktemp("plain")
+    return {
+        name: recorded(folder / name, suite, {None: profile}, None)
+        for name, profile in PROFILES.items()
+    }
+
+
+def recorded(
+    out: Path, suite: Suite, profiles: dict[str | None, str], policy: Policy | None
+) -> Recording:
+    lanes = [
+        Lane(registry.create(f"simulated:{profile}", Options(extra={"clock": "virtual"})), name)
+        for name, profile in profiles.items()
+    ]
+    names = {lane: f"simulated:{profile}" for lane, profile in profiles.items()}
+    settings = Settings(names, SCENARIOS, interval_s=INTERVAL, clock="virtual", policy=policy)
+    record(suite, lanes, settings, out)
+    return read_recording(out, suite)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_live_is_the_replay_of_the_plain_recordings(
+    kind: str, tmp_path: Path, suite: Suite, plain: dict[str, Recording]
+) -> None:
+    """On the virtual clock the same answers take the same time, so live and replay agree exactly."""
+    policy = parse_policy(KINDS[kind], name=kind)
+    names = policy.cascade.components if policy.cascade else (None,)
+    players = {name: PROFILES[name or "fast"] for name in names}
+    live = live_policy(recorded(tmp_path / "live", suite, players, policy), suite)
+    members = [plain[name or "fast"] for name in names]
+    replayed = score_policy_recordings(policy, members, suite, interval=INTERVAL)
+    for name, shares in live.by_scenario.items():
+        for what, share in replayed.by_scenario[name].at_interval.classes().items():
+            assert getattr(shares, what) == pytest.approx(share, abs=1e-6)
+    assert live.replayed == pytest.approx(live.recorded.in_force, abs=1e-6)
+    assert live.why_not == ""
+
+
+def test_every_state_has_an_outcome(tmp_path: Path, suite: Suite) -> None:
+    policy = parse_policy(KINDS["latest"])
+    recording = recorded(tmp_path / "latest", suite, {None: "jev"}, policy)
+    for episode in recording.episodes.values():
+        answered = {r.t for r in episode.responses}
+        gaps = {g.t for g in episode.gaps}
+        assert answered | gaps == set(range(60))
+        assert not answered & gaps
+        assert all(
+            isinstance(g, Cancelled) and 0 < g.waited_s <= INTERVAL + 1e-6 for g in episode.gaps
+        )
+    queued = recorded(
+        tmp_path / "queued", suite, {None: "jev"}, parse_policy(KINDS["one at a time"])
+    )
+    reasons = {g.reason for e in queued.episodes.values() for g in e.gaps if isinstance(g, Skipped)}
+    assert "superseded" in reasons
+
+
+def test_what_a_recording_lacks_is_named(tmp_path: Path, suite: Suite) -> None:
+    policy = parse_policy(KINDS["one at a time"])
+    recording = recorded(tmp_path / "out", suite, {None: "jev"}, policy)
+    with pytest.raises(InputError, match=r"support_a t=6: at 0.2 s this policy sends the state"):
+        score_policy_recordings(Policy(), [recording], suite, interval=INTERVAL)
+    found = score_policy_recordings(policy, [recording], suite, interval=INTERVAL)
+    assert found.log_auc is None
+    assert any(note.startswith("no integral: ") for note in found.notes)
+    lapsing = replace(policy, expire=parse_policy(KINDS["expire"]).expire)
+    stricter = score_policy_recordings(lapsing, [recording], suite, interval=INTERVAL)
+    assert stricter.in_force <= found.in_force
+
+
+def test_altered_acceptance_is_noticed(tmp_path: Path, suite: Suite) -> None:
+    out = tmp_path / "out"
+    recorded(out, suite, {None: "jev"}, parse_policy(KINDS["gate"]))
+    log = out / "events.jsonl"
+    lines = log.read_text().splitlines(keepends=True)
+    first = next(i for i, line in enumerate(lines) if '"withheld"' in line)
+    event = json.loads(lines[first])
+    event |= {"accepted": True, "accepted_s": event["actual_recorded_s"], "discard_reason": None}
+    lines[first] = json.dumps(event) + "\n"
+    log.write_text("".join(lines))
+    run = json.loads((out / "run.json").read_text())
+    import hashlib
+
+    run["events_sha256"] = hashlib.sha256(log.read_bytes()).hexdigest()
+    (out / "run.json").write_text(json.dumps(run))
+    with pytest.raises(InputError, match="under the recorded policy it is withheld"):
+        read_recording(out, suite)
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path: Path, suite: Suite) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text(KINDS["one at a time"])
+    command = (
+        "run", "simulated:jev", "--policy", policy, "--clock", "virtual", "--quiet",
+        "--interval", "0.2", "--scenarios", "support_a,presenter_b", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert sdb(*command).returncode == 0
+    log, run = tmp_path / "out" / "events.jsonl", tmp_path / "out" / "run.json"
+    whole = log.read_text()
+    kept = [line for line in whole.splitlines(keepends=True) if '"support_a"' in line]
+    log.write_text("".join(kept[:-3]))
+    run.write_text(json.dumps({**json.loads(run.read_text()), "status": "running"}))
+    other = tmp_path / "other.toml"
+    other.write_text(KINDS["latest"])
+    refused = sdb(*command[:3], other, *command[4:], "--resume")
+    assert refused.returncode == 2
+    assert "policy was" in refused.stderr
+    assert sdb(*command, "--resume").returncode == 0
+    assert log.read_text() == whole
+
+
+def test_who_plays_what(tmp_path: Path) -> None:
+    policy = tmp_path / "three.toml"
+    policy.write_text(KINDS["three"])
+    base = ("run", "--policy", policy, "--clock", "virtual", "--quiet", "--scenarios", "support_a")
+    three = [f"{name}=simulated:{profile}" for name, profile in PROFILES.items()]
+    members = [word for text in three for word in ("--member", text)]
+    done = sdb(*base, *members, "--out", tmp_path / "three")
+    assert done.returncode == 0, done.stderr
+    run = json.loads((tmp_path / "three" / "run.json").read_text())
+    assert set(run["config"]["members"]) == set(PROFILES)
+    shown = sdb("policy", "score", policy, tmp_path / "three")
+    assert "was recorded under" in shown.stdout
+
+    pair = tmp_path / "pair.toml"
+    pair.write_text(KINDS["always"])
+    roles = ("--fast", "simulated:jev", "--slow", "simulated:kev-4b")
+    pairs = ("run", "--policy", pair, *base[3:])
+    assert sdb(*pairs, *roles, "--out", tmp_path / "pair").returncode == 0
+    for words, said in (
+        ((*base, "--out", tmp_path / "a"), "nobody plays fast"),
+        (
+            (*base, *members, "--member", "x=simulated:jev", "--out", tmp_path / "a"),
+            "no component 'x'",
+        ),
+        ((*pairs, *roles, "--rule", "freshest", "--out", tmp_path / "a"), "exclude each other"),
+        (("run", "simulated:jev", "--member", "a=b", "--out", tmp_path / "a"), "for a policy"),
+        (("run", "--policy", tmp_path / "none.toml", "--out", tmp_path / "a"), "no such file"),
+    ):
+        refused = sdb(*words)
+        assert refused.returncode == 2
+        assert said in refused.stderr
+        assert not (tmp_path / "a").exists()
+
+
+def test_a_component_without_confidences_stops_a_policy_that_needs_them(tmp_path: Path) -> None:
+    policy = tmp_path / "gate.toml"
+    policy.write_text(KINDS["gate"])
+    done = sdb(
+        "run", "simulated:astra-low", "--policy", policy, "--clock", "virtual", "--quiet",
+        "--scenarios", "support_a", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "its answers carry none" in done.stderr
