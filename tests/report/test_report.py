@@ -52,7 +52,7 @@ def test_everything_is_there_and_a_second_run_changes_no_byte(
     first = _contents(out)
     for name in (
         "index.html", "report.md", "scores.json", "compose.json", "tables/main.tex",
-        "tables/main.csv", "tables/main.md", "tables/all.tex", "figures/trajectory.svg",
+        "tables/main.csv", "tables/main.md", "tables/differences.csv", "tables/all.tex", "figures/trajectory.svg",
         "figures/pace_curves.pdf", "figures/pace_curves.png", "figures/pace_curves.csv",
     ):  # fmt: skip
         assert first[name], name

@@ -22,6 +22,7 @@ from streamdecisionbench.report.folder import fill, require_usable
 from streamdecisionbench.report.markdown import markdown
 from streamdecisionbench.report.material import Entry, Material
 from streamdecisionbench.report.page.inputs import PairView
+from streamdecisionbench.report.tables.differences import differences, flips_of
 from streamdecisionbench.report.tables.table import Table, joined, to_csv, to_latex, to_markdown
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.pairs.compose import PairScore
@@ -137,6 +138,9 @@ def make_tables(material: Material, findings: Findings) -> list[Table]:
     ]
     if findings.paired:
         tables.append(analyses.paired(material, findings.paired))
+    flips = flips_of(material)
+    if flips is not None:
+        tables.append(differences(flips))
     if findings.pairs:
         tables.append(pairs.composition(material, findings.pairs, findings.pairs_note))
         tables.append(pairs.composition_details(material, findings.pairs))
@@ -251,6 +255,7 @@ def _page(material: Material, findings: Findings) -> str:
             choices=findings.choices,
             error_costs=findings.errors.scores,
             error_words=findings.errors.words,
+            flips=flips_of(material),
             notes=notes,
         )
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamdecisionbench.analysis.choose import Choice
+from streamdecisionbench.analysis.flipped_states import Flips
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.costs.charge import CostScore
@@ -70,6 +71,8 @@ class PageInputs:
     pairs: Sequence[PairView] = ()
     choices: Sequence[Choice] = ()
     """What is recommended, at every interval the slider stops at; shortest first."""
+    flips: Flips | None = None
+    """Where the two recordings of a page decide differently."""
     notes: Sequence[str] = ()
     """Further remarks for "How it was made"."""
 

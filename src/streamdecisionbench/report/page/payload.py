@@ -17,9 +17,11 @@ import numpy as np
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.analysis.choose import Choice
+from streamdecisionbench.analysis.flipped_states import KINDS, Flips, decision_words
 from streamdecisionbench.analysis.recommendation import choice_lines
 from streamdecisionbench.in_force import REACH, spelled
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.report.gate_words import flip_summary
 from streamdecisionbench.report.page.inputs import CostView, PageInputs, PairView, check
 from streamdecisionbench.report.page.one_file import DASH_STYLES
 from streamdecisionbench.report.palette import CLASS_STYLE
@@ -74,6 +76,7 @@ def payload(inputs: PageInputs) -> Json:
         "costWords": list(inputs.error_words),
         "pairs": [_pair(pair) for pair in inputs.pairs],
         "answers": [_answer(choice) for choice in inputs.choices],
+        "differences": _differences(inputs.flips),
         "notes": list(inputs.notes),
     }
 
@@ -147,6 +150,24 @@ def _price(found: CostScore | None) -> Json | None:
         return None
     rates = found.overall.at_interval
     return {**asdict(rates), "total": rates.total}
+
+
+def _differences(flips: Flips | None) -> Json | None:
+    """States the two recordings decide differently, in words."""
+    if flips is None:
+        return None
+    return {
+        "first": flips.first,
+        "second": flips.second,
+        "summary": flip_summary(flips),
+        "rows": [
+            [
+                f"{flip.scenario} {flip.step}", KINDS[flip.kind], decision_words(flip.reference),
+                decision_words(flip.first), decision_words(flip.second), "; ".join(flip.evidence),
+            ]
+            for flip in flips.found
+        ],
+    }  # fmt: skip
 
 
 def _cost_file(found: Mapping[str, CostScore]) -> Json | None:

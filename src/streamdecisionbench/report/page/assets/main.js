@@ -107,6 +107,7 @@ sdb.wrongCosts();
 sdb.latency();
 sdb.separability();
 sdb.pairsSection();
+sdb.differences();
 sdb.reliability();
 sdb.cost();
 sdb.made();

@@ -22,6 +22,15 @@ sdb.reliability = () => {
     }))));
 };
 
+sdb.differences = () => {
+  const found = sdb.data.differences;
+  if (!found) return;
+  sdb.section('differences', 'States decided differently',
+    `${found.summary}. Latency is ignored here; “before” is ${found.first}, “now” ${found.second}.`,
+    sdb.dataTable('Every state that differs', [], () => sdb.table('States decided differently',
+      ['state', 'what', 'reference', found.first, found.second, 'evidence'].map((label) => ({ label, text: true })), found.rows)));
+};
+
 sdb.cost = () => {
   const known = sdb.ranked.filter((rec) => rec.cost);
   if (!known.length) return;
