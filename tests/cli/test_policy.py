@@ -155,3 +155,16 @@ def test_a_search_prints_words_tables_and_json(runs: Path) -> None:
     refused = sdb(*given, "--budget", "0")
     assert refused.returncode == 2
     assert "within the budget" in refused.stderr
+
+
+def test_calibration_in_force(runs: Path) -> None:
+    done = sdb("analyze", "calibration", runs / "jev", "--json")
+    found = json.loads(done.stdout)["result"]["jev"]
+    assert 0 < found["brier"] < 1
+    assert sum(b["time"] for b in found["bins"]) == pytest.approx(1)
+    plain = json.loads(sdb("score", runs / "jev", "--json").stdout)["recordings"][0]["overall"]
+    assert found["right"] * found["decided"] == pytest.approx(plain["in_force"], abs=1e-12)
+    assert found["coverage"][0]["coverage"] == pytest.approx(1)
+    refused = sdb("analyze", "calibration", runs / "astra-low")
+    assert refused.returncode == 2
+    assert "astra-low: its answers carry no confidences" in refused.stderr

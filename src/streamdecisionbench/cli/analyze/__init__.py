@@ -8,8 +8,8 @@ from streamdecisionbench.cli.group import add_group
 
 MODULES = (
     "network", "transitions", "paired", "pace", "sensitivity", "schedules", "separability",
-    "baselines", "cost", "repeats", "repacing", "intervals", "window", "spells", "changes", "actions",
-    "cost_of_error",
+    "baselines", "cost", "repeats", "repacing", "intervals", "window", "calibration",
+    "spells", "changes", "actions", "cost_of_error",
 )  # fmt: skip
 
 

@@ -1,0 +1,152 @@
+"""Calibration in force: how far the confidence of the decision in force can be trusted, by time.
+
+With q(t) the composed confidence of the decision in force and e(t) = 1 where it is right now,
+
+    Brier = ∫ (q − e)² dt / ∫ dt,   over the time with a decision in force.
+
+Reliability compares mean confidence with the share of time right in bins of q; risk against coverage
+keeps only decisions of at least some confidence and says how much of their time is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from streamdecisionbench.analysis.result_table import Cell, Table, percent, text
+from streamdecisionbench.analysis.steps import stretches
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.policy_file import Policy
+from streamdecisionbench.scoring.policies.scene import Answers, scenes
+from streamdecisionbench.scoring.policies.shares import replay
+from streamdecisionbench.scoring.score import family_weights
+from streamdecisionbench.scoring.timeline import Flat
+
+__all__ = ["Bin", "Calibration", "Coverage", "calibration", "calibration_tables"]
+
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Confidences in [low, high): share of decided time, mean confidence, share of it right."""
+
+    low: float
+    high: float
+    time: float
+    confidence: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Decisions at least `confidence` sure: share of decided time, and how much of it is wrong."""
+
+    confidence: float
+    coverage: float
+    risk: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """One recording at one interval; scenarios count as in the score."""
+
+    interval: float
+    compose: str
+    decided: float
+    """Share of observed time with a decision in force."""
+    brier: float
+    confidence: float
+    right: float
+    bins: tuple[Bin, ...]
+    coverage: tuple[Coverage, ...]
+
+
+def calibration(answers: Answers, interval: float, compose: str = "min") -> Calibration:
+    """Time-weighted calibration of the newest answer in force; refused without confidences."""
+    if answers.confidence is None:
+        raise InputError(
+            "its answers carry no confidences",
+            where=answers.name,
+            fix="calibration needs a component that returns probabilities",
+        )
+    parts = answers.parts
+    flat = Flat(parts)
+    weights = family_weights([p.family for p in parts])
+    offset = flat.y[flat.first] - np.array([p.reference[0] for p in parts])
+    never = flat.decisions
+    seconds, sure, hit = [], [], []
+    for scene in scenes(Policy(), [answers]):
+        held = replay(scene, scene.rows(interval)).held
+        scenario = scene.index[held.row]
+        decision = np.where(held.decision < 0, never, held.decision + offset[scenario])
+        q = np.array(
+            [answers.confidence[compose][s][i] for s, i in zip(scenario, held.source, strict=True)]
+        )
+        for k in range(len(scenario)):
+            one = slice(k, k + 1)
+            cut = stretches(flat, scenario[one], held.begin[one], held.end[one], decision[one])
+            seconds.append(
+                (cut.end - cut.begin) * flat.time_weight[cut.step] * weights[scenario[k]]
+            )
+            sure.append(np.full(len(cut.step), q[k]))
+            hit.append(cut.right.astype(np.float64))
+    time, q, e = np.concatenate(seconds), np.concatenate(sure), np.concatenate(hit)
+    total = float(time.sum())
+    place = np.minimum((q * BINS).astype(np.int64), BINS - 1)
+    bins = []
+    for b in range(BINS):
+        mine = place == b
+        own = float(time[mine].sum())
+        if own > 0:
+            mean = float((time * q)[mine].sum()) / own
+            bins.append(
+                Bin(
+                    b / BINS, (b + 1) / BINS, own / total, mean, float((time * e)[mine].sum()) / own
+                )
+            )
+    levels = np.unique(np.concatenate(([0.0], np.quantile(q, np.linspace(0, 0.95, 20)))))
+    curve = []
+    for level in levels.tolist():
+        kept = q >= level
+        own = float(time[kept].sum())
+        curve.append(Coverage(level, own / total, 1 - float((time * e)[kept].sum()) / own))
+    return Calibration(
+        interval, compose, total, float((time * (q - e) ** 2).sum()) / total,
+        float((time * q).sum()) / total, float((time * e).sum()) / total, tuple(bins), tuple(curve),
+    )  # fmt: skip
+
+
+def calibration_tables(found: Mapping[str, Calibration]) -> Sequence[Table]:
+    first = next(iter(found.values()))
+    rows: list[tuple[Cell, ...]] = [
+        (name, c.brier, c.confidence, c.right, c.decided) for name, c in found.items()
+    ]
+    tables = [
+        Table(
+            f"Calibration in force at {first.interval:g} s, {first.compose} (%)",
+            (text("", "recording"), percent("Brier", "brier"), percent("confidence"),
+             percent("right"), percent("decided")),
+            tuple(rows),
+            ("Weighted by time in force; right: of the decision now, not when it was asked.",),
+        )
+    ]  # fmt: skip
+    for name, c in found.items():
+        tables.append(
+            Table(
+                f"{name}: reliability (%)",
+                (percent("from", "low", 0), percent("to", "high", 0), percent("time"),
+                 percent("confidence"), percent("right")),
+                tuple((b.low, b.high, b.time, b.confidence, b.right) for b in c.bins),
+            )
+        )  # fmt: skip
+        tables.append(
+            Table(
+                f"{name}: risk against coverage (%)",
+                (percent("at least", "confidence", 0), percent("coverage"), percent("risk")),
+                tuple((p.confidence, p.coverage, p.risk) for p in c.coverage[::3]),
+            )
+        )
+    return tables
