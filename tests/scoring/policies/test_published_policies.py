@@ -1,0 +1,67 @@
+"""The table of policies on published recordings in docs/policies.md is what the scorer prints."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.policy_file import Cascade, Debounce, Dispatch, Expire, Gate, Policy
+from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.scoring.policies.score_policy import score_policy_recordings
+from streamdecisionbench.suite.suite_files import read_suite
+from tests.cli.command import sdb
+
+ROOT = Path(__file__).parents[3]
+PARTS = {
+    "plain": Policy(),
+    "expire after 3 s": Policy(expire=Expire(3.0)),
+    "expire after 6 s": Policy(expire=Expire(6.0)),
+    "debounce 2": Policy(debounce=Debounce(2)),
+    "one at a time": Policy(dispatch=Dispatch("one-at-a-time")),
+    "latest, limit 1": Policy(dispatch=Dispatch("latest", 1)),
+    "latest, limit 2": Policy(dispatch=Dispatch("latest", 2)),
+}
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = os.environ.get("SDB_PUBLISHED")
+    if not folder:
+        pytest.skip("SDB_PUBLISHED is not set: published recordings are not at hand")
+    tables = Path(folder) / "recordings"
+    out = tmp_path_factory.mktemp("published") / "out"
+    done = sdb(
+        "import", tables / "astra-low.csv", tables / "jev.csv", "--reference",
+        tables / "astra-low.csv", "--correct", "assembly_a:32=31", "--out", out,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_the_table_in_the_docs(name: str, published: Path) -> None:
+    from dataclasses import replace
+
+    suite = read_suite(published / "suite")
+    astra, jev = (read_recording(published / n, suite) for n in ("astra-low", "jev"))
+    pair = replace(PARTS[name], cascade=Cascade(("jev", "astra-low")))
+    cells: list[str] = []
+    for policy, runs in ((PARTS[name], [astra]), (PARTS[name], [jev]), (pair, [jev, astra])):
+        found = score_policy_recordings(policy, runs, suite, interval=2.0)
+        assert found.log_auc is not None
+        cells += [f"{100 * found.in_force:.1f}", f"{100 * found.log_auc:.1f}"]
+        cells.append(str(sum(found.counts.requests)))
+    text = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| {re.escape(name)} \| (.*) \|$", text, re.MULTILINE)
+    assert row.split(" | ") == cells
+
+
+def test_no_confidence_is_invented_for_them(published: Path) -> None:
+    suite = read_suite(published / "suite")
+    jev = read_recording(published / "jev", suite)
+    with pytest.raises(InputError, match="jev: its answers carry no confidences"):
+        score_policy_recordings(Policy(gate=Gate(0.5)), [jev], suite)
