@@ -8,11 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from streamdecisionbench.recording.published_csv import Correction, import_tables
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.suite.scenario import Suite
+
+# CI draws the same examples every time, so that a change is judged by the change; a contributor's
+# machine goes on looking for new ones.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 @pytest.fixture(scope="session")
