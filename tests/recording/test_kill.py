@@ -93,10 +93,12 @@ def test_killed_at_a_random_moment(tmp_path: Path, moment: int) -> None:
     assert {e: len(x.responses) for e, x in recording.episodes.items()} == dict.fromkeys(
         SCENARIOS, STEPS
     )
-    # Every line written before the kill is still somewhere in the folder.
+    # Every line written before the kill is still somewhere in the folder. A log in which nothing was
+    # answered yet holds nothing anybody recorded: the pass begins it anew.
     kept = b"".join(path.read_bytes() for path in sorted(out.glob("events*.jsonl")))
-    for line in left.splitlines(True):
-        assert line in kept
+    if answered:
+        for line in left.splitlines(True):
+            assert line in kept
 
 
 def _complete(out: Path) -> bool:

@@ -148,6 +148,8 @@ def test_one_setting_without_tokens() -> None:
     assert list(figures) == [
         "trajectory",
         "error_time",
+        "wrong_spells",
+        "delays_after_changes",
         "pace_curves",
         "latency_map",
         "separability",
