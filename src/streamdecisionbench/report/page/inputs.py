@@ -87,7 +87,7 @@ def check(inputs: PageInputs) -> None:
         if score.name in seen:
             raise InputError(f"two recordings are called {score.name!r}", fix="rename one")
         seen.add(score.name)
-        for what in ("bounds", "clock", "interval"):
+        for what in ("bounds", "interval"):
             if getattr(score, what) != getattr(first, what):
                 raise InputError(
                     f"{score.name!r} and {first.name!r} were scored with different {what}",

@@ -62,7 +62,8 @@ def payload(inputs: PageInputs) -> Json:
         "interval": first.interval,
         "bounds": [first.bounds.low, first.bounds.high],
         "weighting": first.bounds.weighting,
-        "clock": first.clock,
+        # A recording whose states were published late is re-paced from its plan, and says so itself.
+        "clock": "+".join(dict.fromkeys(score.clock for score in inputs.scores)),
         "classes": [
             {"key": key, "label": label, "colour": colour, "column": CLASSES.index(key)}
             for key, (label, _, colour) in CLASS_STYLE.items()
