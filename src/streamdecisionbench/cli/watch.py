@@ -54,8 +54,9 @@ class Page:
 
     def stay(self) -> None:
         """Until somebody has seen enough."""
-        typer.echo(f"the page stays on {self.address} (stop with Ctrl-C)", err=True)
+        # Whoever reads the line may press Ctrl-C before the wait has begun.
         with contextlib.suppress(KeyboardInterrupt):
+            typer.echo(f"the page stays on {self.address} (stop with Ctrl-C)", err=True)
             self.process.wait()
 
 

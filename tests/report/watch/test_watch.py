@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from streamdecisionbench.cli.watch import Page
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.meter import DecisionLog, Meter
 from streamdecisionbench.report.watch.growing_file import GrowingFile
@@ -257,3 +258,20 @@ def test_run_with_watch_serves_its_page_and_leaves_it(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     process.wait(60)
     assert process.returncode == 0
+
+
+def test_an_interrupt_right_after_the_last_line_ends_the_page_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ctrl-C comes while the line is being printed, before the wait for it has begun."""
+
+    def interrupted(line: str, err: bool) -> None:
+        assert err and "stays on" in line
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("streamdecisionbench.cli.watch.typer.echo", interrupted)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, text=True) as p:
+        try:
+            Page(p, "http://127.0.0.1:1").stay()
+        finally:
+            p.kill()
