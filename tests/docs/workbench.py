@@ -334,6 +334,8 @@ def _check(words: tuple[str, ...]) -> str:
         named = [word.partition("=")[0] for word in words if "=" in word]
         known = all(f"\n    {name}: " in source for name in named)
         return "" if f"\ndef {task}(" in source and known else f"there is no task {words[2]}"
+    if words[:2] == ("python", "-m"):
+        return "" if importlib.util.find_spec(f"{words[2]}.__main__") else f"no module {words[2]}"
     if words[0] == "python" and len(words) > 1:
         return "" if (ROOT / words[1]).is_file() else f"there is no {words[1]}"
     return f"no way to test `{words[0]}` is declared in tests/docs"

@@ -140,7 +140,7 @@ def make_tables(material: Material, findings: Findings) -> list[Table]:
         tables.append(analyses.paired(material, findings.paired))
     flips = flips_of(material)
     if flips is not None:
-        tables.append(differences(flips))
+        tables.append(differences(material, flips))
     if findings.pairs:
         tables.append(pairs.composition(material, findings.pairs, findings.pairs_note))
         tables.append(pairs.composition_details(material, findings.pairs))

@@ -17,11 +17,11 @@ def flips_of(material: Material) -> Flips | None:
     first, second = material.entries
     if set(first.recording.episodes) != set(second.recording.episodes):
         return None
-    names = (first.name, second.name)
+    names = (first.label, second.label)
     return flipped_states(first.recording, second.recording, material.suite, names)
 
 
-def differences(flips: Flips) -> Table:
+def differences(material: Material, flips: Flips) -> Table:
     """Every such state, with what each answered, the reference and the evidence."""
     return Table(
         "differences",
@@ -37,6 +37,8 @@ def differences(flips: Flips) -> Table:
             )
             for flip in flips.found
         ),
-        (f"{flip_summary(flips)}. Latency is ignored for what differs; {flips.first} is before.",),
+        material.notes(
+            f"{flip_summary(flips)}. Latency is ignored for what differs; {flips.first} is before."
+        ),
         text_columns=6,
     )  # fmt: skip
