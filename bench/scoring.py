@@ -132,8 +132,8 @@ def main() -> None:
 
 def costs() -> None:
     """What spells, delays, changes, acts and costs add to a score of a recorded folder."""
+    from streamdecisionbench.cost_file.read import default_costs
     from streamdecisionbench.scoring.costs.charge import act_measures, charge
-    from streamdecisionbench.scoring.costs.cost_file import default_costs
     from streamdecisionbench.scoring.costs.course import course_of
     from streamdecisionbench.scoring.costs.measures import change_measures, spell_measures
     from streamdecisionbench.scoring.score import score

@@ -25,7 +25,7 @@ from streamdecisionbench.recording.prices import find_price, read_prices
 from streamdecisionbench.recording.published_csv import import_tables
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.writer import EVENTS_FILE, file_sha256
-from streamdecisionbench.scoring.costs.cost_file import read_costs
+from streamdecisionbench.scoring.costs.suite_costs import read_costs
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.scoring.score_json import scores_to_json
 from streamdecisionbench.suite.digest import digest

@@ -9,7 +9,7 @@ import pytest
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.policy_file import read_policy
-from streamdecisionbench.scoring.costs.cost_file import read_costs
+from streamdecisionbench.scoring.costs.suite_costs import read_costs
 from tests.mutations import KINDS, run_case
 
 CASES = 450

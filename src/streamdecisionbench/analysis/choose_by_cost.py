@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from streamdecisionbench.analysis.choose import Candidate, Choice
 from streamdecisionbench.analysis.cost_of_error import disagreement
 from streamdecisionbench.analysis.result_table import Cell, Table, count, number, percent, text
+from streamdecisionbench.cost_file.rules import Costs
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.costs.charge import CostRates, charge
-from streamdecisionbench.scoring.costs.cost_rules import Costs
 from streamdecisionbench.scoring.costs.course import Course, course_of, course_of_pair
 from streamdecisionbench.scoring.pairs.nominal_clock import nominal
 from streamdecisionbench.scoring.timeline import Timeline

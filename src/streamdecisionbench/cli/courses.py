@@ -12,7 +12,7 @@ from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.costs.course import Course, course_of, course_of_pair
 
 if TYPE_CHECKING:
-    from streamdecisionbench.scoring.costs.cost_rules import Costs
+    from streamdecisionbench.cost_file.rules import Costs
 
 __all__ = ["DEFAULT", "costs_for", "courses"]
 
@@ -41,7 +41,8 @@ def courses(
 
 def costs_for(costs: str | None, subjects: Sequence[Subject]) -> Costs:
     """The cost file named, held to the suites it is used on; the shipped one otherwise."""
-    from streamdecisionbench.scoring.costs.cost_file import default_costs, read_costs
+    from streamdecisionbench.cost_file.read import default_costs
+    from streamdecisionbench.scoring.costs.suite_costs import read_costs
 
     if costs is None or costs == DEFAULT:
         return default_costs()

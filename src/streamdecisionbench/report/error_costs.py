@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from streamdecisionbench.analysis.cost_of_error import disagreement
+from streamdecisionbench.cost_file.read import default_costs
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.scoring.costs.changes import Survival, delays_of
 from streamdecisionbench.scoring.costs.charge import CostScore, charge
-from streamdecisionbench.scoring.costs.cost_file import default_costs
 from streamdecisionbench.scoring.costs.course import Course, course_of
 from streamdecisionbench.scoring.costs.measures import (
     ChangeMeasures,

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from streamdecisionbench.cost_file.read import default_costs
+from streamdecisionbench.cost_file.rules import EQUAL, Section
+from streamdecisionbench.cost_file.toml_lines import toml_lines
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.sdb_v1 import build
-from streamdecisionbench.scoring.costs.cost_file import default_costs, read_costs
-from streamdecisionbench.scoring.costs.cost_rules import EQUAL, Section
-from streamdecisionbench.scoring.costs.toml_lines import toml_lines
+from streamdecisionbench.scoring.costs.suite_costs import read_costs
 from streamdecisionbench.suite.scenario import FAMILIES, Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 

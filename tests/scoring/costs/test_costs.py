@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from streamdecisionbench.cost_file.rules import Act, AgePenalty, Pair, Section
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.costs.acts import ActCounts, acts_of, instances
 from streamdecisionbench.scoring.costs.calm import calm_of
@@ -21,7 +22,6 @@ from streamdecisionbench.scoring.costs.cost_rate import (
     mean_wrong_rate,
     wrong_rate,
 )
-from streamdecisionbench.scoring.costs.cost_rules import Act, AgePenalty, Pair, Section
 from streamdecisionbench.scoring.costs.moving_acts import mean_acts
 from streamdecisionbench.scoring.costs.moving_spells import moving_spells
 from streamdecisionbench.scoring.costs.spells import spells_of

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.analysis.numbers import fixed, percent
+from streamdecisionbench.cost_file.read import default_costs
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.costs.charge import (
@@ -18,7 +19,6 @@ from streamdecisionbench.scoring.costs.charge import (
     act_measures,
     charge,
 )
-from streamdecisionbench.scoring.costs.cost_file import default_costs
 from streamdecisionbench.scoring.costs.course import Course, course_of
 from streamdecisionbench.scoring.costs.measures import (
     ChangeMeasures,

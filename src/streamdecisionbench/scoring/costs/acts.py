@@ -23,8 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from streamdecisionbench.cost_file.rules import Act
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.scoring.costs.cost_rules import Act
 from streamdecisionbench.scoring.costs.stretches import Stretches
 from streamdecisionbench.scoring.timeline import Floats, Ints
 from streamdecisionbench.scoring.trajectory import NOTHING, References, Trajectory

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from streamdecisionbench.cost_file.rules import Act, Costs
 from streamdecisionbench.scoring.costs.acts import ActCounts, acts_of, instances
 from streamdecisionbench.scoring.costs.cost_rate import (
     age_rate,
@@ -19,7 +20,6 @@ from streamdecisionbench.scoring.costs.cost_rate import (
     mean_wrong_rate,
     wrong_rate,
 )
-from streamdecisionbench.scoring.costs.cost_rules import Act, Costs
 from streamdecisionbench.scoring.costs.course import ByLevel, Course, by_level
 from streamdecisionbench.scoring.costs.moving_acts import mean_acts
 from streamdecisionbench.scoring.score import family_weights

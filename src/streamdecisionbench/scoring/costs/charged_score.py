@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from streamdecisionbench.cost_file.rules import Costs
 from streamdecisionbench.scoring.costs.charge import charge
-from streamdecisionbench.scoring.costs.cost_rules import Costs
 from streamdecisionbench.scoring.costs.course import course_of
 from streamdecisionbench.scoring.score import Score
 

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from streamdecisionbench.cost_file.rules import AgePenalty, Section
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.costs.cost_rules import AgePenalty, Section
 from streamdecisionbench.scoring.costs.moving_spells import MovingSpells
 from streamdecisionbench.scoring.costs.powers import mean_by_scenario, powers
 from streamdecisionbench.scoring.costs.spells import Spells

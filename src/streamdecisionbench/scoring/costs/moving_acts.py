@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from streamdecisionbench.cost_file.rules import Act
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.costs.acts import (
     EARLY,
@@ -27,7 +28,6 @@ from streamdecisionbench.scoring.costs.acts import (
     limits,
     shown,
 )
-from streamdecisionbench.scoring.costs.cost_rules import Act
 from streamdecisionbench.scoring.costs.edits import MovingChanges, at_most, moving_changes
 from streamdecisionbench.scoring.costs.neighbours import EDGE, neighbours
 from streamdecisionbench.scoring.costs.powers import mean_by_scenario, powers

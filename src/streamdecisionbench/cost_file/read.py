@@ -6,15 +6,14 @@ import difflib
 import hashlib
 import math
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
 
-from streamdecisionbench.errors import InputError
-from streamdecisionbench.scoring.costs.cost_rules import (
+from streamdecisionbench.cost_file.rules import (
     AGE_KINDS,
     Act,
     AgePenalty,
@@ -22,11 +21,10 @@ from streamdecisionbench.scoring.costs.cost_rules import (
     Pair,
     Section,
 )
-from streamdecisionbench.scoring.costs.toml_lines import line_of, toml_lines
-from streamdecisionbench.suite.disk import read_text
-from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
+from streamdecisionbench.cost_file.toml_lines import line_of, toml_lines
+from streamdecisionbench.errors import InputError
 
-__all__ = ["SCHEMA", "default_costs", "read_costs"]
+__all__ = ["SCHEMA", "Values", "Vocabulary", "default_costs", "read_cost_file"]
 
 SCHEMA = "sdb-costs/1"
 ANY = "*"
@@ -42,10 +40,38 @@ _AGE = {
 }
 
 
-def read_costs(path: str | Path, suite: Suite | None = None) -> Costs:
-    """A user's cost file; with a suite, everything it names must be something a question has."""
-    text = read_text(path)
-    return _Reader(str(path), text, suite).costs(Path(path).stem)
+Values = Mapping[str, Collection[str]]
+"""Which fields there are, and which values each has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What a cost file may name."""
+
+    names: tuple[str, ...]
+    """Families there may be a section for."""
+    families: Mapping[str, Values]
+    """By family; one that is not here is for other decisions, and nothing holds its section."""
+    every: Values
+    """Of all families together, for the section `default`."""
+
+
+def read_cost_file(path: str | Path, vocabulary: Vocabulary | None = None) -> Costs:
+    """A user's cost file; with a vocabulary, everything it names must be in there."""
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError("no such file", where=path, fix="name a cost file, COSTS.toml") from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"is not UTF-8 text (byte {error.start})", where=path, fix="save it as UTF-8"
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({error.strerror})", where=path, fix="name a cost file, COSTS.toml"
+        ) from None
+    return _Reader(str(path), text, vocabulary).costs(path.stem)
 
 
 @cache
@@ -63,25 +89,17 @@ def default_costs() -> Costs:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """Which fields there are, and which values each has; None where nothing is known."""
+    """What one section may name; nothing is known where `values` is None."""
 
-    values: Mapping[str, Collection[str]] | None
+    values: Values | None
     who: str
-
-    @classmethod
-    def of(cls, scenarios: Iterable[Scenario], who: str) -> _Words:
-        values: dict[str, dict[str, None]] = {}
-        for scenario in scenarios:
-            for name, labels in scenario.option_semantics.items():
-                values.setdefault(name, {}).update(dict.fromkeys(labels.values()))
-        return cls(values, who)
 
 
 class _Reader:
     """One file: its text, its lines, and what its names may be."""
 
-    def __init__(self, where: str, text: str, suite: Suite | None) -> None:
-        self.where, self.text, self.suite = where, text, suite
+    def __init__(self, where: str, text: str, vocabulary: Vocabulary | None) -> None:
+        self.where, self.text, self.vocabulary = where, text, vocabulary
         try:
             self.data: dict[str, Any] = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -119,17 +137,15 @@ class _Reader:
         )
 
     def _words(self, family: str | None) -> _Words:
-        if self.suite is None:
+        if self.vocabulary is None:
             return _Words(None, "")
-        mine = [s for s in self.suite if family in (None, s.task_family)]
-        # A section for a family this suite does not have is for another suite: nothing to hold it to.
-        return _Words.of(mine, family or "this suite") if mine else _Words(None, "")
+        if family is None:
+            return _Words(self.vocabulary.every, "this suite")
+        return _Words(self.vocabulary.families.get(family), family)
 
     def _require_family(self, family: str) -> None:
-        if self.suite is None:
-            return
-        known = list(dict.fromkeys([*(s.task_family for s in self.suite), *FAMILIES]))
-        if family not in known:
+        known = () if self.vocabulary is None else self.vocabulary.names
+        if known and family not in known:
             self._refuse(
                 ("family", family), f"no family is called {family!r}", _instead(family, known)
             )
