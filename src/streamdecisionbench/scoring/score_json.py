@@ -26,6 +26,7 @@ __all__ = [
     "level_to_json",
     "score_to_json",
     "scores_to_json",
+    "shares_to_json",
 ]
 
 SCHEMA = "sdb-score/1"
@@ -94,9 +95,22 @@ def level_to_json(level: Level) -> dict[str, Any]:
         "log_auc": level.log_auc,
         "untimed": level.untimed,
         "untimed_segment": level.untimed_segment,
-        **_shares(level.at_interval),
-        "integrated": {**_shares(level.integrated), **level.integrated.classes()},
-        "physical": _shares(level.physical) if level.physical else None,
+        **shares_to_json(level.at_interval),
+        "integrated": {**shares_to_json(level.integrated), **level.integrated.classes()},
+        "physical": shares_to_json(level.physical) if level.physical else None,
+    }
+
+
+def shares_to_json(shares: Shares) -> dict[str, Any]:
+    """The six shares and what is read off them."""
+    return {
+        "in_force": shares.in_force,
+        "segment_in_force": shares.segment_in_force,
+        "oracle": shares.oracle,
+        "u_current": shares.u_current,
+        "lucky": shares.outdated_correct,
+        "product": shares.product,
+        "classes": shares.classes(),
     }
 
 
@@ -123,18 +137,6 @@ def curves_to_json(score: Score, level: str) -> dict[str, Any]:
 
 def _cost_file(found: CostScore) -> dict[str, str]:
     return {"name": found.costs, "dated": found.dated, "sha256": found.digest}
-
-
-def _shares(shares: Shares) -> dict[str, Any]:
-    return {
-        "in_force": shares.in_force,
-        "segment_in_force": shares.segment_in_force,
-        "oracle": shares.oracle,
-        "u_current": shares.u_current,
-        "lucky": shares.outdated_correct,
-        "product": shares.product,
-        "classes": shares.classes(),
-    }
 
 
 CSV_COLUMNS = (

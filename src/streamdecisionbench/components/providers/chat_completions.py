@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal, Options, Request
+from streamdecisionbench.components.contract import ComponentInfo, Fatal, Options, Request
 from streamdecisionbench.components.providers.endpoint import refuse
 from streamdecisionbench.components.providers.http_errors import (
     NOT_JSON_FIX,
     incomplete,
     refusal,
-    unstructured,
 )
 from streamdecisionbench.components.providers.openai_client import TIERS, OpenAIClient
 from streamdecisionbench.components.providers.prompt import (
@@ -19,8 +18,6 @@ from streamdecisionbench.components.providers.prompt import (
     answer_schema,
     as_count,
     as_json,
-    read_labels,
-    read_object,
     reported_count,
 )
 from streamdecisionbench.components.providers.request_options import (
@@ -29,14 +26,14 @@ from streamdecisionbench.components.providers.request_options import (
     output_limit,
     present,
 )
-from streamdecisionbench.components.providers.served import served_model
+from streamdecisionbench.components.providers.schema_bound import SchemaBound
 from streamdecisionbench.components.usage import Usage
 from streamdecisionbench.errors import InputError
 
 __all__ = ["ChatCompletions", "create", "request_body"]
 
 
-class ChatCompletions:
+class ChatCompletions(SchemaBound):
     """One call of `chat.completions.create` per state."""
 
     def __init__(self, model: str, options: Options) -> None:
@@ -45,9 +42,9 @@ class ChatCompletions:
             "chat",
             allowed=("max_output_tokens", "prompt_cache_key", "service_tier", "temperature"),
         )
-        self._client = OpenAIClient("chat", model, options)
+        client = OpenAIClient("chat", model, options)
         self._model = model
-        home = self._client.service.home
+        home = client.service.home
         self._limit = output_limit(options, None if home else LOCAL_OUTPUT_LIMIT)
         chosen = {
             "temperature": _temperature(options),
@@ -59,49 +56,25 @@ class ChatCompletions:
         self._extra = present(
             {"reasoning_effort": options.effort, limit_name: self._limit, **chosen}
         )
-        self.observed = self._client.observed
-        self.secrets = self._client.endpoint.secrets
-        self.info = ComponentInfo(
+        info = ComponentInfo(
             provider="chat",
             model=model,
             settings={
                 "effort": options.effort,
                 **present({"max_output_tokens": self._limit, **chosen}),
-                **self._client.settings,
+                **client.settings,
             },
-            base_url_host=self._client.endpoint.host,
-            versions=self._client.versions,
+            base_url_host=client.endpoint.host,
+            versions=client.versions,
         )
+        super().__init__(client, info)
 
-    async def open(self) -> None:
-        self._client.open()
-
-    async def answer(self, request: Request) -> Answer:
+    async def _ask(self, request: Request) -> Any:
         body = {**request_body(self._model, request), **self._extra}
-        create = self._client.sdk.chat.completions.with_raw_response.create
-        raw, received_at = await self._client.call(lambda: create(**body))
-        service = self._client.service
-        completion = read_object(
-            raw.http_response.content, what=f"the response of {service.name}", fix=NOT_JSON_FIX
-        )
-        self.observed.serve("service_tier", completion.get("service_tier"))
-        return Answer(
-            labels=read_labels(self._reply(completion)),
-            model=served_model(completion),
-            usage=_usage(completion.get("usage")),
-            received_at=received_at,
-        )
+        return await self._client.sdk.chat.completions.with_raw_response.create(**body)
 
-    async def close(self) -> None:
-        await self._client.close()
-
-    def _reply(self, completion: dict[str, Any]) -> dict[str, Any]:
-        text = self._text(completion)
-        try:
-            return read_object(text, what="the model's reply")
-        except Fatal as error:
-            what, kind = str(error).partition("\n")[0], error.error_type
-        raise unstructured(self._client.service, what, kind)
+    def _usage(self, value: Any) -> Usage | None:
+        return _usage(value)
 
     def _text(self, completion: dict[str, Any]) -> str:
         service = self._client.service

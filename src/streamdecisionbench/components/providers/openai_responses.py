@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from streamdecisionbench.components.contract import (
-    Answer,
     ComponentInfo,
     Fatal,
     Options,
@@ -14,10 +13,8 @@ from streamdecisionbench.components.contract import (
 )
 from streamdecisionbench.components.providers.endpoint import refuse
 from streamdecisionbench.components.providers.http_errors import (
-    NOT_JSON_FIX,
     incomplete,
     refusal,
-    unstructured,
 )
 from streamdecisionbench.components.providers.openai_client import TIERS, OpenAIClient, read_usage
 from streamdecisionbench.components.providers.prompt import (
@@ -25,8 +22,6 @@ from streamdecisionbench.components.providers.prompt import (
     SCHEMA_NAME,
     answer_schema,
     as_json,
-    read_labels,
-    read_object,
 )
 from streamdecisionbench.components.providers.request_options import (
     LOCAL_OUTPUT_LIMIT,
@@ -34,72 +29,49 @@ from streamdecisionbench.components.providers.request_options import (
     output_limit,
     present,
 )
-from streamdecisionbench.components.providers.served import served_model
+from streamdecisionbench.components.providers.schema_bound import SchemaBound
+from streamdecisionbench.components.usage import Usage
 
 __all__ = ["OpenAIResponses", "create", "request_body"]
 
 
-class OpenAIResponses:
+class OpenAIResponses(SchemaBound):
     """One call of `responses.create` per state."""
 
     def __init__(self, model: str, options: Options) -> None:
         refuse(options, "openai", allowed=("max_output_tokens", "prompt_cache_key", "service_tier"))
-        self._client = OpenAIClient("openai", model, options)
+        client = OpenAIClient("openai", model, options)
         self._model = model
         self._effort = options.effort
         self._extra = present(
             {
                 "max_output_tokens": output_limit(
-                    options, None if self._client.service.home else LOCAL_OUTPUT_LIMIT
+                    options, None if client.service.home else LOCAL_OUTPUT_LIMIT
                 ),
                 "service_tier": choice(options, "service_tier", TIERS),
                 "prompt_cache_key": choice(options, "prompt_cache_key"),
             }
         )
-        self.observed = self._client.observed
-        self.secrets = self._client.endpoint.secrets
-        self.info = ComponentInfo(
+        info = ComponentInfo(
             provider="openai",
             model=model,
             settings={
                 "effort": options.effort,
                 "store": False,
                 **self._extra,
-                **self._client.settings,
+                **client.settings,
             },
-            base_url_host=self._client.endpoint.host,
-            versions=self._client.versions,
+            base_url_host=client.endpoint.host,
+            versions=client.versions,
         )
+        super().__init__(client, info)
 
-    async def open(self) -> None:
-        self._client.open()
-
-    async def answer(self, request: Request) -> Answer:
+    async def _ask(self, request: Request) -> Any:
         body = {**request_body(self._model, self._effort, request), **self._extra}
-        create = self._client.sdk.responses.with_raw_response.create
-        raw, received_at = await self._client.call(lambda: create(**body))
-        service = self._client.service
-        response = read_object(
-            raw.http_response.content, what=f"the response of {service.name}", fix=NOT_JSON_FIX
-        )
-        self.observed.serve("service_tier", response.get("service_tier"))
-        return Answer(
-            labels=read_labels(self._reply(response)),
-            model=served_model(response),
-            usage=read_usage(response.get("usage")),
-            received_at=received_at,
-        )
+        return await self._client.sdk.responses.with_raw_response.create(**body)
 
-    async def close(self) -> None:
-        await self._client.close()
-
-    def _reply(self, response: dict[str, Any]) -> dict[str, Any]:
-        text = self._text(response)
-        try:
-            return read_object(text, what="the model's reply")
-        except Fatal as error:
-            what, kind = str(error).partition("\n")[0], error.error_type
-        raise unstructured(self._client.service, what, kind)
+    def _usage(self, value: Any) -> Usage | None:
+        return read_usage(value)
 
     def _text(self, response: dict[str, Any]) -> str:
         """The output text; a refusal, a failure or a cut reply is raised."""

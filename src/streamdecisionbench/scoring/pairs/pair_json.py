@@ -12,8 +12,8 @@ from typing import Any
 from streamdecisionbench.scoring.pairs.compose import PairLevel, PairScore
 from streamdecisionbench.scoring.pairs.live import Contention, LivePair, PartCost
 from streamdecisionbench.scoring.pairs.matrix import Best, Matrix
-from streamdecisionbench.scoring.score import Score, Shares
-from streamdecisionbench.scoring.score_json import level_to_json
+from streamdecisionbench.scoring.score import Score
+from streamdecisionbench.scoring.score_json import level_to_json, shares_to_json
 
 __all__ = [
     "SCHEMA",
@@ -81,12 +81,14 @@ def live_to_json(live: LivePair) -> dict[str, Any]:
         "fast": live.fast,
         "slow": live.slow,
         "rule": live.rule,
-        "recorded": _shares(live.recorded),
-        "by_family": {name: _shares(shares) for name, shares in live.by_family.items()},
-        "by_scenario": {name: _shares(shares) for name, shares in live.by_scenario.items()},
+        "recorded": shares_to_json(live.recorded),
+        "by_family": {name: shares_to_json(shares) for name, shares in live.by_family.items()},
+        "by_scenario": {name: shares_to_json(shares) for name, shares in live.by_scenario.items()},
         "slow_share": live.slow_share,
         **asdict(live.counts),
-        "replayed_at_recorded_pace": {r: _shares(shares) for r, shares in live.replayed.items()},
+        "replayed_at_recorded_pace": {
+            r: shares_to_json(shares) for r, shares in live.replayed.items()
+        },
         "recorded_minus_replayed": live.gap,
     }
 
@@ -109,30 +111,18 @@ def contention_to_json(cost: Contention) -> dict[str, Any]:
 
 
 def _level(level: PairLevel) -> dict[str, Any]:
+    """`product` is the proxy U_slow·O: a pair has no untimed answer of its own."""
     found = {
         "log_auc": level.log_auc,
-        **_shares(level.at_interval),
+        **shares_to_json(level.at_interval),
         "slow_share": level.slow_share,
         "integrated": {
-            **_shares(level.integrated),
+            **shares_to_json(level.integrated),
             **level.integrated.classes(),
             "slow_share": level.slow_share_integrated,
         },
     }
     return found | ({"by_range": list(level.by_range)} if level.by_range else {})
-
-
-def _shares(shares: Shares) -> dict[str, Any]:
-    """`product` is the proxy U_slow·O: a pair has no untimed answer of its own."""
-    return {
-        "in_force": shares.in_force,
-        "segment_in_force": shares.segment_in_force,
-        "oracle": shares.oracle,
-        "u_current": shares.u_current,
-        "lucky": shares.outdated_correct,
-        "product": shares.product,
-        "classes": shares.classes(),
-    }
 
 
 def _alone(score: Score) -> dict[str, Any]:
