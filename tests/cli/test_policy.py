@@ -140,6 +140,39 @@ def test_a_fallback_decision_and_changed_fields(runs: Path, tmp_path: Path) -> N
     assert score["counts"]["expiries"] > 0
 
 
+def test_costs_and_spells_of_a_policy(runs: Path, tmp_path: Path) -> None:
+    """Under names that `sdb score --costs` and `sdb analyze spells` use; the plain policy agrees."""
+    few = ("--interval", "3", "--costs", "default", "--json")
+    plain = policy(tmp_path, "")
+    (score,) = json.loads(sdb("policy", "score", plain, runs / "jev", *few).stdout)["scores"]
+    (same,) = json.loads(sdb("score", runs / "jev", *few).stdout)["recordings"]
+    asked = ("analyze", "spells", runs / "jev", "--interval", "3", "--theta", "4", "--json")
+    spells = json.loads(sdb(*asked).stdout)["result"]["jev"]
+    assert score["costs"] == same["costs"]
+    for level in ("support_a", "support_b"):
+        mine = score["by_scenario"][level]
+        assert mine["cost"].pop("integrated") == pytest.approx(
+            same["by_scenario"][level]["cost"].pop("integrated")
+        )
+        assert mine["cost"] == pytest.approx(same["by_scenario"][level]["cost"])
+        for name in ("mean_age_s", "beyond_share", "longest_s", "count"):
+            assert mine["spells"][name] == pytest.approx(spells["by_scenario"][level][name])
+        assert {"changes", "never_right", "median_delay_s"} <= set(mine["changes"])
+    assert score["overall"]["cost"]["integrated"]["per_second"] == pytest.approx(
+        same["overall"]["cost"]["integrated"]["per_second"]
+    )
+    gated = policy(tmp_path, "[gate]\nconfidence = 0.7\n[expire]\nafter_s = 5\n")
+    shown = sdb("policy", "score", gated, runs / "jev", "--costs", "default")
+    assert "What being wrong costs at 2 s" in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+    assert "costs:" not in sdb("policy", "score", gated, runs / "jev").stdout
+    bad = tmp_path / "bad.toml"
+    bad.write_text('schema = "sdb-costs/1"\n[default]\nwrong = -1\n')
+    refused = sdb("policy", "score", gated, runs / "jev", "--costs", bad)
+    assert refused.returncode == 2
+    assert "bad.toml" in refused.stderr
+
+
 def test_a_search_prints_words_tables_and_json(runs: Path) -> None:
     given = ("policy", "search", runs / "jev", runs / "astra-low", "--interval", "4")
     few = ("--thresholds", "4", "--resamples", "200")

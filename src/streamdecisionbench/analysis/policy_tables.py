@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from streamdecisionbench.analysis.cost_of_error import cost_tables
 from streamdecisionbench.analysis.numbers import percent as shown
 from streamdecisionbench.analysis.policy_words import policy_name
 from streamdecisionbench.analysis.result_table import (
@@ -15,10 +16,11 @@ from streamdecisionbench.analysis.result_table import (
     readable,
     text,
 )
+from streamdecisionbench.analysis.spells import spell_tables
 from streamdecisionbench.scoring.policies.live import LivePolicyScore
 from streamdecisionbench.scoring.policies.score_policy import PolicyScore
 
-__all__ = ["counts_table", "levels_table", "live_lines", "scores_table"]
+__all__ = ["counts_table", "levels_table", "live_lines", "scores_table", "wrong_time_tables"]
 
 
 def scores_table(scores: Sequence[PolicyScore], currency: str) -> Table:
@@ -29,7 +31,7 @@ def scores_table(scores: Sequence[PolicyScore], currency: str) -> Table:
         now = score.overall.at_interval
         rows.append(
             (
-                f"{' + '.join(score.components)}: {policy_name(score.policy)}",
+                row_name(score),
                 score.in_force, score.log_auc, score.overall.oracle, score.overall.current,
                 now.judgment + now.compound, now.stale, now.no_decision, score.cost_per_hour,
             )
@@ -48,6 +50,39 @@ def scores_table(scores: Sequence[PolicyScore], currency: str) -> Table:
             f" /hour: {currency} for every request sent, at list prices.",
         ),
     )  # fmt: skip
+
+
+def row_name(score: PolicyScore) -> str:
+    """The components and what is done with their answers."""
+    return f"{' + '.join(score.components)}: {policy_name(score.policy)}"
+
+
+def wrong_time_tables(scores: Sequence[PolicyScore]) -> list[Table]:
+    """What being wrong costs and how long it lasts, policy by policy, where that is known."""
+    charged = {row_name(one): (one, one.wrong_time) for one in scores if one.wrong_time is not None}
+    if not charged:
+        return []
+    first, found = next(iter(charged.values()))
+    right = {
+        name: {
+            level.name: level.in_force
+            for level in (one.overall, *one.by_family.values(), *one.by_scenario.values())
+        }
+        for name, (one, _) in charged.items()
+    }
+    costs, *_ = cost_tables(
+        {name: wrong.cost for name, (_, wrong) in charged.items()},
+        right,
+        first.interval,
+        first.bounds,
+    )
+    spells = spell_tables(
+        {name: wrong.spells for name, (_, wrong) in charged.items()},
+        found.theta,
+        first.interval,
+        first.bounds,
+    )
+    return [costs, *spells]
 
 
 def levels_table(score: PolicyScore, plain: PolicyScore | None = None) -> Table:

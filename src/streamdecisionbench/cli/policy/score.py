@@ -37,6 +37,15 @@ def score(
     bounds: IntegrateBounds = DEFAULT_BOUNDS,
     weighting: Weighting = "log",
     prices: Prices = None,
+    costs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Also what being wrong costs: a cost file (TOML), or default."
+        ),
+    ] = None,
+    theta: Annotated[
+        float, typer.Option(help="With --costs: seconds from which a wrong spell counts as long.")
+    ] = 4.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-policy/1.")] = False,
     as_csv: Csv = False,
 ) -> None:
@@ -53,8 +62,10 @@ def score(
         levels_table,
         live_lines,
         scores_table,
+        wrong_time_tables,
     )
     from streamdecisionbench.analysis.token_cost import request_costs
+    from streamdecisionbench.cli.courses import costs_for
     from streamdecisionbench.cli.loading import load, open_runs, require_one_suite
     from streamdecisionbench.cli.printing import (
         Heading,
@@ -78,6 +89,7 @@ def score(
     table = read_prices(prices)
     subjects = open_runs(runs, data)
     require_one_suite(subjects)
+    rules = None if costs is None else costs_for(costs, subjects)
 
     def scored(which: Policy, group: Sequence[Subject]) -> PolicyScore:
         held = group[0].recording.episodes
@@ -90,6 +102,8 @@ def score(
             bounds=bounds,
             weighting=weighting,
             costs=[request_costs(s.recording, table, episodes) for s in group],
+            error_costs=rules,
+            theta=theta,
         )
 
     groups = assign(wanted, subjects)
@@ -103,11 +117,13 @@ def score(
         plain = [scored(_plain(wanted), group) for group in groups]
     both = [one for pair in zip_longest(plain, scores) for one in pair if one is not None]
     tables = [scores_table(both, table.currency)]
+    if rules is not None:
+        tables += wrong_time_tables(both)
     if as_csv:
         print_csv(tables)
         return
     if len(scores) == 1:
-        tables += [levels_table(scores[0], *plain), counts_table(scores[0])]
+        tables[1:1] = [levels_table(scores[0], *plain), counts_table(scores[0])]
     headings = []
     for one, group in zip(scores, groups, strict=True):
         said = [note for s in group for note in _notes(s)]

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from streamdecisionbench.policy_file import Policy
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.costs.calm import Calm, calm_of
 from streamdecisionbench.scoring.costs.moving_spells import MovingSpells, moving_spells
@@ -24,11 +25,14 @@ from streamdecisionbench.scoring.costs.stretches import (
     stretches,
 )
 from streamdecisionbench.scoring.pairs.pair_trajectory import pair_sweep, pair_trajectory
+from streamdecisionbench.scoring.policies.policy_trajectory import policy_sweep, policy_trajectory
+from streamdecisionbench.scoring.policies.read_answers import Setting
+from streamdecisionbench.scoring.policies.scene import Answers
 from streamdecisionbench.scoring.score import family_weights
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
 from streamdecisionbench.scoring.trajectory import Sweep, Trajectory, sweep_of, trajectory_at
 
-__all__ = ["ByLevel", "Course", "by_level", "course_of", "course_of_pair"]
+__all__ = ["ByLevel", "Course", "by_level", "course_of", "course_of_pair", "course_of_policy"]
 
 T = TypeVar("T")
 
@@ -109,6 +113,26 @@ def course_of_pair(
         pair_sweep(fast, slow, rule, bounds),
         [p.episode_id for p in fast],
         [p.family for p in fast],
+        interval,
+        bounds,
+    )
+
+
+def course_of_policy(
+    policy: Policy,
+    components: Sequence[Answers],
+    interval: float,
+    bounds: Bounds,
+    setting: Setting | None = None,
+) -> Course:
+    """Components under a policy, in replay; several on the nominal clock."""
+    check_interval(interval)
+    parts = components[0].parts
+    return Course(
+        policy_trajectory(policy, components, interval, setting),
+        policy_sweep(policy, components, bounds, setting),
+        [p.episode_id for p in parts],
+        [p.family for p in parts],
         interval,
         bounds,
     )

@@ -12,6 +12,7 @@ from typing import Any
 from streamdecisionbench.scoring.policies.live import LivePolicyScore
 from streamdecisionbench.scoring.policies.score_policy import PolicyLevel, PolicyScore
 from streamdecisionbench.scoring.score import Shares
+from streamdecisionbench.scoring.score_json import cost_to_json
 
 __all__ = ["SCHEMA", "policies_to_json", "policy_to_json"]
 
@@ -31,7 +32,11 @@ def policies_to_json(
 
 def policy_to_json(score: PolicyScore) -> dict[str, Any]:
     """One policy on one set of components. `cost_per_hour` is there where prices are known."""
-    overall = _level(score.overall)
+
+    def level(found: PolicyLevel) -> dict[str, Any]:
+        return {**_level(found), **_wrong_time(score, found.name)}
+
+    overall = level(score.overall)
     if score.cost_per_hour is not None:
         overall["cost_per_hour"] = score.cost_per_hour
     return {
@@ -44,11 +49,12 @@ def policy_to_json(score: PolicyScore) -> dict[str, Any]:
         "bounds": [score.bounds.low, score.bounds.high],
         "weighting": score.bounds.weighting,
         "clock": score.clock,
+        **_cost_file(score),
         "overall": overall,
-        "by_family": {name: _level(level) for name, level in score.by_family.items()},
+        "by_family": {name: level(found) for name, found in score.by_family.items()},
         "by_scenario": {
-            name: {"family": score.family_of[name], **_level(level)}
-            for name, level in score.by_scenario.items()
+            name: {"family": score.family_of[name], **level(found)}
+            for name, found in score.by_scenario.items()
         },
         "counts": {
             k: list(v) if isinstance(v, tuple) else v for k, v in asdict(score.counts).items()
@@ -89,6 +95,28 @@ def _level(level: PolicyLevel) -> dict[str, Any]:
             **_identity(level.integrated),
             "classes": level.integrated.classes(),
         },
+    }
+
+
+def _cost_file(score: PolicyScore) -> dict[str, Any]:
+    if score.wrong_time is None:
+        return {}
+    cost = score.wrong_time.cost
+    return {
+        "costs": {"name": cost.costs, "dated": cost.dated, "sha256": cost.digest},
+        "theta": score.wrong_time.theta,
+    }
+
+
+def _wrong_time(score: PolicyScore, level: str) -> dict[str, Any]:
+    """As `sdb score --costs` and `sdb analyze spells | changes` name them."""
+    found = score.wrong_time
+    if found is None:
+        return {}
+    return {
+        "cost": cost_to_json(found.cost.levels.at(level)),
+        "spells": asdict(found.spells.at(level)),
+        "changes": asdict(found.changes.at(level)),
     }
 
 

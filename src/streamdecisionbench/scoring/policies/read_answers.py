@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ class Setting:
     changed: Mapping[str, Bools]
     fallback: Mapping[str, int]
     notes: tuple[str, ...] = ()
+    said: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What the fallback says, field by field."""
 
 
 def answers_of(
@@ -80,6 +82,7 @@ def setting_of(policy: Policy, suite: Suite, episodes: Sequence[str]) -> Setting
     scenarios = [suite.scenarios[e] for e in episodes]
     changed: dict[str, Bools] = {}
     fallback: dict[str, int] = {}
+    said: dict[str, Mapping[str, str]] = {}
     notes: list[str] = []
     if policy.dispatch.mode == "changed":
         changed = {
@@ -89,7 +92,11 @@ def setting_of(policy: Policy, suite: Suite, episodes: Sequence[str]) -> Setting
     if policy.expire.fallback is not None and math.isfinite(policy.expire.after_s):
         fallback, lines = _fallbacks(policy, scenarios)
         notes += lines
-    return Setting(changed, fallback, tuple(notes))
+        for scenario in scenarios:
+            decision = policy.expire.fallback_for(scenario.task_family, scenario.episode_id)
+            if decision is not None:
+                said[scenario.episode_id] = decision
+    return Setting(changed, fallback, tuple(notes), said)
 
 
 def _confidence(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from streamdecisionbench.scoring.classes import N_METRICS, shares_at
 from streamdecisionbench.scoring.curves import METRICS, Curve, curves_of
 from streamdecisionbench.scoring.in_force_replay import accepted_at
 from streamdecisionbench.scoring.integrals import Pieces, integrate, integrated_shares, pieces
+from streamdecisionbench.scoring.policies.counts import Counts, cost_per_hour, count
 from streamdecisionbench.scoring.policies.cover import cover
 from streamdecisionbench.scoring.policies.read_answers import (
     Setting,
@@ -34,11 +36,15 @@ from streamdecisionbench.scoring.policies.read_answers import (
 )
 from streamdecisionbench.scoring.policies.requests import MissingAnswersError
 from streamdecisionbench.scoring.policies.scene import Answers, Scene, scenes
-from streamdecisionbench.scoring.policies.shares import Replay, replay
+from streamdecisionbench.scoring.policies.shares import replay
 from streamdecisionbench.scoring.score import Shares, level_weights, macro_shares
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
+from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
 from streamdecisionbench.suite.find_suite import find_suite
 from streamdecisionbench.suite.scenario import Suite
+
+if TYPE_CHECKING:
+    from streamdecisionbench.scoring.costs.charged_policy import WrongTime
+    from streamdecisionbench.scoring.costs.cost_rules import Costs
 
 __all__ = [
     "Counts",
@@ -49,24 +55,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What became of states and answers at the interval, over all scenarios; tuples by component."""
-
-    states: int
-    requests: tuple[int, ...]
-    cancelled: tuple[int, ...]
-    answers: tuple[int, ...]
-    """That arrived before the horizon."""
-    withheld: tuple[int, ...]
-    """Of these, kept back by the gate."""
-    taken: tuple[int, ...]
-    held_back: int
-    """Sure and new, but not yet agreed on: kept back by the debounce."""
-    expiries: int
-    """Decisions that yielded to the fallback before another one came."""
-    escalations: int
-    """Requests that an unsure answer caused."""
+_NO_INTEGRAL = "no integral"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +108,8 @@ class PolicyScore:
     notes: tuple[str, ...] = ()
     signature: str = ""
     simulated: bool = False
+    wrong_time: WrongTime | None = None
+    """What being wrong costs, where that was asked for and every interval can be replayed."""
 
     @property
     def in_force(self) -> float:
@@ -128,12 +119,17 @@ class PolicyScore:
     def log_auc(self) -> float | None:
         return self.overall.log_auc
 
+    @property
+    def why_no_integral(self) -> str:
+        """The answer that is missing; empty where none is."""
+        return next((note for note in self.notes if note.startswith(_NO_INTEGRAL)), "")
+
     def curve(
         self, level: str = "overall", metrics: tuple[str, ...] = ("in_force",)
     ) -> dict[str, Curve]:
         """Exact curves c0 + c1/Δ over the bounds, jumps included."""
         if self.pieces is None:
-            raise InputError(self.notes[-1], where=self.policy.name)
+            raise InputError(self.why_no_integral, where=self.policy.name)
         ticks = np.array([p.tick for p in self.parts])
         chosen = {name: METRICS[name] for name in metrics}
         return curves_of(self.pieces, ticks, level_weights(self.parts, level), self.bounds, chosen)
@@ -215,8 +211,14 @@ def score_policy_recordings(
     bounds: tuple[float, float] = (0.5, 8.0),
     weighting: str = "log",
     costs: Sequence[Sequence[Floats] | None] | None = None,
+    error_costs: Costs | None = None,
+    theta: float | None = None,
 ) -> PolicyScore:
-    """One policy on one recording per component, in the cascade's order."""
+    """One policy on one recording per component, in the cascade's order.
+
+    `costs` is money per request; `error_costs` is what being wrong costs, `theta` from when on a wrong
+    spell is long.
+    """
     suite = suite or find_suite(recordings[0].dataset_hash, near=recordings[0].path)
     costs = costs or [None] * len(recordings)
     components = [
@@ -225,11 +227,36 @@ def score_policy_recordings(
     limits = Bounds(bounds[0], bounds[1], weighting)
     setting = setting_of(policy, suite, [p.episode_id for p in components[0].parts])
     found = score_policy(policy, components, interval=interval, bounds=limits, setting=setting)
+    if error_costs is not None:
+        found = _charged(found, components, setting, error_costs, theta)
     return replace(
         found,
-        signature=_signature(found, recordings, suite),
+        signature=_signature(found, recordings, suite, error_costs),
         simulated=any(one.simulated for one in recordings),
     )
+
+
+def _charged(
+    found: PolicyScore,
+    components: Sequence[Answers],
+    setting: Setting,
+    costs: Costs,
+    theta: float | None,
+) -> PolicyScore:
+    from streamdecisionbench.scoring.costs.charged_policy import THETA_S, wrong_time
+
+    if found.pieces is None:  # the note says which answer is missing
+        return replace(found, notes=(*found.notes, "no costs: they are means over the bounds, too"))
+    charged = wrong_time(
+        found.policy,
+        components,
+        costs,
+        interval=found.interval,
+        bounds=found.bounds,
+        setting=setting,
+        theta=THETA_S if theta is None else theta,
+    )
+    return replace(found, wrong_time=charged)
 
 
 class _Found:
@@ -246,8 +273,8 @@ class _Found:
         parts = components[0].parts
         stages = scenes(policy, components, changed=setting.changed, fallback=setting.fallback)
         done = [replay(scene, scene.rows(interval)) for scene in stages]
-        self.counts = _count(policy, stages, done)
-        self.cost_per_hour = _cost(components, parts, interval, stages, done)
+        self.counts = count(policy, stages, done)
+        self.cost_per_hour = cost_per_hour(components, parts, interval, stages, done)
         self.why_not = ""
         self.integrated: Floats | None
         self.pieces: Pieces | None
@@ -265,7 +292,7 @@ class _Found:
         try:
             covered = [cover(scene, bounds) for scene in stages]
         except MissingAnswersError as error:
-            self.why_not = f"no integral: {error.what}"
+            self.why_not = f"{_NO_INTEGRAL}: {error.what}"
             self.integrated = self.pieces = None
             return
         self.pieces = Pieces(
@@ -302,57 +329,9 @@ def _right(table: Floats) -> Floats:
     return both
 
 
-def _count(policy: Policy, stages: Sequence[Scene], done: Sequence[Replay]) -> Counts:
-    K = policy.count
-    requests, cancelled, answers, withheld, taken = (np.zeros(K, dtype=np.int64) for _ in range(5))
-    held_back = expiries = 0
-    for scene, one in zip(stages, done, strict=True):
-        flights = one.flights
-        arrived = flights.arrival < scene.horizon[:, None, None]
-        sure = np.swapaxes(scene.sure[0], 0, 1)
-        requests += flights.sent.sum(axis=(0, 2))
-        cancelled += flights.cancelled.sum(axis=(0, 2))
-        answers += arrived.sum(axis=(0, 2))
-        withheld += (arrived & ~sure).sum(axis=(0, 2))
-        taken += np.bincount(one.taken.component, minlength=K)
-        held_back += int(one.taken.held_back.sum())
-        expiries += int((one.held.yields < one.held.end).sum())
-    return Counts(
-        states=sum(scene.release.size for scene in stages),
-        requests=_whole(requests),
-        cancelled=_whole(cancelled),
-        answers=_whole(answers),
-        withheld=_whole(withheld),
-        taken=_whole(taken),
-        held_back=held_back,
-        expiries=expiries,
-        escalations=int(requests[1:].sum()) if policy.when_unsure else 0,
-    )
-
-
-def _whole(values: Ints) -> tuple[int, ...]:
-    return tuple(map(int, values.tolist()))
-
-
-def _cost(
-    components: Sequence[Answers],
-    parts: Sequence[Timeline],
-    interval: float,
-    stages: Sequence[Scene],
-    done: Sequence[Replay],
-) -> float | None:
-    """Money for every request sent, cancelled ones too, per hour of stream."""
-    spent = 0.0
-    for k, one in enumerate(components):
-        if one.cost is None:
-            return None
-        for scene, found in zip(stages, done, strict=True):
-            for nth, s in enumerate(scene.index.tolist()):
-                spent += float(one.cost[s][found.flights.sent[nth, k]].sum())
-    return None if math.isnan(spent) else spent / (sum(p.n for p in parts) * interval / 3600)
-
-
-def _signature(found: PolicyScore, recordings: Sequence[Recording], suite: Suite) -> str:
+def _signature(
+    found: PolicyScore, recordings: Sequence[Recording], suite: Suite, costs: Costs | None
+) -> str:
     """How these numbers were made, in one line."""
     parts = {
         "suite": suite.dataset_hash[:12],
@@ -367,4 +346,6 @@ def _signature(found: PolicyScore, recordings: Sequence[Recording], suite: Suite
         "simulated": "yes" if any(one.simulated for one in recordings) else "no",
         "sdb": __version__,
     }
+    if costs is not None:
+        parts["costs"] = costs.digest[:12] or costs.name
     return " ".join(f"{key}:{value}" for key, value in parts.items())

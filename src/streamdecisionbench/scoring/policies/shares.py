@@ -19,7 +19,7 @@ from streamdecisionbench.scoring.policies.scene import NO_FALLBACK, Rows, Scene
 from streamdecisionbench.scoring.policies.window import Window
 from streamdecisionbench.scoring.timeline import Floats, Ints
 
-__all__ = ["Held", "Replay", "correct_share", "replay", "shares_of"]
+__all__ = ["Held", "Line", "Lines", "Replay", "correct_share", "replay", "shares_of"]
 
 _NONE = CLASSES.index("no_decision")
 
@@ -42,6 +42,24 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """Moments a + b·c, and where they are at the scale of their row."""
+
+    a: Floats
+    b: Floats
+    time: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """How the three moments of `Held` move with the scale."""
+
+    begin: Line
+    yields: Line
+    end: Line
+
+
+@dataclass(frozen=True, slots=True)
 class Replay:
     """Rows replayed. A share of row r is `alpha[r]` + `beta[r]`·c for c in (low[r], high[r])."""
 
@@ -52,6 +70,7 @@ class Replay:
     flights: Flights
     taken: Taken
     held: Held
+    lines: Lines
 
 
 def replay(scene: Scene, rows: Rows, *, ranges: bool = False) -> Replay:
@@ -63,7 +82,7 @@ def replay(scene: Scene, rows: Rows, *, ranges: bool = False) -> Replay:
     alpha, beta = _add_up(scene, rows, held, lines, window)
     low = window.low if window else rows.c
     high = window.high if window else rows.c
-    return Replay(alpha, beta, low, high, flights, taken, held)
+    return Replay(alpha, beta, low, high, flights, taken, held, lines)
 
 
 def shares_of(scene: Scene, rows: Rows, taken: Taken) -> Floats:
@@ -97,26 +116,12 @@ def _correct_until(scene: Scene, s: Ints, p: Ints, time: Floats) -> Floats:
     return so_far
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    a: Floats
-    b: Floats
-    time: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    begin: _Line
-    yields: _Line
-    end: _Line
-
-
-def _hold(scene: Scene, rows: Rows, taken: Taken, window: Window | None) -> tuple[Held, _Lines]:
+def _hold(scene: Scene, rows: Rows, taken: Taken, window: Window | None) -> tuple[Held, Lines]:
     row, s = taken.row, rows.scenario[taken.row]
     last = np.append(row[1:] != row[:-1], True)[: len(row)]
-    begin = _Line(taken.a, taken.b, taken.time)
+    begin = Line(taken.a, taken.b, taken.time)
     horizon = scene.horizon[s]
-    end = _Line(
+    end = Line(
         *(
             np.where(last, stop, np.append(x[1:], 0.0)[: len(x)])
             for stop, x in ((horizon, begin.a), (0.0, begin.b), (horizon, begin.time))
@@ -130,7 +135,7 @@ def _hold(scene: Scene, rows: Rows, taken: Taken, window: Window | None) -> tupl
         window.meet(row, release, after, end.a, end.b, np.isfinite(after))
     at_once, in_time = expiry <= begin.time, expiry < end.time
     finite = np.where(np.isfinite(after), after, 0.0)
-    yields = _Line(
+    yields = Line(
         *(
             np.where(at_once, one, np.where(in_time, own, other))
             for one, own, other in (
@@ -150,11 +155,11 @@ def _hold(scene: Scene, rows: Rows, taken: Taken, window: Window | None) -> tupl
         yields.time,
         end.time,
     )
-    return held, _Lines(begin, yields, end)
+    return held, Lines(begin, yields, end)
 
 
 def _add_up(
-    scene: Scene, rows: Rows, held: Held, lines: _Lines, window: Window | None
+    scene: Scene, rows: Rows, held: Held, lines: Lines, window: Window | None
 ) -> tuple[Floats, Floats]:
     count = len(rows)
     alpha, beta = np.zeros((count, N_METRICS)), np.zeros((count, N_METRICS))
@@ -196,9 +201,9 @@ def _between(
     weight: Floats,
     s: Ints,
     decision: Ints,
-    enters: _Line,
+    enters: Line,
     at: Ints,
-    leaves: _Line,
+    leaves: Line,
     to: Ints,
 ) -> tuple[Floats, Floats]:
     """F_d(leaves) − F_d(enters) as α and β: how much weight in between had reference d."""
@@ -209,7 +214,7 @@ def _between(
     return until - since, leaves.b * there - enters.b * here
 
 
-def _steps(scene: Scene, line: _Line, row: Ints, s: Ints, window: Window | None) -> Ints:
+def _steps(scene: Scene, line: Line, row: Ints, s: Ints, window: Window | None) -> Ints:
     """The step whose evidence holds at each time of a line."""
     step = _located(scene, line.time, s)
     if window is not None:
