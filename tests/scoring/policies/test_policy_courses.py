@@ -11,10 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamdecisionbench.policy_file import Cascade, Policy
-from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.costs.charge import charge
-from streamdecisionbench.scoring.costs.cost_rules import (
+from streamdecisionbench.cost_file.rules import (
     EQUAL,
     Act,
     AgePenalty,
@@ -22,6 +19,9 @@ from streamdecisionbench.scoring.costs.cost_rules import (
     Pair,
     Section,
 )
+from streamdecisionbench.policy_file import Cascade, Policy
+from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.costs.charge import charge
 from streamdecisionbench.scoring.costs.course import (
     Course,
     course_of,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from streamdecisionbench.cost_file.rules import Costs
 from streamdecisionbench.policy_file import Policy
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.costs.charge import CostScore, charge
-from streamdecisionbench.scoring.costs.cost_rules import Costs
 from streamdecisionbench.scoring.costs.course import ByLevel, course_of_policy
 from streamdecisionbench.scoring.costs.measures import (
     ChangeMeasures,

@@ -43,8 +43,8 @@ from streamdecisionbench.suite.find_suite import find_suite
 from streamdecisionbench.suite.scenario import Suite
 
 if TYPE_CHECKING:
+    from streamdecisionbench.cost_file.rules import Costs
     from streamdecisionbench.scoring.costs.charged_policy import WrongTime
-    from streamdecisionbench.scoring.costs.cost_rules import Costs
 
 __all__ = [
     "Counts",
