@@ -14,6 +14,8 @@ class SdbError(Exception):
     """Anything `sdb` reports in one message instead of a traceback. Exit code 2."""
 
     exit_code = 2
+    trace: str = ""
+    """The traceback inside a user's own code, for whoever asks with `--debug`."""
 
 
 class InputError(SdbError):

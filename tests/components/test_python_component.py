@@ -13,7 +13,7 @@ import pytest
 
 from streamdecisionbench.components.contract import Answer, Component, Fatal, Options, Retryable
 from streamdecisionbench.components.registry import create
-from streamdecisionbench.errors import InputError
+from streamdecisionbench.errors import InputError, SdbError
 from tests.components.protocols import REQUEST, RIGHT
 
 MODULE = """
@@ -62,6 +62,7 @@ MODULE = """
 
     def nothing(request): pass
     def numbers(request): return {"mode": 1}
+    def listed(request): return ["K01", "K02"]
     def later(request): raise Retryable("connection")
     def never(request): raise Fatal("licence", "no licence", fix="buy one")
 
@@ -132,11 +133,28 @@ def test_an_error_names_file_and_line_and_quotes_nothing(
     assert raised.value.__context__ is None
 
 
-@pytest.mark.parametrize(("attribute", "says"), [("nothing", "nothing"), ("numbers", "not text")])
-def test_a_bad_result_is_told(attribute: str, says: str) -> None:
-    with pytest.raises(Fatal, match=says) as raised:
+@pytest.mark.parametrize(
+    ("attribute", "says"),
+    [("nothing", "returned nothing"), ("numbers", "{'mode': 1}"), ("listed", "['K01', 'K02']")],
+)
+def test_a_bad_result_is_shown_with_what_may_be(attribute: str, says: str) -> None:
+    with pytest.raises(Fatal) as raised:
         ask(attribute)
     assert raised.value.error_type == "bad_answer"
+    assert says in str(raised.value)
+    assert "the labels of mode are K03, K01, K02" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["python:my_rules:lookup", "python:raises:f", "python:my_rules:Picky"]
+)
+def test_the_traceback_is_kept_for_whoever_asks(name: str) -> None:
+    with pytest.raises(SdbError) as raised:
+        ask(name.removeprefix("python:my_rules:")) if "my_rules" in name else create(name)
+    trace = raised.value.trace
+    assert trace.startswith("Traceback (most recent call last):")
+    assert "streamdecisionbench/" not in trace
+    assert trace.splitlines()[-1].startswith(("KeyError", "RuntimeError: secret text", "TypeError"))
 
 
 def test_the_users_own_verdict_passes_through() -> None:

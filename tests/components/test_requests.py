@@ -15,6 +15,7 @@ from streamdecisionbench.components.providers.prompt import INSTRUCTION
 from streamdecisionbench.components.registry import create
 from streamdecisionbench.components.valid_answer import check_answer
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.conditions import conditions
 from streamdecisionbench.recording.events import Usage
 from tests.components.protocols import (
     ANTHROPIC,
@@ -53,12 +54,20 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def exchange(
-    protocol: Protocol, *, effort: str | None = None, path: str = "", **extra: str
+    protocol: Protocol,
+    *,
+    effort: str | None = None,
+    path: str = "",
+    prompt: str | None = None,
+    order: str | None = None,
+    **extra: str,
 ) -> tuple[Received, Answer]:
     """One valid exchange: what arrived, and what was read."""
 
     async def attempt(url: str) -> Answer:
-        options = Options(effort=effort, base_url=url + path, extra=extra)
+        options = Options(
+            effort=effort, base_url=url + path, extra=extra, prompt=prompt, order=order
+        )
         component = create(f"{protocol.provider}:test-model", options)
         assert component.info.base_url_host == url.removeprefix("http://")
         assert component.info.versions
@@ -152,6 +161,39 @@ def test_anthropic_request() -> None:
         "tool_choice": {"type": "tool", "name": "answers", "disable_parallel_tool_use": True},
         "output_config": {"effort": "low"},
     }
+
+
+@pytest.mark.parametrize("protocol", [OPENAI, CHAT, ANTHROPIC], ids=lambda p: p.provider)
+def test_instructions_and_order_of_ones_own(protocol: Protocol) -> None:
+    options = {"prompt": "Decide at once.", "order": "state-first"}
+    body = exchange(protocol, **options)[0].json
+    if protocol is OPENAI:
+        told, text = body["instructions"], body["input"]
+    elif protocol is CHAT:
+        told, text = (m["content"] for m in body["messages"])
+    else:
+        told = body["system"]
+        text = "".join(block["text"] for block in body["messages"][0]["content"])
+    assert told == "Decide at once."
+    assert list(json.loads(text)) == ["state", "questions"]
+    made = create(f"{protocol.provider}:m", Options(base_url="http://127.0.0.1:9", **options))
+    assert made.info.settings["prompt"] == "Decide at once."
+    words = conditions({"settings": dict(made.info.settings)})
+    assert words["order"] == "state-first"
+    assert made.info.settings["prompt_sha256"].startswith(words["prompt"])
+    usual = create(f"{protocol.provider}:m", Options(base_url="http://127.0.0.1:9"))
+    assert usual.info.settings["order"] == "questions-first"
+    assert not conditions({"settings": dict(usual.info.settings)})
+    with pytest.raises(InputError, match="--order"):
+        create(f"{protocol.provider}:m", Options(base_url="http://127.0.0.1:9", order="random"))
+
+
+def test_a_cache_of_what_never_repeats_is_refused() -> None:
+    options = Options(
+        base_url="http://127.0.0.1:9", order="state-first", extra={"cache_control": "5m"}
+    )
+    with pytest.raises(InputError, match="cache_control"):
+        create("anthropic:m", options)
 
 
 def test_decisions_request() -> None:

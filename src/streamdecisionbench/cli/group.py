@@ -7,9 +7,29 @@ from collections.abc import Iterable
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-__all__ = ["WholeSummaries", "add_commands", "add_group"]
+from streamdecisionbench.errors import InputError
+
+__all__ = ["OnceEach", "WholeSummaries", "add_commands", "add_group"]
+
+
+class OnceEach(TyperCommand):
+    """A command that refuses an option given twice where only the last would count."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            _, _, given = self.make_parser(ctx).parse_args(list(args))
+        except Exception:  # told by the parser itself, in its own words
+            given = []
+        seen = set()
+        for option in given:
+            if option in seen and not getattr(option, "multiple", True) and option.opts:
+                raise InputError(
+                    f"{option.opts[0]} is given twice", fix="give it once: only one could count"
+                )
+            seen.add(option)
+        return super().parse_args(ctx, args)
 
 
 class WholeSummaries(TyperGroup):
@@ -30,6 +50,8 @@ def add_commands(app: typer.Typer, package: str, modules: Iterable[str]) -> None
     """
     for name in modules:
         importlib.import_module(f"{package}.{name}").register(app)
+    for command in app.registered_commands:
+        command.cls = OnceEach
 
 
 def add_group(app: typer.Typer, package: str, modules: Iterable[str], *, text: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from streamdecisionbench.cli.printing import Heading
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.partial import read_partial
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.writer import RUN_FILE
@@ -54,12 +55,13 @@ class Subject:
 
 
 def load(
-    runs: list[Path], data: Path | None, *, distinct: bool = True
+    runs: list[Path], data: Path | None, *, distinct: bool = True, partial: bool = False
 ) -> list[tuple[Recording, Suite]]:
     """Recordings with the suites they belong to; each suite is read once. Names are made distinct.
 
     The same recording twice would count twice where names are keys, so it is refused; `distinct` is
-    false where two roles may be played by one.
+    false where two roles may be played by one. `partial` takes the complete scenarios of recordings
+    that are not complete.
     """
     runs = [one for folder in runs for one in passes_in(folder)]
     if distinct:
@@ -70,7 +72,8 @@ def load(
         key = recorded_suite_hash(folder)
         if key not in suites:
             suites[key] = find_suite(key, data=data, near=folder)
-        loaded.append((read_recording(folder, suites[key]), suites[key]))
+        read = read_partial if partial else read_recording
+        loaded.append((read(folder, suites[key]), suites[key]))
     names = [recording.name for recording, _ in loaded]
     if len(set(names)) < len(names):
         loaded = [

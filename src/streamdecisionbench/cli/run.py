@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,11 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from streamdecisionbench.recording.cost_estimate import Estimate
-    from streamdecisionbench.recording.recorder import Outcome
-
-
-_LATE_MS = 20.0
-"""Release lag (p99) above which a pass is worth a remark; 2 ms is what the recorder aims at."""
 
 
 def register(app: typer.Typer) -> None:
@@ -29,10 +24,14 @@ def run(
     out: Annotated[Path | None, typer.Option(help="fresh folder for the recording")] = None,
     data: Annotated[Path | None, typer.Option(help="suite folder (default: SDB v1)")] = None,
     families: Annotated[
-        str | None, typer.Option(help="only these families, comma-separated")
+        list[str] | None, typer.Option(help="only these families, comma-separated; repeatable")
     ] = None,
     scenarios: Annotated[
-        str | None, typer.Option(help="only these scenarios, comma-separated")
+        list[str] | None, typer.Option(help="only these scenarios, comma-separated; repeatable")
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="smoke run: N steps of each scenario, labelled as such"),
     ] = None,
     interval: Annotated[
         float | None, typer.Option(help="seconds per step (default: the suite's tick)")
@@ -49,6 +48,14 @@ def run(
         bool, typer.Option("--overwrite", help="give up an unfinished recording in OUT")
     ] = False,
     effort: Annotated[str | None, typer.Option(help="reasoning effort")] = None,
+    prompt: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="your instructions for text models; recorded"),
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(help="text models: questions-first (default) or state-first; recorded"),
+    ] = None,
     base_url: Annotated[str | None, typer.Option(help="server to call instead")] = None,
     timeout: Annotated[float, typer.Option(help="network timeout of an attempt, seconds")] = 20.0,
     max_in_flight: Annotated[int, typer.Option(help="requests at once, per component")] = 32,
@@ -100,14 +107,19 @@ def run(
     watch: Annotated[
         bool, typer.Option("--watch", help="show it on a local page, also after its end")
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="show the traceback of a component that raises")
+    ] = False,
 ) -> None:
     """Record a component over a suite: publish states in real time, write down what happens."""
     import sys
     from contextlib import nullcontext, redirect_stdout
 
+    from streamdecisionbench.cli.after_run import tell
     from streamdecisionbench.cli.watch import watching
     from streamdecisionbench.components.providers.dotenv import load
-    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.errors import InputError, SdbError
+    from streamdecisionbench.plain_text import visible
     from streamdecisionbench.recording.policy_players import Players, policy_parts
     from streamdecisionbench.recording.progress import choose_progress
     from streamdecisionbench.recording.run_request import (
@@ -168,39 +180,68 @@ def run(
         extra=parse_pairs(option or []),
         headers=parse_headers(header or []),
         retry_gateway=retry_gateway,
+        limit=limit,
+        prompt=None if prompt is None else _instructions(prompt),
+        order=order,
     )
     progress = choose_progress(quiet=quiet, jsonl=jsonl)
     # A component that prints must not break up the lines a program reads.
     shown = out if passes == 1 else out / "pass-1"
     with watching(shown, data) if watch else nullcontext(None) as page:
-        with redirect_stdout(sys.stderr) if jsonl else nullcontext():
-            outcomes = launch(request, lambda estimates: _confirm(estimates, yes=yes), progress)
+        try:
+            with redirect_stdout(sys.stderr) if jsonl else nullcontext():
+                outcomes = launch(request, lambda estimates: _confirm(estimates, yes=yes), progress)
+        except SdbError as error:
+            if debug and error.trace:
+                typer.echo(visible(error.trace, lines=True), err=True)
+            raise
         for outcome in outcomes:
-            _report(outcome, quiet=quiet, jsonl=jsonl)
+            tell(outcome, data, quiet=quiet, jsonl=jsonl)
         if page is not None and outcomes[-1].status == "complete":
             page.stay()
     if outcomes[-1].status != "complete":
         raise typer.Exit(130)
 
 
+_LONGEST_PROMPT = 100_000
+"""Characters of instructions: far beyond any that help, far below what a request may hold."""
+
+
+def _instructions(path: Path) -> str:
+    """The user's own instructions for text models."""
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.suite.disk import read_text
+
+    text = read_text(path).strip()
+    if not text or len(text) > _LONGEST_PROMPT or "\0" in text:
+        raise InputError(
+            "holds no instructions" if not text else "is no text of instructions",
+            where=path,
+            fix=f"write plain text of at most {_LONGEST_PROMPT} characters",
+        )
+    return text
+
+
 def _numbers(text: str | None) -> tuple[float, ...]:
     from streamdecisionbench.errors import InputError
 
     try:
-        return tuple(float(part) for part in _names(text, "--intervals"))
+        return tuple(float(part) for part in _names([text] if text else None, "--intervals"))
     except ValueError:
         raise InputError(
             f"--intervals {text!r:.60} are no seconds", fix="for example --intervals 0.5,1,2,4"
         ) from None
 
 
-def _names(text: str | None, option: str) -> tuple[str, ...]:
+def _names(texts: Sequence[str] | None, option: str) -> tuple[str, ...]:
     """A selection that selects nothing is a slip, not a wish for everything."""
     from streamdecisionbench.errors import InputError
 
-    if text is None:
+    if texts is None:
         return ()
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    names = tuple(
+        dict.fromkeys(name.strip() for text in texts for name in text.split(",") if name.strip())
+    )
     if not names:
         raise InputError(f"{option} names nothing", fix="name some, or leave it out for all")
     return names
@@ -218,42 +259,3 @@ def _confirm(estimates: Sequence[Estimate], *, yes: bool) -> bool:
     if not sys.stdin.isatty():
         raise InputError("this pass is paid for and nobody is there to be asked", fix="add --yes")
     return typer.confirm("Record?", err=True)
-
-
-def _report(outcome: Outcome, *, quiet: bool, jsonl: bool) -> None:
-    if jsonl:
-        import msgspec
-
-        facts: dict[str, Any] = {
-            "event": "finished",
-            "out": str(outcome.folder),
-            "status": outcome.status,
-            "reason": outcome.reason,
-            **outcome.summary,
-        }
-        typer.echo(msgspec.json.encode(facts).decode())
-        return
-    if outcome.status != "complete":
-        typer.echo(
-            f"{outcome.folder}: {outcome.reason}; everything recorded so far is kept\n"
-            "  fix: go on with the same command and --resume",
-            err=True,
-        )
-        return
-    if quiet:
-        return
-    summary = outcome.summary
-    lag = summary.get("release_lag_ms") or {}
-    typer.echo(
-        f"{outcome.folder}: complete, {summary.get('responses', 0)} responses,"
-        f" {summary.get('accepted', 0)} accepted, {summary.get('failed_attempts', 0)} failed attempts;"
-        f" release lag p99 {lag.get('p99', 0):g} ms,"
-        f" dispatch wait {summary.get('dispatch_wait_total_s', 0):.2f} s in all"
-    )
-    typer.echo(f"next: sdb score {outcome.folder}")
-    if lag.get("p99", 0) > _LATE_MS:
-        typer.echo(
-            "note: states were published late. A busy machine delays the clock, and so does a component"
-            " that computes in this process; --clock virtual measures the latter without waiting",
-            err=True,
-        )

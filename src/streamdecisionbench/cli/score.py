@@ -44,6 +44,10 @@ def score(
             metavar="FILE", help="Also what being wrong costs: a cost file (TOML), or default."
         ),
     ] = None,
+    partial: Annotated[
+        bool,
+        typer.Option("--partial", help="Also the complete scenarios of incomplete recordings."),
+    ] = False,
     curves: Annotated[
         bool, typer.Option("--curves", help="With --json: coefficients of the exact pace curves.")
     ] = False,
@@ -84,7 +88,7 @@ def score(
     if mistakes and as_csv:
         raise InputError("--mistakes are not part of --csv", fix="use --json, or neither")
     # A live pair is scored component by component here; what they were worth together is `compose`'s.
-    opened = load(runs, data, distinct=False)
+    opened = load(runs, data, distinct=False, partial=partial)
     loaded = [(part, suite) for recording, suite in opened for part in parts_of(recording)]
     rules = None if costs is None else costs_for(costs, [Subject(*one) for one in loaded])
     scores = [

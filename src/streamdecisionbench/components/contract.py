@@ -76,6 +76,10 @@ class Options:
     extra: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Sent with every request; their values are secrets."""
+    prompt: str | None = None
+    """Instructions of the user's own, instead of those every text model gets."""
+    order: str | None = None
+    """What comes first in the message to a text model, where it was asked for."""
 
 
 @runtime_checkable

@@ -1,11 +1,11 @@
-"""Settings under which runs of one model must not look alike: they go into every signature."""
+"""What keeps runs of one model from looking alike: it goes into every signature, or before it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["conditions"]
+__all__ = ["conditions", "remarks", "source_notes"]
 
 _WORDS = {
     "service_tier": "tier",
@@ -13,10 +13,14 @@ _WORDS = {
     "cache_control": "cache",
     "prompt_cache_key": "cache_key",
     "input": "input",
+    "order": "order",
+    "prompt_sha256": "prompt",
 }
 """Setting of a component → its word in a signature."""
 
-_USUAL = {"input": "json"}
+_USUAL = {"input": "json", "order": "questions-first"}
+_DIGITS = 12
+"""As many as a signature shows of any digest."""
 
 
 def conditions(config: Mapping[str, Any]) -> dict[str, str]:
@@ -28,7 +32,7 @@ def conditions(config: Mapping[str, Any]) -> dict[str, str]:
     settings = config.get("settings")
     settings = settings if isinstance(settings, Mapping) else {}
     found = {
-        word: _word(settings[name])
+        word: _word(settings[name])[: _DIGITS if name.endswith("sha256") else None]
         for name, word in _WORDS.items()
         if isinstance(settings.get(name), str) and settings[name] != _USUAL.get(name)
     }
@@ -36,7 +40,45 @@ def conditions(config: Mapping[str, Any]) -> dict[str, str]:
     retried = retry.get("retried") if isinstance(retry, Mapping) else None
     if isinstance(retried, list) and "gateway error" in retried:
         found["retried"] = "gateway"
+    if isinstance(config.get("limit"), int):
+        found["smoke"] = f"{config['limit']}-steps"
+    if (part := _part(config)) is not None:
+        found["partial"] = f"{part[0]}/{part[1]}"
     return found
+
+
+def remarks(config: Mapping[str, Any]) -> list[str]:
+    """What every reader must be told of numbers that are not about a whole recording.
+
+    >>> remarks({"limit": 5})
+    ['smoke run: the first 5 steps of each scenario, comparable with no whole run']
+    """
+    found = []
+    if isinstance(config.get("limit"), int):
+        found.append(
+            f"smoke run: the first {config['limit']} steps of each scenario,"
+            " comparable with no whole run"
+        )
+    if (part := _part(config)) is not None:
+        found.append(
+            f"partial: {part[0]} of {part[1]} scenarios, the complete ones of an incomplete recording"
+        )
+    return found
+
+
+def source_notes(*, simulated: bool, virtual_clock: bool) -> list[str]:
+    """What must be told of numbers that no real service was measured for."""
+    found = []
+    if simulated:
+        found.append("simulation: answers and latencies were drawn from a declared profile")
+    if virtual_clock:
+        found.append("virtual clock: service times measured one by one, queueing simulated")
+    return found
+
+
+def _part(config: Mapping[str, Any]) -> tuple[int, int] | None:
+    part = config.get("partial")
+    return (len(part["scored"]), part["of"]) if isinstance(part, Mapping) else None
 
 
 def _word(text: str) -> str:

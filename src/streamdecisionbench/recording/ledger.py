@@ -100,6 +100,10 @@ class Tally:
     scenarios: int = 0
     step: int = 0
     steps: int = 0
+    interval_s: float = 0.0
+    """Seconds per step of this scenario; 0 where steps take no time of their own."""
+    later_s: float = 0.0
+    """Seconds that the scenarios after this one will take."""
     in_flight: int = 0
     responses: int = 0
     expected: int = 0
@@ -128,6 +132,13 @@ class Tally:
         """Back to what a copy held; whoever draws keeps looking at this one."""
         for name in self.__slots__:
             setattr(self, name, getattr(earlier, name))
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds until the last state is published; None on a clock that nobody waits for."""
+        if not self.interval_s:
+            return None
+        return self.later_s + (self.steps - self.step) * self.interval_s
 
     @property
     def in_force(self) -> float | None:
@@ -191,7 +202,7 @@ class Ledger:
     def read(self, answer: Answer, lane: Lane) -> Reading:
         """Checks, decodes and composes; `Fatal` when the answer breaks the contract."""
         scenario = self.prepared.scenario
-        check_answer(answer, self.prepared.requests[0].questions)
+        check_answer(answer, self.prepared.requests[0].questions, self._clean)
         pred = scenario.decode(answer.labels)
         sure = self.policy.confidence(lane.name, answer, pred) if self.policy else None
         return Reading(answer, pred, scenario.decision_spec.compose(pred), sure)

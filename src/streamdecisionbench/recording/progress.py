@@ -96,8 +96,10 @@ class Terminal:
         if event == "notice":
             self._console.print(f"note: {facts.get('text', '')}", markup=False, highlight=False)
             return
-        title = facts.pop("name", event)
+        title, left = facts.pop("name", event), facts.pop("left_s", None)
         text = ", ".join(f"{_plain(value)} {key}" for key, value in facts.items())
+        if left:
+            text += f"; {_duration(left)} left"
         self._console.print(f"{title}: {text}" if text else title, markup=False, highlight=False)
 
     def close(self) -> None:
@@ -133,6 +135,7 @@ def snapshot(tally: Tally) -> dict[str, Any]:
         "discarded": tally.discarded,
         "failed_attempts": tally.failed_attempts,
         "in_force": None if in_force is None else round(in_force, 4),
+        "left_s": None if tally.left_s is None else round(tally.left_s, 3),
     }
 
 
@@ -167,9 +170,12 @@ def _table(tally: Tally) -> Table:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for name in ("scenario", "step", "in flight", "answered", "accepted", "errors", "in force"):
+    pace = f" at {tally.interval_s:g} s" if tally.interval_s else ""
+    for name in (
+        "scenario", "step", "in flight", "answered", "accepted", "errors", f"in force{pace}", "left",
+    ):  # fmt: skip
         table.add_column(name, justify="left" if name == "scenario" else "right")
-    in_force = tally.in_force
+    in_force, left = tally.in_force, tally.left_s
     table.add_row(
         f"{tally.scenario} ({tally.scenario_index}/{tally.scenarios})",
         f"{tally.step}/{tally.steps}",
@@ -178,8 +184,23 @@ def _table(tally: Tally) -> Table:
         str(tally.accepted),
         str(tally.failed_attempts),
         "–" if in_force is None else f"{100 * in_force:.1f} %",
+        "–" if left is None else _duration(left),
     )
     return table
+
+
+def _duration(seconds: float) -> str:
+    """As a person says it.
+
+    >>> [_duration(s) for s in (9.6, 125, 960, 7260)]
+    ['10 s', '2:05 min', '16:00 min', '2:01 h']
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02d} min"
+    return f"{whole // 3600}:{whole % 3600 // 60:02d} h"
 
 
 def _plain(value: Any) -> str:

@@ -45,6 +45,7 @@ __all__ = [
     "recorded_suite_hash",
     "require_no_problems",
     "scan",
+    "wanted",
 ]
 
 _SHOWN = 5
@@ -159,21 +160,7 @@ def episodes_of(events: Sequence[Event], component: str | None = None) -> dict[s
     }
 
 
-def _problems(
-    record: RunRecord, recording: Recording, suite: Suite | None, steps: Mapping[str, int]
-) -> list[Problem]:
-    expected = expectations(record, suite, steps, pair=bool(recording.halves))
-    wanted = _wanted(record, steps)
-    problems = [Problem(e, "no events at all") for e in wanted if e not in recording.episodes]
-    for episode_id, episode in recording.episodes.items():
-        if episode_id not in expected:
-            problems.append(Problem(episode_id, "is not an episode of the recorded suite"))
-        else:
-            problems += check_episode(episode, expected[episode_id])
-    return problems
-
-
-def _wanted(record: RunRecord, steps: Mapping[str, int]) -> list[str]:
+def wanted(record: RunRecord, steps: Mapping[str, int]) -> list[str]:
     """What this recording set out to cover: all of the suite unless its record names scenarios."""
     chosen = record.scenarios
     if chosen and all(e in steps for e in chosen):
@@ -182,11 +169,25 @@ def _wanted(record: RunRecord, steps: Mapping[str, int]) -> list[str]:
     return listed or list(steps)
 
 
+def _problems(
+    record: RunRecord, recording: Recording, suite: Suite | None, steps: Mapping[str, int]
+) -> list[Problem]:
+    expected = expectations(record, suite, steps, pair=bool(recording.halves))
+    named = wanted(record, steps)
+    problems = [Problem(e, "no events at all") for e in named if e not in recording.episodes]
+    for episode_id, episode in recording.episodes.items():
+        if episode_id not in expected:
+            problems.append(Problem(episode_id, "is not an episode of the recorded suite"))
+        else:
+            problems += check_episode(episode, expected[episode_id])
+    return problems
+
+
 def _require_complete(folder: Path, record: RunRecord, suite: Suite | None) -> None:
     if record.status == COMPLETE:
         return
     steps = require_manifest(record, suite, folder / RUN_FILE)
-    wanted = _wanted(record, steps)
+    named = wanted(record, steps)
     log = folder / EVENTS_FILE
     found = scan(log) if log.exists() else EventScan([], torn=False)
     parts = len(record.lanes) or 1
@@ -194,15 +195,16 @@ def _require_complete(folder: Path, record: RunRecord, suite: Suite | None) -> N
     for event in found.events:
         if isinstance(event, Cancelled | Skipped) or (isinstance(event, Response) and event.ok):
             answered[event.episode_id] = answered.get(event.episode_id, 0) + 1
-    total = parts * sum(steps.get(e, 0) for e in wanted)
-    missing = [e for e in wanted if answered.get(e, 0) < parts * steps.get(e, 0)]
+    total = parts * sum(steps.get(e, 0) for e in named)
+    missing = [e for e in named if answered.get(e, 0) < parts * steps.get(e, 0)]
     torn = "; its last line was cut off by a crash" if found.torn else ""
     raise InputError(
         f"the recording is incomplete (status {record.status}): {sum(answered.values())} of {total}"
         f" responses{torn};"
         f" still to record: {', '.join(missing) or 'nothing, but the run was not closed'}",
         where=folder,
-        fix="finish it with `sdb run … --out` of the same folder and --resume",
+        fix="finish it with `sdb run … --out` of the same folder and --resume; `sdb score --partial`"
+        " scores the scenarios that are complete",
     )
 
 

@@ -145,12 +145,15 @@ async def _pass(
         kept = session.begin()
         todo = [e for e in settings.scenarios if e not in kept.complete]
         tally.expected = sum(suite.scenarios[e].n for e in todo) * len(lanes)
+        later = _later(suite, settings, todo)
         skipped = len(settings.scenarios) - len(todo)
         for index, episode_id in enumerate(todo, start=skipped + 1):
             scenario = suite.scenarios[episode_id]
             tally.scenario, tally.scenario_index = episode_id, index
             tally.step, tally.steps = 0, scenario.n
             prepared = prepare(scenario, interval_of(scenario, settings))
+            if settings.clock == "real":
+                tally.interval_s, tally.later_s = prepared.interval_s, later[episode_id]
             before = tally.copy()
             tries = max(_TRIES, round(_TRYING_S / prepared.horizon_s))
             for left in reversed(range(tries)):
@@ -170,7 +173,18 @@ async def _pass(
                 responses=tally.responses - before.responses,
                 accepted=tally.accepted - before.accepted,
                 errors=tally.failed_attempts - before.failed_attempts,
+                left_s=tally.left_s,
             )
+
+
+def _later(suite: Suite, settings: Settings, todo: Sequence[str]) -> dict[str, float]:
+    """How long the scenarios after each one take."""
+    found, after = {}, 0.0
+    for episode_id in reversed(todo):
+        scenario = suite.scenarios[episode_id]
+        found[episode_id] = after
+        after += scenario.n * interval_of(scenario, settings)
+    return found
 
 
 async def _episode(
@@ -251,8 +265,12 @@ def _already_complete(folder: Path, suite: Suite, before: RunRecord) -> Outcome:
 
 
 def _cleaned(error: Exception, clean: Redactor) -> Exception:
-    text = str(error)
-    return error if clean(text) == text else SdbError(clean(text))
+    text, trace = str(error), getattr(error, "trace", "")
+    if clean(text) == text and clean(trace) == trace:
+        return error
+    hidden = SdbError(clean(text))
+    hidden.trace = clean(trace)
+    return hidden
 
 
 def _event_loop() -> tuple[str, Callable[[], asyncio.AbstractEventLoop] | None]:

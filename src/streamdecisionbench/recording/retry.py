@@ -99,11 +99,13 @@ def classify(error: Exception, policy: RetryPolicy | None = None) -> Retryable |
         return Fatal(type(error).__name__, str(error))
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return Fatal(
+    told = Fatal(
         type(error).__name__,
         f"the component raised {type(error).__name__}{place}",
-        fix="correct the component, then go on with --resume",
+        fix="correct the component, then go on with --resume; --debug shows the whole traceback",
     )
+    told.trace = "".join(traceback.format_exception(error)).rstrip("\n")
+    return told
 
 
 def describe(error: Retryable) -> str:

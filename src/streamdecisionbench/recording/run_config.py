@@ -35,6 +35,8 @@ class Settings:
     seed: int = 0
     effort: str | None = None
     rule: str | None = None
+    limit: int | None = None
+    """A smoke run: only so many steps of every scenario; the suite is cut already."""
     policy: Policy | None = None
     """What is sent and what may take effect; None: everything, and the newest."""
 
@@ -58,6 +60,8 @@ def config_of(suite: Suite, settings: Settings, lanes: Sequence[Lane]) -> dict[s
     }
     if settings.clock == "virtual":
         config["workers"] = workers_of(settings, lanes)
+    if settings.limit is not None:
+        config["limit"] = settings.limit
     if settings.policy is not None:
         config |= {"policy": settings.policy.to_json(), "policy_name": settings.policy.name}
     if None in parts:

@@ -51,6 +51,7 @@ _CONFIG: dict[str, type | tuple[type, ...]] = {
     "imported_from": str,
     "in_process": bool,
     "interval_s": _NUMBER,
+    "limit": int,
     "max_in_flight": int,
     "model": str,
     "provider": str,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from streamdecisionbench.components import registry
 from streamdecisionbench.components.contract import Options, Request
+from streamdecisionbench.components.providers.prompt import INSTRUCTION
 from streamdecisionbench.components.providers.request_limits import RequestLimits, require_within
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
@@ -24,6 +25,7 @@ from streamdecisionbench.recording.recorder import Outcome, Settings, record
 from streamdecisionbench.recording.redaction import names_a_secret, secrets_at_hand
 from streamdecisionbench.recording.retry import RetryPolicy
 from streamdecisionbench.recording.writer import RUN_FILE
+from streamdecisionbench.suite.first_steps import first_steps
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from streamdecisionbench.suite.violations import LONGEST_TICK_S, SHORTEST_TICK_S
@@ -62,6 +64,11 @@ class RunRequest:
     extra: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     retry_gateway: bool = False
+    limit: int | None = None
+    """A smoke run: only so many steps of every scenario."""
+    prompt: str | None = None
+    """Instructions for text models instead of ours."""
+    order: str | None = None
     policy: Policy | None = None
 
 
@@ -76,6 +83,8 @@ def launch(
     shown, home = request.out, request.out.absolute()
     request = replace(request, out=home)  # importing a component may change the current folder
     suite = read_suite(request.data or builtin_suite_path())
+    if request.limit is not None:
+        suite = first_steps(suite, request.limit)
     chosen = choose_scenarios(suite, request.families, request.scenarios)
     settings = Settings(
         names=request.components,
@@ -90,8 +99,10 @@ def launch(
         ),
         rule=pair_rule(request.rule) if _is_pair(request) else None,
         policy=request.policy,
+        limit=request.limit,
     )
     lanes = _lanes(request, 0)
+    _require_told(request, lanes)
     folders = _folders(request)
     if request.resume:
         _require_same_passes(request)
@@ -184,12 +195,29 @@ def _lanes(request: RunRequest, index: int) -> list[Lane]:
                     seed=request.seed + index,
                     extra=_extra(request, name),
                     headers=request.headers,
+                    prompt=request.prompt,
+                    order=request.order,
                 ),
             ),
             lane,
         )
         for lane, name in request.components.items()
     ]
+
+
+def _require_told(request: RunRequest, lanes: Sequence[Lane]) -> None:
+    """Instructions nobody reads would make the record of the run untrue."""
+    asked = {"--prompt": request.prompt, "--order": request.order}
+    recorded = {"--prompt": "prompt_sha256", "--order": "order"}
+    for option, value in asked.items():
+        told = [lane for lane in lanes if recorded[option] in lane.component.info.settings]
+        same = option == "--prompt" and value == INSTRUCTION
+        if value is not None and not told and not same:
+            names = ", ".join(lane.component.info.name for lane in lanes)
+            raise InputError(
+                f"{option} has no meaning for {names}",
+                fix="leave it out: it is for text models (openai:, chat:, anthropic:)",
+            )
 
 
 def _extra(request: RunRequest, name: str) -> dict[str, str]:

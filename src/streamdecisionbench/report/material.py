@@ -68,8 +68,12 @@ class Material:
         return sorted(self.entries, key=lambda e: (-e.score.log_auc, e.name))
 
     def notes(self, *more: str) -> tuple[str, ...]:
-        """What stands below every table: first what is simulated."""
-        found = []
+        """What stands below every table: first what is no whole recording or simulated."""
+        found = [
+            f"{remark[0].upper()}{remark[1:]}: {e.name}."
+            for e in self.entries
+            for remark in e.score.remarks
+        ]
         simulated = [e.name for e in self.entries if e.score.simulated]
         virtual = [e.name for e in self.entries if e.score.virtual_clock]
         if simulated:

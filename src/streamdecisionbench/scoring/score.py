@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.conditions import remarks, source_notes
 from streamdecisionbench.recording.punctuality import Punctuality, punctuality
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
@@ -47,7 +48,6 @@ __all__ = [
     "macro_shares",
     "score",
     "score_timelines",
-    "source_notes",
 ]
 
 
@@ -148,16 +148,6 @@ class Level:
         return self.at_interval.product
 
 
-def source_notes(*, simulated: bool, virtual_clock: bool) -> list[str]:
-    """What must be told of numbers that no real service was measured for."""
-    found = []
-    if simulated:
-        found.append("simulation: answers and latencies were drawn from a declared profile")
-    if virtual_clock:
-        found.append("virtual clock: service times measured one by one, queueing simulated")
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class Score:
     """Everything `sdb score` says about one recording."""
@@ -186,6 +176,8 @@ class Score:
     served_models: tuple[str, ...] = ()
     cost: CostScore | None = None
     """What being wrong costs, where a cost file was given."""
+    remarks: tuple[str, ...] = ()
+    """Why this is not the score of a whole recording, where it is not."""
 
     @property
     def log_auc(self) -> float:
@@ -206,7 +198,10 @@ class Score:
     @property
     def notes(self) -> tuple[str, ...]:
         """What every reader of these numbers must be told."""
-        found = source_notes(simulated=self.simulated, virtual_clock=self.virtual_clock)
+        found = [
+            *self.remarks,
+            *source_notes(simulated=self.simulated, virtual_clock=self.virtual_clock),
+        ]
         if self.punctuality is not None and not self.punctuality.punctual:
             found.append(
                 f"{self.punctuality.words}; re-paced from the plan, not from when they came"
@@ -276,6 +271,7 @@ def score(
         },
         reliability=reliability(recording),
         served_models=recording.served_models,
+        remarks=tuple(remarks(recording.config)),
         answers={
             p.episode_id: answer_score(recording, suite.scenarios[p.episode_id]) for p in parts
         },

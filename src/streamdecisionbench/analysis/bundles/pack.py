@@ -26,6 +26,7 @@ from streamdecisionbench.analysis.bundles.contents import (
     scored,
 )
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.conditions import remarks
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
@@ -71,6 +72,8 @@ def pack(
     for nth, recording in enumerate(recordings, start=1):
         if recording.path is None:
             raise InputError("has no folder, so no events to pack", where=recording.name)
+        if told_of := remarks(recording.config):
+            raise InputError(told_of[0], where=recording.name, fix="bundle whole recordings")
         folder = f"recordings/{nth:03}"
         for name in (RUN_FILE, EVENTS_FILE):
             files[f"{folder}/{name}"] = read_bytes(recording.path / name)

@@ -159,11 +159,12 @@ def assign(policy: Policy, subjects: Sequence[Subject]) -> list[list[Subject]]:
 
 def _notes(subject: Subject) -> Sequence[str]:
     """What must be known of a recording; one with gaps has no plain score that could say it."""
-    from streamdecisionbench.scoring.score import source_notes
+    from streamdecisionbench.recording.conditions import remarks, source_notes
 
     recording = subject.recording
     if any(episode.gaps for episode in recording.episodes.values()):
-        return source_notes(simulated=recording.simulated, virtual_clock=recording.virtual_clock)
+        sources = source_notes(simulated=recording.simulated, virtual_clock=recording.virtual_clock)
+        return [*remarks(recording.config), *sources]
     return subject.heading().notes
 
 

@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -33,6 +33,10 @@ __all__ = ["PythonComponent", "create", "find_target", "raised_at"]
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _THREADS = 32
+_LONGEST = 100
+"""Characters of a returned value that a message shows."""
+
+Told = TypeVar("Told", bound=SdbError)
 
 
 class PythonComponent:
@@ -90,7 +94,7 @@ class PythonComponent:
         except (Exception, SystemExit) as error:
             failure = _user_error(error, self._name)
         else:
-            return self._read(result)
+            return self._read(result, request.questions)
         raise failure
 
     def _in_thread(self, request: Request) -> Any:
@@ -124,7 +128,7 @@ class PythonComponent:
             return
         raise failure
 
-    def _read(self, result: Any) -> Answer:
+    def _read(self, result: Any, questions: Mapping[str, Any]) -> Answer:
         if isinstance(result, Answer):
             return result
         if isinstance(result, Mapping) and all(
@@ -134,7 +138,7 @@ class PythonComponent:
         raise Fatal(
             "bad_answer",
             f"{self._name} returned {_kind(result)}",
-            fix="return {question: label} for every question, or an Answer",
+            fix=f"return {{question: label}} for every question, or an Answer; {_labels(questions)}",
         )
 
 
@@ -168,12 +172,18 @@ def find_target(name: str) -> Any:
             f"{module_name} needs the module {error.name!r}", fix=f"install {error.name}"
         ) from None
     except SyntaxError as error:
-        raise InputError(
-            "the file is not valid Python", where=f"{_shown(error.filename)}:{error.lineno}"
+        raise _traced(
+            InputError(
+                "the file is not valid Python", where=f"{_shown(error.filename)}:{error.lineno}"
+            ),
+            error,
         ) from None
     except (Exception, SystemExit) as error:
-        raise InputError(
-            f"importing {module_name} raises {type(error).__name__}", where=raised_at(error)
+        raise _traced(
+            InputError(
+                f"importing {module_name} raises {type(error).__name__}", where=raised_at(error)
+            ),
+            error,
         ) from None
     for part in attribute.split("."):
         if not hasattr(target, part):
@@ -219,20 +229,39 @@ def _instance(target: type, name: str, options: Options) -> Any:
     except SdbError:
         raise
     except (Exception, SystemExit) as error:
-        raise InputError(
-            f"making an object of python:{name} raises {type(error).__name__}",
-            where=raised_at(error),
-            fix="the class is called without arguments, or with `options` if it asks for them",
+        raise _traced(
+            InputError(
+                f"making an object of python:{name} raises {type(error).__name__}",
+                where=raised_at(error),
+                fix="the class is called without arguments, or with `options` if it asks for them",
+            ),
+            error,
         ) from None
 
 
 def _user_error(error: Exception | SystemExit, name: str) -> Fatal:
     """Type and place only: the text of an exception often repeats the data that caused it."""
-    return Fatal(
-        "python_error",
-        f"{raised_at(error)}: {name} raises {type(error).__name__}",
-        fix="correct the code there; the exception's own text is left out, as it may quote the state",
+    return _traced(
+        Fatal(
+            "python_error",
+            f"{raised_at(error)}: {name} raises {type(error).__name__}",
+            fix="correct the code there; --debug shows the whole traceback, which may quote the state",
+        ),
+        error,
     )
+
+
+def _traced(told: Told, error: BaseException) -> Told:
+    """The message, with the user's own part of the traceback kept for `--debug`."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if not _is_ours(f.filename) and not f.filename.startswith("<frozen")]
+    lines = traceback.format_list(own) + traceback.format_exception_only(error)
+    told.trace = "Traceback (most recent call last):\n" + "".join(lines).rstrip("\n")
+    return told
+
+
+def _is_ours(filename: str) -> bool:
+    return Path(filename).is_relative_to(_PACKAGE)
 
 
 def raised_at(error: BaseException) -> str:
@@ -240,7 +269,7 @@ def raised_at(error: BaseException) -> str:
     standard = Path(inspect.__file__).parent
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
-        ours = path.is_relative_to(_PACKAGE)
+        ours = _is_ours(frame.filename)
         python = path.is_relative_to(standard) and "site-packages" not in path.parts
         if not (ours or python or frame.filename.startswith("<")):
             return f"{_shown(frame.filename)}:{frame.lineno}"
@@ -255,6 +284,17 @@ def _shown(filename: str | None) -> str:
 def _kind(result: Any) -> str:
     if result is None:
         return "nothing"
+    try:
+        shown = ascii(result)
+    except Exception:  # an object of the user's may not even be printable
+        shown = "…"
+    shown = shown[:_LONGEST] + ("…" if len(shown) > _LONGEST else "")
     if isinstance(result, Mapping):
-        return "a mapping whose keys or values are not text"
-    return f"a value of type {type(result).__name__}"
+        return f"{shown}, whose keys or values are not text"
+    return f"{shown}, a value of type {type(result).__name__}"
+
+
+def _labels(questions: Mapping[str, Any]) -> str:
+    """What may be returned, for the first question: enough to see what a label looks like."""
+    name, question = next(iter(questions.items()))
+    return f"the labels of {name} are {', '.join(question['criteria'])}"

@@ -15,8 +15,9 @@ from streamdecisionbench.components.providers.http_errors import (
     unstructured,
 )
 from streamdecisionbench.components.providers.prompt import (
-    INSTRUCTION,
+    ORDERS,
     SCHEMA_NAME,
+    Wording,
     answer_schema,
     as_count,
     as_parts,
@@ -27,6 +28,7 @@ from streamdecisionbench.components.providers.prompt import (
 from streamdecisionbench.components.providers.request_options import choice, output_limit, present
 from streamdecisionbench.components.providers.served import served_model
 from streamdecisionbench.components.usage import Usage
+from streamdecisionbench.errors import InputError
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -65,6 +67,12 @@ class AnthropicMessages:
         self._effort = options.effort
         self._limit = output_limit(options, _MAX_TOKENS) or _MAX_TOKENS
         self._cache = choice(options, "cache_control", ("5m", "1h"))
+        self._wording = Wording.of(options)
+        if self._cache and self._wording.order != ORDERS[0]:
+            raise InputError(
+                "--option cache_control caches what comes first, and every state is another",
+                fix="leave it out, or use --order questions-first",
+            )
         self._extra = present(
             {
                 "service_tier": choice(options, "service_tier", ("auto", "standard_only")),
@@ -80,6 +88,7 @@ class AnthropicMessages:
             settings={
                 "effort": options.effort,
                 "max_output_tokens": self._limit,
+                **self._wording.settings,
                 **present({"cache_control": self._cache}),
                 **self._extra,
                 **self._hosted.settings,
@@ -92,7 +101,9 @@ class AnthropicMessages:
         self._open()
 
     async def answer(self, request: Request) -> Answer:
-        body = request_body(self._model, self._effort, request, self._limit, self._cache)
+        body = request_body(
+            self._model, self._effort, request, self._limit, self._cache, self._wording
+        )
         create = self._open().messages.with_raw_response.create
         raw, received_at = await self._hosted.call(lambda: create(**body, **self._extra))
         message = read_object(
@@ -159,16 +170,18 @@ def request_body(
     request: Request,
     limit: int = _MAX_TOKENS,
     cache: str | None = None,
+    wording: Wording | None = None,
 ) -> dict[str, Any]:
     """What `messages.create` is called with. What repeats is a block of its own, to be cached."""
-    prefix, rest = as_parts(request)
+    wording = wording or Wording()
+    prefix, rest = as_parts(request, wording.order)
     head: dict[str, Any] = {"type": "text", "text": prefix}
     if cache is not None:
         head["cache_control"] = {"type": "ephemeral", "ttl": cache}
     body: dict[str, Any] = {
         "model": model,
         "max_tokens": limit,
-        "system": INSTRUCTION,
+        "system": wording.instruction,
         "messages": [{"role": "user", "content": [head, {"type": "text", "text": rest}]}],
         "tools": [
             {

@@ -13,8 +13,8 @@ from streamdecisionbench.components.providers.http_errors import (
 )
 from streamdecisionbench.components.providers.openai_client import TIERS, OpenAIClient
 from streamdecisionbench.components.providers.prompt import (
-    INSTRUCTION,
     SCHEMA_NAME,
+    Wording,
     answer_schema,
     as_count,
     as_json,
@@ -43,6 +43,7 @@ class ChatCompletions(SchemaBound):
             allowed=("max_output_tokens", "prompt_cache_key", "service_tier", "temperature"),
         )
         client = OpenAIClient("chat", model, options)
+        self._wording = Wording.of(options)
         self._model = model
         home = client.service.home
         self._limit = output_limit(options, None if home else LOCAL_OUTPUT_LIMIT)
@@ -61,6 +62,7 @@ class ChatCompletions(SchemaBound):
             model=model,
             settings={
                 "effort": options.effort,
+                **self._wording.settings,
                 **present({"max_output_tokens": self._limit, **chosen}),
                 **client.settings,
             },
@@ -70,7 +72,7 @@ class ChatCompletions(SchemaBound):
         super().__init__(client, info)
 
     async def _ask(self, request: Request) -> Any:
-        body = {**request_body(self._model, request), **self._extra}
+        body = {**request_body(self._model, request, self._wording), **self._extra}
         return await self._client.sdk.chat.completions.with_raw_response.create(**body)
 
     def _usage(self, value: Any) -> Usage | None:
@@ -97,13 +99,14 @@ def create(model: str, options: Options) -> ChatCompletions:
     return ChatCompletions(model, options)
 
 
-def request_body(model: str, request: Request) -> dict[str, Any]:
+def request_body(model: str, request: Request, wording: Wording | None = None) -> dict[str, Any]:
     """What `chat.completions.create` is called with, without what was asked for by option."""
+    wording = wording or Wording()
     return {
         "model": model,
         "messages": [
-            {"role": "system", "content": INSTRUCTION},
-            {"role": "user", "content": as_json(request)},
+            {"role": "system", "content": wording.instruction},
+            {"role": "user", "content": as_json(request, wording.order)},
         ],
         "response_format": {
             "type": "json_schema",

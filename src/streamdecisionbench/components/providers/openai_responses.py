@@ -18,8 +18,8 @@ from streamdecisionbench.components.providers.http_errors import (
 )
 from streamdecisionbench.components.providers.openai_client import TIERS, OpenAIClient, read_usage
 from streamdecisionbench.components.providers.prompt import (
-    INSTRUCTION,
     SCHEMA_NAME,
+    Wording,
     answer_schema,
     as_json,
 )
@@ -43,6 +43,7 @@ class OpenAIResponses(SchemaBound):
         client = OpenAIClient("openai", model, options)
         self._model = model
         self._effort = options.effort
+        self._wording = Wording.of(options)
         self._extra = present(
             {
                 "max_output_tokens": output_limit(
@@ -58,6 +59,7 @@ class OpenAIResponses(SchemaBound):
             settings={
                 "effort": options.effort,
                 "store": False,
+                **self._wording.settings,
                 **self._extra,
                 **client.settings,
             },
@@ -67,7 +69,7 @@ class OpenAIResponses(SchemaBound):
         super().__init__(client, info)
 
     async def _ask(self, request: Request) -> Any:
-        body = {**request_body(self._model, self._effort, request), **self._extra}
+        body = request_body(self._model, self._effort, request, self._wording) | self._extra
         return await self._client.sdk.responses.with_raw_response.create(**body)
 
     def _usage(self, value: Any) -> Usage | None:
@@ -106,12 +108,15 @@ def create(model: str, options: Options) -> OpenAIResponses:
     return OpenAIResponses(model, options)
 
 
-def request_body(model: str, effort: str | None, request: Request) -> dict[str, Any]:
+def request_body(
+    model: str, effort: str | None, request: Request, wording: Wording | None = None
+) -> dict[str, Any]:
     """What `responses.create` is called with."""
+    wording = wording or Wording()
     body: dict[str, Any] = {
         "model": model,
-        "instructions": INSTRUCTION,
-        "input": as_json(request),
+        "instructions": wording.instruction,
+        "input": as_json(request, wording.order),
         "store": False,
         "text": {
             "format": {

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from streamdecisionbench.components.contract import Fatal, Request
+from streamdecisionbench.components.contract import Fatal, Options, Request
+from streamdecisionbench.errors import InputError
 
 __all__ = [
     "INSTRUCTION",
+    "ORDERS",
     "SCHEMA_NAME",
+    "Wording",
     "answer_schema",
     "as_count",
     "as_json",
@@ -35,23 +40,55 @@ INSTRUCTION = (
 )
 """The fixed text every text model gets, the same for all scenarios and all models."""
 
+ORDERS = ("questions-first", "state-first")
+"""What the message begins with; the first is usual, since what repeats is then a prefix."""
+
 _CONTRACT = "check that the model and the server support JSON schema output"
 
 
-def as_json(request: Request) -> str:
-    """The request as compact JSON, questions first: what repeats from step to step is a prefix."""
-    return json.dumps(request.payload(), ensure_ascii=False, separators=(",", ":"))
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What a text model is told and in which order: the usual, or what the user asked for."""
+
+    instruction: str = INSTRUCTION
+    order: str = ORDERS[0]
+
+    @classmethod
+    def of(cls, options: Options) -> Wording:
+        """What `--prompt` and `--order` ask for."""
+        order = options.order or ORDERS[0]
+        if order not in ORDERS:
+            raise InputError(
+                f"--order {order[:40]!r} is not known", fix=f"use {' or '.join(ORDERS)}"
+            )
+        return cls(INSTRUCTION if options.prompt is None else options.prompt, order)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Its part of the run record: the order always, instructions where they are not ours."""
+        found = {"order": self.order}
+        if self.instruction != INSTRUCTION:
+            found["prompt"] = self.instruction
+            found["prompt_sha256"] = hashlib.sha256(self.instruction.encode()).hexdigest()
+        return found
 
 
-def as_parts(request: Request) -> tuple[str, str]:
-    """The same text in two parts: what repeats from step to step, and the rest.
+def as_json(request: Request, order: str = ORDERS[0]) -> str:
+    """The request as compact JSON; with questions first, what repeats is a prefix."""
+    return json.dumps(_ordered(request, order), ensure_ascii=False, separators=(",", ":"))
+
+
+def as_parts(request: Request, order: str = ORDERS[0]) -> tuple[str, str]:
+    """The same text in two parts: what comes first (and so may repeat), and the rest.
 
     >>> as_parts(Request({"now": 3}, {"mode": {}}))
     ('{"questions":{"mode":{}},', '"state":{"now":3}}')
+    >>> as_parts(Request({"now": 3}, {"mode": {}}), "state-first")
+    ('{"state":{"now":3},', '"questions":{"mode":{}}}')
     """
-    text = as_json(request)
-    first = next(iter(request.payload()))
-    head = json.dumps({first: request.payload()[first]}, ensure_ascii=False, separators=(",", ":"))
+    text = as_json(request, order)
+    first, value = next(iter(_ordered(request, order).items()))
+    head = json.dumps({first: value}, ensure_ascii=False, separators=(",", ":"))
     return text[: len(head)], text[len(head) :]
 
 
@@ -139,6 +176,11 @@ def reported_count(details: Any, name: str) -> int | None:
     """A count the server may leave out: None is "not reported", which is not the same as 0."""
     value = details.get(name) if isinstance(details, Mapping) else None
     return None if value is None else as_count(value)
+
+
+def _ordered(request: Request, order: str) -> dict[str, Any]:
+    payload = request.payload()
+    return payload if order == ORDERS[0] else dict(reversed(payload.items()))
 
 
 class _RepeatedKeyError(Exception):
