@@ -1,1 +1,1 @@
-"""Auditing references: what a reader may see, how answers are compared, and how it is recorded."""
+"""Whether the references can be trusted, from the blind reading to its record."""

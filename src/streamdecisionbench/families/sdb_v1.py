@@ -1,4 +1,4 @@
-"""From drafts to the frozen suite SDB v1, and back: is every stored state still what its source says?"""
+"""SDB v1 as its sources make it: what is frozen, and whether every stored state still follows."""
 
 from __future__ import annotations
 

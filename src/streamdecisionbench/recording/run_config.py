@@ -1,4 +1,4 @@
-"""The settings of a pass, and how a run record describes them."""
+"""The settings of a pass, as a run record describes them."""
 
 from __future__ import annotations
 

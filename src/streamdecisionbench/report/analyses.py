@@ -1,4 +1,4 @@
-"""Runs the analyses a report shows, each once, and says what could not be done and why."""
+"""The analyses a report shows, each run once; what could not be done carries its reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text model is told, the schema that binds its reply, and the reading of that reply."""
+"""The conversation with a text model: instruction, schema of the reply, labels read from it."""
 
 from __future__ import annotations
 
