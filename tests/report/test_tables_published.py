@@ -161,7 +161,7 @@ def test_transitions(tables: Tables, paper: Any) -> None:
 
 
 def test_the_pair(tables: Tables, paper: Any) -> None:
-    rules = {"freshest": "Freshest", "lag ≤ 1": "LagOne", "late override": "Arrival"}
+    rules = {"freshest": "Freshest", "lag-one": "LagOne", "late-override": "Arrival"}
     for rule, part in rules.items():
         expected = [paper(f"TrajAstra{part}{end}") for end in ("One", "Two", "Auc")]
         assert tables["composition"].row("jev", "astra-low", rule)[3:] == expected

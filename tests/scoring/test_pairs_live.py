@@ -180,7 +180,7 @@ def test_the_command_prints_a_pair_within_80_columns(folders: dict[str, Path]) -
         "fast: fast",
         "slow: slow",
         "pair, freshest",
-        "pair, late override",
+        "pair, late-override",
         "simulation",
     ):
         assert words in done.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from streamdecisionbench.in_force import spelled
 from streamdecisionbench.policy_file import Policy
 
 __all__ = ["policy_lines", "policy_name"]
@@ -56,7 +57,7 @@ def policy_name(policy: Policy) -> str:
         asks = f"when unsure below {policy.cascade.below:g}" if policy.when_unsure else "always"
         parts.append(asks)
         if policy.cascade.rule != "freshest":
-            parts.append(policy.cascade.rule.replace("_", " "))
+            parts.append(spelled(policy.cascade.rule))
     if policy.dispatch.mode != "every":
         limit = f" {policy.dispatch.limit}" if policy.dispatch.mode == "latest" else ""
         parts.append(policy.dispatch.mode.replace("-", " ") + limit)

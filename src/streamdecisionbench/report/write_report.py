@@ -13,6 +13,7 @@ from typing import Any
 
 from streamdecisionbench.analysis.numbers import percent
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import spelled
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.analyses import DRAWS, Findings, Say, find
@@ -212,7 +213,7 @@ def _live(
             replayed = live.replayed[live.rule]
             found.append(
                 f"{live.name} was recorded live as a pair, {live.fast} and {live.slow}, rule"
-                f" {live.rule.replace('_', ' ')}: in force {percent(live.recorded.in_force)} % as it"
+                f" {spelled(live.rule)}: in force {percent(live.recorded.in_force)} % as it"
                 f" ran, {percent(replayed.in_force)} % in replay at the same pace."
             )
     return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamdecisionbench.analysis.numbers import percent
+from streamdecisionbench.in_force import RULES, spelled
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     Drawing,
@@ -27,9 +28,9 @@ from streamdecisionbench.scoring.score import score_timelines
 if TYPE_CHECKING:
     pass
 
-__all__ = ["RULE_NAMES", "arbitration", "pair_curves", "pair_label"]
+__all__ = ["arbitration", "pair_curves", "pair_label"]
 
-RULE_NAMES = {"freshest": "freshest", "lag_one": "lag ≤ 1", "late_override": "late override"}
+_RULES = tuple(spelled(rule) for rule in RULES)
 """In the order tables list them."""
 
 _POINTS = 385
@@ -54,13 +55,13 @@ def arbitration(material: Material, pairs: Sequence[PairScore]) -> Figure | None
     chosen = _best_pairs(pairs, _PANELS)
     if not chosen:
         return None
-    colours = dict(zip((*RULE_NAMES.values(), _ALONE), (*PALETTE[:3], "#8A8A8A"), strict=True))
+    colours = dict(zip((*_RULES, _ALONE), (*PALETTE[:3], "#8A8A8A"), strict=True))
     dashes = dict(zip(colours, (*DASHES[:3], DASHES[0]), strict=True))
     panels, table, words = [], [], []
     for index, group in enumerate(chosen):
         # The grey line first: it lies under the others.
         curves = {_ALONE: _alone(material, group[0])}
-        curves |= {RULE_NAMES[p.rule]: _sampled(material, p) for p in group}
+        curves |= {spelled(p.rule): _sampled(material, p) for p in group}
         label = pair_label(group[0])
         for name, points in curves.items():
             table += [
@@ -69,7 +70,7 @@ def arbitration(material: Material, pairs: Sequence[PairScore]) -> Figure | None
         panels.append(_rules_panel(material, label, curves, colours, dashes, first=index == 0))
         words.append(
             f"{label}: "
-            + ", ".join(f"{RULE_NAMES[p.rule]} {percent(p.log_auc)} %" for p in group)
+            + ", ".join(f"{spelled(p.rule)} {percent(p.log_auc)} %" for p in group)
             + "."
         )
     chart = alt.hconcat(*panels, spacing=18)

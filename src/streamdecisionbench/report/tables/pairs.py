@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from streamdecisionbench.report.figures.pairs import RULE_NAMES, pair_label
+from streamdecisionbench.in_force import spelled
+from streamdecisionbench.report.figures.pairs import pair_label
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.tables.table import Cell, Row, Table, count, pct
 from streamdecisionbench.scoring.pairs.compose import PairScore
@@ -22,7 +23,7 @@ def composition(material: Material, pairs: Sequence[PairScore], note: str = "") 
     for pair in pairs:
         curve = pair.curve(bounds=material.bounds)["in_force"]
         label = pair_label(pair)
-        cells: list[Cell] = [pair.fast, _marked(pair), RULE_NAMES[pair.rule]]
+        cells: list[Cell] = [pair.fast, _marked(pair), spelled(pair.rule)]
         for interval in at:
             exact = pair.in_force if interval == pair.interval else float(curve(interval))
             cells.append(pct(exact))
@@ -50,7 +51,7 @@ def composition_details(material: Material, pairs: Sequence[PairScore]) -> Table
         cells: tuple[Cell, ...] = (
             pair.fast,
             _marked(pair),
-            RULE_NAMES[pair.rule],
+            spelled(pair.rule),
             pct(pair.slow_share),
             count(done.slow_accepted),
             count(done.corrections),

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamdecisionbench.analysis.numbers import fixed, percent
+from streamdecisionbench.in_force import spelled
 from streamdecisionbench.scoring.pairs.compose import PairScore
 from streamdecisionbench.scoring.pairs.live import Contention, LivePair, PartCost
 from streamdecisionbench.scoring.pairs.matrix import Best, Matrix
@@ -17,7 +18,6 @@ from streamdecisionbench.suite.scenario import FAMILIES
 
 __all__ = ["contention_screen", "live_screen", "matrix_screen", "pair_screen"]
 
-RULE_NAMES = {"freshest": "freshest", "lag_one": "lag one", "late_override": "late override"}
 _MARKS = {"freshest": "f", "lag_one": "l", "late_override": "o"}
 _BLOCK = 8
 """Columns of the matrix that fit beside its names."""
@@ -44,7 +44,7 @@ def pair_screen(alone: tuple[Score, Score], pairs: Sequence[PairScore]) -> Rende
         )
     for pair in pairs:
         table.add_row(
-            f"pair, {RULE_NAMES[pair.rule]}",
+            f"pair, {spelled(pair.rule)}",
             percent(pair.in_force),
             percent(pair.log_auc),
             _signed(pair.log_auc - better),
@@ -65,12 +65,12 @@ def pair_screen(alone: tuple[Score, Score], pairs: Sequence[PairScore]) -> Rende
 
 def live_screen(live: LivePair) -> RenderableType:
     """A joint recording as it happened, beside its replays at the same pace."""
-    title = Text(f"{live.name}: recorded live, {RULE_NAMES[live.rule]} (%)")
+    title = Text(f"{live.name}: recorded live, {spelled(live.rule)} (%)")
     table = _table()
     for heading in ("", "in force", "oracle", "U_cur", "stale", "judgm."):
         table.add_column(heading, justify="right" if heading else "left", overflow="fold")
     rows = [("as it happened", live.recorded)]
-    rows += [(f"replayed, {RULE_NAMES[rule]}", shares) for rule, shares in live.replayed.items()]
+    rows += [(f"replayed, {spelled(rule)}", shares) for rule, shares in live.replayed.items()]
     for k, (name, shares) in enumerate(rows):
         table.add_row(
             name,
@@ -112,7 +112,7 @@ def contention_screen(cost: Contention) -> RenderableType:
     row(cost.slow)
     one, two = cost.pair_alone, cost.pair_joint
     table.add_row(
-        f"pair, {RULE_NAMES[one.rule]}", "", "", "", percent(one.log_auc), percent(two.log_auc)
+        f"pair, {spelled(one.rule)}", "", "", "", percent(one.log_auc), percent(two.log_auc)
     )
     said = (
         f"contention cost the pair {_signed(cost.auc_cost, 2)} points of AUC and "
@@ -149,7 +149,7 @@ def matrix_screen(found: Matrix) -> RenderableType:
                 ),
             )
         parts += [table, Text()]
-    parts += [_dim("f freshest, l lag one, o late override; (alone)"), Text()]
+    parts += [_dim("f freshest, l lag-one, o late-override; (alone)"), Text()]
     parts.append(Text(f"Best pair (AUC, {bounds.text()} unless a range is named)"))
     chosen = _table()
     for heading in ("for", "fast", "slow", "rule", "AUC", "alone", "gain"):
@@ -170,7 +170,7 @@ def _add_best(table: Table, heading: str, best: Best) -> None:
         heading,
         best.pair.fast,
         best.pair.slow,
-        RULE_NAMES[best.pair.rule],
+        spelled(best.pair.rule),
         percent(best.value),
         percent(best.alone_value),
         _signed(best.gain),
@@ -193,7 +193,7 @@ def _arbitration(pairs: Sequence[PairScore]) -> RenderableType:
     for pair in pairs:
         counts, loss = pair.counts, pair.longest_stale_loss
         table.add_row(
-            RULE_NAMES[pair.rule],
+            spelled(pair.rule),
             percent(pair.slow_share),
             str(counts.slow_accepted),
             str(counts.corrections),
@@ -211,7 +211,7 @@ def _losses(pairs: Sequence[PairScore]) -> list[RenderableType]:
         if loss is not None:
             found.append(
                 _dim(
-                    f"{RULE_NAMES[pair.rule]}: in {loss.episode_id} the slow answer for step "
+                    f"{spelled(pair.rule)}: in {loss.episode_id} the slow answer for step "
                     f"{loss.slow_source}, at {fixed(loss.slow_arrival_s, 3)} s, replaced the right "
                     f"fast one for step {loss.fast_source}, in force since "
                     f"{fixed(loss.fast_arrival_s, 3)} s, and was stale until "
