@@ -22,6 +22,14 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    if config.getoption("dist") != "loadfile":
+        return None
+    from tests.cores import PagesApart
+
+    return PagesApart(config, log)
+
+
 @pytest.fixture(scope="session")
 def published_folder() -> Path:
     """The folder named by SDB_PUBLISHED; its tests skip, saying why, where it is not set."""

@@ -68,10 +68,10 @@ def test_commands_are_where_they_are_looked_for(path: Path) -> None:
     assert not {block.language for block in blocks(path)} & other_names, "write sh or python"
 
 
+@pytest.mark.parametrize("readme", pages()[:1], ids=name_of)
 def test_the_sample_in_the_readme_is_what_the_published_recording_prints(
-    workshop: Workshop, page: Callable[[Path], Page]
+    readme: Path, workshop: Workshop, page: Callable[[Path], Page]
 ) -> None:
-    readme = pages()[0]
     (sample,) = [block.text for block in blocks(readme) if block.text.startswith("jev\n")]
     done = page(readme)
     index = next(
