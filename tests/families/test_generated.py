@@ -211,7 +211,8 @@ def test_no_environment_changes_a_byte() -> None:
 @pytest.mark.parametrize("end", [0, 1])
 def test_the_ends_of_the_range_can_be_generated(family: str, end: int) -> None:
     changes = change_range(60)[end]
-    suite = generate(Parameters(seed=2, families=(family,), per_family=2, changes=changes))
+    wanted = Parameters(seed=2, families=(family,), per_family=2, changes=changes)
+    suite = generate(wanted, tell=lambda _: None)  # two sessions need not show everything
     for scenario in suite:
         assert abs(len(scenario.changes()) - changes) <= CHANGES_TOLERANCE
 

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
 import msgspec
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.registry import FAMILY_MODULES, has
-from streamdecisionbench.suite.generation.compose import Kind, Solver, compose
+from streamdecisionbench.suite.generation.compose import Kind, Solver, Tell, compose
 from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.generation.seat import Seat
@@ -24,7 +25,8 @@ from streamdecisionbench.suite.suite_files import make_suite
 __all__ = ["generate", "generated_families", "generator_digests", "regenerate"]
 
 _CHANGES_PER_SITUATION = 4
-"""A session is dealt one situation for this many changes; the others are free."""
+_TICKS_PER_SITUATION = 12
+"""A session is dealt one situation for this many changes and ticks; the others are free."""
 
 
 def generated_families(wording: str = "listed") -> list[str]:
@@ -36,17 +38,22 @@ def generated_families(wording: str = "listed") -> list[str]:
     ]
 
 
-def generate(parameters: Parameters, second: Mapping[str, Solver] | None = None) -> Suite:
+def generate(
+    parameters: Parameters,
+    second: Mapping[str, Solver] | None = None,
+    tell: Tell = warn,
+) -> Suite:
     """The suite these parameters name. `second` has an independent solver for some families.
 
     Scenarios of a family take turns between its kinds. Raises where a scenario cannot be made, and
-    where a second solver differs from the reference.
+    where a second solver differs from the reference. `tell` hears which scenario does not show what
+    was its turn to show, if that happens: a warning, unless somebody else listens.
     """
     _check(parameters)
     scenarios = [
         scenario
         for family in parameters.families
-        for scenario in _family(parameters, family, (second or {}).get(family))
+        for scenario in _family(parameters, family, (second or {}).get(family), tell)
     ]
     return make_suite(
         scenarios,
@@ -74,7 +81,7 @@ def regenerate(suite: Suite) -> list[str]:
             f"{name}: is not the source that generated the suite; use the version it was made with"
             for name in moved
         ]
-    fresh = generate(parameters)
+    fresh = generate(parameters, tell=lambda _: None)
     names = list(dict.fromkeys([*suite.manifest.hashes, *fresh.manifest.hashes]))
     return [
         f"{name}: is not what seed {parameters.seed} generates"
@@ -116,14 +123,19 @@ def _check(parameters: Parameters) -> None:
         )
 
 
-def _family(parameters: Parameters, family: str, second: Solver | None) -> Iterator[Scenario]:
+def _family(
+    parameters: Parameters, family: str, second: Solver | None, tell: Tell
+) -> Iterator[Scenario]:
     kinds: tuple[Kind[Any], ...] = _generator(family).KINDS
     draws = Draws(parameters.seed, parameters.split, family)
     hands = {}
     for place, kind in enumerate(kinds):
         sessions = len(range(place, parameters.per_family, len(kinds)))
         if sessions:
-            most = parameters.changes // _CHANGES_PER_SITUATION
+            most = min(
+                parameters.changes // _CHANGES_PER_SITUATION,
+                parameters.steps // _TICKS_PER_SITUATION,
+            )
             hands[kind.name] = deal(
                 kind.situations, sessions, most, draws.fork(kind.name, "agenda")
             )
@@ -144,6 +156,7 @@ def _family(parameters: Parameters, family: str, second: Solver | None) -> Itera
             seat,
             draws.fork(kind.name, index),
             second,
+            tell,
         )
 
 

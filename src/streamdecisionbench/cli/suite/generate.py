@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -68,8 +69,11 @@ def generate(
     )
     parameters.check()
     solvers = dict(_solver(text, parameters.families) for text in second_solver or ())
-    suite = generate_suite(parameters, solvers)
+    notes: list[str] = []
+    suite = generate_suite(parameters, solvers, notes.append)
     write_suite(suite, out)
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
     print(
         f"{out}: {suite.name}, {len(suite.scenarios)} scenarios, dataset hash {suite.dataset_hash}"
     )

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
+from warnings import warn
 
 import msgspec
 
@@ -32,11 +33,13 @@ from streamdecisionbench.suite.sizes import estimate_tokens
 from streamdecisionbench.suite.trivial_policies import lexical_overlap
 from streamdecisionbench.suite.untimed import best_constant, states_right
 
-__all__ = ["GenerationError", "Kind", "Opened", "Solver", "compose"]
+__all__ = ["GenerationError", "Kind", "Opened", "Solver", "Tell", "compose"]
 
 _W = TypeVar("_W")
 
 Solver = Callable[[State], dict[str, str]]
+Tell = Callable[[str], None]
+"""Takes a sentence that whoever asked for the suite must not miss."""
 
 TOKENS = (2000, 4000)
 BEST_CONSTANT = 0.30
@@ -81,8 +84,13 @@ def compose(
     seat: Seat,
     draws: Draws,
     second: Solver | None = None,
+    tell: Tell = warn,
 ) -> Scenario:
-    """The first session, in the order of attempts, that meets everything asked of it."""
+    """The first session, in the order of attempts, that meets everything asked of it.
+
+    What its suite expects it to show (the agenda, options of its own) is given up only after many
+    attempts, and `tell` hears of it. Everything else is never given up.
+    """
     failures: Counter[str] = Counter()
     for attempt in range(ATTEMPTS):
         whole = attempt < _COMPLETE_ATTEMPTS
@@ -95,10 +103,12 @@ def compose(
         )
         opened = kind.open(script, stream.fork("session"), seat)
         played = play(opened.world, script, kind.situations, seat.agenda, stream.fork("situations"))
+        unplayed = [name for name in seat.agenda if name not in played]
+        unnamed = sorted(opened.must_name - _named(script))
         problem = _pace_problem(script, parameters)
-        if not problem and whole and set(seat.agenda) - set(played):
+        if not problem and whole and unplayed:
             problem = "not everything on the agenda was played"
-        if not problem and whole and opened.must_name - _named(script):
+        if not problem and whole and unnamed:
             problem = "an option of its own answers no state"
         if problem:
             failures[problem] += 1
@@ -117,11 +127,23 @@ def compose(
             continue
         if second is not None:
             _compare(labelled, second)
+        if unplayed or unnamed:
+            tell(_owed(scenario_id, unplayed, unnamed))
         return labelled
     reasons = "; ".join(f"{what} ({n}×)" for what, n in failures.most_common(3))
     raise GenerationError(
         f"{scenario_id}: none of {ATTEMPTS} sessions met what was asked: {reasons}."
         " Ask for fewer changes, more steps or less noise."
+    )
+
+
+def _owed(scenario_id: str, unplayed: list[str], unnamed: list[tuple[str, str]]) -> str:
+    situations = [f"the situation {name!r}" for name in unplayed]
+    options = [f"{question} = {value}" for question, value in unnamed]
+    return (
+        f"{scenario_id}: none of {_COMPLETE_ATTEMPTS} sessions had room for everything, and this one"
+        f" does not show {', '.join([*situations, *options])}."
+        " `sdb suite coverage` says what the suite lacks; more steps or more scenarios per family help"
     )
 
 

@@ -42,13 +42,21 @@ def deal(
 ) -> list[list[str]]:
     """Every situation's name to one of the sessions, so that together they show each one once.
 
-    A session is dealt at most `most`; where there are too few sessions, some situations stay out.
+    A session is dealt at most `most`; where there are too few sessions, some situations stay out,
+    of every group about as many.
     """
     groups: dict[str, list[str]] = {}
     for situation in draws.shuffled([s for s in situations if s.dealt]):
         groups.setdefault(situation.group, []).append(situation.name)
     names = [name for group in sorted(groups) for name in groups[group]]
-    return [names[seat::sessions][:most] for seat in draws.shuffled(range(sessions))]
+    hands = [names[seat::sessions] for seat in draws.shuffled(range(sessions))]
+    return [_spread(hand, most) for hand in hands]
+
+
+def _spread(hand: list[str], most: int) -> list[str]:
+    """At most so many, evenly from the whole hand."""
+    kept = min(most, len(hand))
+    return [hand[i * len(hand) // kept] for i in range(kept)]
 
 
 def play(

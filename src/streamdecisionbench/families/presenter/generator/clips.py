@@ -1,0 +1,160 @@
+"""What happens around the clip: playing, pausing early and for good, putting it away."""
+
+from __future__ import annotations
+
+from streamdecisionbench.families.presenter.generator.modes import happens_in, into, to_page
+from streamdecisionbench.families.presenter.generator.room import Room, Voice, capital, heard
+from streamdecisionbench.families.presenter.generator.speech import command, line, speak
+from streamdecisionbench.suite.generation.situations import Situation
+
+__all__ = ["CLIPS", "THE_CLIP_SPEAKS"]
+
+_ONLY_BEGINS = (
+    "{Pause} anywhere and {a} looks the same.",
+    "{Pause} too late and you miss {a}.",
+    "{Pause} is what the children always shout.",
+)
+
+
+def _started(room: Room) -> None:
+    into(room, "clip")
+
+
+def _another_page(room: Room) -> None:
+    """Playing works on the clip's page alone, and is not kept for later."""
+    into(room, "talk")
+    if room.slide == room.hall.clip_page:
+        to_page(room, room.target())
+    room.script.hold(1, 3)
+    play = capital(room.hall.phrase("play")) + "."
+    speak(room, "presenter", play, "this page has no clip, so the command is lost")
+
+
+def _pause_at_once(room: Room) -> Voice:
+    """A provisional pause, in force as it stands."""
+    room.script.hold(1, 3)
+    voice = room.begin("presenter", room.hall.phrase("pause"), "cause: the early pause")
+    room.early_pause = True
+    room.show("the current text is the pause phrase")
+    return voice
+
+
+def _paused_for_good(room: Room) -> None:
+    into(room, "clip")
+    voice = _pause_at_once(room)
+    room.script.wait(room.a_while())
+    text = capital(room.hall.phrase("pause")) + "."
+    room.finish(voice, text, "the final confirms a pause already in force")
+    room.early_pause, room.clip = False, "pause"
+    room.show("the pause is final")
+    room.script.hold(1, 3)
+    _play_again(room)
+
+
+def _play_again(room: Room) -> None:
+    play = room.hall.phrase("play")
+
+    def obey() -> None:
+        room.clip = "play"
+
+    command(room, "presenter", play, obey, f"'{play}' became final; playing has no early form")
+
+
+def _pause_taken_back(room: Room) -> None:
+    """The first hypothesis was the pause phrase, the sentence is another."""
+    into(room, "clip")
+    _resume(room)
+    voice = _pause_at_once(room)
+    room.script.wait(room.a_while())
+    text = room.hall.sounds_like_pause
+    room.revise(voice, heard(text, room.draws.between(4, 6)), "cause: the revision takes it back")
+    room.early_pause = False
+    room.show("the revision is no pause, so the early pause went with it")
+    room.script.wait(room.a_while())
+    room.finish(voice, text, "trap: final text without a command", trap=True)
+
+
+def _only_begins_so(room: Room) -> None:
+    """A sentence that begins like a pause; its provisional text is longer than the phrase."""
+    into(room, "clip")
+    _resume(room)
+    room.script.hold(1, 3)
+    pause = room.hall.phrase("pause")
+    text = room.draws.choose(_ONLY_BEGINS).format(Pause=capital(pause), a=room.thing)
+    words = len(pause.split()) + room.draws.between(1, 2)
+    voice = room.begin("presenter", heard(text, words), "trap: longer than the phrase", trap=True)
+    room.show("the presenter starts to speak")
+    room.script.wait(room.a_while())
+    room.finish(voice, text, "trap: final text without a command", trap=True)
+
+
+def _resume(room: Room) -> None:
+    if room.clip == "pause":
+        room.script.hold(1, 2)
+        _play_again(room)
+
+
+def _floor_in_vain(room: Room) -> None:
+    """The host opens the floor while the clip is on: lost, not kept for later."""
+    into(room, "clip")
+    room.script.hold(1, 3)
+    text = capital(room.hall.phrase("open")) + "."
+    speak(room, "host", text, "the floor cannot be opened while the clip is on")
+
+
+def _put_away(room: Room) -> None:
+    """A page is asked for, perhaps the one already showing: the clip goes away with it."""
+    into(room, "clip")
+    room.script.hold(1, 3)
+    same = room.draws.chance(0.3)
+    page = room.slide if same else room.target()
+    phrase = room.hall.jump(page)
+    because = f"'{phrase}' became final in clip mode and puts the clip away"
+    command(room, "presenter", phrase, lambda: room.go(page), because)
+
+
+def _paused_beforehand(room: Room) -> None:
+    """A pause in talk is lost: entering the mode plays."""
+    into(room, "talk")
+    room.script.hold(1, 2)
+    text = capital(room.hall.phrase("pause")) + "."
+    speak(room, "presenter", text, "there is no clip to pause")
+    into(room, "clip")
+
+
+def _back(room: Room) -> None:
+    into(room, "talk")
+
+
+def _sound_of_the_clip(room: Room) -> None:
+    """The clip's own sound takes the captions, and may hold commands for other machines."""
+    into(room, "clip")
+    _resume(room)
+    room.script.hold(1, 3)
+    words = line(room, "clip")
+    if room.draws.chance(0.6):
+        names = ("next", "back", "pause")
+        words += f" {capital(room.hall.phrase(room.draws.choose(names)))}."
+    voice = room.begin("clip", "", "cause: an onset on the clip channel, no words yet")
+    room.show("the sound of the clip starts")
+    room.script.wait(room.a_while())
+    room.finish(voice, words, "trap: the clip commands nothing", trap=True)
+
+
+_PAUSES = ("clip", "tiers")
+
+CLIPS: tuple[Situation[Room], ...] = (
+    Situation("clip", "the clip is started", ("mode", "clip"), happens_in("clip", ticks=14), _started, 2, dealt=False),
+    Situation("play", "play on another page", ("mode", "order"), happens_in("talk"), _another_page),
+    Situation("clip", "paused for good", _PAUSES, happens_in("clip", ticks=12), _paused_for_good, 3),
+    Situation("clip", "a pause taken back", _PAUSES, happens_in("clip", ticks=12), _pause_taken_back, 3),
+    Situation("clip", "only begins like a pause", (*_PAUSES, "whole_sentence"), happens_in("clip", ticks=12), _only_begins_so),
+    Situation("clip", "the floor opened in vain", ("mode", "order"), happens_in("clip", ticks=12), _floor_in_vain),
+    Situation("play", "the clip is put away", ("slide", "mode"), happens_in("clip", ticks=12), _put_away),
+    Situation("play", "paused beforehand", ("clip", "order"), happens_in("talk", ticks=13), _paused_beforehand),
+    Situation("play", "back to the talk", ("mode",), lambda room: room.mode == "clip" and room.now < room.end, _back, 2, dealt=False),
+)  # fmt: skip
+
+THE_CLIP_SPEAKS: Situation[Room] = Situation(
+    "clip", "the clip speaks", ("captions", "authority"), happens_in("clip", ticks=12), _sound_of_the_clip, 5
+)  # fmt: skip

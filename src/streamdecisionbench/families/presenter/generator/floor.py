@@ -1,0 +1,229 @@
+"""Questions from the floor: how it is opened, who asks, what counts as a restatement."""
+
+from __future__ import annotations
+
+from streamdecisionbench.families.presenter.generator.modes import (
+    happens_in,
+    into,
+    open_floor,
+    to_page,
+)
+from streamdecisionbench.families.presenter.generator.room import Room, Voice, capital, heard
+from streamdecisionbench.families.presenter.generator.speech import line, question, speak
+from streamdecisionbench.suite.generation.situations import Situation
+
+__all__ = ["FLOOR"]
+
+_THANKS = ("Thank you, that one comes every year.", "Good point.", "Oh, I like that one.",
+           "Thank you for {a}.", "It is simple, {a} needs {b}.")  # fmt: skip
+_NOT_QUITE = ("I think {restate} about {a}.", "So {restate} more or less {a}.",
+              "If {restate} about {a} then yes.")  # fmt: skip
+
+
+def _opened(room: Room) -> None:
+    into(room, "questions")
+
+
+def _ask(room: Room, text: str = "") -> None:
+    """A question from its onset, often without words, to its last word."""
+    text = text or question(room)
+    voice = _start_asking(room, text, "cause: an onset in the audience")
+    room.script.wait(room.a_while())
+    if room.draws.chance(0.3):
+        room.revise(voice, heard(text, room.draws.between(3, 5)), "a question in progress")
+        room.script.wait(1)
+    _end_asking(room, voice, text)
+
+
+def _start_asking(room: Room, text: str, note: str) -> Voice:
+    words = room.draws.choose((0, 0, 2, 3))
+    voice = room.begin("audience", heard(text, words), note)
+    room.show("somebody in the audience starts")
+    return voice
+
+
+def _end_asking(room: Room, voice: Voice, text: str) -> None:
+    room.finish(voice, text, "the words of somebody in the audience are final")
+    room.show("the question became final")
+
+
+def _restatement(room: Room) -> str:
+    lead = room.draws.choose(("", "", "Good. ", "Thank you! "))
+    return f"{lead}{capital(room.hall.restate)} {room.asked}."
+
+
+def _restate(room: Room) -> None:
+    """A provisional restatement changes nothing; the final one does."""
+    text = _restatement(room)
+    note = "trap: a provisional restatement"
+    voice = room.begin("presenter", heard(text, room.draws.between(4, 6)), note)
+    room.show("the presenter starts to speak")
+    room.script.wait(room.a_while())
+    room.finish(voice, text, "cause: the restatement is final")
+    room.restate()
+    room.show("the restatement became final")
+
+
+def _asked_and_restated(room: Room) -> None:
+    into(room, "questions")
+    room.script.hold(1, 3)
+    _ask(room)
+    room.script.hold(1, 3)
+    _restate(room)
+
+
+def _thanked_first(room: Room) -> None:
+    """Thanks, praise and answers leave the card where it is."""
+    into(room, "questions")
+    room.script.hold(1, 2)
+    _ask(room)
+    room.script.hold(1, 2)
+    a, b = room.draws.sample(room.hall.subject.things, 2)
+    text = room.draws.choose(_THANKS).format(a=a, b=b)
+    speak(room, "presenter", text, "thanks are no restatement")
+    room.script.hold(1, 3)
+    _restate(room)
+
+
+def _not_quite(room: Room) -> None:
+    """The words of a restatement from the asker, or in the middle of a sentence."""
+    into(room, "questions")
+    room.script.hold(1, 2)
+    question(room)  # which the asker puts in words that would restate it
+    _ask(room, f"{capital(room.hall.restate)} {room.asked}, if I may.")
+    room.script.hold(1, 2)
+    text = room.draws.choose(_NOT_QUITE).format(restate=room.hall.restate, a=room.thing)
+    speak(room, "presenter", text, "the words do not begin the sentence")
+    if room.draws.chance(0.5):
+        room.script.hold(1, 3)
+        _restate(room)
+
+
+def _two_ask(room: Room) -> None:
+    """Two people start; the card follows the one who started last, whoever is done first."""
+    into(room, "questions")
+    room.script.hold(1, 3)
+    one, two = question(room), question(room)
+    first = _start_asking(room, one, "cause: an onset in the audience")
+    room.script.wait(room.a_while())
+    second = _start_asking(room, two, "the newer of two, which the card follows")
+    room.script.wait(1)
+    room.finish(first, one, "trap: the older of two is final first", trap=True)
+    room.busy.add("audience")
+    room.script.wait(room.a_while())
+    _end_asking(room, second, two)
+
+
+def _too_early(room: Room) -> None:
+    """A restatement that is final at the very tick of the question does not count."""
+    into(room, "questions")
+    room.script.hold(1, 3)
+    text, restated = question(room), _restatement(room)
+    asker = _start_asking(room, text, "cause: an onset in the audience")
+    room.script.wait(room.a_while())
+    note = "the presenter is ahead of the question"
+    voice = room.begin("presenter", heard(restated, 5), note)
+    room.show("the presenter starts to speak")
+    room.script.wait(1)
+    room.finish(voice, restated, "trap: final at the tick of the question", trap=True)
+    _end_asking(room, asker, text)
+    room.script.hold(1, 3)
+    _restate(room)
+
+
+def _before_the_opening(room: Room) -> None:
+    """Who started before the floor was open asks nothing, however late the words are final."""
+    into(room, "talk")
+    room.script.hold(1, 2)
+    text = question(room)
+    early = room.begin("audience", heard(text, 3), "trap: before the floor is open")
+    room.show("somebody in the audience starts")
+    room.script.wait(1)
+    open_floor(room)
+    room.script.wait(room.a_while())
+    room.finish(early, text, "trap: it started before the floor was open", trap=True)
+
+
+def _at_the_opening(room: Room) -> None:
+    """Who starts at the tick of the opening does ask a question."""
+    into(room, "talk")
+    room.script.hold(1, 3)
+    text, phrase = question(room), room.hall.phrase("open")
+    host = room.begin("host", phrase, "provisional, so the floor is not open yet")
+    room.show("the host starts to speak")
+    room.script.wait(room.a_while())
+    room.finish(host, capital(phrase) + ".", "cause: the floor is open")
+    room.open_floor()
+    asker = room.begin("audience", heard(text, 2), "cause: an onset at the tick of the opening")
+    room.show("the floor opened as somebody started")
+    room.script.wait(room.a_while())
+    _end_asking(room, asker, text)
+
+
+def _opened_again(room: Room) -> None:
+    """Opening what is open does nothing: the card stays with its question."""
+    into(room, "questions")
+    if room.card == "waiting":
+        room.script.hold(1, 2)
+        _ask(room)
+    room.script.hold(1, 3)
+    text = capital(room.hall.phrase("open")) + "."
+    speak(room, "host", text, "the floor is open already")
+
+
+def _race(room: Room) -> None:
+    """A play command begun before the opening, but final after it, is lost."""
+    into(room, "talk")
+    to_page(room, room.hall.clip_page)
+    room.script.hold(1, 3)
+    play, opening = room.hall.phrase("play"), room.hall.phrase("open")
+    voice = room.begin("presenter", play, "begun before the opening")
+    room.show("the presenter starts to speak")
+    room.script.wait(1)
+    host = room.begin("host", opening, "begun after the play command")
+    room.show("the host starts to speak")
+    room.script.wait(room.a_while())
+    room.finish(host, capital(opening) + ".", "cause: final before the play command")
+    room.open_floor()
+    room.show(f"'{opening}' became final first")
+    room.script.wait(room.a_while())
+    room.finish(voice, capital(play) + ".", "trap: the floor is open by now", trap=True)
+
+
+def _play_in_vain(room: Room) -> None:
+    """Even on the clip's page there is no playing while the floor is open."""
+    into(room, "questions")
+    to_page(room, room.hall.clip_page)
+    room.script.hold(1, 2)
+    text = capital(room.hall.phrase("play")) + "."
+    speak(room, "presenter", text, "no clip while the floor is open")
+
+
+def _back(room: Room) -> None:
+    into(room, "talk")
+
+
+def _aside(room: Room) -> None:
+    """Somebody calls out while nobody asked for questions."""
+    into(room, "talk", "clip")
+    room.script.hold(1, 3)
+    speak(room, "audience", line(room, "audience"), "a call from the audience")
+
+
+_CARD = ("card", "tiers", "transcript")
+
+FLOOR: tuple[Situation[Room], ...] = (
+    Situation("floor", "the floor is opened", ("mode", "card"), happens_in("questions", ticks=14), _opened, 2, dealt=False),
+    Situation("asked", "asked and restated", _CARD, happens_in("questions", ticks=12), _asked_and_restated, 3, dealt=False),
+    Situation("asked", "thanked first", _CARD, happens_in("questions", ticks=13), _thanked_first),
+    Situation("asked", "not quite a restatement", _CARD, happens_in("questions", ticks=13), _not_quite),
+    Situation("asked", "two ask at once", _CARD, happens_in("questions", ticks=12), _two_ask),
+    Situation("asked", "restated too early", _CARD, happens_in("questions", ticks=13), _too_early),
+    Situation("floor", "a voice before the opening", ("card", "mode"), happens_in("talk"), _before_the_opening),
+    Situation("floor", "a voice at the opening", ("card", "mode"), happens_in("talk"), _at_the_opening),
+    Situation("floor", "opened twice", ("mode", "card"), happens_in("questions", ticks=13), _opened_again),
+    Situation("floor", "a race for the stage", ("order", "mode"), happens_in("talk", ticks=12), _race),
+    Situation("floor", "no clip for the floor", ("mode", "order"), happens_in("questions", ticks=13), _play_in_vain),
+    Situation("floor", "back from the floor", ("mode",), lambda room: room.mode == "questions" and room.now < room.end, _back, 1, dealt=False),
+    Situation("aside", "somebody calls out", ("captions",), happens_in("talk", "clip"), _aside, 2, dealt=False),
+)  # fmt: skip

@@ -1,0 +1,165 @@
+"""The hall a generated session happens in: subject, deck, clip, people, phrases and caption order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from streamdecisionbench.families.presenter.events import levels
+from streamdecisionbench.families.presenter.generator import names
+from streamdecisionbench.families.presenter.generator.names import Subject
+from streamdecisionbench.families.presenter.rules import COMMANDS, RULES
+from streamdecisionbench.families.presenter.state import NUMBERS
+from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.generation.seat import Seat
+
+__all__ = ["Hall", "draw_hall", "worded"]
+
+_TITLES = (
+    "{X} in one picture", "What {x} costs", "{X} before and after", "Who looks after {x}",
+    "Numbers on {x}", "{X}, step by step", "Mistakes with {x}", "Where {x} comes from",
+    "Plans for {x}", "{X} in winter", "Testing {x}", "Open points about {x}",
+)  # fmt: skip
+
+_DUE = 2
+"""So many pages each session has to show, in turn, so that six sessions show all twelve."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hall:
+    """Everything drawn for one session before its first tick."""
+
+    subject: Subject
+    prepared: dict[str, Any]
+    fields: dict[str, Any]
+    rules: list[str]
+    deck: dict[str, str]
+    due: tuple[str, ...]
+    first_name: str
+    sounds_like_pause: str
+    sounds_like_hand_over: str
+
+    @property
+    def pages(self) -> list[str]:
+        return list(self.deck)
+
+    @property
+    def clip_page(self) -> str:
+        return str(self.prepared["clip"]["slide"])
+
+    @property
+    def order(self) -> list[str]:
+        return list(self.prepared["caption_order"])
+
+    @property
+    def restate(self) -> str:
+        return str(self.prepared["commands"]["restate"])
+
+    def phrase(self, name: str) -> str:
+        """A command of the presenter or the host, as the rules list it."""
+        both = self.prepared["commands"]
+        return str({**both["presenter"], **both["host"]}[name])
+
+    def jump(self, page: str) -> str:
+        """The command that asks for a page by its number."""
+        said = next(entry["said"] for entry in self.prepared["deck"] if entry["id"] == page)
+        return self.phrase("jump").replace("<number>", str(said))
+
+
+def draw_hall(draws: Draws, seat: Seat, subjects: Pool[Subject]) -> Hall:
+    """A new hall. Pages that have to be shown go round from seat to seat."""
+    subject = draws.choose(subjects.of(seat.split))
+    due = [(_DUE * seat.number + i) % len(NUMBERS) for i in range(_DUE)]
+    pages = max(draws.between(8, 12), max(due) + 1)
+    deck = _deck(subject, pages, draws)
+    presenter, host = names.PEOPLE.draw(draws, seat.split, 2)
+    commands, pause, hand_over = _commands(draws, seat.split)
+    ids = list(deck)
+    clip_page = ids[draws.between(1, pages - 2)]
+    prepared = {
+        "event": subject.event,
+        "people": {
+            "presenter": f"{presenter}, {subject.role}",
+            "host": f"{host}, {draws.choose(names.HOSTS.of(seat.split))}",
+            "audience": f"about {10 * draws.between(3, 20)} people, {draws.between(1, 2)} microphones",
+        },
+        "deck": [
+            {"id": page, "said": said, "title": title}
+            for (page, title), said in zip(deck.items(), NUMBERS, strict=False)
+        ],
+        "clip": {"name": subject.clip, "slide": clip_page},
+        "start": {"tick": 0, "mode": "talk", "slide": draws.choose(ids)},
+        "commands": commands,
+        "caption_order": draws.shuffled(["host", "presenter", "audience", "clip"]),
+    }
+    fields = {
+        "levels_db": levels(0, -20, -59, -45, -90),
+        "clip_player": {
+            "file": subject.file,
+            "length_ticks": draws.between(20, 60),
+            "buffer": draws.choose(["full", "half", "filling"]),
+        },
+        "clicker": draws.choose(
+            ["paired, disabled at the desk", "not paired", "paired, keys locked", "in its drawer"]
+        ),
+    }
+    return Hall(
+        subject=subject,
+        prepared=prepared,
+        fields=fields,
+        rules=[f"{name}: {text}" for name, text in worded(commands).items()],
+        deck=deck,
+        due=tuple(ids[i] for i in due),
+        first_name=presenter.partition(" ")[0],
+        sounds_like_pause=pause,
+        sounds_like_hand_over=hand_over,
+    )
+
+
+def worded(commands: dict[str, Any]) -> dict[str, str]:
+    """The family's rules with these phrases in the place of the usual ones.
+
+    >>> worded(COMMANDS) == RULES
+    True
+    """
+    usual = {**COMMANDS["presenter"], **COMMANDS["host"]}
+    drawn = {**commands["presenter"], **commands["host"]}
+    phrases = {f"'{usual[name]}'": f"'{drawn[name]}'" for name in usual}
+    any_phrase = re.compile("|".join(map(re.escape, phrases)))
+    return {
+        name: any_phrase.sub(lambda found: phrases[found[0]], text) for name, text in RULES.items()
+    }
+
+
+def _deck(subject: Subject, pages: int, draws: Draws) -> dict[str, str]:
+    things, titles = draws.shuffled(subject.things), draws.shuffled(_TITLES)
+    return {
+        f"s{i + 1}": titles[i].format(x=things[i], X=things[i][:1].upper() + things[i][1:])
+        for i in range(pages)
+    }
+
+
+def _commands(draws: Draws, split: str) -> tuple[dict[str, Any], str, str]:
+    """The phrases, and what sounds like the two of them that take effect early."""
+    forward, backward, jump = draws.choose(names.PAGES.of(split))
+    play, (pause, no_pause) = draws.choose(names.CLIPS.of(split))
+    hand_over, no_hand_over = draws.choose(names.HAND_OVER.of(split))
+    commands = {
+        "presenter": {
+            "next": forward,
+            "previous": backward,
+            "jump": jump,
+            "play": play,
+            "pause": pause,
+            "back": draws.choose(names.BACK.of(split)),
+            "hand_over": hand_over,
+        },
+        "host": {
+            "open": draws.choose(names.OPEN.of(split)),
+            "close": draws.choose(names.CLOSE.of(split)),
+        },
+        "restate": draws.choose(names.RESTATE.of(split)),
+    }
+    return commands, no_pause, no_hand_over

@@ -1,0 +1,225 @@
+"""A presenter session as it is told: who speaks, and what the stage shows because of it.
+
+This is the situations' own account, kept step by step. It never asks the reference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from streamdecisionbench.families.presenter.events import final, partial
+from streamdecisionbench.families.presenter.generator.hall import Hall
+from streamdecisionbench.suite.authoring import Event
+from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.script import Script
+
+__all__ = ["CHANNELS", "Room", "Voice", "capital", "heard"]
+
+CHANNELS = ("presenter", "host", "audience", "clip")
+_NEVER = -1
+
+
+@dataclass(slots=True)
+class Voice:
+    """One entry of the transcript."""
+
+    ident: str
+    channel: str
+    onset: int
+    final_at: int | None = None
+
+
+@dataclass
+class Room:
+    """The stage and everybody in front of a microphone."""
+
+    script: Script
+    draws: Draws
+    hall: Hall
+    slide: str
+    end: int
+    """From this tick on the session is closed as soon as somebody gets round to it."""
+    mode: str = "talk"
+    mode_since: int = 0
+    clip: str = "none"
+    early_pause: bool = False
+    card: str = "waiting"
+    cue: str = "listen"
+    captions: str = "presenter"
+    question: Voice | None = None
+    """The audience's entry that the card follows."""
+    newest: dict[str, Voice] = field(default_factory=dict)
+    """Channel → the entry listed last."""
+    started: dict[str, int] = field(default_factory=dict)
+    """Channel → entries so far."""
+    halves: dict[str, tuple[Voice, str]] = field(default_factory=dict)
+    """Channel → a sentence that anybody may complete, and how it ends."""
+    busy: set[str] = field(default_factory=set)
+    """Channels on which a situation has somebody speaking."""
+    shown: set[str] = field(default_factory=set)
+    """Pages that were selected at some time."""
+    said: set[str] = field(default_factory=set)
+    """Lines that nobody should repeat."""
+    asked: str = ""
+    """What the last question was about, as one would restate it."""
+    written: int = 0
+    """Characters of transcript and side log so far, roughly."""
+
+    # --- what shows ------------------------------------------------------------------------------
+
+    def show(self, because: str) -> None:
+        """The composed decision from now on."""
+        decision = {"mode": self.mode, "slide": self.slide, "captions": self.captions}
+        if self.mode in ("talk", "questions"):
+            decision["host_cue"] = self.cue
+        if self.mode == "questions":
+            decision["question_card"] = self.card
+        if self.mode == "clip":
+            decision["clip_state"] = "pause" if self.early_pause else self.clip
+        self.shown.add(self.slide)
+        self.script.decide(decision, because)
+
+    def go(self, page: str) -> None:
+        """A slide command is obeyed, and puts the clip away."""
+        self.slide = page
+        if self.mode == "clip":
+            self._enter("talk")
+
+    def play_clip(self) -> None:
+        self._enter("clip")
+        self.clip = "play"
+
+    def talk_on(self) -> None:
+        self._enter("talk")
+
+    def open_floor(self) -> None:
+        """Only who starts now or later asks a question."""
+        self._enter("questions")
+        first = self.newest.get("audience")
+        self.question = first if first is not None and first.onset == self.now else None
+        self.card = "waiting"
+        if self.question is not None:
+            self.card = "listening" if self.question.final_at is None else "repeat"
+
+    def close(self) -> None:
+        self._enter("closed")
+
+    def hand_over(self) -> None:
+        """The newest words of the presenter hand over, unless the host has started already."""
+        host = self.newest.get("host")
+        if host is None or host.onset < self.newest["presenter"].onset:
+            self.cue = "stand_by"
+
+    def restate(self) -> None:
+        """A restatement became final now; it answers only what was final before."""
+        asked = self.now if self.question is None else self.question.final_at
+        if asked is not None and asked < self.now:
+            self.card = "answer"
+
+    def _enter(self, mode: str) -> None:
+        if mode != self.mode:
+            self.mode, self.mode_since = mode, self.now
+        self.early_pause = False
+
+    # --- voices ----------------------------------------------------------------------------------
+
+    def begin(self, channel: str, text: str, note: str, *, trap: bool = False) -> Voice:
+        """Somebody starts to speak; whoever had not finished on that microphone has, now."""
+        voice = self._start(channel)
+        self._say(partial(self.now, voice.ident, text, note), trap)
+        self.busy.add(channel)
+        return voice
+
+    def utter(self, channel: str, text: str, note: str, *, trap: bool = False) -> Voice:
+        """A short utterance that is final as it starts."""
+        voice = self._start(channel)
+        voice.final_at = self.now
+        self._say(final(self.now, voice.ident, text, note), trap)
+        if voice is self.question:
+            self.card = "repeat"
+        return voice
+
+    def revise(self, voice: Voice, text: str, note: str, *, trap: bool = False) -> None:
+        self._say(partial(self.now, voice.ident, text, note), trap)
+
+    def finish(self, voice: Voice, text: str, note: str, *, trap: bool = False) -> None:
+        """The words become final. What they command, if anything, is the situation's to say."""
+        voice.final_at = self.now
+        self._say(final(self.now, voice.ident, text, note), trap)
+        self.busy.discard(voice.channel)
+        self.written += len(text)
+        if voice is self.question:
+            self.card = "repeat"
+
+    def complete_half(self, channel: str) -> None:
+        """Half a sentence of no consequence is completed."""
+        voice, text = self.halves.pop(channel)
+        self.finish(voice, text, "distractor: speech becomes final, and commands nothing")
+
+    def _start(self, channel: str) -> Voice:
+        if channel in self.halves:
+            self.complete_half(channel)
+        self.started[channel] = self.started.get(channel, 0) + 1
+        voice = Voice(f"{channel[0]}{self.started[channel]}", channel, self.now)
+        self.newest[channel] = voice
+        starting = [c for c in CHANNELS if self._onset(c) == self.now]
+        self.captions = min(starting, key=self.hall.order.index)
+        if channel in ("presenter", "host"):
+            self.cue = "listen"
+        if channel == "audience" and self.mode == "questions":
+            self.question, self.card = voice, "listening"
+        self.written += 75
+        return voice
+
+    def _onset(self, channel: str) -> int:
+        return self.newest[channel].onset if channel in self.newest else _NEVER
+
+    def _say(self, event: Event, trap: bool) -> None:
+        (self.script.trap if trap else self.script.emit)(event)
+
+    # --- shorthand -------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> int:
+        return self.script.now
+
+    @property
+    def left(self) -> int:
+        return self.script.steps - self.now
+
+    @property
+    def thing(self) -> str:
+        """Something to talk about."""
+        return self.draws.choose(self.hall.subject.things)
+
+    def a_while(self) -> int:
+        """One, two or three ticks: how long something at a boundary holds, as the pace allows."""
+        if self.script.pace(1, 9) > 2:
+            return self.draws.weighted({1: 2, 2: 2, 3: 1})
+        return self.draws.weighted({1: 8, 2: 1, 3: 1})
+
+    def unsaid(self, lines: Sequence[str]) -> str:
+        """One of the lines, and not one that was chosen before while there are others."""
+        text = self.draws.choose([x for x in lines if x not in self.said] or lines)
+        self.said.add(text)
+        return text
+
+    def target(self) -> str:
+        """A page to go to: first those that have to be shown."""
+        owed = [p for p in self.hall.due if p not in self.shown]
+        return self.draws.choose(owed or [p for p in self.hall.pages if p != self.slide])
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def heard(text: str, words: int | None = None) -> str:
+    """The first words of a sentence as a recogniser shows them while it is spoken.
+
+    >>> heard("Back to the chart, on the left.", 4)
+    'back to the chart'
+    """
+    return " ".join(re.sub(r"[.,?!:;]", "", text.lower()).split()[:words])
