@@ -9,6 +9,7 @@ import typer
 from streamdecisionbench.errors import InputError
 
 if TYPE_CHECKING:
+    from streamdecisionbench.components.simulated.profiles import Profile
     from streamdecisionbench.components.serving.simulation_server import DemoServer
 
 __all__ = ["register"]
@@ -36,6 +37,19 @@ def serve(
         list[str] | None,
         typer.Option(help="A profile file of your own (JSON), served besides the published ones."),
     ] = None,
+    capacity: Annotated[
+        int | None,
+        typer.Option(min=1, help="Serve so many requests at once; more wait in order of arrival."),
+    ] = None,
+    batch: Annotated[
+        int, typer.Option(min=1, help="With --capacity: a place takes up to so many at once.")
+    ] = 1,
+    service_time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROFILE", help="Take this profile's service times, or so many seconds."
+        ),
+    ] = None,
 ) -> None:
     """Serve simulations of the published settings over HTTP: System One and Responses.
 
@@ -45,13 +59,19 @@ def serve(
     import asyncio
 
     try:
+        from streamdecisionbench.components.serving.planned_replies import Queued, on_arrival
+        from streamdecisionbench.components.serving.request_queue import RequestQueue
         from streamdecisionbench.components.serving.simulation_server import DemoServer
     except ModuleNotFoundError as error:
         raise InputError(
             f"serving needs {error.name}, which is not installed",
             fix="pip install 'streamdecisionbench[serve]'",
         ) from None
-    from streamdecisionbench.components.simulated.profiles import builtin_profiles, find_profile
+    from streamdecisionbench.components.simulated.profiles import (
+        Profile,
+        builtin_profiles,
+        find_profile,
+    )
     from streamdecisionbench.components.simulated.simulator import Simulator
     from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
@@ -64,8 +84,29 @@ def serve(
     for each in profiles.values():
         for simulator in (first, *others):
             simulator.prepare(each)
-    demo = DemoServer(first, profiles, others=others, any_state=any_state)
+    if batch > 1 and capacity is None:
+        raise InputError("--batch is about places", fix="say how many there are: --capacity 1")
+    timing = _timing(service_time)
+    for simulator in (first, *others) if isinstance(timing, Profile) else ():
+        simulator.prepare(timing)
+    queued = on_arrival if capacity is None else Queued(RequestQueue(capacity, batch))
+    demo = DemoServer(first, profiles, queued, timing, others, any_state)
     asyncio.run(_serve(demo, host, port))
+
+
+def _timing(text: str | None) -> Profile | float | None:
+    """A number of seconds, or a profile by its name or file."""
+    from streamdecisionbench.components.simulated.profiles import find_profile
+
+    if text is None:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        return find_profile(text)
+    if not 0 <= seconds < float("inf"):
+        raise InputError(f"--service-time is {text}", fix="give seconds, or a profile's name")
+    return seconds
 
 
 async def _serve(demo: DemoServer, host: str, port: int) -> None:
@@ -77,5 +118,25 @@ async def _serve(demo: DemoServer, host: str, port: int) -> None:
         for each in (demo.simulator, *demo.others):
             typer.echo(f"suite: {each.suite.name}, {each.states} states, seed {each.seed}")
         typer.echo(f"models: {', '.join(demo.profiles)}")
+        for line in _capacity(demo):
+            typer.echo(line)
         await stop.wait()
     typer.echo(f"answered {demo.answered} requests, refused {demo.refused}")
+
+
+def _capacity(demo: DemoServer) -> list[str]:
+    """How much it can take, where that is limited."""
+    from streamdecisionbench.components.serving.planned_replies import Queued
+
+    if not isinstance(demo.finish_at, Queued):
+        return []
+    queue = demo.finish_at.queue
+    taking = f", up to {queue.batch} requests each" if queue.batch > 1 else ""
+    lines = [f"places: {queue.capacity}{taking}; more wait in order of arrival"]
+    if demo.timing is not None:
+        each = demo.mean_service_s(next(iter(demo.profiles.values())))
+        if each > 0:
+            rate = queue.capacity * queue.batch / each
+            most = "at most" if queue.batch > 1 else "about"
+            lines.append(f"service takes {each:.3g} s in the mean: {most} {rate:.3g} requests/s")
+    return lines

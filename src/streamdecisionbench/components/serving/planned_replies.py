@@ -23,7 +23,18 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-__all__ = ["FinishAt", "Handler", "Planned", "Refusal", "application", "on_arrival", "planned"]
+from streamdecisionbench.components.serving.request_queue import RequestQueue
+
+__all__ = [
+    "FinishAt",
+    "Handler",
+    "Planned",
+    "Queued",
+    "Refusal",
+    "application",
+    "on_arrival",
+    "planned",
+]
 
 MAX_BODY = 8 * 1024 * 1024
 BODY_S = 120.0
@@ -46,8 +57,9 @@ class Planned:
 Handler = Callable[[bytes], Planned]
 """From a request's body to its reply."""
 
-FinishAt = Callable[[float, float], float]
-"""From (arrived, service_s) to the moment the reply leaves, both on the event loop's clock."""
+FinishAt = Callable[[float, float], float | Awaitable[float]]
+"""From (arrived, service_s) to the moment the reply leaves, both on the event loop's clock. Where that
+depends on who else is served, it is known, and returned, when service starts."""
 
 
 class Refusal(HTTPException):
@@ -64,6 +76,40 @@ class Refusal(HTTPException):
 def on_arrival(arrived: float, service_s: float) -> float:
     """Unlimited capacity: service starts when the request arrives."""
     return arrived + service_s
+
+
+class Queued:
+    """Limited capacity: a `RequestQueue` on the event loop's clock.
+
+    Timers wake late. What waits still starts at the moment a place became free, so lateness does not
+    add up along the queue.
+    """
+
+    def __init__(self, queue: RequestQueue) -> None:
+        self.queue = queue
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __call__(self, arrived: float, service_s: float) -> asyncio.Future[float]:
+        loop = asyncio.get_running_loop()
+        known: asyncio.Future[float] = loop.create_future()
+
+        def tell(leaves: float) -> None:
+            if not known.done():  # a client that went away is served all the same
+                known.set_result(leaves)
+
+        self.queue.arrive(arrived, service_s, tell)
+        self._wake_when_due(loop)
+        return known
+
+    def _wake_when_due(self, loop: asyncio.AbstractEventLoop) -> None:
+        due = self.queue.due
+        if self._timer is None and due is not None:
+            self._timer = loop.call_at(due, self._wake, loop)
+
+    def _wake(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        self.queue.advance(loop.time())
+        self._wake_when_due(loop)
 
 
 def planned(
@@ -84,7 +130,8 @@ def planned(
             _LOG.error("a handler failed: %s", type(error).__name__)
             raise Refusal(500, "the server failed on this request", code="internal_error") from None
         response = _json(reply.value)
-        await _until(finish_at(arrived, reply.service_s), loop)
+        moment = finish_at(arrived, reply.service_s)
+        await _until(moment if isinstance(moment, float) else await moment, loop)
         return response
 
     return endpoint

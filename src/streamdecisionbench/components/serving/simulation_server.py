@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -20,6 +20,7 @@ from streamdecisionbench.components.serving.planned_replies import (
     FinishAt,
     Handler,
     Planned,
+    Queued,
     Refusal,
     application,
     on_arrival,
@@ -57,15 +58,28 @@ class DemoServer:
     A state is looked for in the suite of `simulator`, then in those of `others`. With `any_state` one
     that none of them holds gets an answer drawn from the request alone, for trying out clients.
     `finish_at` plans when a reply leaves; without limits that is its arrival plus its service time.
+    `timing` replaces the service times of every profile: by another profile's, or by so many seconds.
     """
 
     simulator: Simulator
     profiles: Mapping[str, Profile]
     finish_at: FinishAt = on_arrival
+    timing: Profile | float | None = None
     others: Sequence[Simulator] = ()
     any_state: bool = False
     answered: int = 0
     refused: int = 0
+
+    def mean_service_s(self, profile: Profile) -> float:
+        """Over all states of the first suite."""
+        if isinstance(self.timing, float):
+            return self.timing
+        drawn = [
+            self.simulator.draw(self.timing or profile, scenario, t).latency_s
+            for scenario in self.simulator.suite
+            for t in range(scenario.n)
+        ]
+        return sum(drawn) / len(drawn)
 
     def application(self) -> Starlette:
         """Every path with and without `/v1`, since base URLs are written both ways."""
@@ -105,6 +119,18 @@ class DemoServer:
             "seed": self.simulator.seed,
             "answered": self.answered,
             "refused": self.refused,
+            **self._queue(),
+        }
+
+    def _queue(self) -> dict[str, Any]:
+        if not isinstance(self.finish_at, Queued):
+            return {}
+        queue = self.finish_at.queue
+        return {
+            "capacity": queue.capacity,
+            "batch": queue.batch,
+            "waiting": queue.waiting,
+            "longest_queue": queue.longest,
         }
 
     def _models(self) -> dict[str, Any]:
@@ -168,8 +194,10 @@ class DemoServer:
             "answers": answers,
             "usage": {"input_tokens": asked, "output_tokens": 0},
         }
+        if isinstance(self.timing, float):
+            return Planned(value, self.timing)
         rank = int(digest([seed, state])[:8], 16) / 2**32
-        return Planned(value, quantile(profile.latency, rank))
+        return Planned(value, quantile((self.timing or profile).latency, rank))
 
     def _responses(self, body: Mapping[str, Any]) -> Planned:
         profile = self._profile(body)
@@ -207,7 +235,10 @@ class DemoServer:
                 raise Refusal(422, f"question {name[:80]!r} is not a choice", code="not_a_choice")
         for simulator in (self.simulator, *self.others):
             try:
-                return simulator.answer(profile, state, questions)
+                if isinstance(self.timing, float):
+                    answer = simulator.answer(profile, state, questions)
+                    return replace(answer, service_s=self.timing)
+                return simulator.answer(profile, state, questions, timed_by=self.timing)
             except UnknownStateError as error:
                 unknown = error
         raise unknown

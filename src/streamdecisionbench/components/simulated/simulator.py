@@ -76,9 +76,17 @@ class Simulator:
                 self._usage(profile, _Place(scenario, t), self.draw(profile, scenario, t))
 
     def answer(
-        self, profile: Profile, state: Mapping[str, Any], questions: Mapping[str, Any]
+        self,
+        profile: Profile,
+        state: Mapping[str, Any],
+        questions: Mapping[str, Any],
+        *,
+        timed_by: Profile | None = None,
     ) -> Answer:
-        """What the profile answers to {state, questions}, with the drawn `service_s`."""
+        """What the profile answers to {state, questions}, with the drawn `service_s`.
+
+        `timed_by`: the service time is that profile's for the same state, not the answering one's.
+        """
         place = self._find(state, questions)
         scenario = place.scenario
         draw = self.draw(profile, scenario, place.t)
@@ -89,7 +97,7 @@ class Simulator:
             usage=self._usage(profile, place, draw),
             probabilities={q: _distribution(scenario, q, labels[q], draw) for q in labels},
             confidence=dict(draw.confidence),
-            service_s=draw.latency_s,
+            service_s=self.draw(timed_by or profile, scenario, place.t).latency_s,
         )
 
     def _find(self, state: Mapping[str, Any], questions: Mapping[str, Any]) -> _Place:
