@@ -9,8 +9,8 @@ import typer
 from streamdecisionbench.errors import InputError
 
 if TYPE_CHECKING:
-    from streamdecisionbench.components.simulated.profiles import Profile
     from streamdecisionbench.components.serving.simulation_server import DemoServer
+    from streamdecisionbench.components.simulated.profiles import Profile
 
 __all__ = ["register"]
 
