@@ -12,7 +12,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.partial import read_partial
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.recording.writer import RUN_FILE
+from streamdecisionbench.recording.sweep import recordings_in
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.find_suite import find_suite
@@ -84,11 +84,8 @@ def load(
 
 
 def passes_in(folder: Path) -> list[Path]:
-    """The recording itself, or of the folder that `sdb run --passes` made the passes in it."""
-    if (folder / RUN_FILE).exists() or not folder.is_dir():
-        return [folder]
-    found = [p for p in folder.glob("pass-*") if (p / RUN_FILE).is_file()]
-    return sorted(found, key=lambda p: (len(p.name), p.name)) or [folder]
+    """The recording itself, or the passes or replicas in a folder that `sdb run` made of several."""
+    return recordings_in(folder) or [folder]
 
 
 def parts_of(recording: Recording) -> list[Recording]:

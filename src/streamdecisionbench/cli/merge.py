@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,11 +19,21 @@ def merge(
         Path | None, typer.Option(help="suite folder, to check meanings as well")
     ] = None,
 ) -> None:
-    """Join recordings of one setting that cover different scenarios."""
+    """Join recordings of one setting that cover different scenarios; sweeps condition by condition."""
     from streamdecisionbench.recording.merge import merge as join
+    from streamdecisionbench.recording.merge import merge_sweeps
+    from streamdecisionbench.recording.sweep import conditions_in
     from streamdecisionbench.suite.suite_files import read_suite
 
-    joined = join(recordings, out, read_suite(data) if data else None)
+    suite = read_suite(data) if data else None
+    if recordings and all(conditions_in(folder) for folder in recordings):
+        for name, joined in merge_sweeps(recordings, out, suite).items():
+            _tell(out / name, joined)
+    else:
+        _tell(out, join(recordings, out, suite))
+
+
+def _tell(out: Path, joined: dict[str, Any]) -> None:
     covered = joined["config"]["scenarios"]
     typer.echo(f"{out}: {len(covered)} scenarios, {joined['summary']['responses']} responses")
     served = {model for part in joined["parts"] for model in part["served_models"]}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from streamdecisionbench.recording.cost_estimate import Estimate
+
+
+Number = TypeVar("Number", int, float)
 
 
 def register(app: typer.Typer) -> None:
@@ -40,6 +43,12 @@ def run(
         str | None,
         typer.Option(help="a sweep: one recording per interval, e.g. 0.5,1,2,4, in OUT/interval-…"),
     ] = None,
+    streams: Annotated[
+        str | None,
+        typer.Option(
+            help="scenarios at once, evenly staggered; several numbers: a sweep, e.g. 1,4,16"
+        ),
+    ] = None,
     passes: Annotated[int, typer.Option(help="record N passes into OUT/pass-1 … pass-N")] = 1,
     resume: Annotated[
         bool, typer.Option("--resume", help="go on with the recording in OUT")
@@ -58,7 +67,12 @@ def run(
     ] = None,
     base_url: Annotated[str | None, typer.Option(help="server to call instead")] = None,
     timeout: Annotated[float, typer.Option(help="network timeout of an attempt, seconds")] = 20.0,
-    max_in_flight: Annotated[int, typer.Option(help="requests at once, per component")] = 32,
+    max_in_flight: Annotated[
+        int, typer.Option(help="requests at once, per component and stream")
+    ] = 32,
+    max_in_flight_in_all: Annotated[
+        int | None, typer.Option(help="requests at once, per component over all streams")
+    ] = None,
     clock: Annotated[
         str, typer.Option(help="real, or virtual for components in this process")
     ] = "real",
@@ -112,6 +126,7 @@ def run(
     ] = False,
 ) -> None:
     """Record a component over a suite: publish states in real time, write down what happens."""
+    import shlex
     import sys
     from contextlib import nullcontext, redirect_stdout
 
@@ -164,7 +179,8 @@ def run(
         families=_names(families, "--families"),
         scenarios=_names(scenarios, "--scenarios"),
         interval_s=interval,
-        intervals=_numbers(intervals),
+        intervals=_numbers(intervals, "--intervals", float, "0.5,1,2,4"),
+        streams=_numbers(streams, "--streams", int, "1,4,16"),
         passes=passes,
         resume=resume,
         overwrite=overwrite,
@@ -174,6 +190,7 @@ def run(
         policy=parts.policy,
         timeout_s=timeout,
         max_in_flight=max_in_flight,
+        max_in_flight_in_all=max_in_flight_in_all,
         clock=clock,
         workers=workers,
         seed=seed,
@@ -197,6 +214,9 @@ def run(
             raise
         for outcome in outcomes:
             tell(outcome, data, quiet=quiet, jsonl=jsonl)
+        swept = len(request.intervals) > 1 or len(request.streams) > 1
+        if swept and not (quiet or jsonl) and outcomes[-1].status == "complete":
+            typer.echo(f"then: sdb analyze repacing {shlex.quote(str(out))}")
         if page is not None and outcomes[-1].status == "complete":
             page.stay()
     if outcomes[-1].status != "complete":
@@ -222,14 +242,21 @@ def _instructions(path: Path) -> str:
     return text
 
 
-def _numbers(text: str | None) -> tuple[float, ...]:
+def _numbers(
+    text: str | None, option: str, kind: Callable[[str], Number], example: str
+) -> tuple[Number, ...]:
+    """Numbers with commas between them; one that is named twice is not overlooked."""
     from streamdecisionbench.errors import InputError
 
+    if text is None:
+        return ()
+    _names([text], option)
     try:
-        return tuple(float(part) for part in _names([text] if text else None, "--intervals"))
+        return tuple(kind(part) for part in text.split(",") if part.strip())
     except ValueError:
+        what = "seconds" if kind is float else "whole numbers"
         raise InputError(
-            f"--intervals {text!r:.60} are no seconds", fix="for example --intervals 0.5,1,2,4"
+            f"{option} {text!r:.60} are no {what}", fix=f"for example {option} {example}"
         ) from None
 
 

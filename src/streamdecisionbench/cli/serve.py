@@ -87,8 +87,9 @@ def serve(
     if batch > 1 and capacity is None:
         raise InputError("--batch is about places", fix="say how many there are: --capacity 1")
     timing = _timing(service_time)
-    for simulator in (first, *others) if isinstance(timing, Profile) else ():
-        simulator.prepare(timing)
+    if isinstance(timing, Profile):
+        for simulator in (first, *others):
+            simulator.prepare(timing)
     queued = on_arrival if capacity is None else Queued(RequestQueue(capacity, batch))
     demo = DemoServer(first, profiles, queued, timing, others, any_state)
     asyncio.run(_serve(demo, host, port))

@@ -36,6 +36,8 @@ def conditions(config: Mapping[str, Any]) -> dict[str, str]:
         for name, word in _WORDS.items()
         if isinstance(settings.get(name), str) and settings[name] != _USUAL.get(name)
     }
+    if isinstance(config.get("streams"), int) and config["streams"] > 1:
+        found["streams"] = str(config["streams"])
     retry = config.get("retry")
     retried = retry.get("retried") if isinstance(retry, Mapping) else None
     if isinstance(retried, list) and "gateway error" in retried:

@@ -2,12 +2,13 @@
 
 A part is a complete recording of some of a suite's scenarios. The parts must be of one suite and one
 setting and share no scenario; each keeps its start and end, environment, requested and served
-models and event digest in the joined record.
+models and event digest in the joined record. Sweeps are joined condition by condition.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,12 @@ from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.resume import require_same
 from streamdecisionbench.recording.run_record import COMPLETE, RunRecord, read_run, write_run
 from streamdecisionbench.recording.summary import summarise_log
+from streamdecisionbench.recording.sweep import conditions_in, recordings_in
 from streamdecisionbench.recording.writer import EVENTS_FILE, file_sha256
 from streamdecisionbench.suite.disk import cannot_write, make_folder, open_new, read_bytes
 from streamdecisionbench.suite.scenario import Suite
 
-__all__ = ["merge"]
+__all__ = ["merge", "merge_sweeps"]
 
 _PER_PART = ("scenarios",)
 """What of the config may differ between the parts of one setting."""
@@ -75,6 +77,42 @@ def merge(folders: Sequence[Path], out: Path, suite: Suite | None = None) -> dic
     except OSError as error:
         raise cannot_write(out, error) from None
     return run.to_json()
+
+
+def merge_sweeps(
+    folders: Sequence[Path], out: Path, suite: Suite | None = None
+) -> dict[str, dict[str, Any]]:
+    """Joins sweeps condition by condition; the run records by the names of the conditions."""
+    require_fresh(out)
+    listed = [_conditions(folder) for folder in folders]
+    for folder, names in zip(folders[1:], listed[1:], strict=True):
+        if names != listed[0]:
+            odd = sorted({*names} ^ {*listed[0]})
+            raise InputError(
+                f"is not recorded under the conditions of {folders[0].name}: {', '.join(odd)}",
+                where=folder,
+                fix="merge sweeps over the same --intervals and --streams; with more streams than"
+                " scenarios, over equally many scenarios",
+            )
+    aside = out.absolute().with_name(f".{out.absolute().name}.merging")
+    if aside.exists():
+        shutil.rmtree(aside)
+    joined = {
+        name: merge([folder / name for folder in folders], aside / name, suite)
+        for name in listed[0]
+    }
+    try:
+        if out.is_dir():
+            out.rmdir()
+        aside.rename(out)
+    except OSError as error:
+        raise cannot_write(out, error) from None
+    return joined
+
+
+def _conditions(folder: Path) -> list[str]:
+    found = [run for condition in conditions_in(folder) for run in recordings_in(condition)]
+    return [run.relative_to(folder).as_posix() for run in found]
 
 
 def _require_disjoint(parts: Sequence[Recording]) -> None:

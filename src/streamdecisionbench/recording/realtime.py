@@ -2,13 +2,15 @@
 
 Every release starts one request per component, or what a policy's desk orders instead. At most
 `max_in_flight` requests of a component run at once; one more waits for a slot, and that wait is
-dispatch lag, not latency. A request keeps its slot through its retries.
+dispatch lag, not latency. A request keeps its slot through its retries. Streams that run side by side
+may share a further limit, over all of them.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +32,9 @@ class Dispatch:
     """How requests are sent: the same for every step of a recording."""
 
     max_in_flight: int = 32
+    """Requests of one component at once, in each stream."""
+    in_all: int | None = None
+    """The same over all streams together; None: no limit beyond theirs."""
     timeout_s: float = 20.0
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
@@ -47,13 +52,15 @@ async def run_episode(
     dispatch: Dispatch,
     clock: Clock,
     watch: Watch | None = None,
+    gates: Mapping[str | None, asyncio.Semaphore] | None = None,
 ) -> None:
     """Publishes every step and returns when every answer is in, also those after the horizon.
 
     The first failure that may not be retried ends the episode: what is pending is given up, what
-    was written stays. So does a `watch` that sees time pass us by.
+    was written stays. So does a `watch` that sees time pass us by. `gates` hold the slots that this
+    stream shares with others, by component.
     """
-    work = _Episode(ledger, lanes, dispatch, clock)
+    work = _Episode(ledger, lanes, dispatch, clock, gates or {})
     prepared = ledger.prepared
     try:
         async with asyncio.TaskGroup() as group:
@@ -82,7 +89,12 @@ class _Episode:
     """Requests under way in one episode."""
 
     def __init__(
-        self, ledger: Ledger, lanes: Sequence[Lane], dispatch: Dispatch, clock: Clock
+        self,
+        ledger: Ledger,
+        lanes: Sequence[Lane],
+        dispatch: Dispatch,
+        clock: Clock,
+        gates: Mapping[str | None, asyncio.Semaphore],
     ) -> None:
         self.ledger, self.lanes, self.dispatch, self.clock = ledger, lanes, dispatch, clock
         self.releases: list[float] = []
@@ -90,6 +102,7 @@ class _Episode:
         policy = ledger.policy
         self.desk = policy.desk if policy else Desk(Policy(), [True] * steps, len(lanes))
         self._slots = [asyncio.Semaphore(dispatch.max_in_flight) for _ in lanes]
+        self._shared = [gates.get(lane.name) or contextlib.nullcontext() for lane in lanes]
         self._running: dict[tuple[int, int], tuple[Exchange, asyncio.Task[None]]] = {}
 
     def start(self, group: asyncio.TaskGroup, orders: Sequence[Order]) -> None:
@@ -107,7 +120,7 @@ class _Episode:
 
     async def _serve(self, group: asyncio.TaskGroup, order: Order, exchange: Exchange) -> None:
         ledger, clock = self.ledger, self.clock
-        async with self._slots[order.lane]:
+        async with self._slots[order.lane], self._shared[order.lane]:
             ledger.tally.in_flight += 1
             try:
                 outcome = await self._answer(exchange)

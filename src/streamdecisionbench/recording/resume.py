@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from streamdecisionbench.recording.run_record import RUN_FILE, RunRecord, read_r
 from streamdecisionbench.recording.writer import EVENTS_FILE
 from streamdecisionbench.suite.disk import cannot_write, open_new, read_bytes
 
-__all__ = ["Kept", "keep_complete", "record_to_go_on_from", "require_same"]
+__all__ = ["Kept", "complete_in", "keep_complete", "record_to_go_on_from", "require_same"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,20 @@ def _same(key: str, before: Any, now: Any) -> bool:
     return bool(before == now)
 
 
-def keep_complete(folder: Path, expected: Mapping[str, Expected]) -> Kept:
+def complete_in(folder: Path, expected: Mapping[str, Expected]) -> tuple[str, ...]:
+    """The scenarios that the log holds completely; nothing is changed."""
+    log = folder / EVENTS_FILE
+    if not log.exists():
+        return ()
+    return _complete(_lines(read_bytes(log), log)[0], expected)
+
+
+def keep_complete(
+    folder: Path, expected: Mapping[str, Expected], among: Collection[str] | None = None
+) -> Kept:
     """Rewrites the log to its complete scenarios, in one step, with the old one kept aside.
 
-    A scenario is complete when nothing about it violates the recording protocol. The steps are:
+    `among`: only these; others are given up although they are complete. A scenario is complete when nothing about it violates the recording protocol. The steps are:
     write the new log, name the old one `events.partial-N.jsonl`, put the new one in its place. A
     crash between any two of them loses nothing.
     """
@@ -115,13 +125,7 @@ def keep_complete(folder: Path, expected: Mapping[str, Expected]) -> Kept:
         return Kept()
     data = read_bytes(log)
     lines, torn = _lines(data, log)
-    spoiled = {line.episode_id for line in lines if line.broken}
-    events = [line.event for line in lines if line.event is not None]
-    complete = tuple(
-        key
-        for key, episode in episodes_of(events).items()
-        if key in expected and key not in spoiled and not check_episode(episode, expected[key])
-    )
+    complete = tuple(key for key in _complete(lines, expected) if among is None or key in among)
     seen = dict.fromkeys(line.episode_id for line in lines if line.episode_id is not None)
     dropped = tuple(key for key in seen if key not in complete)
     kept = b"".join(line.raw for line in lines if line.episode_id in (None, *complete))
@@ -139,6 +143,16 @@ def keep_complete(folder: Path, expected: Mapping[str, Expected]) -> Kept:
     except OSError as error:
         raise cannot_write(fresh, error) from None
     return Kept(complete, dropped, torn, partial.name)
+
+
+def _complete(lines: Sequence[_Line], expected: Mapping[str, Expected]) -> tuple[str, ...]:
+    spoiled = {line.episode_id for line in lines if line.broken}
+    events = [line.event for line in lines if line.event is not None]
+    return tuple(
+        key
+        for key, episode in episodes_of(events).items()
+        if key in expected and key not in spoiled and not check_episode(episode, expected[key])
+    )
 
 
 def _lines(data: bytes, log: Path) -> tuple[list[_Line], bool]:

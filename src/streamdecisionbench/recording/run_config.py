@@ -39,6 +39,10 @@ class Settings:
     """A smoke run: only so many steps of every scenario; the suite is cut already."""
     policy: Policy | None = None
     """What is sent and what may take effect; None: everything, and the newest."""
+    streams: int = 1
+    """How many scenarios play at once."""
+    replica: int | None = None
+    """Of several recordings made at once, since there are more streams than scenarios: which."""
 
 
 def config_of(suite: Suite, settings: Settings, lanes: Sequence[Lane]) -> dict[str, Any]:
@@ -58,6 +62,12 @@ def config_of(suite: Suite, settings: Settings, lanes: Sequence[Lane]) -> dict[s
         "seed": settings.seed,
         "effort": settings.effort,
     }
+    if settings.streams > 1:
+        config["streams"] = settings.streams
+    if settings.replica is not None:
+        config["replica"] = settings.replica
+    if settings.dispatch.in_all is not None:
+        config["max_in_flight_in_all"] = settings.dispatch.in_all
     if settings.clock == "virtual":
         config["workers"] = workers_of(settings, lanes)
     if settings.limit is not None:
@@ -86,7 +96,7 @@ def workers_of(settings: Settings, lanes: Sequence[Lane]) -> int:
     if settings.workers is not None:
         return settings.workers
     simulated = all(lane.component.info.simulated for lane in lanes)
-    return settings.dispatch.max_in_flight if simulated else 1
+    return settings.dispatch.max_in_flight * settings.streams if simulated else 1
 
 
 def require_clock(settings: Settings, infos: Sequence[ComponentInfo]) -> None:

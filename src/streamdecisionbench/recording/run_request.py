@@ -21,10 +21,16 @@ from streamdecisionbench.recording.ledger import Lane
 from streamdecisionbench.recording.own_folder import require_fresh
 from streamdecisionbench.recording.progress import Progress, Quiet
 from streamdecisionbench.recording.realtime import Dispatch
-from streamdecisionbench.recording.recorder import Outcome, Settings, record
+from streamdecisionbench.recording.recorder import Outcome, Part, Settings, record_together
 from streamdecisionbench.recording.redaction import names_a_secret, secrets_at_hand
 from streamdecisionbench.recording.retry import RetryPolicy
-from streamdecisionbench.recording.writer import RUN_FILE
+from streamdecisionbench.recording.run_record import RUN_FILE
+from streamdecisionbench.recording.sweep import (
+    Condition,
+    conditions_in,
+    conditions_of,
+    recordings_in,
+)
 from streamdecisionbench.suite.first_steps import first_steps
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
@@ -49,6 +55,8 @@ class RunRequest:
     interval_s: float | None = None
     intervals: tuple[float, ...] = ()
     """A sweep: one recording per interval, in `out/interval-…`."""
+    streams: tuple[int, ...] = ()
+    """How many scenarios play at once; several: a sweep over them, too."""
     passes: int = 1
     resume: bool = False
     overwrite: bool = False
@@ -58,6 +66,7 @@ class RunRequest:
     base_urls: Mapping[str | None, str | None] = field(default_factory=dict)
     timeout_s: float = 20.0
     max_in_flight: int = 32
+    max_in_flight_in_all: int | None = None
     clock: str = "real"
     workers: int | None = None
     seed: int = 0
@@ -94,6 +103,7 @@ def launch(
         workers=request.workers,
         dispatch=Dispatch(
             max_in_flight=request.max_in_flight,
+            in_all=request.max_in_flight_in_all,
             timeout_s=request.timeout_s,
             retry=RetryPolicy(gateway=request.retry_gateway),
         ),
@@ -103,9 +113,10 @@ def launch(
     )
     lanes = _lanes(request, 0)
     _require_told(request, lanes)
-    folders = _folders(request)
+    conditions = _conditions(request, len(chosen))
+    folders = [folder for condition in conditions for folder in condition.folders]
     if request.resume:
-        _require_same_passes(request)
+        _require_same_passes(request, conditions)
     else:
         _require_fresh(request, folders)
     for lane in lanes:
@@ -115,24 +126,30 @@ def launch(
         raise InputError("nothing was recorded: the cost was not confirmed", fix="add --yes")
     secrets = [s for url in {None, *request.base_urls.values()} for s in secrets_at_hand(url)]
     secrets += [value for name, value in request.extra.items() if names_a_secret(name)]
-    outcomes = []
-    for index, folder in enumerate(folders):
-        # A fresh component for every pass: none learns from the pass before.
-        again = 0 if request.intervals else index  # of a sweep only the pace differs
-        lanes = lanes if index == 0 else _lanes(request, again)
-        pace = request.intervals[index] if request.intervals else request.interval_s
-        outcome = record(
+    outcomes: list[Outcome] = []
+    for index, condition in enumerate(conditions):
+        # A fresh component for every pass and replica: none learns from the one before. Of a sweep
+        # only pace and load differ; what is recorded again has draws of its own.
+        again = index if request.passes > 1 else 0
+        same = replace(settings, interval_s=condition.interval_s, streams=condition.streams)
+        parts = [
+            Part(
+                lanes if index == 0 and k == 0 else _lanes(request, again + k),
+                replace(same, seed=request.seed + again + k, replica=_number(condition, k)),
+                folder,
+            )
+            for k, folder in enumerate(condition.folders)
+        ]
+        found = record_together(
             suite,
-            lanes,
-            replace(settings, seed=request.seed + again, interval_s=pace),
-            folder,
+            parts,
             resume=request.resume,
             overwrite=request.overwrite,
             secrets=secrets,
             progress=progress or Quiet(),
         )
-        outcomes.append(replace(outcome, folder=shown / folder.relative_to(home)))
-        if outcome.status != "complete":
+        outcomes += [replace(o, folder=shown / o.folder.relative_to(home)) for o in found]
+        if any(outcome.status != "complete" for outcome in found):
             break
     return outcomes
 
@@ -230,37 +247,49 @@ def _extra(request: RunRequest, name: str) -> dict[str, str]:
     return extra
 
 
-def _folders(request: RunRequest) -> list[Path]:
-    if request.intervals:
-        return [request.out / f"interval-{interval:g}" for interval in request.intervals]
+def _conditions(request: RunRequest, scenarios: int) -> list[Condition]:
     if request.passes == 1:
-        return [request.out]
-    return [request.out / f"pass-{k}" for k in range(1, request.passes + 1)]
+        return conditions_of(
+            request.out, request.intervals, request.streams, request.interval_s, scenarios
+        )
+    passes = range(1, request.passes + 1)
+    return [Condition(request.out / f"pass-{k}", request.interval_s, 1, 1) for k in passes]
+
+
+def _number(condition: Condition, place: int) -> int | None:
+    return place + 1 if condition.replicas > 1 else None
 
 
 def _require_fresh(request: RunRequest, folders: Sequence[Path]) -> None:
     """Of several passes every folder; OUT itself then holds nothing but them."""
-    if len(folders) > 1 and request.out.is_dir():
-        names = {folder.name for folder in folders}
-        if any(path.name not in names for path in request.out.iterdir()):
-            require_fresh(request.out)
+    below = {folder.relative_to(request.out).parts[:1] for folder in folders} - {()}
+    inside = request.out.iterdir() if below and request.out.is_dir() else ()
+    if any((path.name,) not in below for path in inside):
+        require_fresh(request.out)
     for folder in folders:
         require_fresh(folder, overwrite=request.overwrite)
 
 
-def _require_same_passes(request: RunRequest) -> None:
+def _require_same_passes(request: RunRequest, conditions: Sequence[Condition]) -> None:
     """One pass lies in OUT, several in folders below it: going on with one as the other mixes both."""
-    if request.intervals:
-        return
-    if request.passes == 1 and (request.out / "pass-1").exists():
+    alone = conditions[0].folders == [request.out]
+    if alone and (request.out / "pass-1").exists():
         raise InputError(
             "holds several passes",
             where=request.out,
             fix="repeat --passes to go on with them, or name one, OUT/pass-1",
         )
-    if request.passes > 1 and (request.out / RUN_FILE).exists():
+    if alone and (conditions_in(request.out) or recordings_in(request.out / "replica-1")):
         raise InputError(
-            "holds one pass", where=request.out, fix="leave out --passes to go on with it"
+            "holds a sweep, or several streams",
+            where=request.out,
+            fix="repeat --intervals and --streams to go on with it",
+        )
+    if not alone and (request.out / RUN_FILE).exists():
+        raise InputError(
+            "holds one pass",
+            where=request.out,
+            fix="leave out --passes, --intervals and --streams to go on with it",
         )
 
 
@@ -302,6 +331,12 @@ def _require_sensible(request: RunRequest) -> None:
         raise InputError(
             "--intervals is a sweep of its own", fix="leave out --interval and --passes"
         )
+    if request.streams and request.passes > 1:
+        raise InputError(
+            "--streams repeats scenarios itself where it must", fix="leave out --passes"
+        )
+    if len(set(request.streams)) < len(request.streams):
+        raise InputError("--streams names one number twice", fix="name every number once")
     if len({f"{interval:g}" for interval in request.intervals}) < len(request.intervals):
         raise InputError("--intervals names one twice", fix="name every interval once")
     for name, value in (
@@ -309,6 +344,8 @@ def _require_sensible(request: RunRequest) -> None:
         ("--interval", request.interval_s),
         ("--timeout", request.timeout_s),
         ("--max-in-flight", request.max_in_flight),
+        ("--max-in-flight-in-all", request.max_in_flight_in_all),
+        *(("--streams", streams) for streams in request.streams),
         ("--passes", request.passes),
         ("--workers", request.workers),
     ):

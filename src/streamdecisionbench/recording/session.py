@@ -8,7 +8,7 @@ status `complete` and its digest.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +31,7 @@ from streamdecisionbench.recording.reader import (
 from streamdecisionbench.recording.recording import SIMULATED
 from streamdecisionbench.recording.resume import (
     Kept,
+    complete_in,
     keep_complete,
     record_to_go_on_from,
     require_same,
@@ -46,7 +47,7 @@ from streamdecisionbench.recording.summary import summarise_log
 from streamdecisionbench.recording.writer import EVENTS_FILE, EventLog, file_sha256
 from streamdecisionbench.suite.scenario import Suite
 
-__all__ = ["AlreadyComplete", "Outcome", "Session", "check_folder", "utc"]
+__all__ = ["Outcome", "Session", "check_folder", "utc"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +58,6 @@ class Outcome:
     status: str
     reason: str | None
     summary: Mapping[str, Any] = field(default_factory=dict)
-
-
-class AlreadyComplete(Exception):  # noqa: N818 - named by what is so
-    """There is nothing left to record."""
-
-    def __init__(self, record: RunRecord) -> None:
-        super().__init__()
-        self.record = record
 
 
 def check_folder(
@@ -100,6 +93,8 @@ class Session:
         self._overwrite = overwrite
         self._held = contextlib.ExitStack()
         self._log: EventLog | None = None
+        self._before: RunRecord | None = None
+        self.closed = False
         steps = {s.episode_id: s.n for s in suite}
         self._expected: Mapping[str, Expected] = expectations(record, suite, steps)
 
@@ -113,8 +108,11 @@ class Session:
     def begun(self) -> bool:
         return self._log is not None
 
-    def begin(self) -> Kept:
-        """Takes hold of the folder and opens the log."""
+    def hold(self) -> tuple[str, ...]:
+        """Takes hold of the folder; the scenarios that are complete in it.
+
+        One whose recording was closed, by another process perhaps, is `closed` and stays as it is.
+        """
         self._held.enter_context(alone_in(self.folder))
         before = check_folder(
             self.folder,
@@ -123,15 +121,26 @@ class Session:
             resume=self._resume,
             overwrite=self._overwrite,
         )
+        self._before = before
+        if before is None:
+            return ()
+        if before.status == COMPLETE:
+            # What was recorded must still be what was recorded.
+            read_recording(self.folder, self._suite)
+            self.closed = True
+            self.record = before
+            return tuple(before.scenarios or self._expected)
+        return complete_in(self.folder, self._expected)
+
+    def begin(self, keep: Collection[str]) -> None:
+        """Opens the log with these of its complete scenarios in it."""
+        before = self._before
+        if self.closed:
+            return
         if before is None:
             clear(self.folder)
-            kept = Kept()
-        elif before.status == COMPLETE:
-            # Another process was faster; what it recorded must still be what it recorded.
-            read_recording(self.folder, self._suite)
-            raise AlreadyComplete(before)
         else:
-            kept = keep_complete(self.folder, self._expected)
+            kept = keep_complete(self.folder, self._expected, keep)
             self.record = replace(
                 self.record,
                 started_at=before.started_at or self.record.started_at,
@@ -139,18 +148,17 @@ class Session:
             )
         write_run(self.folder, self.record)
         self._log = EventLog(self.folder, resume=before is not None)
-        return kept
 
-    def scenario_done(self) -> None:
+    def round_done(self) -> None:
         """Forces the log to the medium; what it holds must have come from us."""
         self.log.sync()
         self.log.require_ours()
 
-    def record_anew(self, pause: StoodStill, episode_id: str) -> None:
-        """Sets aside what a scenario left that cannot be used, and opens the log again."""
+    def record_anew(self, pause: StoodStill, episode_id: str, keep: Collection[str]) -> None:
+        """Sets aside what a round left that cannot be used, and opens the log again."""
         self.log.require_ours()
         self.log.close()
-        kept = keep_complete(self.folder, self._expected)
+        kept = keep_complete(self.folder, self._expected, keep)
         note = {
             "reason": pause.kind,
             "scenario": episode_id,

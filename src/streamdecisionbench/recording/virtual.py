@@ -25,17 +25,27 @@ from streamdecisionbench.recording.ledger import Exchange, Lane, Ledger, Reading
 from streamdecisionbench.recording.realtime import Dispatch, call
 from streamdecisionbench.recording.retry import classify, next_delay
 
-__all__ = ["run_virtual_episode"]
+__all__ = ["VirtualStream", "run_virtual_episode", "run_virtual_streams"]
 
 _DONE, _READY, _RELEASE = 0, 1, 2
 """Order of what happens at one instant: answers, then retries, then the next step."""
 
 
+@dataclass(frozen=True, slots=True)
+class VirtualStream:
+    """One episode on the common timeline, begun `offset_s` after the first."""
+
+    ledger: Ledger
+    lanes: Sequence[Lane]
+    offset_s: float = 0.0
+
+
 @dataclass(slots=True, eq=False)
 class _Job:
-    """A request on the timeline, and how its current attempt will end."""
+    """A request on the timeline, and how its current attempt will end; times of its own episode."""
 
     exchange: Exchange
+    stream: _Stream
     started_s: float = 0.0
     received_s: float = 0.0
     completed_s: float = 0.0
@@ -48,110 +58,173 @@ class _Job:
 
 @dataclass(slots=True)
 class _Pool:
-    """One component's slots and workers."""
+    """What all streams share of one component: slots in all, and workers."""
 
-    slots: int
+    slots: float
     workers: int
     waiting: deque[_Job] = field(default_factory=deque)
     queued: deque[_Job] = field(default_factory=deque)
 
     def drop(self, job: _Job) -> None:
-        """A request that is given up leaves its queue, its slot and its worker at once."""
+        """A request that is given up leaves its queue, its slots and its worker at once."""
         job.given_up = True
         for line in (self.waiting, self.queued):
             if job in line:
                 line.remove(job)
-        self.slots += job.in_flight
+        self.give_back(job)
         self.workers += job.served
+
+    def give_back(self, job: _Job) -> None:
+        self.slots += job.in_flight
+        job.stream.slots[job.exchange.lane.name] += job.in_flight
+
+    def with_slots(self) -> list[_Job]:
+        """Who may start now, in order of waiting; takes the slots."""
+        found: list[_Job] = []
+        for job in list(self.waiting) if self.slots else ():
+            own = job.stream.slots
+            if self.slots and own[job.exchange.lane.name]:
+                own[job.exchange.lane.name] -= 1
+                self.slots -= 1
+                self.waiting.remove(job)
+                found.append(job)
+        return found
+
+
+class _Stream:
+    """One episode's requests under way, and its place on the common timeline."""
+
+    def __init__(self, given: VirtualStream, slots: int) -> None:
+        self.ledger, self.lanes = given.ledger, given.lanes
+        self.offset_s = seconds(given.offset_s)
+        self.steps = len(self.ledger.prepared.requests)
+        self.policy = self.ledger.policy
+        self.desk = (
+            self.policy.desk
+            if self.policy
+            else Desk(Policy(), [True] * self.steps, len(self.lanes))
+        )
+        self.ranks = {lane.name: k for k, lane in enumerate(self.lanes)}
+        self.slots: dict[str | None, int] = {lane.name: slots for lane in self.lanes}
+        self.jobs: dict[tuple[int, int], _Job] = {}
+        self.releases: list[float] = []
+
+    def finish(self) -> None:
+        for rank, t, reason in self.desk.skipped():
+            self.ledger.skipped(self.lanes[rank], t, reason)
+        self.ledger.finished()
 
 
 async def run_virtual_episode(
     ledger: Ledger, lanes: Sequence[Lane], dispatch: Dispatch, workers: int
 ) -> None:
     """The same events as `run_episode`, at the times the queueing model gives."""
-    pools = {lane.name: _Pool(dispatch.max_in_flight, workers) for lane in lanes}
-    steps = len(ledger.prepared.requests)
-    policy = ledger.policy
-    desk = policy.desk if policy else Desk(Policy(), [True] * steps, len(lanes))
-    ranks = {lane.name: k for k, lane in enumerate(lanes)}
-    jobs: dict[tuple[int, int], _Job] = {}
-    releases: list[float] = []
-    timeline: list[tuple[float, int, int, int, int, _Job | None]] = []
-    order = 0
+    await run_virtual_streams([VirtualStream(ledger, lanes)], dispatch, workers)
 
-    def plan(at_s: float, kind: int, t: int, job: _Job | None = None) -> None:
-        nonlocal order
-        order += 1
+
+async def run_virtual_streams(
+    given: Sequence[VirtualStream], dispatch: Dispatch, workers: int
+) -> None:
+    """Several episodes at once: they share the workers, and the slots in all where those are limited."""
+    timeline = _Timeline(given, dispatch, workers)
+    await timeline.run()
+    for stream in timeline.streams:
+        stream.finish()
+
+
+class _Timeline:
+    """What happens next, over all streams."""
+
+    def __init__(self, given: Sequence[VirtualStream], dispatch: Dispatch, workers: int) -> None:
+        self.dispatch = dispatch
+        self.streams = [_Stream(one, dispatch.max_in_flight) for one in given]
+        in_all = float("inf") if dispatch.in_all is None else dispatch.in_all
+        names = dict.fromkeys(lane.name for stream in self.streams for lane in stream.lanes)
+        self.pools = {name: _Pool(in_all, workers) for name in names}
+        self._heap: list[tuple[float, int, int, int, int, _Stream, _Job | None]] = []
+        self._order = 0
+
+    async def run(self) -> None:
+        for stream in self.streams:
+            for t in range(stream.steps):
+                self._plan(stream, t * stream.ledger.prepared.interval_s, _RELEASE, t)
+        while self._heap:
+            at_s, kind, _, _, _, stream, job = heapq.heappop(self._heap)
+            self._happen(stream, seconds(at_s - stream.offset_s), kind, job)
+            for pool in self.pools.values():
+                await self._start(pool, at_s)
+
+    def _happen(self, stream: _Stream, now_s: float, kind: int, job: _Job | None) -> None:
+        if kind == _RELEASE:
+            t = len(stream.releases)
+            stream.ledger.released(t, now_s)
+            stream.releases.append(now_s)
+            self._carry_out(stream, stream.desk.published(t), now_s)
+        elif job is None or job.given_up:
+            pass
+        elif kind == _READY:
+            job.started_s = now_s
+            self.pools[job.exchange.lane.name].queued.append(job)
+        else:
+            self._done(stream, now_s, job)
+
+    def _done(self, stream: _Stream, now_s: float, job: _Job) -> None:
+        name, t = job.exchange.lane.name, job.exchange.t
+        pool = self.pools[name]
+        pool.workers += 1
+        job.served = False
+        retry_s = _conclude(stream.ledger, self.dispatch, job)
+        if retry_s is not None:
+            self._plan(stream, now_s + retry_s, _READY, t, job)
+            return
+        pool.give_back(job)
+        stream.ledger.tally.in_flight -= 1
+        rank = stream.ranks[name]
+        del stream.jobs[rank, t]
+        in_time = job.completed_s < stream.ledger.prepared.horizon_s
+        unsure = stream.policy is not None and stream.policy.unsure(_sure(job))
+        orders = stream.desk.answered(rank, t, unsure=unsure, in_time=in_time)
+        self._carry_out(stream, orders, now_s)
+
+    async def _start(self, pool: _Pool, at_s: float) -> None:
+        for job in pool.with_slots():
+            now_s = seconds(at_s - job.stream.offset_s)
+            job.started_s = job.exchange.begun_s = now_s
+            job.in_flight = 1
+            job.stream.ledger.tally.in_flight += 1
+            pool.queued.append(job)
+        while pool.workers and pool.queued:
+            taken = pool.queued.popleft()
+            pool.workers -= 1
+            taken.served = True
+            stream = taken.stream
+            await _measure(stream.ledger, taken, seconds(at_s - stream.offset_s))
+            self._plan(stream, taken.completed_s, _DONE, taken.exchange.t, taken)
+
+    def _plan(
+        self, stream: _Stream, now_s: float, kind: int, t: int, job: _Job | None = None
+    ) -> None:
+        self._order += 1
         # Of two answers at one instant the newer source comes first, then the later component, as
         # the protocol has it.
-        earlier = 0 if job is None else -ranks[job.exchange.lane.name]
-        rank = -t if kind == _DONE else order
-        heapq.heappush(timeline, (seconds(at_s), kind, rank, earlier, order, job))
+        earlier = 0 if job is None else -stream.ranks[job.exchange.lane.name]
+        rank = -t if kind == _DONE else self._order
+        at_s = seconds(stream.offset_s + seconds(now_s))
+        heapq.heappush(self._heap, (at_s, kind, rank, earlier, self._order, stream, job))
 
-    def carry_out(orders: Sequence[Order], now_s: float) -> None:
+    def _carry_out(self, stream: _Stream, orders: Sequence[Order], now_s: float) -> None:
         for order in orders:
-            lane = lanes[order.lane]
+            lane = stream.lanes[order.lane]
             if order.cancel:
-                job = jobs.pop((order.lane, order.t))
-                ledger.gave_up(job.exchange, now_s)
-                pools[lane.name].drop(job)
-                ledger.tally.in_flight -= job.in_flight
+                job = stream.jobs.pop((order.lane, order.t))
+                stream.ledger.gave_up(job.exchange, now_s)
+                self.pools[lane.name].drop(job)
+                stream.ledger.tally.in_flight -= job.in_flight
             else:
-                request = ledger.prepared.requests[order.t]
-                job = _Job(Exchange(lane, order.t, releases[order.t], request))
-                jobs[order.lane, order.t] = job
-                pools[lane.name].waiting.append(job)
-
-    prepared = ledger.prepared
-    for t in range(steps):
-        plan(t * prepared.interval_s, _RELEASE, t)
-    published = 0
-    while timeline:
-        now_s, kind, _, _, _, job = heapq.heappop(timeline)
-        if kind == _RELEASE:
-            t, published = published, published + 1
-            ledger.released(t, now_s)
-            releases.append(now_s)
-            carry_out(desk.published(t), now_s)
-        elif job is not None and job.given_up:
-            pass
-        elif job is not None and kind == _READY:
-            job.started_s = now_s
-            pools[job.exchange.lane.name].queued.append(job)
-        elif job is not None:
-            pool = pools[job.exchange.lane.name]
-            pool.workers += 1
-            job.served = False
-            retry_s = _conclude(ledger, dispatch, job)
-            if retry_s is None:
-                pool.slots += 1
-                ledger.tally.in_flight -= 1
-                rank = ranks[job.exchange.lane.name]
-                del jobs[rank, job.exchange.t]
-                in_time = job.completed_s < prepared.horizon_s
-                unsure = policy is not None and policy.unsure(_sure(job))
-                orders = desk.answered(rank, job.exchange.t, unsure=unsure, in_time=in_time)
-                carry_out(orders, now_s)
-            else:
-                plan(now_s + retry_s, _READY, job.exchange.t, job)
-        for pool in pools.values():
-            while pool.slots and pool.waiting:
-                waiting = pool.waiting.popleft()
-                waiting.started_s = now_s
-                waiting.exchange.begun_s = now_s
-                waiting.in_flight = 1
-                pool.slots -= 1
-                ledger.tally.in_flight += 1
-                pool.queued.append(waiting)
-            while pool.workers and pool.queued:
-                taken = pool.queued.popleft()
-                pool.workers -= 1
-                taken.served = True
-                await _measure(ledger, taken, now_s)
-                plan(taken.completed_s, _DONE, taken.exchange.t, taken)
-    for rank, t, reason in desk.skipped():
-        ledger.skipped(lanes[rank], t, reason)
-    ledger.finished()
+                request = stream.ledger.prepared.requests[order.t]
+                job = _Job(Exchange(lane, order.t, stream.releases[order.t], request), stream)
+                stream.jobs[order.lane, order.t] = job
+                self.pools[lane.name].waiting.append(job)
 
 
 def _sure(job: _Job) -> float | None:

@@ -21,7 +21,6 @@ from streamdecisionbench.errors import InputError
 
 __all__ = ["MAX_REPLY", "make_client"]
 
-CONNECTIONS = 256
 MAX_REPLY = 16 * 1024 * 1024
 """Bytes of a reply, decompressed. An answer has a few thousand."""
 
@@ -40,8 +39,9 @@ def make_client(
             trust_env=False,
             http2=policy.http2,
             limits=httpx2.Limits(
-                max_connections=CONNECTIONS,
-                max_keepalive_connections=CONNECTIONS,
+                # The recorder limits what is in flight; waiting here would pass for latency.
+                max_connections=None,
+                max_keepalive_connections=None,
                 keepalive_expiry=policy.keepalive_s,
             ),
             proxy=policy.proxy,
