@@ -59,6 +59,7 @@ def spell_tables(
         tuple(
             (name, x.count, x.longest_s, x.mean_age_s, x.beyond_share)
             for name, x in ((name, r.overall.integrated) for name, r in results.items())
+            if x is not None
         ),
     )  # fmt: skip
     return [first, over]

@@ -14,9 +14,7 @@ from streamdecisionbench.scoring.costs.course import Course, course_of, course_o
 if TYPE_CHECKING:
     from streamdecisionbench.cost_file.rules import Costs
 
-__all__ = ["DEFAULT", "costs_for", "courses"]
-
-DEFAULT = "default"
+__all__ = ["costs_for", "courses"]
 
 
 def courses(
@@ -41,7 +39,7 @@ def courses(
 
 def costs_for(costs: str | None, subjects: Sequence[Subject]) -> Costs:
     """The cost file named, held to the suites it is used on; the shipped one otherwise."""
-    from streamdecisionbench.cost_file.read import default_costs
+    from streamdecisionbench.cost_file.read import DEFAULT, default_costs
     from streamdecisionbench.scoring.costs.suite_costs import read_costs
 
     if costs is None or costs == DEFAULT:

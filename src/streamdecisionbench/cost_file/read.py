@@ -24,9 +24,11 @@ from streamdecisionbench.cost_file.rules import (
 from streamdecisionbench.cost_file.toml_lines import line_of, toml_lines
 from streamdecisionbench.errors import InputError
 
-__all__ = ["SCHEMA", "Values", "Vocabulary", "default_costs", "read_cost_file"]
+__all__ = ["DEFAULT", "SCHEMA", "Values", "Vocabulary", "default_costs", "read_cost_file"]
 
 SCHEMA = "sdb-costs/1"
+DEFAULT = "default"
+"""In place of a file's name: the shipped costs."""
 ANY = "*"
 
 _TOP = ("schema", "title", "dated", "about", "default", "family")

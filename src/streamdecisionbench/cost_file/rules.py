@@ -14,11 +14,24 @@ its own weight, or `wrong`. With all of them 1 the cost per second is exactly 1 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["AGE_KINDS", "EQUAL", "Act", "AgePenalty", "Costs", "Pair", "Section"]
+__all__ = [
+    "AGE_KINDS",
+    "DECISION",
+    "EQUAL",
+    "Act",
+    "AgePenalty",
+    "Costs",
+    "Pair",
+    "Section",
+    "fields_of",
+]
 
+DECISION = "decision"
+"""The one field of a decision that has no fields of its own."""
 AGE_KINDS = ("linear", "threshold", "capped")
 
 
@@ -146,3 +159,26 @@ class Costs:
 
 EQUAL = Costs("equal")
 """Every second of any wrong decision costs 1: the plain score's own weights."""
+
+
+def fields_of(decision: str) -> dict[str, str]:
+    """What a decision of a log or a meter says, field by field, from its canonical text.
+
+    A JSON object has its own fields, values that are no text written as JSON. Any other decision is
+    one value of the field `decision`.
+
+    >>> fields_of('{"recorder":"pause","slide":3}'), fields_of("pause")
+    ({'recorder': 'pause', 'slide': '3'}, {'decision': 'pause'})
+    """
+    if decision[:1] != "{":
+        return {DECISION: decision}
+    try:
+        found = json.loads(decision)
+    except (ValueError, RecursionError):
+        return {DECISION: decision}
+    return {
+        name: value
+        if isinstance(value, str)
+        else json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        for name, value in found.items()
+    }

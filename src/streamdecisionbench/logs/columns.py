@@ -107,8 +107,9 @@ def text_column(column: pa.Array) -> pa.Array:
 
 def decision_ids(
     columns: list[pa.Array], cache: dict[str, str | None]
-) -> tuple[list[Ints], NDArray[np.bool_]]:
-    """Ids that are equal exactly where decisions are, −1 for null; and which ids are no decisions.
+) -> tuple[list[Ints], NDArray[np.bool_], pa.Array | list[str]]:
+    """Ids that are equal exactly where decisions are, −1 for null; which ids are no decisions; their
+    texts in canonical form.
 
     Every distinct spelling is read once; `cache` remembers those of earlier calls.
     """
@@ -120,6 +121,7 @@ def decision_ids(
     spellings = encoded.dictionary
     ids = np.asarray(pc.fill_null(encoded.indices, -1)).astype(np.int64)
     bad = np.zeros(len(spellings) + 1, dtype=bool)
+    texts: pa.Array | list[str] = spellings
     trimmed = pc.utf8_trim_whitespace(spellings)
     special = np.asarray(
         pc.or_(
@@ -139,10 +141,11 @@ def decision_ids(
             new_id[k] = names.setdefault(text if one is None else one, len(names))
             bad[new_id[k]] |= one is None
         ids = new_id[ids]
+        texts = list(names)
     if len(cache) > _REMEMBERED:
         cache.clear()
     sizes = np.cumsum([len(column) for column in columns])[:-1]
-    return np.split(ids, sizes), bad
+    return np.split(ids, sizes), bad, texts
 
 
 _REMEMBERED = 100_000

@@ -6,9 +6,12 @@ from typing import Any
 
 from streamdecisionbench.logs.log_score import LogScore
 from streamdecisionbench.scoring.classes import ALL_CLASSES
+from streamdecisionbench.scoring.score_json import COST_COLUMNS
 
 __all__ = ["csv_rows"]
 
+_SPELLS = ("mean_age_s", "beyond_share", "longest_s", "count", "wrong_share", "long_share")
+_CHANGES = ("changes", "never_right", "median_delay_s", "p95_delay_s")
 _LATENCY = ("answered", "mean", "p50", "p95", "p99")
 
 
@@ -20,6 +23,10 @@ def csv_rows(score: LogScore) -> list[list[Any]]:
         "interval_95_high", "untimed", "log_auc", *ALL_CLASSES, *(f"latency_{n}" for n in _LATENCY),
         "mean_interval_s", "references", "signature",
     ]  # fmt: skip
+    if score.settings.theta is not None:
+        heading += [*_SPELLS, *_CHANGES]
+    if score.settings.costs is not None:
+        heading += COST_COLUMNS
     rows: list[list[Any]] = [heading]
     for group in score.groups:
         low, high = group.interval_95 or (None, None)
@@ -31,4 +38,11 @@ def csv_rows(score: LogScore) -> list[list[Any]]:
                 score.references.text(), score.signature,
             ]
         )  # fmt: skip
+        if group.costs is not None:
+            found = group.costs
+            rows[-1] += [getattr(found.spells, name) for name in _SPELLS]
+            rows[-1] += [getattr(found.changes, name) for name in _CHANGES]
+            if found.cost is not None:
+                over = found.mean_cost
+                rows[-1] += [found.cost.total, None if over is None else over.total]
     return rows

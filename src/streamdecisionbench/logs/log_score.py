@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from streamdecisionbench._version import __version__
+from streamdecisionbench.logs.costs_json import costs_json, costs_used
 from streamdecisionbench.logs.log_sums import Key, LogSums, Settings
 from streamdecisionbench.logs.references import References
 from streamdecisionbench.logs.usable import REASONS, Unusable, printable
 from streamdecisionbench.scoring.classes import ALL_CLASSES
+from streamdecisionbench.scoring.costs.cost_sums import GroupCosts
 from streamdecisionbench.scoring.group_sums import Group, in_force_of
 from streamdecisionbench.scoring.poisson_bootstrap import interval_95
 from streamdecisionbench.scoring.timeline import Floats
@@ -82,6 +84,8 @@ class LogGroup:
     cost: float
     assumed_end: int
     marks: Mapping[str, int]
+    costs: GroupCosts | None = None
+    """Spells, changes, acts and costs, where they were asked for."""
 
     @property
     def name(self) -> str:
@@ -172,6 +176,7 @@ class LogScore:
             "references": {"kind": self.references.kind, "source": self.references.source},
             "rows": self.rows,
             "unusable": dict(sorted(self.unusable.counts.items())),
+            **costs_used(self.settings),
             "differences": [_difference_json(d) for d in self.differences],
             "notes": list(self.notes),
         }
@@ -181,7 +186,14 @@ def log_score(sums: LogSums, references: References, source: str) -> LogScore:
     """The score from the sums, wherever they were made."""
     settings = sums.settings
     keys = sorted(sums.groups, key=lambda key: [(v is not None, _sortable(v)) for v in key])
-    groups = tuple(_group(key, sums.groups[key], settings) for key in keys)
+    priced = settings.costs is not None
+    groups = tuple(
+        replace(
+            _group(key, sums.groups[key], settings),
+            costs=sums.charged[key].get(priced=priced) if key in sums.charged else None,
+        )
+        for key in keys
+    )
     return LogScore(
         groups=groups,
         signature=_signature(sums, references),
@@ -189,7 +201,10 @@ def log_score(sums: LogSums, references: References, source: str) -> LogScore:
         references=references,
         rows=sums.rows,
         unusable=sums.unusable,
-        notes=tuple(_notes(groups, references, sums.unusable)),
+        notes=(
+            *_notes(groups, references, sums.unusable),
+            *(sums.named.notes(settings.costs) if settings.costs else ()),
+        ),
         source=source,
     )
 
@@ -278,6 +293,8 @@ def _group_json(group: LogGroup) -> dict[str, Any]:
             "in_force": group.physical.in_force,
             "classes": group.physical.classes(),
         }
+    if group.costs is not None:
+        found |= costs_json(group.costs, several=group.streams > 1)
     if group.cost:
         found["cost"] = {"total": group.cost, "per_hour": group.cost / group.seconds * 3600}
     return found
@@ -310,6 +327,8 @@ def _signature(sums: LogSums, references: References) -> str:
         "interval": "recorded" if settings.interval is None else f"{settings.interval:g}",
         "bounds": f"{bounds.low:g}-{bounds.high:g}" if bounds else "none",
         "weighting": bounds.weighting if bounds else "none",
+        **({} if settings.theta is None else {"theta": f"{settings.theta:g}"}),
+        **({"costs": settings.costs.digest[:12] or settings.costs.name} if settings.costs else {}),
         "resamples": settings.resamples,
         "seed": settings.seed,
         "sdb": __version__,

@@ -13,12 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamdecisionbench.cost_file.rules import Costs
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.logs.columns import plain_array
+from streamdecisionbench.logs.named_costs import Named
 from streamdecisionbench.logs.stream_arrays import StreamArrays, stream_arrays
 from streamdecisionbench.logs.usable import Unusable
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import table_at
+from streamdecisionbench.scoring.costs.cost_sums import CostSums
+from streamdecisionbench.scoring.costs.stream_costs import (
+    StreamCosts,
+    joined_costs,
+    stream_costs,
+)
 from streamdecisionbench.scoring.group_sums import COUNTS, Group, StreamRows
 from streamdecisionbench.scoring.kernel import Tables, batches, joined, tables
 from streamdecisionbench.scoring.poisson_bootstrap import RESAMPLES, stream_keys
@@ -27,12 +35,14 @@ from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["DAY", "MOST_GROUPS", "Key", "LogSums", "Settings", "grouped"]
+__all__ = ["DAY", "FAMILY", "MOST_GROUPS", "Key", "LogSums", "Settings", "grouped"]
 
 Key = tuple[Any, ...]
 DAY = "day"
 """Groups streams by the day they began on (UTC), where no column has that name."""
 MOST_GROUPS = 2000
+FAMILY = "family"
+"""The column that picks a stream's section of a cost file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,14 @@ class Settings:
     bounds: Bounds | None = None
     seed: int = 0
     resamples: int = RESAMPLES
+    costs: Costs | None = None
+    theta: float | None = None
+    """Without it neither spells nor changes nor costs are measured."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Columns that are read beside the kernel's: a stream's family picks its costs."""
+        return (FAMILY,) if self.costs is not None else ()
 
 
 @dataclass
@@ -52,10 +70,14 @@ class LogSums:
 
     settings: Settings
     groups: dict[Key, Group] = field(default_factory=dict)
+    charged: dict[Key, CostSums] = field(default_factory=dict)
+    """Of the same groups: spells, changes, acts and costs, where they were asked for."""
     unusable: Unusable = field(default_factory=Unusable)
     rows: int = 0
     fingerprint: int = 0
     """A sum over streams, so that the same streams give the same whatever their order."""
+    named: Named = field(default_factory=Named)
+    """What of the cost file the log has."""
     _spellings: dict[str, str | None] = field(default_factory=dict, repr=False)
 
     def keys(self, schema: pa.Schema) -> list[str]:
@@ -73,12 +95,17 @@ class LogSums:
         keys = stream_keys(names, self.settings.seed)
         self.fingerprint = (self.fingerprint + _fingerprint(keys, found)) % (1 << 64)
         rows = _score(found, keys, self.settings)
+        charged = self._charge(found, first)
         answered = np.isfinite(found.L)
         for key, streams in grouped(first, self.settings.by):
             group = self.groups.get(key)
             if group is None:
                 group = self.groups[key] = Group()
                 self._check_groups()
+            if charged is not None:
+                part = charged if len(streams) == len(found.n) else charged.take(streams)
+                sums = self.charged.setdefault(key, CostSums())
+                sums.add(part, found.weight[streams], keys[streams], self.settings.resamples)
             if len(streams) == len(found.n):
                 group.add(rows, found.L[answered], self.settings.resamples)
             else:
@@ -92,9 +119,34 @@ class LogSums:
         for key, group in other.groups.items():
             self.groups.setdefault(key, Group()).merge(group)
             self._check_groups()
+        for key, charged in other.charged.items():
+            self.charged.setdefault(key, CostSums()).merge(charged)
         self.unusable.merge(other.unusable)
         self.rows += other.rows
         self.fingerprint = (self.fingerprint + other.fingerprint) % (1 << 64)
+        self.named.merge(other.named)
+
+    def _charge(self, found: StreamArrays, first: pa.Table) -> StreamCosts | None:
+        """Spells, changes, acts and costs, where they were asked for."""
+        settings = self.settings
+        if settings.theta is None:
+            return None
+        families = [""] * len(found.n)
+        if settings.costs is not None and FAMILY in first.schema.names:
+            families = [str(name) for name in plain_array(first.column(FAMILY)).to_pylist()]
+        values = self.named.values(found, families, settings.costs)
+        parts = [
+            stream_costs(
+                _flat(found, (streams, decisions)).worded(values),
+                families[streams],
+                costs=settings.costs,
+                theta=settings.theta,
+                interval=settings.interval,
+                bounds=settings.bounds,
+            )
+            for streams, decisions in _portions(found.n)
+        ]
+        return joined_costs(parts)
 
     def _check_groups(self) -> None:
         if len(self.groups) > MOST_GROUPS:
@@ -149,16 +201,8 @@ def _portions(n: Ints) -> list[tuple[slice, slice]]:
 def _score_batch(
     found: StreamArrays, portion: tuple[slice, slice], settings: Settings
 ) -> tuple[Tables, Floats | None]:
-    streams, decisions = portion
-    flat = Flat.of(
-        n=found.n[streams],
-        r=found.r[decisions],
-        L=found.L[decisions],
-        H=found.H[streams],
-        tick=found.tick[streams],
-        y=found.y[decisions],
-        p=found.p[decisions],
-    )
+    _, decisions = portion
+    flat = _flat(found, portion)
     scored = tables(flat, interval=settings.interval, bounds=settings.bounds, segments=False)
     if found.applied is None:
         return scored, None
@@ -167,6 +211,19 @@ def _score_batch(
     source = np.flatnonzero(applied < flat.H[flat.scenario])
     source = source[np.lexsort((source, applied[source], flat.scenario[source]))]
     return scored, table_at(flat, source, applied[source], segments=False)
+
+
+def _flat(found: StreamArrays, portion: tuple[slice, slice]) -> Flat:
+    streams, decisions = portion
+    return Flat.of(
+        n=found.n[streams],
+        r=found.r[decisions],
+        L=found.L[decisions],
+        H=found.H[streams],
+        tick=found.tick[streams],
+        y=found.y[decisions],
+        p=found.p[decisions],
+    )
 
 
 def _take(rows: StreamRows, streams: Ints) -> StreamRows:

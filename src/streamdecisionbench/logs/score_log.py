@@ -21,6 +21,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamdecisionbench.cost_file.read import DEFAULT, default_costs, read_cost_file
+from streamdecisionbench.cost_file.rules import Costs
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.logs.engines.engine import Engine, Told, untold
 from streamdecisionbench.logs.log_files import find_files
@@ -36,6 +38,7 @@ from streamdecisionbench.logs.schema import COLUMNS, check_columns, kind_of
 from streamdecisionbench.logs.stream_arrays import MARKS
 from streamdecisionbench.logs.usable import Allowed
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
+from streamdecisionbench.scoring.costs.measures import THETA_S, check_theta
 from streamdecisionbench.scoring.poisson_bootstrap import RESAMPLES
 
 if TYPE_CHECKING:
@@ -79,6 +82,8 @@ def score_log(
     engine: str | None = None,
     master: str | None = None,
     memory: str = "1GB",
+    costs: str | Path | Costs | None = None,
+    theta: float | None = None,
     told: Told = untold,
 ) -> LogScore:
     """Scores decisions that somebody recorded, in schema `sdb-decisions/1`.
@@ -86,7 +91,9 @@ def score_log(
     `table` is a path or several (files, folders, patterns), an Arrow table or reader, anything that
     streams Arrow (polars, pandas, DuckDB), or a Spark DataFrame. `sql` is a query over the table
     `source` that yields the schema's columns. `references` is a second table, another log or a
-    recording; `reference` a function of the state, or its name `python:module:function`.
+    recording; `reference` a function of the state, or its name `python:module:function`. `theta` also
+    measures wrong spells and changes, with θ in seconds; `costs`, a cost file or `default`, also what
+    they cost.
     """
     settings = Settings(
         by=(by,) if isinstance(by, str) else tuple(by),
@@ -94,6 +101,8 @@ def score_log(
         bounds=Bounds(*bounds) if bounds else None,
         seed=seed,
         resamples=resamples,
+        costs=_costs(costs),
+        theta=check_theta(THETA_S if theta is None and costs is not None else theta),
     )
     if interval is not None:
         check_interval(interval)
@@ -191,7 +200,11 @@ def score_opened(
     schema = opened.schema()
     check_by(schema, settings.by, opened.name)
     columns = [name for name in SCORED if name in schema.names]
-    columns += [name for name in settings.by if name in schema.names and name not in columns]
+    columns += [
+        name
+        for name in dict.fromkeys((*settings.by, *settings.measures))
+        if name in schema.names and name not in columns
+    ]
     sums = opened.reduce(columns, LogSums(settings))
     if sums.unusable.rows:
         sums.unusable.find_files(opened.file_of)
@@ -212,6 +225,12 @@ def score_opened(
             else f"check that {references.source} is about the same states",
         )
     return log_score(sums, references, opened.name)
+
+
+def _costs(costs: str | Path | Costs | None) -> Costs | None:
+    if costs is None or isinstance(costs, Costs):
+        return costs
+    return default_costs() if costs == DEFAULT else read_cost_file(costs)
 
 
 def check_by(schema: pa.Schema, by: Sequence[str], where: str) -> None:

@@ -49,6 +49,8 @@ class StreamArrays:
     applied: Floats | None
     """When each answer really took effect, infinite where it did not."""
     assumed_end: NDArray[np.bool_]
+    texts: pa.Array | list[str]
+    """The decision of each id, in canonical form."""
     marks: Mapping[str, NDArray[np.bool_]]
     """Streams that carry a mark every reader of their numbers must hear of, by mark."""
 
@@ -85,9 +87,12 @@ class _Rows:
     def _decisions(self, cache: dict[str, str | None]) -> tuple[Ints, Ints]:
         names = [name for name in ("decision", "reference") if self.has(name)]
         nothing = np.full(self.size, -1, dtype=np.int64)
+        self.texts: pa.Array | list[str] = []
         if not names:
             return nothing, nothing
-        ids, bad = decision_ids([text_column(self.column(name)) for name in names], cache)
+        ids, bad, self.texts = decision_ids(
+            [text_column(self.column(name)) for name in names], cache
+        )
         found = dict(zip(names, ids, strict=True))
         self._bad = {name: bad[one] & (one >= 0) for name, one in found.items()}
         return found.get("decision", nothing), found.get("reference", nothing)
@@ -210,6 +215,7 @@ def _arrays(rows: _Rows, kept: Ints) -> StreamArrays:
         cost=np.add.reduceat(np.where(np.isnan(cost), 0.0, cost), begins),
         applied=applied,
         assumed_end=assumed,
+        texts=rows.texts,
         marks={name: _marked(rows, name, kept[begins]) for name in MARKS},
     )
 

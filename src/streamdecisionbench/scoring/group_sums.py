@@ -17,13 +17,16 @@ from streamdecisionbench.scoring.latency_sums import LatencySums
 from streamdecisionbench.scoring.poisson_bootstrap import poisson_weights
 from streamdecisionbench.scoring.timeline import Floats
 
-__all__ = ["COUNTS", "Group", "StreamRows", "Sum", "in_force_of"]
+__all__ = ["COUNTS", "STREAMS_AT_ONCE", "Group", "StreamRows", "Sum", "in_force_of"]
 
 COUNTS = (
     "streams", "decisions", "judged", "seconds", "weighted_judged", "weighted_right", "cost",
     "assumed_end", "simulated", "virtual_clock",
 )  # fmt: skip
 """What is counted of every stream beside its classes."""
+
+STREAMS_AT_ONCE = 128
+"""Streams whose draws lie near the processor together."""
 
 _CLASS_COLUMNS = [TABLE.index(name) for name in ALL_CLASSES]
 _CORRECT = [ALL_CLASSES.index(name) for name in ("current_correct", "outdated_correct")]
@@ -129,8 +132,8 @@ class Group:
         names = [name for name in ("pace", "over") if name in found]
         columns = np.concatenate([found[name] for name in names], axis=1)
         total = np.zeros((resamples, columns.shape[1]))
-        for begin in range(0, len(keys), _STREAMS_AT_ONCE):
-            part = slice(begin, begin + _STREAMS_AT_ONCE)
+        for begin in range(0, len(keys), STREAMS_AT_ONCE):
+            part = slice(begin, begin + STREAMS_AT_ONCE)
             total += poisson_weights(keys[part], resamples).T @ columns[part]
         for name, values in zip(names, np.split(total, len(names), axis=1), strict=True):
             self._add(f"{name}_replicates", values)
@@ -140,10 +143,6 @@ class Group:
             self.sums[name].add(amount)
         else:
             self.sums[name] = Sum(np.array(amount, dtype=np.float64))
-
-
-_STREAMS_AT_ONCE = 128
-"""Streams whose draws lie near the processor together."""
 
 
 def in_force_of(seconds: Floats) -> Floats:

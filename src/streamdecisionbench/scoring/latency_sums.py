@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from streamdecisionbench.scoring.timeline import Floats
 
-__all__ = ["LatencySums"]
+__all__ = ["RELATIVE_ERROR", "LatencySums"]
 
 _KEPT = 10_000
 _PER_OCTAVE = 64
@@ -63,6 +63,15 @@ class LatencySums:
         at = np.searchsorted(np.cumsum(self.bins), ranks, side="right")
         middle = np.exp2(_LOWEST + (at + 0.5) / _PER_OCTAVE)
         return [float(v) for v in np.clip(middle, self.least, self.most)]
+
+    def values(self) -> tuple[Floats, NDArray[np.int64]]:
+        """What was added, and how often each: as it was, or the middles of bins."""
+        if self.bins is None:
+            kept = np.concatenate([*self.kept, np.zeros(0)])
+            return kept, np.ones(len(kept), dtype=np.int64)
+        at = np.flatnonzero(self.bins)
+        middle = np.exp2(_LOWEST + (at + 0.5) / _PER_OCTAVE)
+        return np.clip(middle, self.least, self.most), self.bins[at]
 
     def to_json(self) -> dict[str, float | int | None]:
         """Seconds, with how far the quantiles may be off."""

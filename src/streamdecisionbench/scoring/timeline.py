@@ -165,6 +165,8 @@ class Flat:
     """
 
     parts: Sequence[Timeline] = ()
+    values: Sequence[Mapping[str, str]] = ()
+    """What each decision id says, field by field; empty where only ids are known."""
 
     def __init__(self, parts: Sequence[Timeline]) -> None:
         self.parts = parts
@@ -174,6 +176,8 @@ class Flat:
         highest = np.maximum(reference, predicted)
         widths = np.maximum(np.maximum.reduceat(highest, np.cumsum(n) - n) + 1, 0)
         self.decisions = int(widths.sum())
+        values = [value for part in parts for value in part.values]
+        self.values = values if len(values) == self.decisions else ()
         self._set(
             n=n,
             r=np.concatenate([np.asarray(p.release, dtype=np.float64) for p in parts]),
@@ -197,6 +201,27 @@ class Flat:
         width = int(max(y.max(), p.max(), 0)) + 1
         flat.decisions = len(n) * width
         flat._set(n=n, r=r, L=L, H=H, tick=tick, y=y, p=p, offset=np.arange(len(n)) * width)
+        return flat
+
+    def worded(self, values: Sequence[Mapping[str, str]]) -> Flat:
+        """Streams from arrays with what each id says.
+
+        Ids are shared by all streams then, so that one that says much is read once. Trajectories allow
+        that: they compare decisions within a stream only.
+        """
+        flat = Flat.__new__(Flat)
+        width = self.decisions // self.count
+        flat.decisions, flat.values = width, values
+        flat._set(
+            n=self.n,
+            r=self.r,
+            L=self.L,
+            H=self.H,
+            tick=self.tick,
+            y=np.where(self.y < 0, self.y, self.y % width),
+            p=np.where(self.p < 0, self.p, self.p % width),
+            offset=np.zeros(self.count, dtype=np.int64),
+        )
         return flat
 
     def _set(

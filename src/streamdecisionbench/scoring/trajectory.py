@@ -137,7 +137,6 @@ class Sweep:
 def references_of(flat: Flat) -> References:
     """The reference segments of timelines."""
     starts, counts = flat.segments
-    values = [value for part in flat.parts for value in part.values]
     return References(
         scenario=flat.scenario[starts],
         decision=np.maximum(flat.y[starts], NOTHING),
@@ -147,7 +146,7 @@ def references_of(flat: Flat) -> References:
         horizon=flat.H,
         tick=flat.tick,
         step_segment=np.repeat(np.arange(len(starts)), counts),
-        values=values if len(values) == flat.decisions else (),
+        values=flat.values,
     )
 
 

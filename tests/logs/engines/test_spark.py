@@ -113,7 +113,7 @@ def document(score: Any) -> Any:
 
 
 OPTIONS: list[dict[str, Any]] = [
-    {"by": "model", "bounds": (0.5, 8.0)},
+    {"by": "model", "bounds": (0.5, 8.0), "costs": "default", "theta": 2.0},
     {"interval": 1.0},
     {"by": "model", "sql": SQL},
 ]

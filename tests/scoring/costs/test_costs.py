@@ -140,7 +140,7 @@ def _plain_penalty(age: AgePenalty | None) -> Callable[[float], float]:
     return total
 
 
-def _plainly(
+def plainly(
     walker: plain_costs.Walker, timeline: Timeline, section: Section
 ) -> Callable[[float], dict[str, float]]:
     act = section.acts[0]
@@ -204,7 +204,7 @@ def _close(found: dict[str, float], want: dict[str, float], tolerance: float) ->
 @given(recordings().map(worded), sections(), intervals)
 def test_a_recording_at_any_interval(timeline: Timeline, section: Section, interval: float) -> None:
     found = _at(trajectory_at(Flat([timeline]), interval), section)
-    want = _plainly(lambda x: plain_costs.walk(timeline, x), timeline, section)(interval)
+    want = plainly(lambda x: plain_costs.walk(timeline, x), timeline, section)(interval)
     _close(found, want, EXACT * 100)  # weights go up to 20
 
 
@@ -216,7 +216,7 @@ def test_a_pair_at_any_interval(
     fast, slow = map(worded, pair)
     found = _at(pair_trajectory([fast], [slow], rule, interval), section)
     walker = lambda x: plain_costs.walk_pair(fast, slow, rule, x)  # noqa: E731
-    _close(found, _plainly(walker, fast, section)(interval), EXACT * 100)
+    _close(found, plainly(walker, fast, section)(interval), EXACT * 100)
 
 
 @FEW
@@ -227,7 +227,7 @@ def test_a_recording_over_bounds(
     within = Bounds(*limits, weighting)
     flat = Flat([timeline])
     found = _over(sweep_of(flat, flat.tick / limits[1], flat.tick / limits[0]), section, within)
-    measure = _plainly(lambda x: plain_costs.walk(timeline, x), timeline, section)
+    measure = plainly(lambda x: plain_costs.walk(timeline, x), timeline, section)
     _close(found, _mean(measure, [timeline], section, within, nominal=False), INTEGRATED)
 
 
@@ -239,7 +239,7 @@ def test_a_pair_over_bounds(
     fast, slow = map(worded, pair)
     within = Bounds(*limits)
     found = _over(pair_sweep([fast], [slow], rule, within), section, within)
-    measure = _plainly(lambda x: plain_costs.walk_pair(fast, slow, rule, x), fast, section)
+    measure = plainly(lambda x: plain_costs.walk_pair(fast, slow, rule, x), fast, section)
     _close(found, _mean(measure, [fast, slow], section, within, nominal=True), INTEGRATED)
 
 

@@ -40,6 +40,21 @@ def score(
         tuple[float, float] | None,
         typer.Option(metavar="LOW HIGH", help="Also integrate over this range of intervals."),
     ] = None,
+    costs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also what being wrong costs: a cost file (TOML), or default. A column family"
+            " picks the section.",
+        ),
+    ] = None,
+    theta: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            help="Also wrong spells and changes; a spell longer than this is long (with --costs: 4).",
+        ),
+    ] = None,
     engine: EngineName = "duckdb",
     master: Master = None,
     allow_unusable: AllowUnusable = "0",
@@ -77,6 +92,8 @@ def score(
     asked: dict[str, Any] = {
         "interval": interval,
         "bounds": bounds,
+        "costs": costs,
+        "theta": theta,
         "references": references,
         "reference": reference,
         "sql": None if sql is None else read_text(sql),

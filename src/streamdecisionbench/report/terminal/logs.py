@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from streamdecisionbench.analysis.log_costs import log_cost_tables
 from streamdecisionbench.analysis.result_table import Cell, Table, count, number, percent, text
 from streamdecisionbench.logs.log_score import Change, Difference, LogScore
 from streamdecisionbench.scoring.classes import ALL_CLASSES, CLASSES
@@ -38,7 +39,7 @@ def log_tables(score: LogScore) -> list[Table]:
         for row, group in zip(rows, score.groups, strict=True):
             row.append(group.judged_share)
     shown = [name for name in ALL_CLASSES if not known or name in CLASSES]
-    return [
+    tables = [
         Table(f"In-force accuracy, {pace} (%)", tuple(heads), tuple(map(tuple, rows))),
         Table(
             "Where the time went (%), and how long answers took",
@@ -59,6 +60,7 @@ def log_tables(score: LogScore) -> list[Table]:
             ),
         ),
     ]
+    return tables + log_cost_tables(score)
 
 
 _SHORT = {

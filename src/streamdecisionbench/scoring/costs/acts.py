@@ -17,22 +17,25 @@ A call without any doing is `missed`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.cost_file.rules import Act
+from streamdecisionbench.cost_file.rules import Act, Section
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.costs.stretches import Stretches
 from streamdecisionbench.scoring.timeline import Floats, Ints
 from streamdecisionbench.scoring.trajectory import NOTHING, References, Trajectory
 
-__all__ = ["ActCounts", "Calls", "acts_of", "calls_of", "instances"]
+__all__ = ["ActCounts", "Calls", "Instances", "act_slots", "acts_of", "calls_of", "instances"]
 
 EARLY, IN_TIME, LATE, WRONG = range(4)
 """How a doing stands to its call."""
+
+_MOST_INSTANCES = 1 << 32
+"""Of one scenario; far more than decisions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,35 @@ class ActCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Instances:
+    """Which act a decision does in a scenario, as numbers that belong to one scenario each."""
+
+    values: Sequence[Mapping[str, str]]
+    acts: Sequence[Act]
+    """Every act once."""
+    act_of: Ints
+    """Which of them each scenario may do, `NOTHING` if none."""
+    found: dict[tuple[int, tuple[str | None, ...]], int]
+    """Numbers given so far, by act and which of it."""
+
+    def of(self, scenario: Ints, decision: Ints) -> Ints:
+        """The instance each decision does in its scenario; nothing decided does none."""
+        act = self.act_of[scenario]
+        width = len(self.values) + 1
+        keys, where = np.unique(act * width + decision, return_inverse=True)
+        numbers = np.full(len(keys), NOTHING, dtype=np.int64)
+        for k, key in enumerate(keys.tolist()):
+            which, value = divmod(key, width)
+            if which < 0 or value == width - 1:
+                continue  # no act here, or no decision: −1 borrowed from the act before
+            instance = self.acts[which].instance(self.values[value])
+            if instance is not None:
+                numbers[k] = self.found.setdefault((which, instance), len(self.found))
+        number = numbers[where]
+        return np.where(number == NOTHING, NOTHING, number + scenario * _MOST_INSTANCES)
+
+
+@dataclass(frozen=True, slots=True)
 class Calls:
     """Stretches of the reference that ask for an act, in time order."""
 
@@ -76,43 +108,44 @@ class Calls:
         if not len(self.begin):
             return np.full(len(segment), NOTHING, dtype=np.int64)
         width = len(self.of_segment) + 1
-        keys = self.instance * width + self.first_segment
+        names, rank = np.unique(self.instance, return_inverse=True)
+        keys = rank * width + self.first_segment
         order = np.argsort(keys, kind="stable")
-        found = np.searchsorted(keys[order], instance * width + segment, side="right")
+        sought = np.searchsorted(names, instance) * width + segment
+        found = np.searchsorted(keys[order], sought, side="right")
         inside = found < len(order)
         call = order[np.where(inside, found, 0)]
         return np.where(inside & (self.instance[call] == instance), call, NOTHING)
 
 
-def instances(refs: References, acts: Sequence[Act | None]) -> Ints:
-    """Which act every decision id does, `NOTHING` if none; `acts` are by scenario.
+def act_slots(sections: Sequence[Section]) -> list[list[Act | None]]:
+    """The first act of every scenario's section, then the second ones, and so on."""
+    longest = max((len(s.acts) for s in sections), default=0)
+    return [[s.acts[k] if k < len(s.acts) else None for s in sections] for k in range(longest)]
 
-    Ids of acts, like those of decisions, belong to one scenario.
-    """
+
+def instances(refs: References, acts: Sequence[Act | None]) -> Instances:
+    """Which act every decision does; `acts` are by scenario."""
     if not refs.values:
         raise InputError(
             "acts need decisions that say their fields",
             fix="give recordings of a suite, or a cost file without acts",
         )
-    # Ids ascend with scenarios, and those below a scenario's own reference ids are of earlier ones.
-    known = refs.decision != NOTHING
-    lowest = np.full(refs.count, len(refs.values), dtype=np.int64)
-    np.minimum.at(lowest, refs.scenario[known], refs.decision[known])
-    lowest = np.minimum.accumulate(lowest[::-1])[::-1]
-    owner = np.searchsorted(lowest, np.arange(len(refs.values)), side="right") - 1
-    found: dict[tuple[int, tuple[str | None, ...]], int] = {}
-    out = np.full(len(refs.values), NOTHING, dtype=np.int64)
-    for k, value in enumerate(refs.values):
-        act = acts[max(int(owner[k]), 0)]
-        which = act.instance(value) if act is not None else None
-        if which is not None:
-            out[k] = found.setdefault((int(owner[k]), which), len(found))
-    return out
+    place: dict[int, int] = {}
+    distinct: list[Act] = []
+    act_of = np.full(len(acts), NOTHING, dtype=np.int64)
+    for k, act in enumerate(acts):
+        if act is not None:
+            if id(act) not in place:
+                place[id(act)] = len(distinct)
+                distinct.append(act)
+            act_of[k] = place[id(act)]
+    return Instances(refs.values, distinct, act_of, {})
 
 
-def calls_of(refs: References, instance: Ints) -> Calls:
+def calls_of(refs: References, instance: Instances) -> Calls:
     """The calls of the reference."""
-    asked = shown(instance, refs.decision)
+    asked = instance.of(refs.scenario, refs.decision)
     follows = np.append(False, refs.scenario[1:] == refs.scenario[:-1])
     first = (asked != NOTHING) & ~(follows & (asked == np.append(NOTHING, asked[:-1])))
     starts = np.flatnonzero(first)
@@ -126,20 +159,15 @@ def calls_of(refs: References, instance: Ints) -> Calls:
     )
 
 
-def shown(instance: Ints, decision: Ints) -> Ints:
-    """Which act each of some decisions does; nothing decided does none."""
-    return np.where(decision == NOTHING, NOTHING, instance[decision])
-
-
 def acts_of(
-    path: Trajectory, cut: Stretches, instance: Ints, acts: Sequence[Act | None]
+    path: Trajectory, cut: Stretches, instance: Instances, acts: Sequence[Act | None]
 ) -> ActCounts:
     """The calls and doings of one act per scenario along a trajectory."""
     refs = path.references
     calls = calls_of(refs, instance)
     pieces, begins = np.unique(cut.piece, return_index=True)
-    key = shown(instance, path.decision[pieces])
     owner = path.scenario[pieces]
+    key = instance.of(owner, path.decision[pieces])
     follows = np.append(False, owner[1:] == owner[:-1])
     changed = np.flatnonzero(key != np.where(follows, np.append(NOTHING, key[:-1]), NOTHING))
     # A doing stands until the act shown changes again, or the end.

@@ -90,12 +90,18 @@ class MeanDelays:
     """Mean wait after a change in seconds at the interval, at most until the next change."""
 
 
-def survival(time: Floats, seen: NDArray[np.bool_]) -> Survival:
-    """The Kaplan–Meier estimate from delays and whether each was seen to end."""
+def survival(time: Floats, seen: NDArray[np.bool_], count: Ints | None = None) -> Survival:
+    """The Kaplan–Meier estimate from delays and whether each was seen to end.
+
+    `count` says how many changes each of them stands for, where that is not one.
+    """
+    number = np.ones(len(time), dtype=np.int64) if count is None else count
     order = np.argsort(time, kind="stable")
-    time, seen = time[order], seen[order]
-    moments, ends = np.unique(time[seen], return_counts=True)
-    waiting = len(time) - np.searchsorted(time, moments, side="left")
+    time, seen, number = time[order], seen[order], number[order]
+    moments, which = np.unique(time[seen], return_inverse=True)
+    ends = np.bincount(which, weights=number[seen], minlength=len(moments))
+    before = np.append(0, np.cumsum(number))
+    waiting = before[-1] - before[np.searchsorted(time, moments, side="left")]
     share: Floats = np.cumprod(1.0 - ends / waiting).astype(np.float64)
     return Survival(moments, share)
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamdecisionbench.cost_file.rules import Act, Costs
-from streamdecisionbench.scoring.costs.acts import ActCounts, acts_of, instances
+from streamdecisionbench.cost_file.rules import Costs
+from streamdecisionbench.scoring.costs.acts import ActCounts, act_slots, acts_of, instances
 from streamdecisionbench.scoring.costs.cost_rate import (
     age_rate,
     contributions,
@@ -101,7 +101,7 @@ class ActMeasures:
     twice: int
     cost: float
     """In seconds of an ordinary wrong decision."""
-    integrated: ActMeans
+    integrated: ActMeans | None
 
 
 def charge(course: Course, costs: Costs) -> CostScore:
@@ -119,7 +119,7 @@ def charge(course: Course, costs: Costs) -> CostScore:
         mean_age_rate(course.moving_spells, sections, bounds),
         np.zeros(len(sections)),
     ]
-    for acts in _slots(costs, course.families):
+    for acts in act_slots(sections):
         instance = instances(course.path.references, acts)
         at = acts_of(course.path, course.cut, instance, acts)
         mean = mean_acts(course.sweep, instance, acts, bounds)
@@ -143,7 +143,7 @@ def charge(course: Course, costs: Costs) -> CostScore:
 def act_measures(course: Course, costs: Costs) -> Mapping[str, ByLevel[ActMeasures]]:
     """Every declared act by name, and `ALL_ACTS` together; only acts some scenario may call for."""
     found: dict[str, list[tuple[ActCounts, ActCounts, Floats]]] = {}
-    for acts in _slots(costs, course.families):
+    for acts in act_slots([costs.section(family) for family in course.families]):
         instance = instances(course.path.references, acts)
         at = acts_of(course.path, course.cut, instance, acts)
         mean = mean_acts(course.sweep, instance, acts, course.bounds).counts
@@ -175,13 +175,6 @@ def act_measures(course: Course, costs: Costs) -> Mapping[str, ByLevel[ActMeasur
         return by_level(course, measure)
 
     return {name: of(parts) for name, parts in found.items()}
-
-
-def _slots(costs: Costs, families: Sequence[str]) -> list[list[Act | None]]:
-    """The first act of every scenario's family, then the second ones, and so on."""
-    lists = [costs.section(family).acts for family in families]
-    longest = max((len(acts) for acts in lists), default=0)
-    return [[acts[k] if k < len(acts) else None for acts in lists] for k in range(longest)]
 
 
 def _only(counts: ActCounts, keep: Floats) -> ActCounts:

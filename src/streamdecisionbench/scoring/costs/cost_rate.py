@@ -96,11 +96,13 @@ def mean_wrong_rate(
 
 def age_rate(found: Spells, sections: Sequence[Section]) -> Floats:
     """(1/T) Σ Φ(ℓ) per scenario, in seconds at the interval."""
-    total = np.zeros(len(found.observed))
-    for k, penalty in enumerate(s.age for s in sections):
-        if penalty is not None:
-            total[k] = float(_penalty(penalty, found.length[found.scenario == k]).sum())
-    return _per(total, found.observed)
+    amount = np.zeros(len(found.length))
+    penalties = [s.age for s in sections]
+    for penalty in dict.fromkeys(p for p in penalties if p is not None):
+        mine = np.array([p == penalty for p in penalties])[found.scenario]
+        amount[mine] = _penalty(penalty, found.length[mine])
+    total = np.bincount(found.scenario, weights=amount, minlength=len(found.observed))
+    return _per(total.astype(np.float64), found.observed)
 
 
 def mean_age_rate(found: MovingSpells, sections: Sequence[Section], bounds: Bounds) -> Floats:
@@ -140,16 +142,17 @@ def _costs(refs: References, segment: Ints, decision: Ints, sections: Sequence[S
             "costs of fields and values need decisions that say their fields",
             fix="give recordings of a suite, or a cost file without fields and pairs",
         )
-    reference = refs.decision[segment]
+    # Streams of one log share their decisions, so a pair is looked up once per section.
+    place: dict[int, int] = {}
+    number = np.array([place.setdefault(id(s), len(place)) for s in sections])[scenario]
     width = len(refs.values) + 1
-    keys, where = np.unique(reference * width + decision + 1, return_inverse=True)
-    first = np.zeros(len(keys), dtype=np.int64)
-    first[where] = np.arange(len(where))
-    owner = scenario[first]
+    pair = refs.decision[segment] * width + decision + 1
+    _, first, where = np.unique(
+        number * width * width + pair, return_index=True, return_inverse=True
+    )
     found = [
-        sections[s].cost(refs.values[key // width], refs.values[d - 1] if d else None)
-        for s, key in zip(owner.tolist(), keys.tolist(), strict=True)
-        for d in (key % width,)
+        sections[s].cost(refs.values[p // width], refs.values[p % width - 1] if p % width else None)
+        for s, p in zip(scenario[first].tolist(), pair[first].tolist(), strict=True)
     ]
     return np.array(found, dtype=np.float64)[where]
 

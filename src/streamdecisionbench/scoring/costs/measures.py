@@ -18,6 +18,7 @@ from streamdecisionbench.scoring.costs.edits import Edits, edits_of, mean_edits
 from streamdecisionbench.scoring.timeline import Floats, Ints
 
 __all__ = [
+    "THETA_S",
     "ChangeMeans",
     "ChangeMeasures",
     "EditMeans",
@@ -25,8 +26,13 @@ __all__ = [
     "SpellMeans",
     "SpellMeasures",
     "change_measures",
+    "check_theta",
     "spell_measures",
 ]
+
+
+THETA_S = 4.0
+"""Seconds from which a wrong spell counts as long, where nobody says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,8 @@ class SpellMeasures:
     """Of that, the time in spells longer than θ."""
     mean_length_s: float
     """Σ ℓ / count."""
-    integrated: SpellMeans
+    integrated: SpellMeans | None
+    """None where nothing was integrated."""
 
     @property
     def short_share(self) -> float:
@@ -82,7 +89,7 @@ class EditMeasures:
     needed: int
     useless: int
     reversed_in_a_tick: int
-    integrated: EditMeans
+    integrated: EditMeans | None
 
     @property
     def edit_overhead(self) -> float | None:
@@ -115,7 +122,7 @@ class ChangeMeasures:
     p95_delay_s: float | None
     waited_s: float | None
     """Mean wait, at most until the next change."""
-    integrated: ChangeMeans
+    integrated: ChangeMeans | None
     decision_changes: EditMeasures
     """Changes of the decision in force, which answer them or do not."""
 
@@ -124,10 +131,16 @@ class ChangeMeasures:
         return self.never_right / self.changes if self.changes else None
 
 
+def check_theta(theta: float | None) -> float | None:
+    """Refuses what is no number of seconds."""
+    if theta is not None and not (theta >= 0 and np.isfinite(theta)):
+        raise InputError(f"theta {theta:g} is not a number of seconds", fix="for example --theta 4")
+    return theta
+
+
 def spell_measures(course: Course, theta: float) -> ByLevel[SpellMeasures]:
     """Wrong spells, with θ in seconds of the re-paced timeline."""
-    if not (theta >= 0 and np.isfinite(theta)):
-        raise InputError(f"theta {theta:g} is not a number of seconds", fix="for example --theta 4")
+    check_theta(theta)
     at, over, bounds = course.spells, course.moving_spells, course.bounds
     age, beyond, longest, count = at.mean_age, at.beyond_share(theta), at.longest, at.count
     wrong = np.divide(at.wrong, at.observed, out=np.zeros_like(at.wrong), where=at.observed > 0)

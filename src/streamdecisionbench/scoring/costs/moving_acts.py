@@ -23,10 +23,10 @@ from streamdecisionbench.scoring.costs.acts import (
     WRONG,
     ActCounts,
     Calls,
+    Instances,
     calls_of,
     candidates,
     limits,
-    shown,
 )
 from streamdecisionbench.scoring.costs.edits import MovingChanges, at_most, moving_changes
 from streamdecisionbench.scoring.costs.neighbours import EDGE, neighbours
@@ -62,7 +62,9 @@ class _Doings:
         return _Doings(*(getattr(self, name)[keep] for name in _Doings.__dataclass_fields__))
 
 
-def mean_acts(sweep: Sweep, instance: Ints, acts: Sequence[Act | None], bounds: Bounds) -> MeanActs:
+def mean_acts(
+    sweep: Sweep, instance: Instances, acts: Sequence[Act | None], bounds: Bounds
+) -> MeanActs:
     """The calls and doings of one act per scenario along a sweep."""
     refs = sweep.references
     calls = calls_of(refs, instance)
@@ -105,9 +107,9 @@ def mean_acts(sweep: Sweep, instance: Ints, acts: Sequence[Act | None], bounds: 
     return MeanActs(sums("one"), sums("scale"))
 
 
-def _doings(sweep: Sweep, calls: Calls, instance: Ints, acts: Sequence[Act | None]) -> _Doings:
+def _doings(sweep: Sweep, calls: Calls, instance: Instances, acts: Sequence[Act | None]) -> _Doings:
     refs = sweep.references
-    found = moving_changes(sweep, shown(instance, sweep.decision))
+    found = moving_changes(sweep, instance.of(sweep.scenario, sweep.decision))
     # How long what a doing did stands: until the act shown changes again, or the end.
     pairs = neighbours(found.scenario, found.low, found.high, sweep.lowest, sweep.highest)
     stay = np.flatnonzero(pairs.before != EDGE)
