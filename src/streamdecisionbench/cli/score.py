@@ -77,7 +77,6 @@ def score(
         COST_COLUMNS,
         CSV_COLUMNS,
         csv_rows,
-        scores_to_json,
     )
 
     if by not in ("family", "scenario"):
@@ -104,7 +103,9 @@ def score(
         for recording, suite in loaded
     ]
     if as_json:
-        document = scores_to_json(scores, with_curves=curves)
+        from streamdecisionbench.analysis.score_intervals import sure_scores_to_json
+
+        document = sure_scores_to_json(scores, with_curves=curves)
         if mistakes:
             for entry, (recording, suite) in zip(document["recordings"], loaded, strict=True):
                 entry["mistakes"] = [asdict(m) for m in find_mistakes(recording, suite)]

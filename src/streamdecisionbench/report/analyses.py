@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from streamdecisionbench.analysis.baselines import Baselines, baselines
-from streamdecisionbench.analysis.bootstrap import Sampling, bootstrap
+from streamdecisionbench.analysis.bootstrap import Sampling, bootstrap, over_scenarios
 from streamdecisionbench.analysis.choose import Choice, Terms
 from streamdecisionbench.analysis.network import (
     NO_TEXT,
@@ -204,8 +204,9 @@ def _ranges(
     estimates = bootstrap(alike[0].score.parts, np.stack(columns, axis=1), sampling)
     found = {e.name: (x.low, x.high) for e, x in zip(alike, estimates, strict=True)}
     method = (
-        f"{100 * sampling.level:g} % bootstrap intervals: blocks of {sampling.block} consecutive steps"
-        f" within scenarios, {sampling.resamples} resamples, seed {sampling.seed}"
+        f"{100 * sampling.level:g} % bootstrap intervals:"
+        f" {'scenarios within families, then ' if over_scenarios(alike[0].score.parts) else ''}"
+        f"blocks of {sampling.block} consecutive steps within scenarios, {sampling.resamples} resamples, seed {sampling.seed}"
     )
     return found, method
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.analysis.numbers import percent
+from streamdecisionbench.analysis.score_intervals import sure_scores_to_json
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import spelled
 from streamdecisionbench.recording.prices import read_prices
@@ -29,7 +30,6 @@ from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.pairs.compose import PairScore
 from streamdecisionbench.scoring.pairs.pair_json import pairs_to_json
 from streamdecisionbench.scoring.score import score
-from streamdecisionbench.scoring.score_json import scores_to_json
 from streamdecisionbench.suite.scenario import Suite
 
 __all__ = ["Report", "make_figures", "make_material", "make_tables", "view_of", "write_report"]
@@ -83,7 +83,7 @@ def write_report(
         for name, content in render(figure, formats).items():
             files[f"figures/{figure.name}.{name}"] = content
         files[f"figures/{figure.name}.csv"] = figure_csv(figure).encode()
-    files["scores.json"] = _json(scores_to_json(material.scores))
+    files["scores.json"] = _json(sure_scores_to_json(material.scores))
     if findings.pairs:
         files["compose.json"] = _json(pairs_to_json(findings.pairs))
     files["report.md"] = markdown(material, findings, tables, figures, formats).encode()

@@ -8,12 +8,11 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamdecisionbench.analysis.bootstrap import Sampling, bootstrap
+from streamdecisionbench.analysis.bootstrap import over_scenarios
 from streamdecisionbench.analysis.numbers import fixed, percent
-from streamdecisionbench.analysis.steps import shares_by_step_over
+from streamdecisionbench.analysis.score_intervals import score_intervals
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.score import Level, Score, Shares
-from streamdecisionbench.scoring.timeline import Flat
 from streamdecisionbench.suite.scenario import FAMILIES
 
 __all__ = ["class_bar", "ranking", "screen", "shared_signatures"]
@@ -67,10 +66,11 @@ def ranking(scores: Sequence[Score]) -> RenderableType:
             percent(over.judgment + over.compound),
             fixed(score.latency.p50 if score.latency else None, 2),
         )
+    drawn = "scenarios, then blocks of steps" if over_scenarios(first.parts) else "blocks of steps"
     notes: list[RenderableType] = [
         Text(
             f"* integrated over {first.bounds.text()}; stale with no decision, judgm. with"
-            " compound. 95 %: bootstrap over blocks of steps.",
+            f" compound. 95 %: bootstrap over {drawn}.",
             style="dim",
         )
     ]
@@ -95,8 +95,7 @@ def shared_signatures(named: Sequence[tuple[str, str]]) -> list[str]:
 
 def _interval(score: Score) -> str:
     """The 95 % bootstrap interval of the integrated score."""
-    column = shares_by_step_over(Flat(score.parts), score.bounds)[:, None]
-    found = bootstrap(score.parts, column, Sampling())[0]
+    found = score_intervals(score).metrics["log_auc"]
     return f"{percent(found.low)}–{percent(found.high)}"
 
 
