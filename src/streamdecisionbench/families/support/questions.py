@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from streamdecisionbench.suite.authoring import QuestionDraft
 from streamdecisionbench.suite.scenario import DecisionSpec
 
-__all__ = ["INTERCOM_QUESTIONS", "INTERCOM_SPEC", "PAYMENT_QUESTIONS", "PAYMENT_SPEC"]
+__all__ = ["INTERCOM_SPEC", "PAYMENT_SPEC", "intercom_questions", "payment_questions"]
 
-PAYMENT_QUESTIONS: dict[str, QuestionDraft] = {
+
+def payment_questions(cards: Iterable[str]) -> dict[str, QuestionDraft]:
+    """The payment call's questions for a customer with these cards."""
+    return _with(_PAYMENT, instrument={card: f"the {card} card" for card in cards})
+
+
+def intercom_questions(
+    parcels: Mapping[str, str], devices: Mapping[str, str]
+) -> dict[str, QuestionDraft]:
+    """The intercom call's questions about these parcels and devices, each with its description."""
+    return _with(_INTERCOM, delivery_target=parcels, repair_target=devices)
+
+
+def _with(
+    drafts: Mapping[str, QuestionDraft], **more: Mapping[str, str]
+) -> dict[str, QuestionDraft]:
+    """The questions with options of their own put first."""
+    return {
+        name: QuestionDraft(draft.instructions, {**more.get(name, {}), **draft.options})
+        for name, draft in drafts.items()
+    }
+
+
+_PAYMENT: dict[str, QuestionDraft] = {
     "route": QuestionDraft(
         "Which workflow does the panel show now? Telephony status first, then the subject from final"
         " customer speech (A04, A05).",
@@ -41,8 +66,6 @@ PAYMENT_QUESTIONS: dict[str, QuestionDraft] = {
     "instrument": QuestionDraft(
         "In the payment route, which card is the payment made with (A12)? none in other routes.",
         {
-            "household": "the household card",
-            "company": "the company card",
             "unknown": "no card chosen so far",
             "none": "no card on the panel",
         },
@@ -87,7 +110,7 @@ PAYMENT_SPEC = DecisionSpec(
     },
 )
 
-INTERCOM_QUESTIONS: dict[str, QuestionDraft] = {
+_INTERCOM: dict[str, QuestionDraft] = {
     "route": QuestionDraft(
         "Which card is in front of the agent? Call status first, then the customer's current work"
         " (B05, B06).",
@@ -112,8 +135,6 @@ INTERCOM_QUESTIONS: dict[str, QuestionDraft] = {
     "delivery_target": QuestionDraft(
         "In the routes delivery and cancel, which parcel is meant (B05, B07)? Otherwise none.",
         {
-            "doorplate": "the parcel with the engraved door plate",
-            "keypad": "the parcel with the spare keypad",
             "none": "no parcel on the card",
         },
     ),
@@ -140,8 +161,6 @@ INTERCOM_QUESTIONS: dict[str, QuestionDraft] = {
     "repair_target": QuestionDraft(
         "In the route repair, which device is meant (B05, B07)? Otherwise none.",
         {
-            "gate_unit": "the speaker unit at the gate",
-            "hall_screen": "the indoor screen in the hall",
             "none": "no device on the card",
         },
     ),

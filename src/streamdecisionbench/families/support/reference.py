@@ -8,6 +8,7 @@ B… for the intercom call.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any, NamedTuple
 
 __all__ = ["intercom_reference", "payment_reference", "reference"]
@@ -19,7 +20,6 @@ _SUBJECTS = {
     "subject_connection": "connection",
     "subject_router": "router",
 }
-_CARDS = {"card_household": "household", "card_company": "company"}
 _DIGIT_WORDS = frozenset(
     {"zero", "oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}
 )
@@ -149,8 +149,9 @@ def _consented(state: _State) -> bool:
 def _card(state: _State) -> str:
     """A12: choices from the tick the payment left draft no longer count."""
     left = state["payment"]["left_draft_at"]
-    said = _said(state, "customer", *_CARDS)
-    chosen = [_CARDS[s.purpose] for s in said if left is None or s.at < left]
+    cards = [p for p in state["policy"]["phrases"] if p.startswith("card_")]
+    said = _said(state, "customer", *cards)
+    chosen = [s.purpose.removeprefix("card_") for s in said if left is None or s.at < left]
     return chosen[-1] if chosen else "unknown"
 
 
@@ -215,7 +216,7 @@ def _work(state: _State) -> _Work:
     return work
 
 
-def _requests(state: _State, words: list[str]) -> list[tuple[int, str, str]]:
+def _requests(state: _State, words: tuple[str, ...]) -> list[tuple[int, str, str]]:
     return [
         (place, kind, item)
         for kind, items in state["policy"]["requests"].items()
@@ -225,7 +226,7 @@ def _requests(state: _State, words: list[str]) -> list[tuple[int, str, str]]:
     ]
 
 
-def _corrections(state: _State, words: list[str]) -> list[tuple[int, str, str]]:
+def _corrections(state: _State, words: tuple[str, ...]) -> list[tuple[int, str, str]]:
     """A correction has no kind of its own."""
     return [
         (place, "", item)
@@ -316,18 +317,19 @@ def _permitted(state: _State, permission: str) -> bool:
     return standing
 
 
-def _customer_finals(state: _State) -> list[list[str]]:
+def _customer_finals(state: _State) -> list[tuple[str, ...]]:
     """B02 and B04: the words of each, in order."""
     finals = [u for u in state["transcript"] if u["final"] and u["speaker"] == "customer"]
     return [_words(u["text"]) for u in sorted(finals, key=lambda u: int(u["at"]))]
 
 
-def _places(words: list[str], wording: str) -> list[int]:
+def _places(words: tuple[str, ...], wording: str) -> list[int]:
     """A03 and B03: where the wording's words stand side by side."""
     wanted = _words(wording)
     return [i for i in range(len(words)) if words[i : i + len(wanted)] == wanted]
 
 
-def _words(text: str) -> list[str]:
+@cache
+def _words(text: str) -> tuple[str, ...]:
     """Words without punctuation; an apostrophe belongs to a word only inside it."""
-    return re.findall(r"[a-z0-9]+(?:'[a-z0-9]+)*", text.lower())
+    return tuple(re.findall(r"[a-z0-9]+(?:'[a-z0-9]+)*", text.lower()))

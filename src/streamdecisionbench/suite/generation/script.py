@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from streamdecisionbench.suite.authoring import Change, Event
 from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.parameters import NOISE_TOLERANCE
 
 __all__ = ["Script", "SessionFull"]
 
@@ -42,6 +43,16 @@ class Script:
     def noise(self) -> float:
         """Share of ticks so far with at least one event that changes nothing."""
         return len(self._noisy) / (self.now + 1)
+
+    @property
+    def has_room_for_traps(self) -> bool:
+        """Whether one more noisy tick leaves the session as quiet as it is wanted."""
+        return len(self._noisy) < (self._noise + NOISE_TOLERANCE / 2) * self.steps
+
+    @property
+    def behind(self) -> bool:
+        """Whether changes come more slowly than they are wanted."""
+        return len(self.changes()) < self._wanted * (self.now + 1) / self.steps
 
     def emit(self, event: Event) -> None:
         """Something happens now."""

@@ -7,7 +7,16 @@ from typing import Any
 from streamdecisionbench.families.support.rules import INTERCOM_POLICY, INTERCOM_RULES
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["INITIAL"]
+__all__ = ["DEVICES", "INITIAL", "PARCELS"]
+
+PARCELS = {
+    "doorplate": "the parcel with the engraved door plate",
+    "keypad": "the parcel with the spare keypad",
+}
+DEVICES = {
+    "gate_unit": "the speaker unit at the gate",
+    "hall_screen": "the indoor screen in the hall",
+}
 
 
 def _device(place: str, self_fit: bool) -> dict[str, Any]:

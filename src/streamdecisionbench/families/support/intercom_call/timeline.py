@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from streamdecisionbench.families.support.events import feed, log, phone, put, say
-from streamdecisionbench.families.support.intercom_call.setting import INITIAL
-from streamdecisionbench.families.support.questions import INTERCOM_QUESTIONS, INTERCOM_SPEC
+from streamdecisionbench.families.support.intercom_call.setting import DEVICES, INITIAL, PARCELS
+from streamdecisionbench.families.support.questions import INTERCOM_SPEC, intercom_questions
 from streamdecisionbench.families.support.reference import reference
 from streamdecisionbench.families.support.state import projector
 from streamdecisionbench.suite.authoring import Change, Draft, Event
@@ -114,7 +114,7 @@ DRAFT = Draft(
     scenario_id="support_b",
     task_family="support_call_assist",
     title="Intercom delivery, cancellation and repair guidance",
-    questions=INTERCOM_QUESTIONS,
+    questions=intercom_questions(PARCELS, DEVICES),
     decision_spec=INTERCOM_SPEC,
     events=EVENTS,
     changes=CHANGES,

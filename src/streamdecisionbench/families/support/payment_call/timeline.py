@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamdecisionbench.families.support.events import log, phone, put, say
 from streamdecisionbench.families.support.payment_call.setting import INITIAL
-from streamdecisionbench.families.support.questions import PAYMENT_QUESTIONS, PAYMENT_SPEC
+from streamdecisionbench.families.support.questions import PAYMENT_SPEC, payment_questions
 from streamdecisionbench.families.support.reference import reference
 from streamdecisionbench.families.support.state import projector
 from streamdecisionbench.suite.authoring import Change, Draft, Event
@@ -121,7 +121,7 @@ DRAFT = Draft(
     scenario_id="support_a",
     task_family="support_call_assist",
     title="Payment, reconnection and recorder control",
-    questions=PAYMENT_QUESTIONS,
+    questions=payment_questions(["household", "company"]),
     decision_spec=PAYMENT_SPEC,
     events=EVENTS,
     changes=CHANGES,

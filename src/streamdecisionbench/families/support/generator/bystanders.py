@@ -1,0 +1,154 @@
+"""Evidence that must change nothing in a call: small talk, other voices, tools, other people's things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from streamdecisionbench.families.support import events as say
+from streamdecisionbench.families.support.generator.call import ENDED, HOLD, Call
+from streamdecisionbench.families.support.generator.intercom import CHANNELS, IntercomCall
+from streamdecisionbench.families.support.generator.payment import SUBJECTS, PaymentCall
+from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
+
+__all__ = ["distract_intercom", "distract_payment"]
+
+_TOOLS = (
+    "headset: battery 64 %", "queue: 3 callers waiting", "knowledge base: article opened",
+    "screen share: off", "quality desk: listening in", "timer: break in 12 min",
+    "notes: autosaved", "queue: 5 callers waiting", "knowledge base: no match",
+)  # fmt: skip
+_TONES = ("hold tone played", "hold: announcement played", "hold: tone volume lowered")
+
+
+def distract_payment(call: PaymentCall) -> bool:
+    """One event that changes nothing."""
+    cards = [f"card {card}" for card in call.cards]
+    purposes = [*SUBJECTS, *cards, "consent", "withdrawal"]
+    return _distract(call, purposes, {_account: 2, _checklist: 1, _chat: 1})
+
+
+def distract_intercom(call: IntercomCall) -> bool:
+    """One event that changes nothing."""
+    purposes = [
+        *CHANNELS,
+        *(f"{kind} {item}" for kind in ("delivery", "cancel", "correct") for item in call.parcels),
+        *(f"{kind} {item}" for kind in ("repair", "correct") for item in call.devices),
+    ]
+    kinds: dict[Callable[[Any], None], int] = {
+        _eta: 2,
+        _order_line: 1,
+        _other_callback: 1,
+        _own_entry: 1,
+        _idle_device: 1,
+    }
+    return _distract(call, purposes, kinds)
+
+
+def _distract(call: Any, purposes: Sequence[str], kinds: dict[Callable[[Any], None], int]) -> bool:
+    """A half sentence is always completed before another begins."""
+    if call.open_speech is not None and call.heard_at < call.now:
+        call.go_on()
+        return True
+    shared: dict[Callable[[Any], None], int] = {_tool: 4}
+    if call.status != ENDED and call.open_speech is None:
+        shared |= {_word_by_word: 4, _talk: 3, lambda c: _words_of_others(c, purposes): 2}
+    if call.status == HOLD:
+        shared[_tone] = 4
+    call.draws.weighted({**shared, **kinds})(call)
+    return True
+
+
+def _tool(call: Call) -> None:
+    note = "distractor: a tool of the desk"
+    call.script.emit(say.log(call.now, call.draws.choose(_TOOLS), note))
+
+
+def _tone(call: Call) -> None:
+    call.script.emit(say.log(call.now, call.draws.choose(_TONES), "distractor: no timer restarts"))
+
+
+def _talk(call: Call) -> None:
+    speaker = call.draws.choose([AGENT] if call.status == HOLD else [CUSTOMER, AGENT, BACKGROUND])
+    text = call.voice.talk(speaker)
+    call.script.emit(call.final(speaker, text, "distractor: small talk"))
+
+
+def _word_by_word(call: Call) -> None:
+    """Small talk that grows in the transcript, sometimes misheard on the way."""
+    speaker = call.draws.choose([CUSTOMER, AGENT, BACKGROUND])
+    text = call.voice.talk(speaker)
+    words = plain(text).split()
+    cuts = sorted({call.draws.between(1, len(words)) for _ in range(call.draws.between(1, 3))})
+    parts = [" ".join(words[:cut]) for cut in cuts]
+    if call.draws.chance(0.3):
+        parts.insert(1, plain(call.voice.talk(speaker)))
+    call.begin(speaker, [*parts, text])
+
+
+def _words_of_others(call: Call, purposes: Sequence[str]) -> None:
+    """Words that would count, from somebody from whom they do not."""
+    speaker = call.draws.choose([AGENT, BACKGROUND])
+    text = call.voice.by_others(call.draws.choose(purposes), speaker)
+    note = f"distractor: words from the {speaker}"
+    call.script.emit(call.final(speaker, text, note))
+
+
+# --- the payment call ------------------------------------------------------------------------------
+
+
+def _account(call: PaymentCall) -> None:
+    lines = ("account: address unchanged", "account: two cards known, numbers are not kept",
+             "account: paper bill on", "billing: last payment on time")  # fmt: skip
+    call.script.emit(say.log(call.now, call.draws.choose(lines), "distractor: the account"))
+
+
+def _checklist(call: PaymentCall) -> None:
+    ticked = call.draws.choose(["consent", "goodbye"])
+    text = f"checklist: {ticked} ticked by agent"
+    note = "distractor: the checklist is information only"
+    call.script.emit(say.put(call.now, {f"checklist.{ticked}": True}, text, note))
+
+
+def _chat(call: PaymentCall) -> None:
+    purpose = call.draws.choose(["consent", "withdrawal", "request", "stop"])
+    speaker = CUSTOMER if purpose in ("request", "stop") else AGENT
+    text = f"chat, supervisor: {plain(call.voice.by_others(purpose, speaker))}"
+    call.script.emit(say.log(call.now, text, "distractor: chat commands nothing"))
+
+
+# --- the intercom call -----------------------------------------------------------------------------
+
+
+def _eta(call: IntercomCall) -> None:
+    item = call.draws.choose(list(call.parcels))
+    eta = call.now + call.draws.between(1, 9)
+    text = f"carrier: {call.name(item)} ETA now {eta}"
+    note = "distractor: an ETA moves nothing"
+    call.script.emit(say.put(call.now, {f"parcels.{item}.eta": eta}, text, note))
+
+
+def _order_line(call: IntercomCall) -> None:
+    item = call.draws.choose(list(call.parcels))
+    word = call.draws.choose(["shipped", "on_hold", "cancelled"])
+    text = f"shop: {call.name(item)} order line {word}"
+    note = "distractor: the shop's own record"
+    call.script.emit(say.put(call.now, {f"parcels.{item}.order_line": word}, text, note))
+
+
+def _other_callback(call: IntercomCall) -> None:
+    outcome = call.draws.choose(["cancelled", "refused", "received"])
+    stranger = call.draws.choose(call.other_parcels)
+    call.call_back(stranger, outcome, "another order", "distractor: another parcel")
+
+
+def _own_entry(call: IntercomCall) -> None:
+    """The agent writes into the permission log."""
+    permission = call.draws.choose([*CHANNELS, "remote_access"])
+    call.permit(permission, call.draws.chance(0.6), AGENT, "distractor: an entry the agent made")
+
+
+def _idle_device(call: IntercomCall) -> None:
+    item = call.draws.choose(list(call.devices))
+    line = call.draws.choose(["heartbeat ok", "firmware is current", "chime volume 4"])
+    call.script.emit(say.log(call.now, f"{call.name(item)}: {line}", "distractor: a heartbeat"))

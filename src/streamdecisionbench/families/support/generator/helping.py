@@ -1,0 +1,178 @@
+"""What happens around the connection: changes of subject, line tests, the router, holds, the end."""
+
+from __future__ import annotations
+
+from streamdecisionbench.families.support import events as say
+from streamdecisionbench.families.support.generator.call import CONNECTED, ENDED
+from streamdecisionbench.families.support.generator.payment import SUBJECTS, PaymentCall
+from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
+from streamdecisionbench.suite.generation.situations import Situation
+
+__all__ = ["HELPING"]
+
+
+def _others(call: PaymentCall) -> list[str]:
+    return call.draws.shuffled([s for s in SUBJECTS if s != call.subject])
+
+
+def _turn(call: PaymentCall) -> None:
+    """Somebody else names a subject first, which nobody follows."""
+    subject, other = _others(call)
+    call.breathe()
+    speaker = call.draws.choose([AGENT, BACKGROUND])
+    call.trap(speaker, call.voice.by_others(other, speaker), f"a subject from the {speaker}")
+    call.turn_to(subject)
+
+
+def _in_other_words(call: PaymentCall) -> None:
+    """Words that are not listed, a half sentence, then words that are."""
+    subject, other = _others(call)
+    call.breathe()
+    call.trap(CUSTOMER, call.voice.unsaid(other), "sounds like a subject and names none")
+    call.slip(subject)
+    call.turn_to(subject)
+
+
+def _two_subjects(call: PaymentCall) -> None:
+    subject, other = _others(call)
+    call.pause()
+    text = call.voice.both(other, subject)
+    because = f"the customer settles on {subject}"
+    call.customer_says(subject, f"{other}, then {subject}", because, text)
+
+
+def _overtaken(call: PaymentCall) -> None:
+    """A sentence that began first becomes final last, so it is the later one."""
+    first, second = _others(call)
+    call.pause(1, 2)
+    ident = call.next_id()
+    text = call.voice.says(first)
+    call.script.trap(
+        say.say(call.now, ident, CUSTOMER, False, plain(text), "trap: begun, not final")
+    )
+    call.pause(1, 2)
+    because = f"the customer turns to {second}"
+    shorter = call.final(CUSTOMER, call.voice.says(second), f"cause: names {second}")
+    call.script.emit(shorter)
+    call.hear(second)
+    call.show(because)
+    call.pause(1, 3)
+    call.script.emit(say.say(call.now, ident, CUSTOMER, True, text, f"cause: {first} is final"))
+    call.hear(first)
+    call.show(f"the sentence about {first} is final at last")
+
+
+def _line(call: PaymentCall) -> None:
+    """A line test from start to end; remarks are no result."""
+    call.turn_to("connection")
+    if call.line in ("up", "down"):
+        call.pause()
+        call.test_line(
+            "not_run", "cause: the old result is void", "line test: old result discarded"
+        )
+        call.show("the old result is void")
+    if call.line == "not_run":
+        call.breathe()
+        call.trap(AGENT, "I've started the line test.", "the test has not started")
+        call.pause(1, 2)
+        call.test_line("running", "cause: the test runs")
+        call.show("the line test runs")
+    call.breathe()
+    call.trap_log(f"line test {call.draws.between(60, 95)} %, no fault so far", "no result yet")
+    call.pause(1, 3)
+    call.test_line("up" if call.tests % 2 else "down", "cause: the result is in")
+    call.show("the line test is complete")
+
+
+def _router(call: PaymentCall) -> None:
+    """The router comes and goes; what people see counts for nothing."""
+    call.turn_to("router")
+    call.wait(1)
+    seen = "It's dark here." if call.router_online else "All the lights are green here."
+    call.trap(CUSTOMER, seen, "the field counts, not the remark")
+    call.pause(1, 2)
+    call.switch_router(not call.router_online, "cause: the router's status")
+    call.show("the router's status changes")
+
+
+def _long_hold(call: PaymentCall) -> None:
+    """The limit is reached by the clock alone, at exactly the tick."""
+    call.breathe()
+    call.trap(AGENT, "I'm putting you on hold now.", "announced, not yet on hold")
+    call.pause(1, 2)
+    call.put_on_hold()
+    call.breathe()
+    call.trap(AGENT, "She's been waiting for ages.", "impatience is no waiting time")
+    call.wait(call.since + call.hold_limit - 1 - call.now)
+    call.trap(AGENT, "That's long enough, I'm going back.", "one tick short")
+    call.wait(1)
+    call.wait(call.draws.between(1, 3))
+    call.take_back()
+
+
+def _short_hold(call: PaymentCall) -> None:
+    """Back just before the limit."""
+    call.pause()
+    call.put_on_hold()
+    call.wait(call.draws.between(1, call.hold_limit - 1))
+    call.take_back()
+
+
+def _news_on_hold(call: PaymentCall) -> None:
+    """What is said and what happens on hold shows once the hold is over."""
+    call.pause()
+    call.put_on_hold()
+    call.wait(1)
+    subject = _others(call)[0]
+    call.script.trap(
+        call.final(CUSTOMER, call.voice.says(subject), "trap: shows once the hold is over")
+    )
+    call.hear(subject)
+    call.wait(1)
+    if call.draws.chance(0.5):
+        call.switch_router(not call.router_online, "trap: no service on hold")
+    call.wait(call.draws.between(1, 2))
+    call.take_back()
+
+
+def _goodbye(call: PaymentCall) -> None:
+    """A goodbye ends nothing; the telephone does."""
+    call.trap(CUSTOMER, "Lovely, that's everything. Bye now!", "a goodbye while still connected")
+    call.wait(1)
+    call.hang_up()
+    call.breathe()
+    call.trap(AGENT, call.voice.says("request"), "dictated after the call")
+
+
+def _after(call: PaymentCall) -> None:
+    call.wait(1)
+
+
+def _on_the_line(call: PaymentCall) -> bool:
+    return call.status == CONNECTED and call.left >= 7
+
+
+def _has_time(call: PaymentCall) -> bool:
+    return call.status == CONNECTED and call.left >= call.hold_limit + 6
+
+
+def _ends(call: PaymentCall) -> bool:
+    return call.status == CONNECTED and call.left < 9
+
+
+_ROUTE = ("A05_route", "A07_service_target", "A17_inactive")
+_HOLD = ("A01_time", "A05_route", "A06_hold")
+
+HELPING: tuple[Situation[PaymentCall], ...] = (
+    Situation("subject", "another subject", (*_ROUTE, "A04_who"), _on_the_line, _turn, 3, dealt=False),
+    Situation("subject", "in other words", (*_ROUTE, "A03_phrases"), _on_the_line, _in_other_words, 2),
+    Situation("subject", "two subjects", (*_ROUTE, "A03_phrases"), _on_the_line, _two_subjects, 2),
+    Situation("subject", "overtaken", (*_ROUTE, "A02_transcript"), _on_the_line, _overtaken, 1),
+    Situation("service", "line test", ("A08_connection",), _on_the_line, _line, 3),
+    Situation("service", "router", ("A09_router",), _on_the_line, _router, 2),
+    Situation("hold", "a long hold", _HOLD, _has_time, _long_hold, 2),
+    Situation("hold", "a short hold", _HOLD, _has_time, _short_hold, 1),
+    Situation("hold", "news on hold", _HOLD, _has_time, _news_on_hold, 1),
+    Situation("end", "the end", ("A05_route", "A14_recorder"), _ends, _goodbye, 4, dealt=False),
+    Situation("end", "after the call", ("A14_recorder",), lambda c: c.status == ENDED, _after, dealt=False),
+)  # fmt: skip

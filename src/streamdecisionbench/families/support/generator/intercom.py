@@ -1,0 +1,218 @@
+"""The account of an intercom call: the work, parcels, callbacks, devices, permissions, channel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from streamdecisionbench.families.support import events as say
+from streamdecisionbench.families.support.generator.call import CONNECTED, ENDED, HOLD, Call
+from streamdecisionbench.families.support.generator.voice import CUSTOMER
+
+__all__ = ["CHANNELS", "Device", "IntercomCall", "Parcel"]
+
+CHANNELS = ("email", "sms", "phone")
+
+
+@dataclass
+class Parcel:
+    """One parcel as the shop and the carrier see it."""
+
+    name: str
+    status: str
+    deadline: int
+    answer: str = "cancel_request"
+    """What the carrier's callbacks come to."""
+
+
+@dataclass
+class Device:
+    """One device: its test, its remote check, its spare part."""
+
+    name: str
+    test: str = "none"
+    """none, running, or the result of a finished test."""
+    remote: str = "none"
+    self_fit: bool = False
+    stock: int = 0
+
+
+@dataclass
+class IntercomCall(Call):
+    """The world of one intercom call."""
+
+    parcels: dict[str, Parcel] = field(default_factory=dict)
+    devices: dict[str, Device] = field(default_factory=dict)
+    kind: str = "delivery"
+    item: str = ""
+    preferred: str = "none"
+    permitted: set[str] = field(default_factory=set)
+    other_parcels: tuple[str, ...] = ()
+    shown: set[str] = field(default_factory=set)
+    """Items and channels that some card has named."""
+    owed: str = "email"
+    """The channel that has its turn in this call."""
+
+    # --- what shows ------------------------------------------------------------------------------
+
+    def decision(self) -> dict[str, str]:
+        channel = self.preferred if self.preferred in self.permitted else "none"
+        self.shown.add(channel)
+        return {"contact_channel": channel, **self._card()}
+
+    def _card(self) -> dict[str, str]:
+        if self.status == ENDED:
+            return {"route": "closed"}
+        if self.status == HOLD:
+            return {"route": "hold_return" if self.on_hold_too_long else "hold_wait"}
+        self.shown.add(self.item)
+        if self.kind == "repair":
+            return {
+                "route": "repair",
+                "repair_target": self.item,
+                "repair_action": self._repair(self.devices[self.item]),
+            }
+        parcel = self.parcels[self.item]
+        if self.kind == "cancel":
+            action = {"cancellation_action": parcel.answer}
+        else:
+            action = {"delivery_action": self._delivery(parcel)}
+        return {"route": self.kind, "delivery_target": self.item, **action}
+
+    def _delivery(self, parcel: Parcel) -> str:
+        settled = {"delivered": "confirm_delivery", "address_query": "correct_address"}
+        if parcel.status in settled:
+            return settled[parcel.status]
+        if self.now >= parcel.deadline:
+            return "open_case"
+        return "check_tracking" if parcel.status == "label_only" else "wait"
+
+    def _repair(self, device: Device) -> str:
+        finding = device.test
+        if finding == "unclear":
+            finding = device.remote
+            if finding == "none":
+                return "remote_check" if "remote_access" in self.permitted else "request_access"
+        if finding in ("none", "running"):
+            return {"none": "diagnose", "running": "await_result"}[finding]
+        if finding == "clear":
+            return "explain_clear"
+        return "send_part" if device.self_fit and device.stock else "book_visit"
+
+    # --- what is said ----------------------------------------------------------------------------
+
+    def customer_says(self, purpose: str, cause: str, because: str, text: str = "") -> None:
+        text = text or self.voice.says(purpose)
+        self.speak(CUSTOMER, text, cause, because, lambda: self.hear(purpose))
+
+    def hear(self, purpose: str) -> None:
+        kind, _, item = purpose.partition(" ")
+        if purpose in CHANNELS:
+            self.preferred = purpose
+        elif kind == "correct":
+            if (item in self.devices) == (self.kind == "repair"):
+                self.item = item
+        else:
+            self.kind, self.item = kind, item
+
+    def ask(self, kind: str, item: str) -> None:
+        """The customer asks for this work, unless it is the work already."""
+        if (self.kind, self.item) != (kind, item):
+            self.pause()
+            name = self.name(item)
+            self.customer_says(f"{kind} {item}", f"asks: {kind}", f"{kind}: the {name}")
+
+    def name(self, item: str) -> str:
+        known = self.parcels.get(item) or self.devices.get(item)
+        return known.name if known else item
+
+    def next_parcel(self) -> str:
+        """A parcel that no card has named, or any."""
+        return self._turn_of(list(self.parcels))
+
+    def next_device(self) -> str:
+        return self._turn_of(list(self.devices))
+
+    def next_channel(self) -> str:
+        """Another channel than the preferred one; the one that has its turn comes first."""
+        if self.owed not in (self.preferred, *self.shown):
+            return self.owed
+        return self.draws.choose([c for c in CHANNELS if c != self.preferred])
+
+    def _turn_of(self, items: list[str]) -> str:
+        return self.draws.choose([i for i in items if i not in self.shown] or items)
+
+    # --- tools -----------------------------------------------------------------------------------
+
+    def tool(self, fields: Mapping[str, Any], text: str, note: str) -> None:
+        self.happen(say.put(self.now, fields, text, note))
+
+    def ship(self, item: str, status: str, text: str, note: str) -> None:
+        self.parcels[item].status = status
+        self.tool({f"parcels.{item}.status": status}, text, note)
+
+    def promise(self, item: str, deadline: int, eta: int, note: str) -> None:
+        """The shop sets another deadline."""
+        parcel = self.parcels[item]
+        parcel.deadline = deadline
+        self.tool(
+            {f"parcels.{item}.deadline": deadline, f"parcels.{item}.eta": eta},
+            f"shop: {parcel.name} promised for {deadline}, carrier expects {eta}",
+            note,
+        )
+
+    def call_back(self, item: str, outcome: str, text: str, note: str) -> None:
+        """The carrier calls back, about one of our parcels or another one."""
+        entry = {"parcel": item, "outcome": outcome, "text": f"carrier desk: {text}"}
+        self.happen(say.feed(self.now, "carrier_callbacks", entry, note))
+        decisive = {"cancelled": "confirm_cancelled", "refused": "explain_refusal"}
+        if item in self.parcels and outcome in decisive:
+            self.parcels[item].answer = decisive[outcome]
+
+    def test(self, item: str, status: str, note: str) -> None:
+        """The self-test: none, running, or its result."""
+        device = self.devices[item]
+        device.test = status
+        self.tool(
+            {f"devices.{item}.test": _public(status)}, f"{device.name}: self-test {status}", note
+        )
+
+    def remote(self, item: str, status: str, note: str) -> None:
+        device = self.devices[item]
+        device.remote = status
+        fields = {f"devices.{item}.remote": _public(status)}
+        self.tool(fields, f"{device.name}: remote check {status}", note)
+
+    def stock(self, item: str, stock: int, note: str) -> None:
+        device = self.devices[item]
+        device.stock = stock
+        self.tool(
+            {f"devices.{item}.spare.stock": stock}, f"stores: {stock} for the {device.name}", note
+        )
+
+    def permit(self, permission: str, given: bool, by: str, note: str) -> None:
+        """An entry of the permission log; only the customer's own count."""
+        says = "given" if given else "withdrawn"
+        via = self.draws.choose(["portal", "link"]) if by == CUSTOMER else "desk"
+        entry = {"for": permission, "says": says, "by": by, "via": via}
+        self.happen(say.feed(self.now, "permission_log", entry, note))
+        if by == CUSTOMER:
+            (self.permitted.add if given else self.permitted.discard)(permission)
+
+    # --- telephone -------------------------------------------------------------------------------
+
+    def put_on_hold(self) -> None:
+        self.telephone(HOLD, "hold", "cause: hold begins", "the customer is put on hold")
+
+    def take_back(self) -> None:
+        self.telephone(CONNECTED, "connected", "cause: the hold ends", "the hold is over")
+
+    def hang_up(self) -> None:
+        self.telephone(ENDED, "ended", "cause: the call is over", "the telephone reports the end")
+
+
+def _public(status: str) -> dict[str, Any]:
+    if status in ("none", "running"):
+        return {"status": status, "result": None}
+    return {"status": "done", "result": status}

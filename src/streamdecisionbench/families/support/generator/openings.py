@@ -1,0 +1,236 @@
+"""How a generated call starts: names, limits, wordings and first fields, drawn anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamdecisionbench.families.support.generator import names
+from streamdecisionbench.families.support.generator.intercom import (
+    CHANNELS,
+    Device,
+    IntercomCall,
+    Parcel,
+)
+from streamdecisionbench.families.support.generator.payment import SUBJECTS, PaymentCall
+from streamdecisionbench.families.support.generator.phrases import Phrase
+from streamdecisionbench.families.support.generator.voice import ListedVoice
+from streamdecisionbench.families.support.rules import INTERCOM_RULES, PAYMENT_RULES
+from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.generation.script import Script
+from streamdecisionbench.suite.generation.seat import Seat
+from streamdecisionbench.suite.scenario import State
+
+__all__ = ["open_intercom", "open_payment"]
+
+_LISTED = 2
+"""Wordings of a purpose that the policy lists."""
+
+_Phrases = dict[str, list[Phrase]]
+
+
+def open_payment(script: Script, draws: Draws, seat: Seat) -> tuple[PaymentCall, State]:
+    """A payment call at tick 0, and the state it starts from."""
+    cards = draws.choose(names.CARDS.of(seat.split))
+    listed, unlisted, sorts = _payment_phrases(cards, draws.fork("phrases"), seat.split)
+    menu = draws.choose(SUBJECTS)
+    amount = draws.between(1200, 9800)
+    call = PaymentCall(
+        script,
+        draws.fork("call"),
+        ListedVoice(listed, unlisted, sorts, draws.fork("voice")),
+        hold_limit=draws.between(3, 6),
+        cards=tuple(draws.shuffled(cards)),
+        digits=draws.between(3, 5),
+        amount=amount,
+        subject=menu,
+        router_online=draws.chance(0.4),
+    )
+    subjects = {f"subject_{s}": s for s in SUBJECTS}
+    keys = {**subjects, **{f"card_{c}": f"card {c}" for c in cards}}
+    keys |= {"consent": "consent", "withdrawal": "withdrawal"}
+    keys |= {"capture_request": "request", "capture_stop": "stop"}
+    phrases = {key: [p.words for p in listed[purpose]] for key, purpose in keys.items()}
+    state = {
+        "rules": PAYMENT_RULES,
+        "policy": {
+            "hold_check_ticks": call.hold_limit,
+            "digits_in_a_row": call.digits,
+            "phrases": phrases,
+        },
+        "clock": {"now": 0},
+        "telephony": {
+            "status": "connected",
+            "since": 0,
+            "menu_choice": menu,
+            "seat": f"{draws.choose('ABCD')}-{draws.between(10, 39)}",
+        },
+        "transcript": [],
+        "account": {
+            "id": f"CB-{draws.between(20000, 89999)}",
+            "holder": draws.choose(names.PEOPLE.of(seat.split)),
+            "plan": draws.choose(names.PLANS.of(seat.split)),
+            "card_names": list(call.cards),
+        },
+        "payment": {
+            "status": "draft",
+            "draft_since": 0,
+            "left_draft_at": None,
+            "amount": f"{amount // 100}.{amount % 100:02d}",
+            "amount_since": 0,
+            "captured": {"card": None, "number": False, "expiry": False, "code": False},
+        },
+        "service": {
+            "line_test": {"status": "not_run", "result": None},
+            "router": {
+                "model": draws.choose(names.ROUTERS.of(seat.split)),
+                "status": "online" if call.router_online else "offline",
+            },
+        },
+        "checklist": {"identity": True, "consent": False, "goodbye": False},
+        "log": [],
+    }
+    return call, state
+
+
+def open_intercom(script: Script, draws: Draws, seat: Seat) -> tuple[IntercomCall, State]:
+    """An intercom call at tick 0, and the state it starts from."""
+    parcels = names.PARCELS.draw(draws, seat.split, 2)
+    devices = names.DEVICES.draw(draws, seat.split, 2)
+    spoken = {item: name for item, name, *_ in (*parcels, *devices)}
+    listed, unlisted, sorts = _intercom_phrases(
+        [p[0] for p in parcels], [d[0] for d in devices], spoken, draws.fork("phrases"), seat.split
+    )
+    kind = draws.choose(["delivery", "cancel", "repair"])
+    item = draws.choose(devices if kind == "repair" else parcels)[0]
+    permitted = draws.sample([*CHANNELS, "remote_access"], draws.between(1, 2))
+    call = IntercomCall(
+        script,
+        draws.fork("call"),
+        ListedVoice(listed, unlisted, sorts, draws.fork("voice")),
+        hold_limit=draws.between(3, 6),
+        parcels={
+            p[0]: Parcel(p[1], draws.choose(["in_transit", "label_only"]), draws.between(9, 80))
+            for p in parcels
+        },
+        devices={d[0]: Device(d[1], self_fit=draws.chance(0.5)) for d in devices},
+        kind=kind,
+        item=item,
+        permitted=set(permitted),
+        owed=CHANNELS[seat.number // 2 % len(CHANNELS)],
+        other_parcels=tuple(names.OTHER_PARCELS.draw(draws, seat.split, 2)),
+    )
+    state = {
+        "rules": INTERCOM_RULES,
+        "policy": {
+            "hold_limit_ticks": call.hold_limit,
+            "requests": {
+                k: {i: [p.words for p in listed[f"{k} {i}"]] for i in items}
+                for k, items in (
+                    ("delivery", call.parcels),
+                    ("cancel", call.parcels),
+                    ("repair", call.devices),
+                )
+            },
+            "corrections": [_opener(p, spoken[item]) for p in listed[f"correct {item}"]],
+            "names": spoken,
+            "preferences": {c: [p.words for p in listed[c]] for c in CHANNELS},
+        },
+        "clock": {"now": 0},
+        "call": {
+            "status": "connected",
+            "since": 0,
+            "menu_choice": {"kind": kind, "item": item},
+        },
+        "transcript": [],
+        "case": {
+            "id": f"LN-{draws.between(1000, 9999)}",
+            "customer": f"{draws.choose(names.PEOPLE.of(seat.split))},"
+            f" {draws.choose(names.STREETS.of(seat.split))}",
+            "status": "open",
+        },
+        "parcels": {
+            i: {
+                "status": p.status,
+                "deadline": p.deadline,
+                "eta": draws.choose([None, p.deadline - draws.between(1, 6)]),
+                "order_line": "shipped",
+            }
+            for i, p in call.parcels.items()
+        },
+        "carrier_callbacks": [],
+        "devices": {
+            d[0]: {
+                "place": d[3],
+                "test": {"status": "none", "result": None},
+                "remote": {"status": "none", "result": None},
+                "spare": {"self_fit": call.devices[d[0]].self_fit, "stock": 0},
+            }
+            for d in devices
+        },
+        "permission_log": [
+            {"at": 0, "for": p, "says": "given", "by": "customer", "via": "portal"}
+            for p in permitted
+        ],
+        "log": [],
+    }
+    return call, state
+
+
+def _payment_phrases(
+    cards: tuple[str, ...], draws: Draws, split: str
+) -> tuple[_Phrases, _Phrases, dict[str, str]]:
+    pools: dict[str, tuple[Pool[Phrase], str]] = {
+        "payment": (names.PAYMENT, "subject"),
+        "connection": (names.CONNECTION, "subject"),
+        "router": (names.ROUTER, "subject"),
+        "consent": (names.CONSENT, "agreement"),
+        "withdrawal": (names.WITHDRAWAL, "refusal"),
+        "request": (names.REQUEST, "capture"),
+        "stop": (names.STOP, "capture"),
+    }
+    found = _Drawn(draws, split)
+    for purpose, (pool, sort) in pools.items():
+        found.add({purpose: ""}, pool, sort)
+    found.add({f"card {card}": card for card in cards}, names.CARD, "card")
+    return found.listed, found.unlisted, found.sorts
+
+
+def _intercom_phrases(
+    parcels: list[str], devices: list[str], spoken: Mapping[str, str], draws: Draws, split: str
+) -> tuple[_Phrases, _Phrases, dict[str, str]]:
+    found = _Drawn(draws, split)
+    for kind, pool, items in (
+        ("delivery", names.DELIVERY, parcels),
+        ("cancel", names.CANCEL, parcels),
+        ("repair", names.REPAIR, devices),
+        ("correct", names.CORRECTION, [*parcels, *devices]),
+    ):
+        found.add({f"{kind} {item}": spoken[item] for item in items}, pool, "work")
+    for channel, pool in zip(CHANNELS, (names.EMAIL, names.SMS, names.PHONE), strict=True):
+        found.add({channel: ""}, pool, "contact")
+    return found.listed, found.unlisted, found.sorts
+
+
+class _Drawn:
+    """Which phrases of each purpose are listed, and which are only words of the same meaning."""
+
+    def __init__(self, draws: Draws, split: str) -> None:
+        self.listed: _Phrases = {}
+        self.unlisted: _Phrases = {}
+        self.sorts: dict[str, str] = {}
+        self._draws, self._split = draws, split
+
+    def add(self, purposes: Mapping[str, str], pool: Pool[Phrase], sort: str) -> None:
+        """Purposes that share a pool share its listed phrases, each about its own name."""
+        mixed = self._draws.shuffled(pool.of(self._split))
+        for purpose, name in purposes.items():
+            about: list[Any] = [phrase.about(name) for phrase in mixed]
+            self.listed[purpose], self.unlisted[purpose] = about[:_LISTED], about[_LISTED:]
+            self.sorts[purpose] = sort
+
+
+def _opener(correction: Phrase, name: str) -> str:
+    """The wording of a correction without the name that follows it."""
+    return correction.words.removesuffix(name).strip()

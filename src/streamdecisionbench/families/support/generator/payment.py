@@ -1,0 +1,208 @@
+"""The account of a payment call: subject, consent, card, form, capture, line and router."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from streamdecisionbench.families.support import events as say
+from streamdecisionbench.families.support.generator.call import CONNECTED, ENDED, HOLD, Call
+from streamdecisionbench.families.support.generator.voice import AGENT, CUSTOMER
+
+__all__ = ["DETAILS", "SUBJECTS", "PaymentCall"]
+
+SUBJECTS = ("payment", "connection", "router")
+DETAILS = ("number", "expiry", "code")
+
+
+@dataclass
+class PaymentCall(Call):
+    """The world of one payment call."""
+
+    cards: tuple[str, ...] = ()
+    digits: int = 4
+    """Digits in a row that pause the recorder while they are live."""
+    amount: int = 4620
+    subject: str = "payment"
+    agreed: bool = False
+    """Whether the last word on consent was a consent to the amount as it is now."""
+    wanted_card: str = "unknown"
+    """The card the customer named last, whether it still counts or not."""
+    card: str = "unknown"
+    payment: str = "draft"
+    form: dict[str, Any] = field(default_factory=lambda: _empty(None))
+    capturing: bool = False
+    live: bool = False
+    line: str = "not_run"
+    """The line test: not_run, running, down or up."""
+    tests: int = 0
+    """Line tests that have come to a result."""
+    router_online: bool = False
+    shown: set[str] = field(default_factory=set)
+    """Cards that some panel has named."""
+
+    # --- what shows ------------------------------------------------------------------------------
+
+    def decision(self) -> dict[str, str]:
+        if self.status == ENDED:
+            return {"route": "wrap", "recorder": "stop"}
+        recorder = "pause" if self.capturing or self.live else "record"
+        if self.status == HOLD:
+            action = "return_customer" if self.on_hold_too_long else "wait"
+            return {"route": "hold", "recorder": recorder, "hold_action": action}
+        if self.subject != "payment":
+            return {
+                "route": "service",
+                "recorder": recorder,
+                "service_target": self.subject,
+                "service_action": self._service(),
+            }
+        self.shown.add(self.card)
+        return {
+            "route": "payment",
+            "recorder": recorder,
+            "payment_stage": self._stage(),
+            "instrument": self.card,
+        }
+
+    def _service(self) -> str:
+        if self.subject == "router":
+            return "confirm_online" if self.router_online else "check_power"
+        return {
+            "not_run": "run_test",
+            "running": "wait_test",
+            "down": "escalate_line",
+            "up": "confirm_online",
+        }[self.line]
+
+    def _stage(self) -> str:
+        if self.payment != "draft":
+            return "wait" if self.payment == "processing" else "result"
+        if not self.agreed:
+            return "ask_consent"
+        if self.card == "unknown":
+            return "choose_card"
+        return "submit" if self.complete else "collect"
+
+    @property
+    def complete(self) -> bool:
+        """Whether the form has every detail of the chosen card."""
+        return self.form["card"] == self.card and all(self.form[d] for d in DETAILS)
+
+    # --- what is said ----------------------------------------------------------------------------
+
+    def customer_says(self, purpose: str, cause: str, because: str, text: str = "") -> None:
+        """The customer says something that counts for `purpose`."""
+        text = text or self.voice.says(purpose)
+        self.speak(CUSTOMER, text, cause, because, lambda: self.hear(purpose))
+
+    def agent_says(self, purpose: str, cause: str, because: str, text: str = "") -> None:
+        text = text or self.voice.says(purpose)
+        self.speak(AGENT, text, cause, because, lambda: self.hear(purpose))
+
+    def hear(self, purpose: str) -> None:
+        """What the words lead to."""
+        kind, _, name = purpose.partition(" ")
+        if purpose in SUBJECTS:
+            self.subject = purpose
+        elif kind == "card":
+            self.wanted_card = name
+            if self.payment == "draft":
+                self.card = name
+        elif purpose in ("consent", "withdrawal"):
+            self.agreed = purpose == "consent"
+        elif self.payment == "draft":
+            self.capturing = purpose == "request"
+
+    def turn_to(self, subject: str) -> None:
+        """The customer names the subject, unless it is the subject already."""
+        if self.subject != subject:
+            self.pause()
+            self.customer_says(subject, f"names {subject}", f"the customer turns to {subject}")
+
+    # --- tools -----------------------------------------------------------------------------------
+
+    def tool(self, fields: Mapping[str, Any], text: str, note: str) -> None:
+        self.happen(say.put(self.now, fields, text, note))
+
+    def raise_amount(self) -> None:
+        """Billing changes the amount: what was agreed before no longer counts."""
+        fee = 100 * self.draws.between(3, 19) + self.draws.choose([0, 50])
+        self.amount += fee
+        shown = f"{self.amount // 100}.{self.amount % 100:02d}"
+        reason = self.draws.choose(["reconnection fee", "late fee", "router rental", "stamp duty"])
+        self.tool(
+            {"payment.amount": shown, "payment.amount_since": self.now},
+            f"billing: {reason} {fee // 100}.{fee % 100:02d} added, now {shown}",
+            "cause: the consent was for another amount",
+        )
+        self.agreed = False
+
+    def open_form(self, card: str, note: str) -> None:
+        self.form = _empty(card)
+        self.tool({"payment.captured": _empty(card)}, f"form opened for {card}", note)
+
+    def accept(self, detail: str, note: str) -> None:
+        self.form[detail] = True
+        self.tool(
+            {f"payment.captured.{detail}": True}, f"form: {self.form['card']} {detail} in", note
+        )
+
+    def pay(self, note: str) -> None:
+        """The payment leaves draft, which closes capture and settles the card."""
+        self.tool(
+            {"payment.status": "processing", "payment.left_draft_at": self.now},
+            "payment: processing",
+            note,
+        )
+        self.payment, self.capturing = "processing", False
+
+    def answer(self, reply: str, note: str) -> None:
+        self.tool({"payment.status": reply}, f"payment: {reply}", note)
+        self.payment = reply
+
+    def new_draft(self, note: str) -> None:
+        """A fresh payment: nothing agreed, no details, but every card ever chosen counts again."""
+        self.tool(
+            {
+                "payment.status": "draft",
+                "payment.draft_since": self.now,
+                "payment.left_draft_at": None,
+                "payment.amount_since": self.now,
+                "payment.captured": _empty(None),
+            },
+            "payment: new draft",
+            note,
+        )
+        self.payment, self.agreed, self.form = "draft", False, _empty(None)
+        self.card = self.wanted_card
+
+    def test_line(self, status: str, note: str, text: str = "") -> None:
+        result = status if status in ("up", "down") else None
+        public = {"status": "complete" if result else status, "result": result}
+        self.tool({"service.line_test": public}, text or f"line test: {status}", note)
+        self.line = status
+        self.tests += result is not None
+
+    def switch_router(self, online: bool, note: str) -> None:
+        self.router_online = online
+        shown = "online" if online else "offline"
+        self.tool({"service.router.status": shown}, f"router: {shown}", note)
+
+    # --- telephone -------------------------------------------------------------------------------
+
+    def put_on_hold(self) -> None:
+        self.telephone(HOLD, "hold", "cause: hold begins", "the customer is put on hold")
+
+    def take_back(self) -> None:
+        self.telephone(CONNECTED, "connected", "cause: the hold ends", "the hold is over")
+
+    def hang_up(self) -> None:
+        self.telephone(
+            ENDED, "after_call", "cause: the call is over", "the telephone reports the end"
+        )
+
+
+def _empty(card: str | None) -> dict[str, Any]:
+    return {"card": card, "number": False, "expiry": False, "code": False}

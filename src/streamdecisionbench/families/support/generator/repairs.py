@@ -1,0 +1,249 @@
+"""What happens around devices, contact and the telephone: tests, permissions, channels, holds."""
+
+from __future__ import annotations
+
+from streamdecisionbench.families.support import events as say
+from streamdecisionbench.families.support.generator.call import CONNECTED, ENDED
+from streamdecisionbench.families.support.generator.intercom import CHANNELS, IntercomCall
+from streamdecisionbench.families.support.generator.parcels import (
+    on_the_line,
+    other_item,
+    other_work,
+)
+from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER
+from streamdecisionbench.suite.generation.situations import Situation
+
+__all__ = ["REPAIRS"]
+
+
+# --- devices ---------------------------------------------------------------------------------------
+
+
+def _to_a_test(call: IntercomCall, result: str) -> str:
+    """A device is tested; `result` comes out."""
+    item = call.next_device()
+    call.ask("repair", item)
+    if call.devices[item].remote != "none":
+        call.remote(item, "none", "the old remote check is void")
+        call.show("the old remote check is void")
+    if call.devices[item].test == result:
+        call.pause()
+        call.test(item, "none", "cause: the old test is void")
+        call.show("the old test is void")
+    call.breathe()
+    call.trap(AGENT, "I've started its self-test.", "the test has not started")
+    call.pause(1, 2)
+    call.test(item, "running", "cause: the test runs")
+    call.show("the self-test runs")
+    call.breathe()
+    other = other_item(call, item)
+    call.trap_log(f"{call.name(other)}: heartbeat ok", "the other device")
+    call.pause(1, 3)
+    call.test(item, result, f"cause: the result is {result}")
+    call.show(f"the self-test says {result}")
+    return item
+
+
+def _clear(call: IntercomCall) -> None:
+    item = _to_a_test(call, "clear")
+    call.breathe()
+    call.trap(CUSTOMER, "It still buzzes, I tell you.", f"an opinion about the {call.name(item)}")
+
+
+def _hardware(call: IntercomCall) -> None:
+    """A part is posted if one is in stock and fits without a technician: one is enough."""
+    item = _to_a_test(call, "hardware")
+    device = call.devices[item]
+    other = other_item(call, item)
+    call.pause(1, 2)
+    if not device.self_fit:
+        device.self_fit = True
+        fields = {f"devices.{item}.spare.self_fit": True}
+        call.tool(
+            fields, f"stores: new {device.name} part, fits without tools", "cause: can be fitted"
+        )
+        call.show("the customer can fit it")
+        call.pause(1, 2)
+    if device.stock:
+        call.stock(item, 0, "cause: out of stock")
+        call.show("no spare in stock")
+        call.breathe()
+    if call.script.has_room_for_traps:
+        call.stock(other, call.draws.between(2, 6), "trap: the other device's spare")
+    call.pause(1, 2)
+    call.stock(item, 1, "cause: exactly one in stock")
+    call.show("one spare in stock that the customer can fit")
+    call.breathe()
+    call.trap(AGENT, "I'd still book a technician.", "the agent's preference")
+
+
+def _unclear(call: IntercomCall) -> None:
+    """A remote check needs the customer's own permission, and outlives it."""
+    if "remote_access" in call.permitted:
+        call.permit(
+            "remote_access", False, CUSTOMER, "the permission for another visit is withdrawn"
+        )
+        call.show("remote access is withdrawn")
+    item = _to_a_test(call, "unclear")
+    call.breathe()
+    if call.script.has_room_for_traps:
+        call.permit("remote_access", True, AGENT, "trap: an entry the agent made")
+    call.pause(1, 2)
+    call.permit("remote_access", True, CUSTOMER, "cause: the customer allows remote access")
+    call.show("remote access is allowed")
+    call.pause(1, 2)
+    call.remote(item, "running", "cause: the remote check runs")
+    call.show("the remote check runs")
+    call.wait(1)
+    call.permit("remote_access", False, CUSTOMER, "trap: the check runs on")
+    call.pause(1, 2)
+    result = call.draws.choose(["clear", "hardware"])
+    call.remote(item, result, f"cause: the remote check finds {result}")
+    call.show(f"the remote check finds {result}")
+
+
+# --- contact ---------------------------------------------------------------------------------------
+
+
+def _prefers(call: IntercomCall) -> None:
+    """A preference with its permission; others cannot prefer for the customer."""
+    channel = call.next_channel()
+    other = call.draws.choose([c for c in CHANNELS if c not in (channel, call.preferred)])
+    if channel not in call.permitted:
+        call.wait(1)
+        call.permit(channel, True, CUSTOMER, "a permission for a channel not preferred")
+    call.breathe()
+    speaker = call.draws.choose([AGENT, BACKGROUND])
+    call.trap(speaker, call.voice.by_others(other, speaker), f"a preference from the {speaker}")
+    call.slip(other)
+    call.pause(1, 2)
+    call.customer_says(channel, f"prefers {channel}", f"the customer prefers {channel}")
+
+
+def _loses(call: IntercomCall) -> None:
+    """The preferred channel loses its permission: no other one takes its place."""
+    if call.preferred == "none" or call.preferred not in call.permitted:
+        _prefers(call)
+    channel = call.preferred
+    fallback = call.draws.choose([c for c in CHANNELS if c != channel])
+    call.pause(1, 2)
+    if fallback not in call.permitted:
+        call.permit(fallback, True, CUSTOMER, "trap: another channel's permission")
+        call.wait(1)
+    call.permit(channel, False, CUSTOMER, "cause: the preferred channel loses its permission")
+    call.show(f"permission for {channel} is withdrawn")
+    call.breathe()
+    if call.script.has_room_for_traps:
+        call.permit(channel, True, AGENT, "trap: an entry the agent made")
+    call.pause(1, 2)
+    call.permit(channel, True, CUSTOMER, "cause: the customer's own entry")
+    call.show(f"permission for {channel} is given again")
+
+
+def _without_permission(call: IntercomCall) -> None:
+    """A preference for a channel without permission leaves nothing until it is given."""
+    closed = [c for c in CHANNELS if c not in call.permitted and c != call.preferred]
+    call.pause(1, 2)
+    if not closed:
+        closed = [call.draws.choose([c for c in CHANNELS if c != call.preferred])]
+        call.permit(closed[0], False, CUSTOMER, "a permission nobody uses is withdrawn")
+        call.wait(1)
+    channel = call.draws.choose(closed)
+    call.customer_says(channel, f"prefers {channel}", f"no permission for {channel}")
+    call.pause(1, 3)
+    call.trap(CUSTOMER, call.voice.talk(CUSTOMER), "nothing said is a permission")
+    call.pause(1, 2)
+    call.permit(channel, True, CUSTOMER, f"cause: {channel} is permitted")
+    call.show(f"{channel} is preferred and permitted")
+
+
+def _words_only(call: IntercomCall) -> None:
+    """Words of the same meaning that are not listed, then two in one breath."""
+    second = call.next_channel()
+    first = call.draws.choose([c for c in CHANNELS if c not in (second, call.preferred)])
+    for channel in (first, second):
+        if channel not in call.permitted:
+            call.wait(1)
+            call.permit(channel, True, CUSTOMER, "a permission for a channel not preferred")
+    call.breathe()
+    call.trap(CUSTOMER, call.voice.unsaid(first), "sounds like a preference and is none")
+    call.pause(1, 2)
+    text = call.voice.both(first, second)
+    call.customer_says(second, f"{first}, then {second}", f"the customer settles on {second}", text)
+
+
+# --- telephone -------------------------------------------------------------------------------------
+
+
+def _long_hold(call: IntercomCall) -> None:
+    """The limit is reached by the clock alone; results that come in do not end a hold."""
+    call.breathe()
+    call.trap(AGENT, "I'll park you on hold for a moment.", "announced, not yet on hold")
+    call.pause(1, 2)
+    call.put_on_hold()
+    call.breathe()
+    call.trap_log("music on hold: track 2", "nothing restarts the timer")
+    call.wait(call.since + call.hold_limit - 1 - call.now)
+    call.trap(AGENT, "They've waited long enough, I'll pick up.", "one tick short")
+    call.wait(1)
+    call.wait(call.draws.between(1, 3))
+    call.take_back()
+
+
+def _news_on_hold(call: IntercomCall) -> None:
+    """What is said and what comes in during a hold shows once it is over."""
+    call.pause()
+    call.put_on_hold()
+    call.wait(1)
+    kind, item = other_work(call)
+    text = call.voice.says(f"{kind} {item}")
+    call.script.trap(call.final(CUSTOMER, text, "trap: shows once the hold is over"))
+    call.hear(f"{kind} {item}")
+    call.wait(1)
+    parcel = next(iter(call.parcels))
+    if call.parcels[parcel].status != "delivered" and call.draws.chance(0.5):
+        call.ship(parcel, "delivered", f"carrier: {call.name(parcel)} signed for", "trap: on hold")
+    call.wait(call.draws.between(1, 2))
+    call.take_back()
+
+
+def _resolved(call: IntercomCall) -> None:
+    """A resolved case and a goodbye end nothing; the telephone does."""
+    fields = {"case.status": "resolved"}
+    if call.script.has_room_for_traps:
+        call.script.trap(say.put(call.now, fields, "case: resolved", "trap: a case is no call"))
+    call.trap(CUSTOMER, "Great, thank you. Goodbye!", "a goodbye while still connected")
+    call.wait(call.draws.between(1, 2))
+    call.hang_up()
+    call.breathe()
+    call.trap_log("survey tool: customer survey queued", "queued by a tool")
+
+
+def _after(call: IntercomCall) -> None:
+    call.wait(1)
+
+
+def _has_time(call: IntercomCall) -> bool:
+    return call.status == CONNECTED and call.left >= call.hold_limit + 6
+
+
+_DEVICE = ("B10_device_test", "B12_finding", "B07_targets")
+_CONTACT = ("B13_permissions", "B14_channel")
+_HOLD = ("B01_time", "B06_route")
+
+REPAIRS: tuple[Situation[IntercomCall], ...] = (
+    Situation("device", "clear", _DEVICE, on_the_line, _clear, 1),
+    Situation("device", "hardware", _DEVICE, on_the_line, _hardware, 2),
+    Situation("device", "unclear", (*_DEVICE, "B11_remote", "B13_permissions"), on_the_line, _unclear, 2),
+    Situation("contact", "prefers", (*_CONTACT, "B04_speech"), on_the_line, _prefers, 2),
+    Situation("contact", "loses its permission", _CONTACT, on_the_line, _loses, 1),
+    Situation("contact", "without permission", _CONTACT, on_the_line, _without_permission, 1),
+    Situation("contact", "words only", (*_CONTACT, "B03_wordings"), on_the_line, _words_only, 1),
+    Situation("hold", "a long hold", _HOLD, _has_time, _long_hold, 2),
+    Situation("hold", "news on hold", _HOLD, _has_time, _news_on_hold, 1),
+    Situation(
+        "end", "the end", ("B06_route", "B16_other"),
+        lambda c: c.status == CONNECTED and c.left < 9, _resolved, 4, dealt=False,
+    ),
+    Situation("end", "after the call", ("B06_route",), lambda c: c.status == ENDED, _after, dealt=False),
+)  # fmt: skip

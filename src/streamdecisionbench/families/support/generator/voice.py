@@ -1,0 +1,98 @@
+"""What people say in a call: words that count for a purpose, and words that only sound like it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from streamdecisionbench.families.support.generator.phrases import SLIPS, Phrase
+from streamdecisionbench.families.support.generator.talk import TALK
+from streamdecisionbench.suite.generation.draws import Draws
+
+__all__ = ["AGENT", "BACKGROUND", "CUSTOMER", "ListedVoice", "Voice", "plain"]
+
+CUSTOMER, AGENT, BACKGROUND = "customer", "agent", "background"
+
+_BY_OTHERS = {
+    AGENT: (
+        "Shall I note: {words}?",
+        "You'd say {words}, I take it?",
+        "Should I put: {words}?",
+        "My form says: {words}. Is that it?",
+    ),
+    BACKGROUND: ("{Words}, come on!", "Tell them: {words}!", "{Words}, I said!"),
+    CUSTOMER: ("Did you mean {words}?", "You'll say {words} next, won't you?"),
+}
+_SORRY = ("no, sorry,", "no, wait,", "hm, no,", "oh no,")
+
+
+class Voice(Protocol):
+    """Everything the people of one call can say. A purpose is what words can count for."""
+
+    def says(self, purpose: str) -> str:
+        """A sentence that counts for the purpose, from whoever it counts from."""
+
+    def unsaid(self, purpose: str) -> str:
+        """A sentence of the same speaker that sounds like it and counts for nothing."""
+
+    def slip(self, purpose: str) -> tuple[str, str]:
+        """A partial that reads like the purpose, and the final it turns into, which does not."""
+
+    def both(self, first: str, second: str) -> str:
+        """Both in one breath; the second stands."""
+
+    def by_others(self, purpose: str, speaker: str) -> str:
+        """The words of the purpose from somebody from whom they do not count."""
+
+    def talk(self, speaker: str) -> str:
+        """Small talk."""
+
+
+class ListedVoice:
+    """Speech for policies that list phrases: what holds one counts, all other words do not."""
+
+    def __init__(
+        self,
+        listed: Mapping[str, Sequence[Phrase]],
+        unlisted: Mapping[str, Sequence[Phrase]],
+        sorts: Mapping[str, str],
+        draws: Draws,
+    ) -> None:
+        self._listed = listed
+        self._unlisted = unlisted
+        self._sorts = sorts
+        self._draws = draws
+
+    def says(self, purpose: str) -> str:
+        return self._draws.choose(self._draws.choose(self._listed[purpose]).sentences)
+
+    def unsaid(self, purpose: str) -> str:
+        return self._draws.choose(self._draws.choose(self._unlisted[purpose]).sentences)
+
+    def slip(self, purpose: str) -> tuple[str, str]:
+        return plain(self.says(purpose)), self._draws.choose(SLIPS[self._sorts[purpose]])
+
+    def both(self, first: str, second: str) -> str:
+        start = self.says(first).rstrip(".?!")
+        end = self.says(second)
+        if end.split()[0] not in ("I", "I'd", "I'll", "I'm", "I've"):
+            end = end[0].lower() + end[1:]
+        return f"{start}... {self._draws.choose(_SORRY)} {end}"
+
+    def by_others(self, purpose: str, speaker: str) -> str:
+        words = self._draws.choose(self._listed[purpose]).words
+        frame = self._draws.choose(_BY_OTHERS[speaker])
+        return frame.format(words=words, Words=words[0].upper() + words[1:])
+
+    def talk(self, speaker: str) -> str:
+        return self._draws.choose(TALK[speaker])
+
+
+def plain(text: str) -> str:
+    """As a recogniser shows it while it is still listening: lower case, no punctuation.
+
+    >>> plain("No, I'd rather not!")
+    "no i'd rather not"
+    """
+    return " ".join(re.findall(r"[a-z0-9]+(?:'[a-z0-9]+)*", text.lower()))

@@ -1,0 +1,89 @@
+"""Generated calls: phrases that do not hold each other, limits that vary, the ends of the ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from streamdecisionbench.families.generate import generate
+from streamdecisionbench.families.support.generator import names, phrases, talk
+from streamdecisionbench.families.support.generator.phrases import Phrase
+from streamdecisionbench.families.support.generator.voice import plain
+from streamdecisionbench.suite.generation.parameters import (
+    CHANGES_TOLERANCE,
+    NOISE_TOLERANCE,
+    Parameters,
+)
+from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.scenario import Suite
+
+FAMILY = "support_call_assist"
+NAMED = {"DELIVERY", "CANCEL", "CORRECTION"}
+
+
+def spoken_names(pool: str) -> list[str]:
+    if pool == "CARD":
+        return [card for pair in names.CARDS.items for card in pair]
+    if pool in NAMED:
+        return [name for _, name, *_ in names.PARCELS.items]
+    return [name for _, name, *_ in names.DEVICES.items] if pool == "REPAIR" else [""]
+
+
+def every_phrase() -> Iterator[tuple[str, Phrase]]:
+    for key, value in vars(phrases).items():
+        if isinstance(value, Pool):
+            for phrase in value.items:
+                for name in spoken_names(key):
+                    yield key, phrase.about(name)
+
+
+def holds(text: str, words: str) -> bool:
+    return f" {plain(words)} " in f" {plain(text)} "
+
+
+def test_every_sentence_holds_its_phrase_and_no_other() -> None:
+    known = list(every_phrase())
+    harmless = [t for group in (*talk.TALK.values(), *phrases.SLIPS.values()) for t in group]
+    for key, phrase in known:
+        for sentence in phrase.sentences:
+            assert holds(sentence, phrase.words), sentence
+            found = {(k, p.words) for k, p in known if holds(sentence, p.words)}
+            assert found == {(key, phrase.words)}, sentence
+        assert not [text for text in harmless if holds(text, phrase.words)]
+
+
+def test_limits_names_and_phrases_are_drawn_for_every_call(
+    generated: Callable[[str], Suite],
+) -> None:
+    first: list[dict[str, Any]] = [scenario.steps[0].state for scenario in generated(FAMILY)]
+    payments = [state for state in first if "payment" in state]
+    intercoms = [state for state in first if "parcels" in state]
+    assert len(payments) == len(intercoms) == 5
+    for group, drawn in (
+        (payments, lambda s: s["policy"]["phrases"]["consent"]),
+        (payments, lambda s: s["policy"]["hold_check_ticks"]),
+        (payments, lambda s: s["account"]["card_names"]),
+        (intercoms, lambda s: s["policy"]["requests"]),
+        (intercoms, lambda s: s["policy"]["hold_limit_ticks"]),
+        (intercoms, lambda s: sorted(s["devices"])),
+    ):
+        assert len({str(drawn(state)) for state in group}) > 1
+
+
+@pytest.mark.parametrize(
+    ("steps", "changes", "noise"), [(72, 24, 0.8), (60, 22, 0.0), (30, 9, 0.3)]
+)
+def test_short_long_quiet_and_loud_calls(steps: int, changes: int, noise: float) -> None:
+    wanted = Parameters(
+        seed=4, families=(FAMILY,), per_family=2, steps=steps, changes=changes, noise=noise
+    )
+    for scenario in generate(wanted):
+        assert scenario.n == steps
+        assert abs(len(scenario.changes()) - changes) <= CHANGES_TOLERANCE
+        noisy = [
+            any(note.startswith(("trap", "distractor")) for note in step.evidence)
+            for step in scenario.steps
+        ]
+        assert abs(sum(noisy) / steps - noise) <= NOISE_TOLERANCE + 1e-9
