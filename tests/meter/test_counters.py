@@ -6,6 +6,7 @@ import random
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -49,9 +50,10 @@ def play(
     *,
     window: int = 1000,
     look: Callable[[Meter, list[Happened], float], None] = lambda *_: None,
+    **options: Any,
 ) -> tuple[Meter, list[Happened], FakeClock]:
     clock = FakeClock()
-    meter = Meter("test", clock=clock, window=window)
+    meter = Meter("test", clock=clock, window=window, **options)
     happened: list[Happened] = []
     call = meter.stream("one")
     published = 0
@@ -147,11 +149,11 @@ def test_thousands_of_sequences(block: int) -> None:
         assert meter.seconds() == near(wanted), seed
 
 
-def drive(meter: Meter, name: str, seed: int, steps: int) -> None:
+def drive(meter: Meter, name: str, seed: int, steps: int, **labels: str) -> None:
     """One session from one thread: answers out of order, judgments late, some of each missing."""
     draw = random.Random(seed)
     waiting: list[tuple[str, int]] = []
-    with meter.stream(name) as call:
+    with meter.stream(name, **labels) as call:
         for _ in range(steps):
             step = call.publish()
             waiting += [("answer", step)] * (draw.random() < 0.9)
@@ -168,13 +170,13 @@ def drive(meter: Meter, name: str, seed: int, steps: int) -> None:
             call.judge(which, draw.choice(DECISIONS))
 
 
-def ticking() -> Callable[[], float]:
+def ticking(by: float = 0.0013) -> Callable[[], float]:
     """A clock that no two events read alike, so that what happened has one order."""
     lock, at = threading.Lock(), [0.0]
 
     def read() -> float:
         with lock:
-            at[0] += 0.0013  # never on the edge of a latency bucket
+            at[0] += by  # never on the edge of a latency bucket
             return at[0]
 
     return read

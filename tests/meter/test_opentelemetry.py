@@ -118,7 +118,7 @@ def test_metrics_arrive_as_they_are_counted(
     receiver: Receiver, providers: tuple[MeterProvider, LoggerProvider]
 ) -> None:
     meters, loggers = providers
-    meter = Meter("recorder", clock=ticking(), shadows=("candidate",))
+    meter = Meter("recorder", clock=ticking(), shadows=("candidate",), costs="default")
     export(meter, meter_provider=meters, logger_provider=loggers)
     for k in range(5):
         drive(meter, f"call-{k}", k, 30)
@@ -153,6 +153,19 @@ def test_metrics_arrive_as_they_are_counted(
     }
     assert latency["applied"].count == sum(applied.latency_buckets)
     assert list(latency["applied"].bucket_counts) == list(applied.latency_buckets)
+    cost = {
+        a["sdb.kind"]: point.as_double
+        for point in found["sdb.error.cost"].sum.data_points
+        for a in [attributes(point.attributes)]
+        if a["sdb.component"] == "applied"
+    }
+    assert cost == pytest.approx(applied.cost_s)
+    spells = {
+        attributes(point.attributes)["sdb.component"]: point.as_int
+        for point in found["sdb.wrong.spells"].sum.data_points
+    }
+    assert spells["applied"] == applied.spells > 0
+    assert {"sdb.wrong.age_integral", "sdb.wrong.beyond"} <= found.keys()
     assert {"sdb.open_streams", "sdb.meter.errors", "sdb.log.lost_rows"} <= found.keys()
 
 

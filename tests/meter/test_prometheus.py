@@ -41,7 +41,9 @@ needs_prometheus = pytest.mark.skipif(
 
 def test_every_counter_is_shown() -> None:
     clock = FakeClock()
-    meter = Meter("recorder", clock=clock, by=("model",), shadows=("candidate",))
+    meter = Meter(
+        "recorder", clock=clock, by=("model",), shadows=("candidate",), theta=0.1, costs="default"
+    )
     registry = CollectorRegistry()
     export(meter, registry)
     with meter.stream("call", model='a "new" one') as call:
@@ -65,6 +67,19 @@ def test_every_counter_is_shown() -> None:
     assert values["sdb_decision_latency_seconds_sum", *mine, None] == 0.25
     assert values["sdb_decision_latency_seconds_count", *mine, None] == 1
     assert values["sdb_decision_seconds_total", "candidate", 'a "new" one', "no_decision"] == 2.0
+    assert values["sdb_wrong_spells_total", *mine, None] == 1
+    assert values["sdb_wrong_age_integral_total", *mine, None] == 0.25**2 / 2
+    assert values["sdb_wrong_beyond_seconds_total", *mine, None] == pytest.approx(0.15)
+    cost = {
+        (s.labels["component"], s.labels["kind"]): s.value
+        for s in families["sdb_error_cost_seconds"].samples
+        if s.name.endswith("_total")
+    }
+    assert cost == {
+        (who, kind): pytest.approx(seconds if kind == "wrong" else 0.0)
+        for who, seconds in (("applied", 0.25), ("candidate", 2.0))
+        for kind in ("wrong", "age")
+    }
     assert {s.labels["class"] for s in families["sdb_decision_seconds"].samples} == set(CLASSES)
     assert {"sdb_open_streams", "sdb_meter_errors", "sdb_log_lost_rows"} <= families.keys()
 

@@ -12,6 +12,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import NamedTuple
 
+from streamdecisionbench.cost_file.rules import AgePenalty
+from streamdecisionbench.meter.rates import RATE
+from streamdecisionbench.meter.spells import Excess, SpellSums
+
 __all__ = [
     "CLASSES",
     "COMPOUND",
@@ -24,6 +28,7 @@ __all__ = [
     "OUTDATED_CORRECT",
     "PENDING",
     "STALE",
+    "THETA_S",
     "UNATTRIBUTED",
     "UNJUDGED",
     "Counts",
@@ -46,6 +51,9 @@ OUTCOMES = ("applied", "superseded", "late", "failed")
 
 GRAINS = 1 << 40
 """Units of time in a second."""
+
+THETA_S = 4.0
+"""A wrong spell counts as long beyond this, where nobody says otherwise."""
 
 LATENCY_BUCKETS_S = (
     0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75,
@@ -71,6 +79,14 @@ class Reading(NamedTuple):
     latency_buckets: tuple[int, ...]
     latency_sum_s: float
     given_up: int
+    spells: int
+    """Wrong spells begun."""
+    wrong_age_integral_s2: float
+    """Σ ℓ²/2 over them: how long it had been wrong, integrated over time."""
+    beyond_s: float
+    """Seconds wrong for longer than θ."""
+    cost_s: dict[str, float]
+    """What being wrong and staying wrong cost, in seconds of an ordinary wrong decision."""
 
     @property
     def judged_s(self) -> float:
@@ -85,6 +101,12 @@ class Reading(NamedTuple):
         return right / judged if judged else None
 
     @property
+    def mean_wrong_age_s(self) -> float | None:
+        """The mean over judged time of how long it had been wrong: `mean_age_s` of docs/costs.md."""
+        judged = self.judged_s
+        return self.wrong_age_integral_s2 / judged if judged else None
+
+    @property
     def mean_age_s(self) -> float | None:
         """How old the decision in force was on average, since its own state was published."""
         return self.age_integral_s2 / self.in_force_s if self.in_force_s else None
@@ -94,14 +116,22 @@ class Counts:
     """The counters themselves. Whoever changes them holds the meter's lock."""
 
     __slots__ = (
-        "_age", "_age_running", "_closed", "_held", "_held_running", "_held_since", "_published",
-        "_running", "_since", "answers", "changes", "component", "given_up", "judgments", "labels",
-        "latency_buckets", "latency_sum", "states", "streams",
+        "_age", "_age_running", "_beyond", "_closed", "_cost_rate", "_cost_since", "_held",
+        "_held_running", "_held_since", "_penalties", "_published", "_running", "_since", "_wrong",
+        "answers", "changes", "component", "cost", "given_up", "judgments", "labels",
+        "latency_buckets", "latency_sum", "spells", "states", "streams",
     )  # fmt: skip
 
-    def __init__(self, component: str, labels: tuple[tuple[str, str], ...] = ()) -> None:
+    def __init__(
+        self, component: str, labels: tuple[tuple[str, str], ...] = (), theta_s: float = THETA_S
+    ) -> None:
         self.component = component
         self.labels = labels
+        self.spells = SpellSums()
+        self._wrong = self.spells.excess(None, 0)
+        self._beyond = self.spells.excess(None, int(theta_s * GRAINS))
+        self._penalties: set[AgePenalty] = set()
+        self.cost = self._cost_rate = self._cost_since = 0
         self._closed = [0] * 9
         self._running = [0] * 9
         self._since = [0] * 9
@@ -155,6 +185,24 @@ class Counts:
         self._held += end - start
         self._age += (end - start) * (end + start - 2 * published)
 
+    def excesses(self, penalty: AgePenalty | None) -> tuple[Excess, ...]:
+        """What the spells of a stream count for, which is penalised like this."""
+        found = [self._wrong, self._beyond]
+        if penalty is not None:
+            self._penalties.add(penalty)
+            found += [self.spells.excess(penalty, knee) for knee in _knees(penalty)]
+        return tuple(dict.fromkeys(found))
+
+    def costs(self, rate: int, start: int) -> None:
+        """From `start` on a second costs this much."""
+        self._cost_rate += rate
+        self._cost_since += rate * start
+
+    def costs_no_more(self, rate: int, start: int, end: int) -> None:
+        self._cost_rate -= rate
+        self._cost_since -= rate * start
+        self.cost += rate * (end - start)
+
     def took(self, latency: int) -> None:
         """An answer's latency, into the histogram."""
         self.latency_buckets[bisect_left(LATENCY_BUCKETS_S, latency / GRAINS)] += 1
@@ -172,6 +220,9 @@ class Counts:
             - 2 * now * self._published
             - self._age_running
         )
+        _, wrong_age = self._wrong.read(now)
+        beyond, _ = self._beyond.read(now)
+        cost = self.cost + self._cost_rate * now - self._cost_since
         return Reading(
             component=self.component,
             labels=self.labels,
@@ -187,4 +238,28 @@ class Counts:
             latency_buckets=tuple(self.latency_buckets),
             latency_sum_s=self.latency_sum / GRAINS,
             given_up=self.given_up,
+            spells=self.spells.spells(now),
+            wrong_age_integral_s2=wrong_age / (2 * GRAINS * GRAINS),
+            beyond_s=beyond / GRAINS,
+            cost_s={
+                "wrong": cost / (RATE * GRAINS),
+                "age": sum(self._penalty(penalty, now) for penalty in self._penalties),
+            },
         )
+
+    def _penalty(self, penalty: AgePenalty, now: int) -> float:
+        """Σ Φ(ℓ), as docs/costs.md defines it."""
+        found = [self.spells.excess(penalty, knee).read(now) for knee in _knees(penalty)]
+        if penalty.kind == "threshold":
+            return penalty.add * found[0][0] / GRAINS
+        squares = found[0][1] - (found[1][1] if penalty.kind == "capped" else 0)
+        return penalty.per_s * squares / (2 * GRAINS * GRAINS)
+
+
+def _knees(penalty: AgePenalty) -> tuple[int, ...]:
+    """The κ at which the penalty's integral is made of E₁ and E₂."""
+    if penalty.kind == "linear":
+        return (0,)
+    if penalty.kind == "threshold":
+        return (int(penalty.after_s * GRAINS),)
+    return (0, int(penalty.cap / penalty.per_s * GRAINS))

@@ -14,6 +14,9 @@ Unknown may become known. So a stretch waits with its current step until that is
 its source until that is, there summed by reference; each moves at most twice, and judging a source
 needs three sums however long it was in force. Steps wait within a window; the oldest is given up when
 it is full, and its seconds are `unjudged` or `unattributed` for good.
+
+Whether a stretch is wrong, and what it costs, needs y_k alone: spells and costs do not wait for the
+source.
 """
 
 from __future__ import annotations
@@ -32,6 +35,9 @@ from streamdecisionbench.meter.counts import (
     UNJUDGED,
     Counts,
 )
+from streamdecisionbench.meter.rates import Rates
+from streamdecisionbench.meter.spells import CALM, OPEN, WRONG, Part, Run, Spells
+from streamdecisionbench.meter.spells import PENDING as NOT_KNOWN
 
 __all__ = ["STRAGGLERS", "Lane", "Step", "class_of"]
 
@@ -44,7 +50,7 @@ class Step:
 
     __slots__ = (
         "answered", "at", "decision", "given_up", "number", "owed", "owed_in_all", "published",
-        "reference", "waiting",
+        "reference", "run", "waiting",
     )  # fmt: skip
 
     def __init__(self, number: int, at: float, published: int) -> None:
@@ -60,6 +66,8 @@ class Step:
         self.owed: dict[str, int] | None = None
         """Time its decision was in force, by the reference that held."""
         self.owed_in_all = 0
+        self.run: Run | None = None
+        """Its entry among the lane's spells while it is pending there."""
 
 
 def class_of(decision: str, own: str | None, now: str) -> int:
@@ -82,12 +90,15 @@ class Lane:
     """The account of one component on one stream. Times are grains, never decreasing."""
 
     __slots__ = (
-        "_applied_at", "_class", "_ended", "_start", "_stragglers", "counts", "current", "source",
-        "steps", "window",
+        "_applied_at", "_class", "_ended", "_rate", "_rates", "_spells", "_start", "_stragglers",
+        "counts", "current", "source", "steps", "window",
     )  # fmt: skip
 
-    def __init__(self, counts: Counts, window: int) -> None:
+    def __init__(self, counts: Counts, window: int, rates: Rates | None = None) -> None:
         self.counts = counts
+        self._rates = rates
+        self._rate = 0
+        self._spells = Spells(counts.spells, counts.excesses(rates.age if rates else None))
         self.window = window
         self.steps: OrderedDict[int, Step] = OrderedDict()
         """Steps of which something that counts may still come, the current one and the source."""
@@ -148,6 +159,7 @@ class Lane:
         step.reference = reference
         counts = self.counts
         counts.judgments += 1
+        self._measure(step, reference)
         if step.waiting is not None:
             for source, span in step.waiting:
                 if source is None:
@@ -168,6 +180,9 @@ class Lane:
             return
         step.given_up = True
         self.counts.given_up += 1
+        if step.run is not None:
+            span = sum(span for _, span in step.waiting or ())
+            self._spells.turns_out(step, [(CALM, step.run.begin, step.run.begin + span)])
         if step.waiting is not None:
             for _, span in step.waiting:
                 self.counts.settles(UNJUDGED, span)
@@ -181,6 +196,7 @@ class Lane:
         """The stream is over; judgments may still come."""
         if self.current is not None:
             self._close(now)
+            self._spells.ends(now)
         if self.source is not None:
             self.counts.releases(self.source.published, self._applied_at, now)
         self.current = self.source = None
@@ -193,9 +209,20 @@ class Lane:
         self._start = now
         self._class = self._now_class()
         self.counts.starts(self._class, now)
+        current = self.current
+        if current is None:
+            return
+        if current.reference is None:
+            self._spells.goes_on(NOT_KNOWN, current, now)
+        else:
+            wrong = self._charges(current.reference, self.source)
+            self._spells.goes_on(WRONG if wrong else CALM, current, now)
 
     def _close(self, now: int) -> None:
         self.counts.stops(self._class, self._start, now)
+        if self._rate:
+            self.counts.costs_no_more(self._rate, self._start, now)
+            self._rate = 0
         span = now - self._start
         current, source = self.current, self.source
         if self._class != PENDING or span == 0 or current is None:
@@ -214,6 +241,34 @@ class Lane:
             if found != PENDING:
                 self.counts.turns_out(found, self._start)
                 self._class = found
+
+    def _measure(self, step: Step, reference: str) -> None:
+        """Spells and costs of a step that is known now: all of the time it was current."""
+        if step.run is None:
+            return
+        at = step.run.begin
+        parts: list[Part] = []
+        for source, span in step.waiting or ():
+            wrong = source is None or source.decision != reference
+            if wrong and self._rates is not None:
+                rate = self._rates.of(reference, None if source is None else source.decision)
+                self.counts.cost += rate * span
+            parts.append((WRONG if wrong else CALM, at, at + span))
+            at += span
+        if step is self.current:
+            wrong = self._charges(reference, self.source)
+            parts.append((WRONG if wrong else CALM, self._start, OPEN))
+        self._spells.turns_out(step, parts)
+
+    def _charges(self, reference: str, source: Step | None) -> bool:
+        """Whether the running stretch is wrong; from its start on it costs what that costs."""
+        decision = None if source is None else source.decision
+        if decision == reference:
+            return False
+        if self._rates is not None:
+            self._rate = self._rates.of(reference, decision)
+            self.counts.costs(self._rate, self._start)
+        return True
 
     def _now_class(self) -> int:
         current, source = self.current, self.source

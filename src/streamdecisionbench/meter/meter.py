@@ -12,9 +12,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from streamdecisionbench.meter.counts import CLASSES, GRAINS, Counts, Reading
+from streamdecisionbench.cost_file.rules import Costs
+from streamdecisionbench.meter.counts import CLASSES, GRAINS, THETA_S, Counts, Reading
 from streamdecisionbench.meter.events import Event, Sink
 from streamdecisionbench.meter.lane import Lane
+from streamdecisionbench.meter.rates import Prices
 from streamdecisionbench.meter.stream import APPLIED, Stream
 
 if TYPE_CHECKING:
@@ -65,7 +67,8 @@ class Meter:
     of a published state that says what is right for it, or a coroutine function. `shadows` are
     components measured beside the applied one, `by` the stream labels that split the counters.
     Judgments may come while at most `window` newer steps of the stream wait for theirs, and after a
-    stream's end while at most `late_window` steps of all ended streams wait.
+    stream's end while at most `late_window` steps of all ended streams wait. Beyond `theta` seconds a
+    wrong spell is long. `costs` is a cost file, or `default`: a stream's label `family` picks its section.
     """
 
     def __init__(
@@ -78,8 +81,12 @@ class Meter:
         by: Sequence[str] = (),
         window: int = 1000,
         late_window: int = 100_000,
+        theta: float = THETA_S,
+        costs: Costs | str | os.PathLike[str] | None = None,
     ) -> None:
         self.name = name
+        self.theta = theta
+        self.prices = None if costs is None else Prices(costs)
         began = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         self.run = f"{began}-{os.getpid()}-{next(_METERS)}"
         """When and in which process this meter began: part of every stream's id."""
@@ -216,7 +223,8 @@ class Meter:
         return self._now
 
     def new_lane(self, component: str, labels: dict[str, str]) -> Lane:
-        return Lane(self._group(component, labels), self.window)
+        rates = None if self.prices is None else self.prices.of(str(labels.get("family", "")))
+        return Lane(self._group(component, labels), self.window, rates)
 
     def keep_ended(self, stream: Stream) -> None:
         """Keeps an ended stream while judgments may come, the oldest only within the window."""
@@ -263,7 +271,8 @@ class Meter:
                     key = (component, *values)
                     found = self._groups.get(key)
                 if found is None:
-                    found = Counts(component, tuple(zip(self.by, values, strict=True)))
+                    labelled = tuple(zip(self.by, values, strict=True))
+                    found = Counts(component, labelled, self.theta)
                     self._groups[key] = found
         return found
 

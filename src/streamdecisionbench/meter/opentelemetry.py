@@ -40,6 +40,19 @@ _COUNTERS = (
     ("sdb.states", "{state}", "States published.", "states"),
     ("sdb.judgments", "{step}", "Steps of which it became known what was right.", "judgments"),
     ("sdb.decision.changes", "{change}", "Times another decision came into force.", "changes"),
+    (
+        "sdb.wrong.spells",
+        "{spell}",
+        "Stretches of time begun in which the decision is wrong.",
+        "spells",
+    ),
+    (
+        "sdb.wrong.age_integral",
+        "s2",
+        "How long it had been wrong, integrated over time.",
+        "wrong_age_integral_s2",
+    ),
+    ("sdb.wrong.beyond", "s", "Seconds wrong for longer than theta.", "beyond_s"),
     ("sdb.given_up", "{step}", "Steps that were never judged within the window.", "given_up"),
 )
 
@@ -119,6 +132,11 @@ def _observe(meter: Meter, instruments: metrics.Meter) -> None:
             for outcome, count in reading.answers.items():
                 yield Observation(count, {**labels(reading), "sdb.outcome": outcome})
 
+    def cost(_: CallbackOptions) -> Iterable[Observation]:
+        for reading in meter.readings():
+            for kind, value in reading.cost_s.items():
+                yield Observation(value, {**labels(reading), "sdb.kind": kind})
+
     def field(name: str) -> Callback:
         def observe(_: CallbackOptions) -> Iterable[Observation]:
             for reading in meter.readings():
@@ -146,6 +164,11 @@ def _observe(meter: Meter, instruments: metrics.Meter) -> None:
     )
     for name, unit, description, attribute in _COUNTERS:
         counter(name, [field(attribute)], unit=unit, description=description)
+    if meter.prices is not None:
+        counter(
+            "sdb.error.cost", [cost], unit="s",
+            description="What being wrong and staying wrong cost, in seconds of an ordinary wrong decision.",
+        )  # fmt: skip
     gauge(
         "sdb.pending", [field("pending_s")], unit="s",
         description="Observed seconds that wait for a judgment.",

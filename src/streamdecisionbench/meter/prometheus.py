@@ -36,6 +36,13 @@ _COUNTERS = (
     ("sdb_states", "States published.", "states"),
     ("sdb_judgments", "Steps of which it became known what was right.", "judgments"),
     ("sdb_decision_changes", "Times another decision came into force.", "changes"),
+    ("sdb_wrong_spells", "Stretches of time begun in which the decision is wrong.", "spells"),
+    (
+        "sdb_wrong_age_integral",
+        "How long it had been wrong, integrated over time, in seconds squared.",
+        "wrong_age_integral_s2",
+    ),
+    ("sdb_wrong_beyond_seconds", "Seconds wrong for longer than theta.", "beyond_s"),
     ("sdb_given_up_steps", "Steps that were never judged within the window.", "given_up"),
 )
 
@@ -79,6 +86,16 @@ class MeterCollector(Collector):
             for labels, reading in labelled:
                 counter.add_metric(labels, float(getattr(reading, field)))
             yield counter
+        if meter.prices is not None:
+            cost = CounterMetricFamily(
+                "sdb_error_cost_seconds",
+                "What being wrong and staying wrong cost, in seconds of an ordinary wrong decision.",
+                labels=[*names, "kind"],
+            )
+            for labels, reading in labelled:
+                for kind, value in reading.cost_s.items():
+                    cost.add_metric([*labels, kind], value)
+            yield cost
         pending = GaugeMetricFamily(
             "sdb_pending_seconds", "Observed seconds that wait for a judgment.", labels=names
         )
