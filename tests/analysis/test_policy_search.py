@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from streamdecisionbench.analysis.bootstrap import Sampling
+from streamdecisionbench.analysis.halves import halve
 from streamdecisionbench.analysis.policy_advice import frontier_table, search_lines, steps_table
 from streamdecisionbench.analysis.policy_candidates import Field
-from streamdecisionbench.analysis.policy_search import PolicySearch, halve, search
+from streamdecisionbench.analysis.policy_search import PolicySearch, search
 from streamdecisionbench.analysis.token_cost import cost, request_costs
 from streamdecisionbench.components.simulated.outcomes import draw_scenario
 from streamdecisionbench.components.simulated.profiles import Calibration, builtin_profiles

@@ -183,6 +183,10 @@ def test_a_search_prints_words_tables_and_json(runs: Path) -> None:
     document = json.loads(sdb(*given, *few, "--json").stdout)
     assert document["schema"] == "sdb-policy/1"
     assert document["search"]["steps"]["plain"]["policy"] == {}
+    choose = json.loads(sdb("choose", *given[2:], "--resamples", "200", "--json").stdout)["result"]
+    chosen = document["search"]["choice"]
+    assert (chosen["name"], chosen["policy"]) == (choose["best"]["name"], choose["best"]["policy"])
+    assert f"use {chosen['name']}" in document["search"]["words"][-1]
     assert {"in_force", "log_auc", "classes"} <= set(document["scores"][0]["overall"])
     assert sdb(*given, *few, "--csv").stdout == sdb(*given, *few, "--csv").stdout
     refused = sdb(*given, "--budget", "0")

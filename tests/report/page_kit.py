@@ -8,6 +8,7 @@ from streamdecisionbench.analysis.bootstrap import Sampling
 from streamdecisionbench.analysis.choose import Terms
 from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.recording.events import Release, Response
+from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.report.choices import choices
 from streamdecisionbench.report.page import CostView, PageInputs
@@ -117,11 +118,15 @@ def kit_inputs(
     by_name = {r.name: r for r in recordings}
     alike = len({tuple(s.by_scenario) for s in scores}) == 1
     terms = Terms(pairs=extras, sampling=Sampling(resamples=200))
-    chosen = choices(material.entries, costs or {}, (0.5, 8.0), 2.0, terms) if alike else []
+    chosen = (
+        choices(material.entries, suite, costs or {}, read_prices(), (0.5, 8.0), 2.0, terms)
+        if alike
+        else []
+    )
     if not extras:
         return PageInputs(suite, scores, by_name, choices=chosen)
     first = scores[0]
-    partners = {name for choice in chosen if choice.best.rule for name in choice.best.members}
+    partners = {n for c in chosen if len(c.best.members) > 1 for n in c.best.members}
     paired = [r for i, r in enumerate(recordings) if i < 3 or r.name in partners]
     return PageInputs(
         suite,

@@ -9,10 +9,17 @@ from streamdecisionbench.analysis.choose import Candidate, Choice
 from streamdecisionbench.analysis.cost_of_error import disagreement
 from streamdecisionbench.analysis.result_table import Cell, Table, count, number, percent, text
 from streamdecisionbench.cost_file.rules import Costs
+from streamdecisionbench.policy_file import policy_of
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.costs.charge import CostRates, charge
-from streamdecisionbench.scoring.costs.course import Course, course_of, course_of_pair
+from streamdecisionbench.scoring.costs.course import (
+    Course,
+    course_of,
+    course_of_pair,
+    course_of_policy,
+)
 from streamdecisionbench.scoring.pairs.nominal_clock import nominal
+from streamdecisionbench.scoring.policies.scene import Answers
 from streamdecisionbench.scoring.timeline import Timeline
 
 __all__ = ["ByCost", "by_cost", "by_cost_table"]
@@ -30,13 +37,22 @@ class ByCost:
 
 
 def by_cost(
-    choice: Choice, parts: Mapping[str, Sequence[Timeline]], costs: Costs, top: int
+    choice: Choice,
+    parts: Mapping[str, Sequence[Timeline]],
+    costs: Costs,
+    top: int,
+    answers: Mapping[str, Answers] | None = None,
 ) -> list[ByCost]:
-    """The `top` candidates by time, cheapest first; `parts` are the recordings' timelines by name."""
+    """The `top` candidates by time, cheapest first; `parts` are the recordings' timelines by name.
+
+    A policy is charged with the numbers it would be used with, on its `answers` (nominal clock).
+    """
     chosen = list(choice.candidates[: max(top, 1)])
     if choice.best not in chosen:
         chosen.append(choice.best)
-    rates = {c.name: charge(_course(c, parts, choice.interval), costs) for c in chosen}
+    rates = {
+        c.name: charge(_course(c, parts, choice.interval, answers or {}), costs) for c in chosen
+    }
     totals = {name: found.overall.at_interval.total for name, found in rates.items()}
     by_time = sorted(chosen, key=lambda c: (-c.in_force.value, c.name))
     cheap = sorted(chosen, key=lambda c: (totals[c.name], c.name))
@@ -71,9 +87,15 @@ def by_cost_table(found: Sequence[ByCost], costs: Costs) -> Table:
 
 
 def _course(
-    candidate: Candidate, parts: Mapping[str, Sequence[Timeline]], interval: float
+    candidate: Candidate,
+    parts: Mapping[str, Sequence[Timeline]],
+    interval: float,
+    answers: Mapping[str, Answers],
 ) -> Course:
     bounds = Bounds(interval * 0.999, interval * 1.001)  # only the interval itself is asked for
+    if candidate.policy is not None:
+        policy = policy_of(candidate.policy, name=candidate.name)
+        return course_of_policy(policy, [answers[m] for m in candidate.members], interval, bounds)
     first = [nominal(part, part.tick) for part in parts[candidate.members[0]]]
     if candidate.rule is None:
         return course_of(first, interval, bounds)

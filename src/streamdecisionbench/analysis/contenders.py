@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,12 +18,17 @@ from streamdecisionbench.analysis.bootstrap import same_states
 from streamdecisionbench.analysis.steps import shares_by_step, shares_by_step_at, stretches
 from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.in_force import spelled
+from streamdecisionbench.policy_file import Policy
 from streamdecisionbench.scoring.classes import shares_at
 from streamdecisionbench.scoring.in_force_replay import accepted_at
 from streamdecisionbench.scoring.pairs.nominal_clock import Duo, Lane, lane, on_stage, stage
 from streamdecisionbench.scoring.pairs.replay import SLOW_SHARE, Path, path_at, shares_along
 from streamdecisionbench.scoring.score import Shares, family_weights, macro_shares
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
+
+if TYPE_CHECKING:
+    from streamdecisionbench.analysis.policy_contenders import Policies
+    from streamdecisionbench.scoring.policies.scene import Answers
 
 __all__ = ["PAIRED", "Contender", "Field"]
 
@@ -46,8 +52,15 @@ class Contender:
     """Money per published state; None where a price is not known."""
     slow_share: Callable[[float], float] | None = None
     simulated_pair: bool = False
-    """Answers of simulations are drawn independently of each other: what a pair of them gains says
-    nothing about the components they imitate."""
+    """A pair or a policy with a simulation in it. Simulated answers are drawn independently of each
+    other, and their confidences as declared: what is gained says nothing about the components they
+    imitate."""
+    value: Callable[[float], float] | None = None
+    """A(Δ), where it is known without its steps."""
+    policy: Policy | None = None
+    """What is done with the answers; None: the newest simply takes effect."""
+    chosen: bool = False
+    """Whether the policy has numbers that were chosen."""
 
 
 class Field:
@@ -71,11 +84,17 @@ class Field:
             self._flats[name] = Flat(own)
             self._lanes[name] = lane(self.stage, own, none)
         self.weights = family_weights([p.family for p in self.stage.parts])
+        self.policies: Policies | None = None
         self._duos: dict[tuple[str, str], Duo] = {}
 
     @property
     def parts(self) -> Sequence[Timeline]:
         return self.stage.parts
+
+    @property
+    def answers(self) -> Mapping[str, Answers]:
+        """What policies are made of, on the nominal clock; empty where none are weighed."""
+        return {} if self.policies is None else self.policies.answers
 
     def singles(self) -> list[Contender]:
         return [self._single(name) for name in self._flats]
@@ -105,6 +124,12 @@ class Field:
         """A(Δ): what the steps earn, scenarios averaged family by family."""
         return float((np.repeat(self.weights, self.stage.flat.n) * by_step).sum())
 
+    def per_state(self, *members: str) -> float | None:
+        """Every state is asked of every component."""
+        known = [self.costs.get(member) for member in members]
+        each = [c.per_decision if c is not None else None for c in known]
+        return None if any(x is None for x in each) else sum(x for x in each if x is not None)
+
     def _single(self, name: str) -> Contender:
         flat = self._flats[name]
 
@@ -119,7 +144,7 @@ class Field:
             rule=None,
             by_step=lambda interval: shares_by_step_at(flat, interval),
             shares=shares,
-            per_state=lambda _: self._per_state(name),
+            per_state=lambda _: self.per_state(name),
         )
 
     def _pair(self, fast: str, slow: str, rule: str) -> Contender:
@@ -145,13 +170,7 @@ class Field:
             shares=lambda interval: macro_shares(
                 table(interval)[:, :SLOW_SHARE], duo.slow.untimed, self.weights
             ),
-            per_state=lambda _: self._per_state(fast, slow),
+            per_state=lambda _: self.per_state(fast, slow),
             slow_share=lambda interval: float(self.weights @ table(interval)[:, SLOW_SHARE]),
             simulated_pair=not self.simulated.isdisjoint((fast, slow)),
         )
-
-    def _per_state(self, *members: str) -> float | None:
-        """Every state is asked of every component."""
-        known = [self.costs.get(member) for member in members]
-        each = [c.per_decision if c is not None else None for c in known]
-        return None if any(x is None for x in each) else sum(x for x in each if x is not None)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from streamdecisionbench.analysis.bootstrap import Estimate
+from streamdecisionbench.analysis.choose import Choice
 from streamdecisionbench.analysis.numbers import fixed
 from streamdecisionbench.analysis.numbers import percent as shown
 from streamdecisionbench.analysis.policy_search import FrontierPoint, PolicySearch, Step
 from streamdecisionbench.analysis.result_table import Cell, Table, number, percent, text
 
-__all__ = ["frontier_table", "search_lines", "steps_table"]
+__all__ = ["chosen_line", "frontier_table", "search_lines", "steps_table"]
 
 _NOTABLE = 0.002
 """Points of a frontier closer in accuracy than this are not told apart in a table for people."""
 
 
-def search_lines(found: PolicySearch) -> list[str]:
+def search_lines(found: PolicySearch, *, simulated: bool = False) -> list[str]:
     """The finding in plain words: what beats the plain policy, or that nothing does."""
     plain, winner = found.plain.candidate, found.winner
+    use = "the best of these simulations is" if simulated else "use"
     lines = []
     if winner is None:
         lines.append(
@@ -27,7 +29,7 @@ def search_lines(found: PolicySearch) -> list[str]:
         step = found.best if winner is found.best.candidate else found.together
         gain = found.gain if step is found.best else found.together_gain
         lines.append(
-            f"At {found.interval:g} s between states use {winner.name}. Chosen on half of the"
+            f"At {found.interval:g} s between states {use} {winner.name}. Chosen on half of the"
             f" scenarios and judged on the other, it keeps the right decision in force"
             f" {shown(step.held_out.value)} % of the time: {_points(gain)} more than"
             f" {plain.name}."
@@ -62,6 +64,20 @@ def search_lines(found: PolicySearch) -> list[str]:
             f"No confidences: {', '.join(found.without_confidence)}; no gate was tried on them."
         )
     return lines
+
+
+def chosen_line(choice: Choice) -> str:
+    """What `sdb choose` and the report say at the same pace, by the function all three share."""
+    best = choice.best
+    words = "" if best.policy is None else f" ({best.policy_words})"
+    least = fixed(100 * choice.terms.min_gain).removesuffix(".0")
+    unproven = ", and pairs and policies of simulations prove nothing"
+    return (
+        f"Weighed with price and simplicity, where less than {least} point"
+        f"{'' if least == '1' else 's'} counts for nothing"
+        f"{unproven if choice.simulated_policies else ''}: use {best.name}{words}, as `sdb choose`"
+        " says."
+    )
 
 
 def steps_table(found: PolicySearch) -> Table:

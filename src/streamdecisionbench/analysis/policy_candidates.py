@@ -6,7 +6,9 @@ differ in one threshold only are replayed together.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -14,17 +16,30 @@ import numpy as np
 
 from streamdecisionbench.analysis.policy_words import policy_name
 from streamdecisionbench.analysis.steps import shares_by_step, stretches
-from streamdecisionbench.policy_file import Cascade, Dispatch, Expire, Gate, Policy
+from streamdecisionbench.policy_file import (
+    COMPOSES,
+    Cascade,
+    Debounce,
+    Dispatch,
+    Expire,
+    Gate,
+    Policy,
+)
+from streamdecisionbench.scoring.classes import N_METRICS
 from streamdecisionbench.scoring.pairs.nominal_clock import Stage, stage
 from streamdecisionbench.scoring.policies.read_answers import on_stage_of
 from streamdecisionbench.scoring.policies.scene import Answers, Variant, scenes
 from streamdecisionbench.scoring.policies.shares import correct_share, replay
 from streamdecisionbench.scoring.timeline import Floats
 
-__all__ = ["Candidate", "Field"]
+__all__ = ["PLAIN", "Candidate", "Field", "Kind"]
 
 EXPIRIES = (1.0, 2.0, 4.0)
 """In intervals."""
+LIMITS = (1, 2)
+"""Requests in flight, with `latest`."""
+PLAIN = ""
+"""The kind of what simply takes the newest answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +70,17 @@ class Candidate:
         return len(self.members) + (not self.together)
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One way to use some components; its candidates differ in numbers only."""
+
+    name: str
+    """`PLAIN` where nothing is done but taking the newest answer."""
+    members: tuple[str, ...]
+    rule: str
+    candidates: Sequence[Candidate]
+
+
 class Field:
     """Recorded components on one stage, and their policies at one interval."""
 
@@ -65,9 +91,10 @@ class Field:
         *,
         thresholds: int,
         rules: Sequence[str],
+        where: Stage | None = None,
     ) -> None:
         self.interval, self.thresholds, self.rules = interval, thresholds, rules
-        self.stage: Stage = stage(components[0].parts)
+        self.stage: Stage = where or stage(components[0].parts)
         self.answers: dict[str, Answers] = {
             one.name: on_stage_of(self.stage, one) for one in components
         }
@@ -80,16 +107,17 @@ class Field:
         self._offset = flat.y[flat.first] - np.array([p.reference[0] for p in self.stage.parts])
         self._never = self.stage.never[flat.first]
 
+    def at(self, interval: float) -> Field:
+        """The same components at another interval."""
+        other = copy(self)
+        other.interval = interval
+        return other
+
     def singles(self) -> Iterator[Candidate]:
-        """Plain, gated, expiring, one at a time."""
+        """Every component by itself, in every way it can be used."""
         for name in self.by_speed:
-            yield from self.tried((name,), Policy())
-            yield from self.tried((name,), Policy(dispatch=Dispatch("one-at-a-time")))
-            for after in EXPIRIES:
-                yield from self.tried((name,), Policy(expire=Expire(after * self.interval)))
-            for compose in ("min", "product"):
-                gates = self.levels(name, compose)
-                yield from self.tried((name,), Policy(gate=Gate(0.0, compose)), gates=gates)
+            for kind in self.kinds((name,)):
+                yield from kind.candidates
 
     def pairs(self) -> Iterator[Candidate]:
         """Every two of different speed, the faster first."""
@@ -107,21 +135,54 @@ class Field:
             yield from self.cascades(members)
 
     def cascades(self, members: tuple[str, ...]) -> Iterator[Candidate]:
-        """All asked, all asked and gated, or the next asked when unsure, whose answer stays or waits."""
-        sure = tuple(name for name in members if self.answers[name].confidence is not None)
+        """The components together, in every way, under every rule."""
         for rule in self.rules:
-            together = Policy(cascade=Cascade(members, rule=rule))
-            yield from self.tried(members, together)
-            gates = self.levels(members[0], "min")
-            if not gates:
-                continue
-            gated = replace(together, gate=Gate(components=sure))
-            yield from self.tried(members, gated, gates=gates)
-            if len(sure) >= len(members) - 1 and sure[: len(members) - 1] == members[:-1]:
-                asking = replace(together, cascade=Cascade(members, "when-unsure", rule=rule))
-                yield from self.tried(members, asking, belows=gates)
-                asking = replace(asking, gate=Gate(components=members[:-1]))
-                yield from self.tried(members, asking, belows=gates, gates=gates)
+            for kind in self.kinds(members, rule):
+                yield from kind.candidates
+
+    def kinds(self, members: tuple[str, ...], rule: str = "freshest") -> Iterator[Kind]:
+        """The ways to use one component or several, each with all its numbers."""
+        ways = self._single(members[0]) if len(members) == 1 else self._cascade(members, rule)
+        for name, policies in ways:
+            if policies:
+                yield Kind(name, members, rule, self._tried(members, policies))
+
+    def _single(self, name: str) -> Iterator[tuple[str, list[Policy]]]:
+        yield PLAIN, [Policy()]
+        yield "one at a time", [Policy(dispatch=Dispatch("one-at-a-time"))]
+        yield "latest", [Policy(dispatch=Dispatch("latest", limit)) for limit in LIMITS]
+        yield "expiring", [Policy(expire=Expire(after * self.interval)) for after in EXPIRIES]
+        yield "debounced", [Policy(debounce=Debounce(2))]
+        yield (
+            "gated",
+            [
+                Policy(gate=Gate(level, compose))
+                for compose in COMPOSES
+                for level in self.levels(name, compose)
+            ],
+        )
+
+    def _cascade(self, members: tuple[str, ...], rule: str) -> Iterator[tuple[str, list[Policy]]]:
+        """All asked; all asked and gated; the next asked when unsure, whose answer stays or waits."""
+        together = Policy(cascade=Cascade(members, rule=rule))
+        yield PLAIN, [together]
+        yield "one at a time", [replace(together, dispatch=Dispatch("one-at-a-time"))]
+        sure = tuple(name for name in members if self.answers[name].confidence is not None)
+        levels = self.levels(members[0], "min")
+        yield "gated", [replace(together, gate=Gate(x, components=sure)) for x in levels]
+        if sure[: len(members) - 1] != members[:-1]:
+            return
+        asking = [
+            replace(together, cascade=Cascade(members, "when-unsure", x, rule)) for x in levels
+        ]
+        yield "when unsure", asking
+        yield (
+            "when unsure and gated",
+            [
+                replace(one, gate=Gate(x, components=members[:-1]))
+                for one, x in zip(asking, levels, strict=True)
+            ],
+        )
 
     def levels(self, name: str, compose: str) -> list[float]:
         """Thresholds: quantiles of the component's own confidences, to two decimals."""
@@ -132,33 +193,6 @@ class Field:
         ranks = (np.arange(self.thresholds) + 1) / (self.thresholds + 1)
         found = np.unique(np.ceil(np.quantile(every, ranks) * 100 - 1e-9) / 100)
         return [float(x) for x in found if 0 < x <= 1]
-
-    def tried(
-        self,
-        members: tuple[str, ...],
-        policy: Policy,
-        *,
-        gates: Sequence[float] | None = None,
-        belows: Sequence[float] | None = None,
-    ) -> Iterator[Candidate]:
-        """The policy, or one for each of the thresholds; with both, the same for both."""
-        policies = [policy] * len(gates if gates is not None else belows or [policy])
-        if gates is not None:
-            policies = [
-                replace(one, gate=replace(one.gate, confidence=x))
-                for one, x in zip(policies, gates, strict=True)
-            ]
-        if belows is not None:
-            policies = [
-                replace(one, cascade=replace(one.cascade, below=x))
-                for one, x in zip(policies, belows, strict=True)
-                if one.cascade is not None
-            ]
-        if not policies:
-            return
-        values, money = self._replay(members, policies)
-        for one, accuracy, spent in zip(policies, values, money, strict=True):
-            yield Candidate(members, one, accuracy, spent)
 
     def by_step(self, candidate: Candidate) -> Floats:
         """What each step of all scenarios contributes to a candidate's accuracy."""
@@ -173,6 +207,27 @@ class Field:
             found = stretches(flat, scenario, held.begin, held.yields, decision)
             total += shares_by_step(flat, found)
         return total
+
+    def shares(self, candidate: Candidate) -> Floats:
+        """The six classes and segment-balanced accuracy, scenario by scenario."""
+        table = np.zeros((len(self.stage.parts), N_METRICS))
+        components = [self.answers[name] for name in candidate.members]
+        for scene in scenes(candidate.policy, components):
+            rows = scene.rows(self.interval)
+            done = replay(scene, rows)
+            table[scene.index] = done.alpha + done.beta * rows.c[:, None]
+        return table
+
+    def _tried(self, members: tuple[str, ...], policies: Sequence[Policy]) -> list[Candidate]:
+        """Policies that differ in thresholds or expiry alone are replayed at once."""
+        alike: dict[Policy, list[Policy]] = {}
+        for policy in policies:
+            alike.setdefault(_shape(policy), []).append(policy)
+        found = []
+        for group in alike.values():
+            values, money = self._replay(members, group)
+            found += [Candidate(members, *row) for row in zip(group, values, money, strict=True)]
+        return found
 
     def _replay(
         self, members: tuple[str, ...], policies: Sequence[Policy]
@@ -199,6 +254,17 @@ class Field:
                 spent += money.reshape(len(policies), scene.count).sum(axis=1)
         hours = sum(p.n for p in self.stage.parts) * self.interval / 3600
         return values, [float(x) / hours if priced and np.isfinite(x) else None for x in spent]
+
+
+def _shape(policy: Policy) -> Policy:
+    """The policy without its numbers."""
+    cascade = policy.cascade
+    return replace(
+        policy,
+        gate=replace(policy.gate, confidence=0.0),
+        expire=replace(policy.expire, after_s=math.inf),
+        cascade=None if cascade is None else replace(cascade, below=0.0),
+    )
 
 
 def _variant(policy: Policy) -> Variant:

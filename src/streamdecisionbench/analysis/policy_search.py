@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.analysis.bootstrap import Estimate, Sampling, bootstrap
+from streamdecisionbench.analysis.halves import EQUAL, Halves, Table
 from streamdecisionbench.analysis.policy_candidates import Candidate, Field
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import check_interval
@@ -28,7 +29,6 @@ __all__ = ["FrontierPoint", "PolicySearch", "Step", "search"]
 
 _EXTENDED = 10
 """How many of a half's best pairs are tried with a third component."""
-_EQUAL = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,8 @@ def search(
         raise InputError("there is no recording to search")
     field = Field(components, interval, thresholds=thresholds, rules=chosen_rules(rule))
     parts = field.stage.parts
-    first = halve(parts)
-    halves = first, ~first
-    weights = [_weights(parts, half) for half in halves]
+    halves = Halves(parts)
+    first, weights = halves.first, halves.weights
     found = [*field.singles(), *field.pairs()]
     found += field.triples(_best_pairs(found, weights))
     allowed = [c for c in found if _affordable(c, budget)]
@@ -125,9 +124,11 @@ def search(
             fix="raise --budget, or give prices with --prices",
         )
     whole = family_weights([p.family for p in parts])
-    tables = [_Table(plains), _Table([c for c in allowed if c.together]), _Table(allowed)]
+    tables = [Table(plains), Table([c for c in allowed if c.together]), Table(allowed)]
     by_half = [(table.best(weights[0]), table.best(weights[1])) for table in tables]
-    columns = np.stack([_crossed(field, pair, first) for pair in by_half], axis=1)
+    columns = np.stack(
+        [halves.crossed_steps(field.by_step(a), field.by_step(b)) for a, b in by_half], axis=1
+    )
     held = bootstrap(parts, columns, sampling)
     gaps = columns[:, [1, 2, 2]] - columns[:, [0, 0, 1]]
     gains = bootstrap(parts, gaps, sampling, share=False)
@@ -156,51 +157,8 @@ def search(
     )
 
 
-def halve(parts: Sequence[Timeline]) -> NDArray[np.bool_]:
-    """Every other scenario of every family; families take turns in which half begins.
-
-    With fewer than two scenarios nothing can be held out.
-    """
-    if len(parts) < 2:
-        raise InputError(
-            "one scenario cannot be split into a half to choose on and a half to report on",
-            fix="search over recordings of two scenarios or more",
-        )
-    seen: dict[str, int] = {}
-    out = np.zeros(len(parts), dtype=bool)
-    for s, part in enumerate(parts):
-        order = list(dict.fromkeys(p.family for p in parts)).index(part.family)
-        nth = seen[part.family] = seen.get(part.family, -1) + 1
-        out[s] = (nth + order) % 2 == 0
-    if out.all() or not out.any():
-        out = np.arange(len(parts)) % 2 == 0
-    return out
-
-
-class _Table:
-    """Candidates with their accuracies as one array."""
-
-    def __init__(self, candidates: Sequence[Candidate]) -> None:
-        self.candidates = candidates
-        self.values = np.stack([c.in_force for c in candidates])
-        self.order = np.array([c.parts for c in candidates])
-
-    def best(self, weights: Floats) -> Candidate:
-        """The most accurate; of equals the simplest, then the first."""
-        score = self.values @ weights
-        level = np.flatnonzero(score >= score.max() - _EQUAL)
-        return self.candidates[int(level[np.argmin(self.order[level])])]
-
-
 def _affordable(candidate: Candidate, budget: float | None) -> bool:
     return budget is None or (candidate.per_hour is not None and candidate.per_hour <= budget)
-
-
-def _weights(parts: Sequence[Timeline], half: NDArray[np.bool_]) -> Floats:
-    """Mean over families of the mean over their scenarios, within a half."""
-    out = np.zeros(len(parts))
-    out[half] = family_weights([p.family for p, mine in zip(parts, half, strict=True) if mine])
-    return out
 
 
 def _best_pairs(found: Sequence[Candidate], weights: Sequence[Floats]) -> list[tuple[str, ...]]:
@@ -214,13 +172,6 @@ def _best_pairs(found: Sequence[Candidate], weights: Sequence[Floats]) -> list[t
         for members in sorted(best, key=lambda m: -best[m])[:_EXTENDED]:
             out[members] = None
     return list(out)
-
-
-def _crossed(field: Field, chosen: tuple[Candidate, Candidate], first: NDArray[np.bool_]) -> Floats:
-    """Contributions by step: on each half those of what the other half chose."""
-    steps = np.repeat(first, [p.n for p in field.stage.parts])
-    crossed: Floats = np.where(steps, field.by_step(chosen[1]), field.by_step(chosen[0]))
-    return crossed
 
 
 def _frontier(
@@ -241,10 +192,10 @@ def _frontier(
     out: list[FrontierPoint] = []
     top = -1.0
     for k in order:
-        if scores[k] <= top + _EQUAL:
+        if scores[k] <= top + EQUAL:
             continue
         top = float(scores[k])
-        cheap = _Table([c for c in priced if (c.per_hour or 0.0) <= (priced[k].per_hour or 0.0)])
+        cheap = Table([c for c in priced if (c.per_hour or 0.0) <= (priced[k].per_hour or 0.0)])
         one, two = cheap.best(weights[0]), cheap.best(weights[1])
         held_out = float(np.where(first, two.in_force, one.in_force) @ whole)
         out.append(FrontierPoint(priced[k], top, held_out))

@@ -8,6 +8,7 @@ from streamdecisionbench.analysis.contenders import PAIRED
 from streamdecisionbench.analysis.numbers import fixed
 from streamdecisionbench.analysis.numbers import percent as shown
 from streamdecisionbench.analysis.result_table import Cell, Table, number, percent, text
+from streamdecisionbench.analysis.weighing import CASCADES
 
 __all__ = ["choice_lines", "choice_table", "holds_line", "money"]
 
@@ -20,6 +21,7 @@ def choice_lines(choice: Choice) -> list[str]:
         f" force {shown(best.in_force.value)} % of the time"
         f" (95 %: {shown(best.in_force.low)}–{shown(best.in_force.high)})."
     ]
+    lines += _policy(best)
     lines += _weighed(choice)
     if choice.idle:
         names = ", ".join(choice.idle[:3]) + (", …" if len(choice.idle) > 3 else "")
@@ -81,14 +83,20 @@ def choice_table(choice: Choice, top: int | None = None) -> Table:
         ]  # fmt: skip
     notes = [
         f"behind: points behind {choice.leader.name}, right longest of all that may be chosen."
-        " judgm., latency: time lost to each. Costs count every state asked of every component."
+        " judgm., latency: time lost to each. Costs count every state asked of every component,"
+        " those of policies what they send."
     ]
+    if any(c.policy is not None for c in listed):
+        notes.append(
+            "Numbers of policies are chosen on half of the scenarios and judged on the other;"
+            f" policies of two components are tried for the {CASCADES} best pairs."
+        )
     if any(c.name == choice.best.name for c in listed):
         notes.append("> recommended")
     if any(not c.within_budget for c in listed):
         notes.append("* beyond the budget, or its cost is not known")
     if any(c.simulated_pair for c in listed):
-        notes.append("~ a pair with a simulation in it: never recommended")
+        notes.append("~ a pair or policy with a simulation in it: never recommended")
     hidden = len(choice.candidates) - len(rows)
     if hidden > 0:
         notes.append(f"{hidden} more not shown; --top {len(choice.candidates)} shows all")
@@ -109,6 +117,17 @@ def money(amount: float | None) -> str:
     if amount is None:
         return "–"
     return fixed(amount, 2 if amount >= 1 else 3)
+
+
+def _policy(best: Candidate) -> list[str]:
+    """What is done with the answers, and how its numbers were found."""
+    if best.policy is None:
+        return []
+    how = (
+        " Its numbers were chosen on one half of the scenarios and judged on the other, both ways;"
+        " over all of them these are the best."
+    )
+    return [f"As a policy: {best.policy_words}.{how if best.chosen else ''}"]
 
 
 def _weighed(choice: Choice) -> list[str]:
@@ -152,6 +171,12 @@ def _left_out(choice: Choice) -> list[str]:
             "Pairs of simulations prove nothing, since simulated answers are drawn independently of"
             " each other: no such pair is recommended."
         )
+    if choice.simulated_policies:
+        either = " either" if choice.simulated_pairs else ""
+        lines.append(
+            f"Policies of simulations prove nothing{either}, since their confidences are declared:"
+            " none is recommended."
+        )
     if choice.paired and choice.paired < choice.recordings:
         lines.append(
             f"Pairs were made of {choice.paired} of the {choice.recordings} recordings: the"
@@ -166,6 +191,8 @@ def _virtue(best: Candidate, leader: Candidate) -> str:
     """Why the one is preferred to the other."""
     if best.per_hour is None or best.per_hour == leader.per_hour:
         return "the simpler one"
+    if leader.per_hour is not None and best.per_hour > leader.per_hour:
+        return "the simpler one"  # the policy saves too little
     return "the one whose price is known" if leader.per_hour is None else "the cheaper one"
 
 

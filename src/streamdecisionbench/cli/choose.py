@@ -1,4 +1,4 @@
-"""`sdb choose`: which setting or pair to use at your own pace."""
+"""`sdb choose`: which setting, pair or policy to use at your own pace."""
 
 from __future__ import annotations
 
@@ -37,6 +37,13 @@ def choose(
     pairs: Annotated[
         bool, typer.Option("--pairs/--no-pairs", help="Consider fast and slow pairs as well.")
     ] = True,
+    policies: Annotated[
+        bool,
+        typer.Option(
+            "--policies/--no-policies",
+            help="Consider gates, expiry, debounce, queues and asking when unsure as well.",
+        ),
+    ] = True,
     rule: Annotated[
         str, typer.Option(help="Arbitration of pairs: freshest, lag-one, late-override or all.")
     ] = "all",
@@ -54,7 +61,7 @@ def choose(
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print every candidate.")] = False,
 ) -> None:
-    """Say which setting or pair to use at your pace.
+    """Say which setting, pair or policy to use at your pace.
 
     Of those as good as the one that is right longest, the cheapest, then the simplest; with how sure
     that is, what it costs, and whether judgment or latency limits it.
@@ -62,7 +69,7 @@ def choose(
     from streamdecisionbench.analysis.bootstrap import Sampling
     from streamdecisionbench.analysis.choose import Budget, Terms, decide, holds
     from streamdecisionbench.analysis.choose_by_cost import by_cost, by_cost_table
-    from streamdecisionbench.analysis.contenders import Field
+    from streamdecisionbench.analysis.policy_contenders import everybody, priced_answers
     from streamdecisionbench.analysis.recommendation import (
         choice_lines,
         choice_table,
@@ -88,16 +95,17 @@ def choose(
             raise InputError(f"{name} {limit:g} is not an amount of money")
     table = read_prices(prices)
     terms = Terms(
-        Budget(budget, budget_per_1000), min_gain / 100, chosen_rules(rule), pairs,
+        Budget(budget, budget_per_1000), min_gain / 100, chosen_rules(rule), pairs, policies,
         Sampling(block, resamples, seed), table.currency,
     )  # fmt: skip
     subjects = open_runs(runs, data)
     require_one_suite(subjects)
     costs, remarks = known_costs({s.name: s.recording for s in subjects}, table)
-    field = Field(
+    field = everybody(
         {s.name: s.parts for s in subjects},
         costs,
         [s.name for s in subjects if s.recording.simulated],
+        [priced_answers(s.recording, s.suite, table) for s in subjects] if policies else (),
     )
     rules = costs_for(error_costs, subjects)
     choice = decide(field, interval, terms, listed=True)
@@ -108,9 +116,15 @@ def choose(
     lines = choice_lines(choice)
     if len(choice.candidates) > 1:
         lines.append(holds_line(choice, holds(field, choice)))
-    by_price = by_cost(choice, {s.name: s.parts for s in subjects}, rules, top)
+    by_price = by_cost(choice, {s.name: s.parts for s in subjects}, rules, top, field.answers)
     if as_json:
-        options = {"interval": interval, "rule": rule, "pairs": pairs, "min_gain": min_gain}
+        options = {
+            "interval": interval,
+            "rule": rule,
+            "pairs": pairs,
+            "policies": policies,
+            "min_gain": min_gain,
+        }
         print_json(
             "choose",
             {**plain(choice), "words": lines, "by_cost": plain(by_price)},

@@ -109,8 +109,8 @@ def find(
     remarks += unknown
     say("what to choose at every pace")
     chosen = choices(
-        alike, costs, (material.bounds.low, material.bounds.high), material.interval,
-        Terms(pairs=pairs, currency=prices.currency),
+        alike, material.suite, costs, prices, (material.bounds.low, material.bounds.high),
+        material.interval, Terms(pairs=pairs, currency=prices.currency),
     )  # fmt: skip
     if pairs and len(alike) > 1:
         say("pairs")
@@ -176,7 +176,7 @@ def _pairs(
     Whoever is part of a pair that is recommended somewhere is a candidate.
     """
     chosen, note = pair_candidates(alike)
-    partners = {name for choice in recommended if choice.best.rule for name in choice.best.members}
+    partners = {name for c in recommended if len(c.best.members) > 1 for name in c.best.members}
     chosen = [e for e in alike if e in chosen or e.name in partners]
     bounds = material.bounds
     composed = all_pairs(

@@ -11,9 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from streamdecisionbench.analysis.choose import Choice, Terms, decide
-from streamdecisionbench.analysis.contenders import Field
+from streamdecisionbench.analysis.contenders import PAIRED
+from streamdecisionbench.analysis.policy_contenders import everybody, priced_answers
 from streamdecisionbench.analysis.token_cost import Cost
+from streamdecisionbench.analysis.weighing import CASCADES
+from streamdecisionbench.recording.prices import PriceTable
 from streamdecisionbench.report.material import Entry
+from streamdecisionbench.suite.scenario import Suite
 
 __all__ = ["Stretch", "choices", "paces", "stretches"]
 
@@ -21,6 +25,8 @@ _MOST = 160
 _FEWEST = 9
 _WORK = 4e6
 """Steps times contenders times intervals: long streams are weighed at fewer intervals."""
+_TEAMS = 400
+"""Components and pairs times intervals, where policies of them are weighed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +40,30 @@ class Stretch:
 
 def choices(
     entries: Sequence[Entry],
+    suite: Suite,
     costs: Mapping[str, Cost],
+    prices: PriceTable,
     bounds: tuple[float, float],
     interval: float,
     terms: Terms,
 ) -> list[Choice]:
     """The choice at every pace within the bounds and at the interval, shortest first."""
-    everybody = Field(
+    simulated = [e.name for e in entries if e.score.simulated]
+    field = everybody(
         {e.name: e.score.parts for e in entries},
         costs,
-        [e.name for e in entries if e.score.simulated],
+        simulated,
+        [priced_answers(e.recording, suite, prices) for e in entries],
     )
-    weighed = len(everybody.singles())
-    if terms.pairs:
-        weighed += len(everybody.pairs(interval, terms.rules))
-    steps = sum(part.n for part in everybody.parts)
-    most = int(min(_MOST, max(_FEWEST, _WORK / (steps * weighed))))
-    return [decide(everybody, d, terms) for d in paces(*bounds, interval, most)]
+    singles = len(field.singles())
+    pairs = len(field.pairs(interval, terms.rules)) if terms.pairs else 0
+    steps = sum(part.n for part in field.parts)
+    most = min(_MOST, max(_FEWEST, _WORK / (steps * (singles + pairs))))
+    real = min(singles - len(simulated), 2 * PAIRED)  # policies of simulations are not weighed
+    if terms.policies and real > 0:
+        couples = min(CASCADES, real * (real - 1) // 2) if terms.pairs else 0
+        most = min(most, max(_FEWEST, _TEAMS / (real + couples)))
+    return [decide(field, d, terms) for d in paces(*bounds, interval, int(most))]
 
 
 def stretches(found: Sequence[Choice]) -> list[Stretch]:

@@ -66,8 +66,8 @@ def _chosen(findings: Findings) -> list[str]:
         lines += [f"| {s.low:g} | {s.high:g} | {escape_markdown(s.name)} |" for s in found]
         lines.append("")
     lines += [
-        "Of those as good as the one that is right longest, the cheapest, then the simplest, as"
-        " `sdb choose` says it for any pace, budget and minimum gain.",
+        "Of those as good as the one that is right longest, the cheapest, then the simplest, policies"
+        " among them, as `sdb choose` says it for any pace, budget and minimum gain.",
         "",
     ]
     return lines

@@ -227,7 +227,9 @@ def _page(material: Material, findings: Findings) -> str:
         key=lambda item: (-item[1], item[0]),
     )[:_PAGE_PAIRS]
     drawn = {names for names, _ in best}
-    drawn |= {(c.best.members[0], c.best.members[1]) for c in findings.choices if c.best.rule}
+    drawn |= {
+        (c.best.members[0], c.best.members[1]) for c in findings.choices if len(c.best.members) > 1
+    }
     views = [view_of(pair) for pair in findings.pairs if (pair.fast, pair.slow) in drawn]
     costs = {
         name: CostView(

@@ -26,8 +26,12 @@ def search(
         typer.Option(metavar="MONEY", help="At most this per hour of stream at that pace."),
     ] = None,
     rule: Annotated[
-        str, typer.Option(help="Arbitration: freshest, lag-one, late-override or all.")
-    ] = "freshest",
+        str | None,
+        typer.Option(
+            help="Arbitration: freshest, lag-one, late-override or all; freshest otherwise, and"
+            " what is recommended is weighed under all."
+        ),
+    ] = None,
     thresholds: Annotated[int, typer.Option(min=1, help="Confidence thresholds to try.")] = 20,
     prices: Prices = None,
     data: Data = None,
@@ -43,13 +47,16 @@ def search(
     does not beat the plain policy beyond its interval is not recommended.
     """
     from streamdecisionbench.analysis.bootstrap import Sampling
+    from streamdecisionbench.analysis.choose import Budget, Terms, decide
     from streamdecisionbench.analysis.policy_advice import (
+        chosen_line,
         frontier_table,
         search_lines,
         steps_table,
     )
+    from streamdecisionbench.analysis.policy_contenders import everybody, priced_answers
     from streamdecisionbench.analysis.policy_search import search as find
-    from streamdecisionbench.analysis.token_cost import request_costs
+    from streamdecisionbench.analysis.token_cost import known_costs
     from streamdecisionbench.cli.loading import open_runs, require_one_suite
     from streamdecisionbench.cli.printing import (
         dump,
@@ -59,7 +66,7 @@ def search(
     )
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.recording.prices import read_prices
-    from streamdecisionbench.scoring.policies.read_answers import answers_of
+    from streamdecisionbench.scoring.pairs.compose import chosen_rules
 
     require_one_form(as_json, as_csv)
     if budget is not None and not budget >= 0:
@@ -67,25 +74,32 @@ def search(
     table = read_prices(prices)
     subjects = open_runs(runs, data)
     require_one_suite(subjects)
-    components = [
-        answers_of(
-            s.recording,
-            s.suite,
-            cost=request_costs(s.recording, table, [p.episode_id for p in s.parts]),
-        )
-        for s in subjects
-    ]
+    components = [priced_answers(s.recording, s.suite, table) for s in subjects]
     found = find(
         components,
         interval,
         budget=budget,
-        rule=rule,
+        rule=rule or "freshest",
         thresholds=thresholds,
         currency=table.currency,
         sampling=Sampling(block, resamples, seed),
     )
+    costs, _ = known_costs({s.name: s.recording for s in subjects}, table)
+    simulated = [s.name for s in subjects if s.recording.simulated]
+    field = everybody({s.name: s.parts for s in subjects}, costs, simulated, components)
+    terms = Terms(
+        Budget(budget), rules=chosen_rules(rule or "all"), sampling=Sampling(block, resamples, seed)
+    )
+    choice = decide(field, interval, terms)
+    lines = [*search_lines(found, simulated=bool(simulated)), chosen_line(choice)]
     if as_json:
-        dump(_document(found, components, simulated=any(s.recording.simulated for s in subjects)))
+        document = _document(found, components, simulated=bool(simulated))
+        best = choice.best
+        document["search"] |= {
+            "choice": {"name": best.name, "components": best.members, "policy": best.policy},
+            "words": lines,
+        }
+        dump(document)
         return
     tables = [
         steps_table(found),
@@ -95,14 +109,13 @@ def search(
         print_csv(tables)
         return
     headings = [s.heading(interval=interval, clock="nominal") for s in subjects]
-    print_tables(tables, headings, search_lines(found))
+    print_tables(tables, headings, lines)
 
 
 def _document(found: PolicySearch, components: list[Answers], *, simulated: bool) -> dict[str, Any]:
     """The scores of what was found in full, then how it was found."""
     from dataclasses import replace
 
-    from streamdecisionbench.analysis.policy_advice import search_lines
     from streamdecisionbench.cli.printing import plain
     from streamdecisionbench.scoring.policies.policy_json import policies_to_json
     from streamdecisionbench.scoring.policies.score_policy import score_policy
@@ -157,6 +170,5 @@ def _document(found: PolicySearch, components: list[Answers], *, simulated: bool
                 for p in found.frontier
             ],
             "without_confidence": list(found.without_confidence),
-            "words": search_lines(found),
         },
     }

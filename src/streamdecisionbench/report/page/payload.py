@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from streamdecisionbench._version import __version__
-from streamdecisionbench.analysis.choose import Choice
+from streamdecisionbench.analysis.choose import Candidate, Choice
 from streamdecisionbench.analysis.flipped_states import KINDS, Flips, decision_words
 from streamdecisionbench.analysis.recommendation import choice_lines
 from streamdecisionbench.in_force import REACH, spelled
@@ -247,9 +247,19 @@ def _answer(choice: Choice) -> Json:
         "best": best.name,
         "members": list(best.members),
         "rule": spelled(best.rule) if best.rule else None,
+        "policy": best.policy,
+        "plain": _plain(best),
         "value": best.in_force.value,
         "lines": choice_lines(choice),
     }
+
+
+def _plain(best: Candidate) -> str:
+    """What the page draws for it: the same components without a policy."""
+    if best.policy is None:
+        return best.name
+    rule = best.policy.get("cascade", {}).get("rule")
+    return " + ".join(best.members) + (f" ({spelled(rule)})" if rule else "")
 
 
 def _number(value: float | None) -> float | None:

@@ -112,7 +112,7 @@ const row = (rec, total) => {
     cells.oracle.textContent = sdb.percent(level.oracle);
     cells.uCurrent.textContent = sdb.percent(level.uCurrent);
     draw(level.classes);
-    pick.hidden = sdb.answerAt(sdb.state.interval)?.best !== rec.name;
+    pick.hidden = sdb.answerAt(sdb.state.interval)?.plain !== rec.name;
     if (cost) cost.textContent = sdb.amount(sdb.perHour(rec));
     box.checked = sdb.state.shown.has(rec.index);
   };

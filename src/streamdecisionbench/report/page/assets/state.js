@@ -124,6 +124,12 @@ sdb.perHour = (rec, interval = sdb.state.interval) => {
 
 sdb.called = new Map([...sdb.recordings, ...sdb.pairs].map((rec) => [rec.name, rec]));
 
+/* A policy is drawn as the same components without it, under its own name. */
+for (const answer of sdb.data.answers) {
+  const plain = sdb.called.get(answer.plain) ?? recordingCalled.get(answer.members[0]);
+  if (!sdb.called.has(answer.best)) sdb.called.set(answer.best, Object.create(plain, { name: { value: answer.best } }));
+}
+
 /* The answer made for the interval nearest to this one. */
 sdb.answerAt = (interval) => sdb.data.answers.reduce((best, one) => (
   best && Math.abs(Math.log(best.d / interval)) <= Math.abs(Math.log(one.d / interval)) ? best : one
