@@ -144,6 +144,9 @@ class Policies:
 
 def _per_state(team: Team, candidate: Candidate, plain: Candidate) -> float | None:
     """What is sent of it, as a share of what asking always costs."""
+    policy = candidate.policy
+    if policy.dispatch.mode == "every" and not policy.when_unsure:
+        return team.per_state
     if team.per_state is None or candidate.per_hour is None or not plain.per_hour:
-        return team.per_state if team.per_state == 0 else None
+        return 0.0 if team.per_state == 0 else None
     return team.per_state * (candidate.per_hour / plain.per_hour)
