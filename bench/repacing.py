@@ -2,10 +2,11 @@
 
     python bench/repacing.py                  # 20 seeds, queueing and not
 
-Every seed records a simulation (p50 0.25 s) at four intervals on the virtual clock, with draws of its own
-at each: once behind one worker, whose capacity of about four requests a second lies between the rates at
-0.5 s and 0.2 s, and once with a latency that depends on nothing. Printed: in how many seeds the analysis
-named the break at 0.2 s, and in how many it named none where there is none.
+Every seed records a simulation (p50 0.25 s, mean 0.27 s) under five conditions on the virtual clock, at 0.5,
+1, 2, 4 and 8 requests a second from one to eight streams, with draws of its own at each: once behind one
+worker, whose capacity of 3.7 requests a second lies between 2 and 4, and once with a latency that depends on
+nothing. Printed: in how many seeds the analysis put the break between 2 and 4, and in how many it named
+none where there is none.
 """
 
 from __future__ import annotations
@@ -20,20 +21,21 @@ from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.run_request import RunRequest, launch
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
-INTERVALS = (2.0, 1.0, 0.5, 0.2)
+CONDITIONS = ((2.0, 1), (1.0, 1), (1.0, 2), (2.0, 8), (1.0, 8))
 SUITE = read_suite(builtin_suite_path())
 
 
 def sweep(home: Path, seed: int, workers: int | None) -> Repacing:
-    """One recording per interval, each with draws of its own."""
+    """One recording per condition, each with draws of its own."""
     folders = []
-    for index, interval in enumerate(INTERVALS):
-        out = home / f"{seed}-{workers}-{interval:g}"
+    for index, (interval, streams) in enumerate(CONDITIONS):
+        out = home / f"{seed}-{workers}-{interval:g}-{streams}"
         launch(
             RunRequest(
                 {None: "simulated:jev"},
                 out,
                 interval_s=interval,
+                streams=(streams,),
                 clock="virtual",
                 workers=workers,
                 seed=1000 * seed + index,
@@ -47,15 +49,19 @@ def sweep(home: Path, seed: int, workers: int | None) -> Repacing:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=20)
-    seeds = parser.parse_args().seeds
+    seeds: int = parser.parse_args().seeds
     found = none = 0
     with tempfile.TemporaryDirectory() as name:
         for seed in range(seeds):
             queued = sweep(Path(name), seed, workers=1)
             free = sweep(Path(name), seed, workers=None)
-            found += queued.fails_from == 0.2
-            none += free.fails_from is None
-            print(f"seed {seed}: queueing fails from {queued.fails_from}, free {free.fails_from}")
+            found += (queued.holds_to_rate, queued.fails_from_rate) == (2.0, 4.0)
+            none += free.fails_from_rate is None
+            print(
+                f"seed {seed}: queueing holds to {queued.holds_to_rate} a second, fails from"
+                f" {queued.fails_from_rate}; free fails from {free.fails_from_rate}",
+                flush=True,
+            )
     print(f"break found in the right place: {found} of {seeds}")
     print(f"none reported where there is none: {none} of {seeds}")
     return 0 if found == seeds and none >= 0.95 * seeds else 1

@@ -1,10 +1,12 @@
-"""Is re-pacing true? What one pace predicts for the others, against what was measured there.
+"""Is re-pacing true? What one condition predicts for the others, against what was measured there.
 
 A score re-paces recorded latencies and so assumes that a service answers as fast at four times the
-rate. With recordings of one setting at several intervals this can be checked: from the recording made
-at Δ_j the in-force accuracy at Δ_i is predicted, and the recording made at Δ_i has measured it. The
-difference is taken scenario by scenario; its interval is Student's over scenarios, at 95 % for all
-predictions together (Bonferroni).
+rate. With recordings of one setting at several intervals and loads this can be checked: from the
+recording made at (Δ_j, S_j) the in-force accuracy at Δ_i is predicted, whatever the load, and the
+recording made at (Δ_i, S_i) has measured it as it ran. The rate is S/Δ requests a second. The
+difference is taken scenario by scenario, replicas averaged; its interval is Student's over scenarios,
+at 95 % for all predictions of one source together (Bonferroni). Below one point a difference does not
+make a prediction wrong, however sure it is.
 """
 
 from __future__ import annotations
@@ -18,23 +20,26 @@ import numpy as np
 from streamdecisionbench.analysis.result_table import Cell, Table, number, percent, text
 from streamdecisionbench.analysis.student import student_quantile
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.punctuality import MATTERS, punctuality
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.score import Score, score, score_timelines
+from streamdecisionbench.scoring.latency import latency
+from streamdecisionbench.scoring.score import Score, Shares, score, score_timelines
 from streamdecisionbench.suite.scenario import Suite
 
-__all__ = ["MATTERS", "Condition", "Prediction", "Repacing", "repacing", "repacing_tables"]
-
-MATTERS = 0.01
-"""A difference below one point does not make a prediction wrong, however sure it is."""
+__all__ = ["Condition", "Prediction", "Repacing", "repacing", "repacing_tables"]
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One recording at its own pace."""
+    """What was measured at one pace and load."""
 
     name: str
     interval: float
+    streams: int
+    recordings: int
+    """More than one: replicas or passes, averaged."""
     in_force: float
+    """As it ran, with every wait that it really had."""
     oracle: float
     latency_p50_s: float
     latency_p95_s: float
@@ -46,75 +51,121 @@ class Condition:
     @property
     def rate(self) -> float:
         """Requests a second."""
-        return 1 / self.interval
+        return self.streams / self.interval
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What the recording at `source` predicts for `target`, and what was measured there."""
+    """What the condition `source` predicts for `target`, and what was measured there."""
 
     source: float
+    source_streams: int
     target: float
+    target_streams: int
     predicted: float
     measured: float
     low: float
     high: float
-    """95 % interval of measured − predicted, simultaneous over all predictions."""
+    """95 % interval of measured − predicted, simultaneous over the predictions of this source."""
     fails: bool
 
     @property
     def difference(self) -> float:
         return self.measured - self.predicted
 
+    @property
+    def rate(self) -> float:
+        """Requests a second at the target."""
+        return self.target_streams / self.target
+
 
 @dataclass(frozen=True, slots=True)
 class Repacing:
-    """Every prediction between the conditions, and what follows."""
+    """Every prediction between the conditions, and what follows from the lowest rate's."""
 
     conditions: tuple[Condition, ...]
+    """From the lowest rate to the highest."""
     predictions: tuple[Prediction, ...]
     fails_from: float | None
-    """The longest interval at which the slowest condition's prediction fails; None: nowhere."""
+    """The interval of the lowest rate at which the prediction fails; None: nowhere."""
+    fails_from_streams: int | None
+    fails_from_rate: float | None
+    """Requests a second."""
+    holds_to_rate: float | None
+    """The highest measured rate below it; the break lies between the two."""
     sentence: str
+
+    @property
+    def base(self) -> Condition | None:
+        """What conclusions are drawn from: the lowest rate that was held."""
+        return next((c for c in self.conditions if c.held), None)
+
+    @property
+    def from_base(self) -> tuple[Prediction, ...]:
+        base = self.base
+        return tuple(
+            p
+            for p in self.predictions
+            if base and (p.source, p.source_streams) == (base.interval, base.streams)
+        )
 
 
 def repacing(recordings: Sequence[tuple[Recording, Suite]]) -> Repacing:
-    """Compares recordings of one setting at several intervals, slowest first."""
-    own = sorted((_own(r, s) for r, s in recordings), key=lambda s: -s.interval)
-    _require_comparable(own)
-    conditions = tuple(_condition(s) for s in own)
-    held = [s for s, c in zip(own, conditions, strict=True) if c.held]
-    pairs = [(a, b) for a in held for b in held if a is not b]
-    predictions = tuple(_predict(a, b, len(pairs)) for a, b in pairs)
-    fails_from = None
-    if held:
-        slowest = held[0].interval
-        failing = [p.target for p in predictions if p.source == slowest and p.fails]
-        fails_from = max(failing, default=None)
+    """Compares recordings of one setting at several intervals and loads."""
+    groups: dict[tuple[float, int], list[_Run]] = {}
+    for recording, suite in recordings:
+        run = _Run(recording, _own(recording, suite))
+        groups.setdefault((run.score.interval, _streams(recording)), []).append(run)
+    ordered = sorted(groups, key=lambda key: (key[1] / key[0], key[1]))
+    _require_comparable([groups[key] for key in ordered])
+    conditions = tuple(_condition(key, groups[key]) for key in ordered)
+    held = [key for key, c in zip(ordered, conditions, strict=True) if c.held]
+    predictions = tuple(
+        _predict((a, groups[a]), (b, groups[b]), len(held) - 1)
+        for a in held
+        for b in held
+        if a != b
+    )
+    found = Repacing(conditions, predictions, None, None, None, None, "")
+    broken = [p for p in found.from_base if p.fails]
+    first = min(broken, key=lambda p: p.rate, default=None)
+    kept = [c.rate for c in conditions if c.held and (first is None or c.rate < first.rate)]
     return Repacing(
-        conditions, predictions, fails_from, _sentence(conditions, predictions, fails_from)
+        conditions,
+        predictions,
+        first.target if first else None,
+        first.target_streams if first else None,
+        first.rate if first else None,
+        max(kept, default=None),
+        _sentence(found, first),
     )
 
 
 def repacing_tables(result: Repacing) -> list[Table]:
     """The conditions, and every prediction between those that were held."""
     conditions: list[tuple[Cell, ...]] = [
-        (c.interval, c.rate, c.in_force, c.oracle, c.latency_p50_s, c.latency_p95_s,
+        (c.interval, c.streams, c.rate, c.in_force, c.oracle, c.latency_p50_s, c.latency_p95_s,
          "held" if c.held else "not held")
         for c in result.conditions
     ]  # fmt: skip
     predictions: list[tuple[Cell, ...]] = [
-        (p.source, p.target, p.predicted, p.measured, 100 * p.difference, 100 * p.low,
-         100 * p.high, "fails" if p.fails else "holds")
+        (p.source, p.source_streams, p.target, p.target_streams, p.predicted, p.measured,
+         100 * p.difference, 100 * p.low, 100 * p.high, "fails" if p.fails else "holds")
         for p in result.predictions
     ]  # fmt: skip
-    remarks = tuple(f"at {c.interval:g} s: {c.remark}" for c in result.conditions if c.remark)
+    loads = any(c.streams > 1 for c in result.conditions)
+    remarks = tuple(
+        f"at {_place(c.interval, c.streams, loads)}: {c.remark}"
+        for c in result.conditions
+        if c.remark
+    )
     return [
         Table(
-            "Measured at each pace",
+            "Measured at each pace and load",
             (
                 number("interval (s)", 3, "interval_s"),
-                number("requests/s", 2, "rate"),
+                number("streams", 0, "streams"),
+                number("req./s", 2, "rate"),
                 percent("in force", "in_force"),
                 percent("oracle", "oracle"),
                 number("p50 (s)", 3, "latency_p50_s"),
@@ -125,12 +176,14 @@ def repacing_tables(result: Repacing) -> list[Table]:
             remarks,
         ),
         Table(
-            "Predicted from one pace, measured at another (in force; points)",
+            "Predicted from one, measured at another (in force; points)",
             (
-                number("from (s)", 3, "source_s"),
-                number("at (s)", 3, "target_s"),
-                percent("predicted", "predicted"),
-                percent("measured", "measured"),
+                number("from (s)", 2, "source_s"),
+                number("str.", 0, "source_streams"),
+                number("at (s)", 2, "target_s"),
+                number("str.", 0, "target_streams"),
+                percent("pred.", "predicted"),
+                percent("meas.", "measured"),
                 number("diff.", 1, "difference_points"),
                 number("low", 1, "low_points"),
                 number("high", 1, "high_points"),
@@ -140,6 +193,17 @@ def repacing_tables(result: Repacing) -> list[Table]:
             (result.sentence,),
         ),
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    recording: Recording
+    score: Score
+
+
+def _streams(recording: Recording) -> int:
+    streams = recording.config.get("streams")
+    return streams if isinstance(streams, int) and streams > 0 else 1
 
 
 def _own(recording: Recording, suite: Suite) -> Score:
@@ -155,78 +219,117 @@ def _own(recording: Recording, suite: Suite) -> Score:
     return score(recording, suite, interval=ticks.pop())
 
 
-def _require_comparable(scores: Sequence[Score]) -> None:
-    if len({s.interval for s in scores}) < 2:
+def _require_comparable(groups: Sequence[Sequence[_Run]]) -> None:
+    if len(groups) < 2:
         raise InputError(
-            "re-pacing is checked between paces, and there is only one",
-            fix="give recordings of one setting at two or more intervals: `sdb run --intervals`",
+            "re-pacing is checked between paces and loads, and there is only one",
+            fix="give recordings of one setting under two or more conditions:"
+            " `sdb run --intervals … --streams …`",
         )
-    for one in scores[1:]:
-        if set(one.by_scenario) != set(scores[0].by_scenario):
+    first = groups[0][0].score
+    for one in (run.score for group in groups for run in group):
+        if set(one.by_scenario) != set(first.by_scenario):
             raise InputError(
-                f"does not cover the same scenarios as {scores[0].name}",
+                f"does not cover the same scenarios as {first.name}",
                 where=one.name,
-                fix="record the same scenarios at every interval",
+                fix="record the same scenarios under every condition",
             )
 
 
-def _condition(own: Score) -> Condition:
-    found, on_time = own.latency, own.punctuality
-    if found is None or on_time is None:
-        raise AssertionError("a recording has latencies and releases")
+def _as_it_ran(own: Score, scenario: str | None = None) -> Shares:
+    level = own.overall if scenario is None else own.by_scenario[scenario]
+    return level.physical or level.at_interval
+
+
+def _condition(key: tuple[float, int], runs: Sequence[_Run]) -> Condition:
+    episodes = {
+        (k, name): episode
+        for k, run in enumerate(runs)
+        for name, episode in run.recording.episodes.items()
+        if name in run.score.by_scenario
+    }
+    found = latency(list(episodes.values()))
+    on_time = punctuality({str(k): episode for k, episode in episodes.items()})
     return Condition(
-        name=own.name,
-        interval=own.interval,
-        in_force=own.in_force,
-        oracle=own.oracle,
+        name=runs[0].score.name,
+        interval=key[0],
+        streams=key[1],
+        recordings=len(runs),
+        in_force=_mean([_as_it_ran(run.score).in_force for run in runs]),
+        oracle=_mean([_as_it_ran(run.score).oracle for run in runs]),
         latency_p50_s=found.p50,
         latency_p95_s=found.p95,
         latency_p99_s=found.p99,
-        held=on_time.punctual,
+        held=on_time.held,
         remark=on_time.words,
     )
 
 
-def _predict(source: Score, target: Score, predictions: int) -> Prediction:
-    predicted = score_timelines(source.parts, interval=target.interval)
-    names = list(target.by_scenario)
+def _predict(
+    source: tuple[tuple[float, int], Sequence[_Run]],
+    target: tuple[tuple[float, int], Sequence[_Run]],
+    predictions: int,
+) -> Prediction:
+    (source_s, source_streams), sources = source
+    (target_s, target_streams), targets = target
+    predicted = [score_timelines(run.score.parts, interval=target_s) for run in sources]
+    names = list(targets[0].score.by_scenario)
     differences = np.array(
-        [target.by_scenario[e].in_force - predicted.by_scenario[e].in_force for e in names]
+        [
+            _mean([_as_it_ran(run.score, e).in_force for run in targets])
+            - _mean([one.by_scenario[e].in_force for one in predicted])
+            for e in names
+        ]
     )
-    middle = target.in_force - predicted.in_force
+    measured = _mean([_as_it_ran(run.score).in_force for run in targets])
+    expected = _mean([one.in_force for one in predicted])
     half = math.inf
     if len(names) > 1:
         t = student_quantile(1 - 0.025 / max(predictions, 1), len(names) - 1)
         half = float(t * differences.std(ddof=1) / math.sqrt(len(names)))
-    low, high = middle - half, middle + half
+    low, high = measured - expected - half, measured - expected + half
     return Prediction(
-        source=source.interval,
-        target=target.interval,
-        predicted=predicted.in_force,
-        measured=target.in_force,
+        source=source_s,
+        source_streams=source_streams,
+        target=target_s,
+        target_streams=target_streams,
+        predicted=expected,
+        measured=measured,
         low=low,
         high=high,
-        fails=abs(middle) > MATTERS and not low <= 0 <= high,
+        fails=abs(measured - expected) > MATTERS and not low <= 0 <= high,
     )
 
 
-def _sentence(
-    conditions: Sequence[Condition], predictions: Sequence[Prediction], fails_from: float | None
-) -> str:
-    held = [c for c in conditions if c.held]
-    left_out = [f"{c.interval:g} s" for c in conditions if not c.held]
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _place(interval: float, streams: int, loads: bool) -> str:
+    many = "streams" if streams > 1 else "stream"
+    return f"{interval:g} s with {streams} {many}" if loads else f"{interval:g} s"
+
+
+def _sentence(found: Repacing, first: Prediction | None) -> str:
+    held = [c for c in found.conditions if c.held]
+    loads = any(c.streams > 1 for c in found.conditions)
+    left_out = [_place(c.interval, c.streams, loads) for c in found.conditions if not c.held]
     also = f" Left out, the client could not keep the pace: {', '.join(left_out)}." * bool(left_out)
     if len(held) < 2:
-        return f"Fewer than two paces were held, so nothing can be said.{also}"
-    slowest = held[0]
-    if fails_from is None:
+        return f"Fewer than two conditions were held, so nothing can be said.{also}"
+    base = _place(held[0].interval, held[0].streams, loads)
+    if first is None:
+        last = held[-1]
+        what = "pace and load, up to" if loads else "pace down to"
+        rate = f" ({last.rate:.3g} requests a second)" if loads else ""
         return (
-            f"What was recorded at {slowest.interval:g} s predicts every measured pace down to"
-            f" {held[-1].interval:g} s.{also}"
+            f"What was recorded at {base} predicts every measured {what}"
+            f" {_place(last.interval, last.streams, loads)}{rate}.{also}"
         )
-    worst = next(p for p in predictions if p.source == slowest.interval and p.target == fails_from)
+    below = max(c.rate for c in held if c.rate < first.rate or c is held[0])
     return (
-        f"What was recorded at {slowest.interval:g} s fails to predict from {fails_from:g} s"
-        f" ({1 / fails_from:.3g} requests a second) on: predicted {100 * worst.predicted:.1f},"
-        f" measured {100 * worst.measured:.1f}.{also}"
+        f"What was recorded at {base} fails to predict from"
+        f" {_place(first.target, first.target_streams, loads)}"
+        f" ({first.rate:.3g} requests a second) on: predicted {100 * first.predicted:.1f},"
+        f" measured {100 * first.measured:.1f}. Up to {below:.3g} a second it holds.{also}"
     )

@@ -69,6 +69,7 @@ def choose(
     from streamdecisionbench.analysis.bootstrap import Sampling
     from streamdecisionbench.analysis.choose import Budget, Terms, decide, holds
     from streamdecisionbench.analysis.choose_by_cost import by_cost, by_cost_table
+    from streamdecisionbench.analysis.own_pace import at_own_pace
     from streamdecisionbench.analysis.policy_contenders import everybody, priced_answers
     from streamdecisionbench.analysis.recommendation import (
         choice_lines,
@@ -77,7 +78,7 @@ def choose(
     )
     from streamdecisionbench.analysis.token_cost import known_costs
     from streamdecisionbench.cli.courses import costs_for
-    from streamdecisionbench.cli.loading import open_runs, require_one_suite
+    from streamdecisionbench.cli.loading import open_runs, require_one_suite, with_sweeps
     from streamdecisionbench.cli.printing import (
         plain,
         print_csv,
@@ -98,8 +99,10 @@ def choose(
         Budget(budget, budget_per_1000), min_gain / 100, chosen_rules(rule), pairs, policies,
         Sampling(block, resamples, seed), table.currency,
     )  # fmt: skip
-    subjects = open_runs(runs, data)
+    subjects = open_runs(with_sweeps(runs), data)
     require_one_suite(subjects)
+    kept, measured = at_own_pace([s.recording for s in subjects], interval)
+    subjects = [subjects[place] for place in kept]
     costs, remarks = known_costs({s.name: s.recording for s in subjects}, table)
     field = everybody(
         {s.name: s.parts for s in subjects},
@@ -113,7 +116,7 @@ def choose(
         print_csv([choice_table(choice)])
         return
     headings = [s.heading(interval=interval, clock="nominal") for s in subjects]
-    lines = choice_lines(choice)
+    lines = [*measured, *choice_lines(choice)]
     if len(choice.candidates) > 1:
         lines.append(holds_line(choice, holds(field, choice)))
     by_price = by_cost(choice, {s.name: s.parts for s in subjects}, rules, top, field.answers)

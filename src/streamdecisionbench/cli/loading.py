@@ -12,7 +12,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.partial import read_partial
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.recording.sweep import recordings_in
+from streamdecisionbench.recording.sweep import conditions_in, recordings_in
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.find_suite import find_suite
@@ -28,6 +28,7 @@ __all__ = [
     "parts_of",
     "passes_in",
     "require_one_suite",
+    "with_sweeps",
 ]
 
 
@@ -86,6 +87,11 @@ def load(
 def passes_in(folder: Path) -> list[Path]:
     """The recording itself, or the passes or replicas in a folder that `sdb run` made of several."""
     return recordings_in(folder) or [folder]
+
+
+def with_sweeps(folders: list[Path]) -> list[Path]:
+    """A sweep's folder stands for its conditions."""
+    return [one for folder in folders for one in conditions_in(folder) or [folder]]
 
 
 def parts_of(recording: Recording) -> list[Recording]:

@@ -36,7 +36,7 @@ def report(
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
     """Write a report: one page that opens from disk, Markdown, LaTeX and CSV tables, figures."""
-    from streamdecisionbench.cli.loading import load
+    from streamdecisionbench.cli.loading import load, with_sweeps
     from streamdecisionbench.report.figures.figure import parse_formats
     from streamdecisionbench.report.folder import require_usable
     from streamdecisionbench.report.write_report import write_report
@@ -48,6 +48,7 @@ def report(
         if not quiet:
             typer.echo(f"… {text}", err=True)
 
+    runs = with_sweeps(runs)
     say(f"reading {len(runs)} recording(s)")
     loaded = load(runs, data)
     written = write_report(

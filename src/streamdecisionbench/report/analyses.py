@@ -21,7 +21,9 @@ from streamdecisionbench.analysis.network import (
     has_decode,
     network_estimate,
 )
+from streamdecisionbench.analysis.own_pace import at_own_pace, sweeps
 from streamdecisionbench.analysis.pace import Pace, Sensitivity, pace, sensitivity
+from streamdecisionbench.analysis.repacing import Repacing, repacing
 from streamdecisionbench.analysis.schedules import Projection, project
 from streamdecisionbench.analysis.state_by_state import Paired, paired_counts
 from streamdecisionbench.analysis.steps import shares_by_step_over
@@ -82,6 +84,8 @@ class Findings:
     baselines: Baselines | None = None
     errors: ErrorCosts = field(default_factory=ErrorCosts)
     """What being wrong costs."""
+    repacings: Mapping[str, Repacing] = field(default_factory=dict)
+    """Does one pace predict the others? By setting, where one was recorded under several conditions."""
     remarks: Sequence[str] = ()
 
 
@@ -108,8 +112,10 @@ def find(
     costs, unknown = known_costs({e.name: e.recording for e in material.entries}, prices)
     remarks += unknown
     say("what to choose at every pace")
+    own, measured = at_own_pace([e.recording for e in alike], material.interval)
+    remarks += measured
     chosen = choices(
-        alike, material.suite, costs, prices, (material.bounds.low, material.bounds.high),
+        [alike[place] for place in own], material.suite, costs, prices, (material.bounds.low, material.bounds.high),
         material.interval, Terms(pairs=pairs, currency=prices.currency),
     )  # fmt: skip
     if pairs and len(alike) > 1:
@@ -141,8 +147,26 @@ def find(
         shown=shown,
         baselines=baselines(material.suite),
         errors=error_costs(material),
+        repacings=_repacings(material, remarks),
         remarks=remarks,
     )
+
+
+def _repacings(material: Material, remarks: list[str]) -> dict[str, Repacing]:
+    found: dict[str, Repacing] = {}
+    recordings = [e.recording for e in material.entries]
+    for places in sweeps(recordings):
+        name = str(
+            recordings[places[0]].config.get("component") or material.entries[places[0]].name
+        )
+        name = name if name not in found else f"{name} ({len(found) + 1})"
+        try:
+            found[name] = repacing([(recordings[place], material.suite) for place in places])
+        except InputError as error:
+            remarks.append(f"Paces not compared: {error.what}.")
+            continue
+        remarks.append(f"{name}: {found[name].sentence}")
+    return found
 
 
 def same_states(material: Material) -> list[Entry]:

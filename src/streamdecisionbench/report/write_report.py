@@ -6,10 +6,10 @@ A pure function of its inputs: a second run leaves the same bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from streamdecisionbench.analysis.numbers import percent
 from streamdecisionbench.analysis.score_intervals import sure_scores_to_json
@@ -33,6 +33,8 @@ from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.scenario import Suite
 
 __all__ = ["Report", "make_figures", "make_material", "make_tables", "view_of", "write_report"]
+
+T = TypeVar("T")
 
 _PAGE_PAIRS = 8
 """So many pairs keep the page's table short, besides those that are recommended."""
@@ -120,6 +122,7 @@ def make_material(
 def make_tables(material: Material, findings: Findings) -> list[Table]:
     """All tables the recordings allow, in the order the report shows them."""
     from streamdecisionbench.report.tables import analyses, costs, pairs, runs, scores, suite
+    from streamdecisionbench.report.tables.repacing import repacing_table
 
     tables = [
         scores.main(material, dict(findings.ranges)),
@@ -136,6 +139,10 @@ def make_tables(material: Material, findings: Findings) -> list[Table]:
         runs.reliability(material),
         analyses.transitions(material, findings.transitions),
         analyses.regime(material, findings.schedules, DRAWS),
+    ]
+    tables += [
+        replace(repacing_table(material, found), name=name)
+        for name, found in _numbered("repacing", findings.repacings.values())
     ]
     if findings.paired:
         tables.append(analyses.paired(material, findings.paired))
@@ -160,6 +167,7 @@ def make_figures(material: Material, findings: Findings) -> list[Figure]:
         pairs,
         separability,
     )
+    from streamdecisionbench.report.figures.repacing import repacing_figure
     from streamdecisionbench.report.figures.trajectory import trajectory
 
     parts = latency.latency_parts(material, findings.networks)
@@ -178,7 +186,19 @@ def make_figures(material: Material, findings: Findings) -> list[Figure]:
         pairs.arbitration(material, findings.pairs),
         pairs.pair_curves(material, findings.pairs),
     ]
+    for name, (setting, found) in _numbered("repacing", findings.repacings.items()):
+        simulated = any(e.score.simulated for e in material.entries)
+        figures.append(replace(repacing_figure(setting, found, simulated), name=name))
     return [figure for figure in figures if figure is not None]
+
+
+def _numbered(name: str, items: Iterable[T]) -> list[tuple[str, T]]:
+    """The first under the name itself, the others numbered.
+
+    >>> _numbered("repacing", ["a", "b"])
+    [('repacing', 'a'), ('repacing_2', 'b')]
+    """
+    return [(name if k == 1 else f"{name}_{k}", item) for k, item in enumerate(items, start=1)]
 
 
 def view_of(pair: PairScore) -> PairView:

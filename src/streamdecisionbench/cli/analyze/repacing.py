@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import typer
 
 from streamdecisionbench.cli.options import Csv, Data, Json, Runs
@@ -14,25 +12,16 @@ def register(app: typer.Typer) -> None:
 
 
 def repacing(runs: Runs, data: Data = None, as_json: Json = False, as_csv: Csv = False) -> None:
-    """Compare what one pace predicts with what was measured at the others.
+    """Compare what one pace predicts with what was measured at other paces and loads.
 
-    Give the folder that `sdb run --intervals` made, or recordings of one setting one by one.
+    Give the folder that `sdb run --intervals … --streams …` made, or recordings of one setting.
     """
     from streamdecisionbench.analysis.repacing import repacing as analyse
     from streamdecisionbench.analysis.repacing import repacing_tables
-    from streamdecisionbench.cli.loading import open_runs, require_one_suite
+    from streamdecisionbench.cli.loading import open_runs, require_one_suite, with_sweeps
     from streamdecisionbench.cli.printing import Form, show
 
-    subjects = open_runs(_conditions(runs), data)
+    subjects = open_runs(with_sweeps(runs), data)
     require_one_suite(subjects)
     found = analyse([(s.recording, s.suite) for s in subjects])
     show("repacing", found, repacing_tables(found), subjects, Form(as_json, as_csv), {})
-
-
-def _conditions(runs: list[Path]) -> list[Path]:
-    """A sweep's folder stands for the recordings in it."""
-    found: list[Path] = []
-    for folder in runs:
-        inside = sorted(folder.glob("interval-*/run.json")) if folder.is_dir() else []
-        found += [path.parent for path in inside] or [folder]
-    return found
