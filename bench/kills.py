@@ -2,12 +2,14 @@
 
     python bench/kills.py                     # 1,000 kills
     python bench/kills.py --kills 50
+    python bench/kills.py --sweep --kills 20  # in the middle of a sweep over paces and streams
 
 Each round starts `sdb run` on a small suite against a component in its own process, kills it with
 SIGKILL after a drawn number of written lines plus a drawn instant, and finishes it with `--resume`.
 Counted: responses on disk before the kill, responses lost by it, lines that are in no file of the
 folder afterwards, recordings that could not be finished. A third of the rounds kills the resumed run
-as well. Exit code 1 if anything was lost.
+as well. With `--sweep` it is two intervals with one, three and six streams: eight recordings, of which
+two replicas are made at once twice. Exit code 1 if anything was lost.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -36,6 +39,8 @@ from streamdecisionbench.suite.suite_files import read_suite
 SCENARIOS = ("one_a", "two_b", "three_a")
 STEPS = 8
 LINES = 3 * STEPS * len(SCENARIOS)
+SWEEP = ("--intervals", "0.2,0.1", "--streams", "1,3,6")
+RECORDINGS = 8
 COMPONENT = (
     "import asyncio, random\n"
     "class Echo:\n"
@@ -49,6 +54,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sweep", action="store_true")
     arguments = parser.parse_args()
     draw = random.Random(arguments.seed)
     counts: Counter[str] = Counter()
@@ -58,7 +64,8 @@ def main() -> int:
         data = suite_folder(home / "suite", *SCENARIOS, steps=STEPS, tick=0.05)
         number = 0
         while counts["kills"] < arguments.kills:
-            _round(home, data, home / f"run-{number}", draw, counts)
+            trial = Trial(home, data, home / f"run-{number}", draw, counts, arguments.sweep)
+            trial.play()
             number += 1
             if number % 50 == 0:
                 print(f"… {counts['kills']} kills", flush=True)
@@ -68,69 +75,86 @@ def main() -> int:
     return 1 if counts["responses lost"] + counts["lines lost"] + counts["not finished"] else 0
 
 
-def _round(home: Path, data: Path, out: Path, draw: random.Random, counts: Counter[str]) -> None:
-    kept: list[bytes] = []
-    for attempt in range(2 if draw.random() < 1 / 3 else 1):
-        _kill(home, data, out, draw, counts, resume=attempt > 0)
-        log = out / EVENTS_FILE
-        kept += log.read_bytes().splitlines(True) if log.exists() else []
-    done = subprocess.run(
-        _command(data, out, resume=True), cwd=home, capture_output=True, timeout=300, check=False
-    )
-    try:
-        read_recording(out, read_suite(data))
-        finished = done.returncode == 0
-    except SdbError as error:
-        print(error)
-        finished = False
-    counts["finished by --resume" if finished else "not finished"] += 1
-    if not finished:
-        print(out.name, done.stderr.decode()[-500:])
-    left = b"".join(path.read_bytes() for path in sorted(out.glob("events*.jsonl")))
-    answered = any(b'"kind":"response"' in line for line in kept)
-    # Where nothing was answered there is nothing to keep, and a fresh start clears it.
-    counts["lines lost"] += sum(line not in left for line in kept) if answered else 0
+@dataclass(frozen=True)
+class Trial:
+    """One recording or sweep, killed once or twice and finished."""
 
+    home: Path
+    data: Path
+    out: Path
+    draw: random.Random
+    counts: Counter[str]
+    sweep: bool
 
-def _kill(
-    home: Path, data: Path, out: Path, draw: random.Random, counts: Counter[str], *, resume: bool
-) -> None:
-    log = out / EVENTS_FILE
-    before = log.read_bytes().count(b"\n") if log.exists() else 0
-    after = draw.randrange(max(1, LINES - before))
-    process = subprocess.Popen(
-        _command(data, out, resume=resume), cwd=home, stderr=subprocess.DEVNULL
-    )
-    deadline = time.monotonic() + 120
-    while process.poll() is None and time.monotonic() < deadline:
-        if log.exists() and log.read_bytes().count(b"\n") >= after:
-            break
-        time.sleep(0.001)
-    time.sleep(draw.uniform(0, 0.02))
-    seen = log.read_bytes() if log.exists() else b""
-    process.send_signal(signal.SIGKILL)
-    process.wait(timeout=60)
-    counts["kills"] += 1
-    counts["ended before the kill"] += process.returncode == 0
-    responses = [
-        r for r in seen.splitlines(True) if b'"kind":"response"' in r and r.endswith(b"\n")
-    ]
-    counts["responses on disk"] += len(responses)
-    left = b"".join(path.read_bytes() for path in sorted(out.glob("events*.jsonl")))
-    counts["responses lost"] += sum(response not in left for response in responses)
-    counts["torn last lines"] += log.exists() and scan(log).torn
+    def play(self) -> None:
+        kept: dict[Path, list[bytes]] = {}
+        for attempt in range(2 if self.draw.random() < 1 / 3 else 1):
+            self._kill(resume=attempt > 0)
+            for log in self._logs():
+                kept.setdefault(log.parent, []).extend(log.read_bytes().splitlines(True))
+        done = subprocess.run(
+            self._command(resume=True), cwd=self.home, capture_output=True, timeout=300, check=False
+        )
+        self._check(done)
+        for folder, lines in kept.items():
+            left = b"".join(path.read_bytes() for path in sorted(folder.glob("events*.jsonl")))
+            answered = any(b'"kind":"response"' in line for line in lines)
+            # Where nothing was answered there is nothing to keep, and a fresh start clears it.
+            self.counts["lines lost"] += sum(line not in left for line in lines) if answered else 0
 
+    def _check(self, done: subprocess.CompletedProcess[bytes]) -> None:
+        folders = sorted(path.parent for path in self.out.rglob("run.json"))
+        finished = done.returncode == 0 and len(folders) == (RECORDINGS if self.sweep else 1)
+        try:
+            for folder in folders:
+                read_recording(folder, read_suite(self.data))
+        except SdbError as error:
+            print(error)
+            finished = False
+        self.counts["finished by --resume" if finished else "not finished"] += 1
+        if not finished:
+            print(self.out.name, done.stderr.decode()[-500:])
 
-def _command(data: Path, out: Path, *, resume: bool) -> list[str]:
-    run = [
-        sys.executable,
-        "-m",
-        "streamdecisionbench.cli.main",
-        "run",
-        "python:echo_component:Echo",
-    ]
-    more = ["--resume"] if resume else []
-    return [*run, "--data", str(data), "--out", str(out), "--quiet", *more]
+    def _kill(self, *, resume: bool) -> None:
+        before = self._lines()
+        after = self.draw.randrange(max(1, LINES * (RECORDINGS if self.sweep else 1) - before))
+        process = subprocess.Popen(
+            self._command(resume=resume), cwd=self.home, stderr=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 120
+        while process.poll() is None and time.monotonic() < deadline:
+            if self._lines() >= after:
+                break
+            time.sleep(0.005 if self.sweep else 0.001)
+        time.sleep(self.draw.uniform(0, 0.02))
+        seen = {log.parent: log.read_bytes() for log in self._logs()}
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=60)
+        self.counts["kills"] += 1
+        self.counts["ended before the kill"] += process.returncode == 0
+        for folder, data in seen.items():
+            responses = [
+                line
+                for line in data.splitlines(True)
+                if b'"kind":"response"' in line and line.endswith(b"\n")
+            ]
+            self.counts["responses on disk"] += len(responses)
+            left = b"".join(path.read_bytes() for path in sorted(folder.glob("events*.jsonl")))
+            self.counts["responses lost"] += sum(response not in left for response in responses)
+            log = folder / EVENTS_FILE
+            self.counts["torn last lines"] += log.exists() and scan(log).torn
+
+    def _logs(self) -> list[Path]:
+        return sorted(self.out.rglob(EVENTS_FILE))
+
+    def _lines(self) -> int:
+        return sum(log.read_bytes().count(b"\n") for log in self._logs())
+
+    def _command(self, *, resume: bool) -> list[str]:
+        run = [sys.executable, "-m", "streamdecisionbench.cli.main", "run"]
+        run += ["python:echo_component:Echo", *(SWEEP if self.sweep else ())]
+        more = ["--resume"] if resume else []
+        return [*run, "--data", str(self.data), "--out", str(self.out), "--quiet", *more]
 
 
 if __name__ == "__main__":

@@ -101,6 +101,44 @@ def test_killed_at_a_random_moment(tmp_path: Path, moment: int) -> None:
             assert line in kept
 
 
+@pytest.mark.parametrize("after", [40, 230, 400])
+def test_a_sweep_killed_in_the_middle_is_finished(tmp_path: Path, after: int) -> None:
+    """Six recordings of three scenarios, two of them replicas made at once: 432 lines in all."""
+    data = suite_folder(tmp_path / "suite", *SCENARIOS, steps=STEPS, tick=0.02)
+    out, sweep = tmp_path / "out", ("--intervals", "0.2,0.1", "--streams", "3,6")
+    with loopback_server(delay_s=0.03) as url:
+        environment = {**os.environ, "SDB_TEST_URL": url}
+        process = subprocess.Popen(command(data, out, *sweep), cwd=HERE, env=environment)
+        try:
+            deadline = time.monotonic() + 120
+            while sum(lines_of(p.parent) for p in out.rglob(EVENTS_FILE)) < after:
+                assert process.poll() is None, "it ended before it could be killed"
+                assert time.monotonic() < deadline
+                time.sleep(0.002)
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.communicate(timeout=60)
+        written = {p.parent: p.read_bytes() for p in out.rglob(EVENTS_FILE)}
+        resumed = subprocess.run(
+            command(data, out, *sweep, "--resume"),
+            cwd=HERE,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    assert resumed.returncode == 0, resumed.stderr
+    folders = sorted(p.parent for p in out.rglob(RUN_FILE))
+    assert len(folders) == 6
+    for folder in folders:
+        assert len(read_recording(folder, read_suite(data)).episodes) == len(SCENARIOS)
+    for folder, lines in written.items():
+        kept = b"".join(p.read_bytes() for p in sorted(folder.glob("events*.jsonl")))
+        if b'"kind":"response"' in lines:
+            assert all(line in kept for line in lines.splitlines(True))
+
+
 def _complete(out: Path) -> bool:
     run = out / RUN_FILE
     return run.exists() and bool(json.loads(run.read_text())["status"] == "complete")

@@ -65,6 +65,7 @@ def merge(folders: Sequence[Path], out: Path, suite: Suite | None = None) -> dic
         served_models=summary.pop("served_models"),
         summary=summary,
         environment=records[0].environment,
+        network=[entry for record in records for entry in record.network],
         events_sha256=file_sha256(log),
         parts=[_describe(p, r) for p, r in zip(parts, records, strict=True)],
     )

@@ -7,14 +7,14 @@ and however it ends the run record says so.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.errors import InputError, SdbError
-from streamdecisionbench.recording.environment import describe_environment
+from streamdecisionbench.recording.environment import ClientUsage, describe_environment
 from streamdecisionbench.recording.ledger import Lane, Tally
 from streamdecisionbench.recording.progress import Progress, Quiet, drawing
 from streamdecisionbench.recording.reader import read_recording
@@ -89,6 +89,7 @@ def record_together(
     replicas = [Replica(p.lanes, s) for p, s in zip(parts, sessions, strict=True)]
     reason: str | None = None
     error: Exception | None = None
+    usage = ClientUsage()
     try:
         try:
             with asyncio.Runner(loop_factory=loop_factory) as runner, drawing(progress, tally):
@@ -106,9 +107,10 @@ def record_together(
             error = failure
             reason = clean(getattr(failure, "error_type", type(failure).__name__))
         outcomes = []
+        client = usage.so_far() if settings.clock == "real" else {}
         for replica in replicas:
             try:
-                outcomes.append(_finish(replica, suite, reason, error, clean))
+                outcomes.append(_finish(replica, suite, reason, error, clean, client))
             except (OSError, InputError) as failure:
                 # A disk that took no event takes no record either, and a folder that is not ours
                 # any more gets none; `running` is as good as incomplete.
@@ -144,7 +146,12 @@ def _session(
 
 
 def _finish(
-    replica: Replica, suite: Suite, reason: str | None, error: Exception | None, clean: Redactor
+    replica: Replica,
+    suite: Suite,
+    reason: str | None,
+    error: Exception | None,
+    clean: Redactor,
+    client: Mapping[str, Any],
 ) -> Outcome:
     session = replica.session
     if session.closed:
@@ -153,7 +160,7 @@ def _finish(
         return Outcome(session.folder, INCOMPLETE, reason)
     message = clean(str(error)) if isinstance(error, SdbError) else None
     session.observed(clean.tree(_observed(replica.lanes)))
-    return session.finish(reason, message)
+    return session.finish(reason, message, client)
 
 
 def _sent(lane: Lane) -> Sequence[str]:

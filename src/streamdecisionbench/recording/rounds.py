@@ -20,6 +20,7 @@ from streamdecisionbench.in_force import Arbiter, Newest, PairRule
 from streamdecisionbench.recording.clock import LEAD_S, SPIN_S, Clock, steady
 from streamdecisionbench.recording.ledger import Lane, Ledger, Prepared, Tally, prepare
 from streamdecisionbench.recording.live_policy import LivePolicy
+from streamdecisionbench.recording.network_probe import Probes
 from streamdecisionbench.recording.progress import Progress
 from streamdecisionbench.recording.realtime import run_episode
 from streamdecisionbench.recording.redaction import Redactor
@@ -103,6 +104,8 @@ class _Work:
     ) -> None:
         self.suite, self.replicas, self.settings = suite, replicas, settings
         self.tally, self.clean, self.progress = tally, clean, progress
+        # Nothing on the virtual clock is far away; replicas ask the same servers.
+        self.probes = Probes(replicas[0].lanes if settings.clock == "real" else ())
         in_all = settings.dispatch.in_all
         names = [lane.name for lane in replicas[0].lanes] if in_all is not None else []
         self.gates = {name: asyncio.Semaphore(in_all or 1) for name in names}
@@ -125,6 +128,7 @@ class _Work:
         tries = max(_TRIES, round(_TRYING_S / shortest.horizon_s))
         sessions = [self.replicas[k].session for k in dict.fromkeys(p.replica for p in plays)]
         for left in reversed(range(tries)):
+            near = await self.probes.all()
             try:
                 await self._once(plays, prepared, left)
                 break
@@ -139,6 +143,10 @@ class _Work:
                     if session in sessions:
                         await asyncio.to_thread(session.record_anew, pause, episode_id, keep)
                 self.progress.say("again", name=f"{episode_id}: {pause.words}; recorded anew")
+        far = await self.probes.all()
+        for play in plays:
+            probed = self.probes.entries(play.episode_id, near, far)
+            self.replicas[play.replica].session.probed(self.clean.tree(probed))
         for session in sessions:
             await asyncio.to_thread(session.round_done)
         self.progress.say(

@@ -76,6 +76,7 @@ _OTHER: dict[str, type] = {
     "error_type": str,
     "interruptions": list,
     "name": str,
+    "network": list,
     "observed": dict,
     "parts": list,
     "schema_version": str,
@@ -131,6 +132,7 @@ class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     summary: dict[str, Any] = {}
     environment: dict[str, Any] = {}
     observed: dict[str, Any] = {}
+    network: list[Any] = []
     interruptions: list[Any] = []
     parts: list[Any] = []
     error_type: str | None = None

@@ -8,7 +8,7 @@ status `complete` and its digest.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -144,15 +144,22 @@ class Session:
             self.record = replace(
                 self.record,
                 started_at=before.started_at or self.record.started_at,
+                network=[x for x in before.network if _scenario(x) in kept.complete],
                 interruptions=[*before.interruptions, _interruption(before, kept, self.record)],
             )
         write_run(self.folder, self.record)
         self._log = EventLog(self.folder, resume=before is not None)
 
+    def probed(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """How far away the servers were before and after a scenario."""
+        self.record = replace(self.record, network=[*self.record.network, *entries])
+
     def round_done(self) -> None:
         """Forces the log to the medium; what it holds must have come from us."""
         self.log.sync()
         self.log.require_ours()
+        if self.record.network:
+            write_run(self.folder, self.record)
 
     def record_anew(self, pause: StoodStill, episode_id: str, keep: Collection[str]) -> None:
         """Sets aside what a round left that cannot be used, and opens the log again."""
@@ -176,13 +183,19 @@ class Session:
         """What components saw on the wire, for the run record."""
         self.record = replace(self.record, observed=dict(facts))
 
-    def finish(self, reason: str | None, message: str | None = None) -> Outcome:
+    def finish(
+        self,
+        reason: str | None,
+        message: str | None = None,
+        client: Mapping[str, Any] | None = None,
+    ) -> Outcome:
         """Closes the log and writes how it ended. Refuses to call complete what is not."""
         log = self.folder / EVENTS_FILE
         self.log.require_ours()
         self.log.close()
         summary = summarise_log(log)
         served = summary.pop("served_models")
+        summary |= {"client": dict(client)} if client else {}
         record = replace(
             self.record, ended_at=utc(), served_models=served, summary=summary, status=INCOMPLETE
         )
@@ -217,6 +230,10 @@ class Session:
 def utc() -> str:
     """Now, as run records write it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _scenario(entry: Any) -> Any:
+    return entry.get("scenario") if isinstance(entry, Mapping) else None
 
 
 def _interruption(before: RunRecord, kept: Kept, now: RunRecord) -> dict[str, Any]:

@@ -19,7 +19,13 @@ from streamdecisionbench.components.providers.http_errors import (
     status_error,
     timed_out,
 )
-from streamdecisionbench.components.providers.http_policy import NOTE, HttpPolicy, Note, Observed
+from streamdecisionbench.components.providers.http_policy import (
+    NOTE,
+    HttpPolicy,
+    Note,
+    Observed,
+    Server,
+)
 
 if TYPE_CHECKING:
     import httpx2
@@ -54,8 +60,9 @@ class Hosted:
         )
         endpoint = self.endpoint
         self.timeout_s = options.timeout_s
-        self.policy = HttpPolicy.for_url(endpoint.base_url or f"https://{home}")
-        self.observed = Observed()
+        address = endpoint.base_url or f"https://{home}"
+        self.policy = HttpPolicy.for_url(address)
+        self.observed = Observed(Server.at(address, self.policy))
         self.service = Service(
             title if endpoint.home else f"the server at {endpoint.host}",
             endpoint.host,

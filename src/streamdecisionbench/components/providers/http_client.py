@@ -19,7 +19,7 @@ from streamdecisionbench.components.providers.connection_errors import (
 from streamdecisionbench.components.providers.http_policy import NOTE, HttpPolicy, Note, Observed
 from streamdecisionbench.errors import InputError
 
-__all__ = ["MAX_REPLY", "make_client"]
+__all__ = ["MAX_REPLY", "make_client", "ssl_context"]
 
 MAX_REPLY = 16 * 1024 * 1024
 """Bytes of a reply, decompressed. An answer has a few thousand."""
@@ -35,7 +35,7 @@ def make_client(
     """The client a provider's library is given. `headers` go with every request, over its own."""
     try:
         inner = httpx2.AsyncHTTPTransport(
-            verify=_ssl_context(policy),
+            verify=ssl_context(policy),
             trust_env=False,
             http2=policy.http2,
             limits=httpx2.Limits(
@@ -169,7 +169,7 @@ def _version(response: httpx2.Response) -> str:
     return raw.decode("ascii", "replace") if isinstance(raw, bytes) else str(raw)
 
 
-def _ssl_context(policy: HttpPolicy) -> ssl.SSLContext:
+def ssl_context(policy: HttpPolicy) -> ssl.SSLContext:
     """The system's certificates, or those the environment names instead."""
     if not policy.certificates:
         return httpx2.create_ssl_context(trust_env=False)

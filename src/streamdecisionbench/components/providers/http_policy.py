@@ -19,9 +19,11 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 if TYPE_CHECKING:
+    import ssl
+
     from streamdecisionbench.components.providers.connection_errors import Place, Trouble
 
-__all__ = ["NOTE", "HttpPolicy", "Note", "Observed"]
+__all__ = ["NOTE", "HttpPolicy", "Note", "Observed", "Server"]
 
 KEEPALIVE_S = 600.0
 
@@ -73,10 +75,40 @@ class HttpPolicy:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What a connection reaches, where no proxy stands between."""
+
+    host: str
+    port: int
+    encrypted: bool
+    policy: HttpPolicy = field(repr=False)
+
+    @classmethod
+    def at(cls, url: str, policy: HttpPolicy) -> Server | None:
+        """The server of an address; None behind a proxy.
+
+        >>> Server.at("https://models.example.org/v1", HttpPolicy())
+        Server(host='models.example.org', port=443, encrypted=True)
+        """
+        parts = urlsplit(url)
+        if policy.proxy is not None or not parts.hostname:
+            return None
+        encrypted = parts.scheme == "https"
+        return cls(parts.hostname, parts.port or (443 if encrypted else 80), encrypted, policy)
+
+    def context(self) -> ssl.SSLContext | None:
+        """How requests to it are encrypted."""
+        from streamdecisionbench.components.providers.http_client import ssl_context
+
+        return ssl_context(self.policy) if self.encrypted else None
+
+
 @dataclass(slots=True)
 class Observed:
     """What really happened on the wire, for the run record."""
 
+    server: Server | None = None
     requests: int = 0
     connections: int = 0
     versions: Counter[str] = field(default_factory=Counter)
