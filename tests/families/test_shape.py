@@ -15,7 +15,7 @@ FAMILY_FILES = {
     "__init__.py", "rules.py", "questions.py", "reference.py", "state.py", "events.py",
     "misreadings.py",
 }  # fmt: skip
-MAY_FOLLOW = {"generator"}
+MAY_FOLLOW = {"generator", "bank"}
 SCENARIO_FILES = {"__init__.py", "setting.py", "timeline.py"}
 SCENARIOS = {
     "debugging": {"refund_loop", "settlement_session"},

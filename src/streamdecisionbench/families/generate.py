@@ -100,6 +100,9 @@ def generator_digests(families: tuple[str, ...]) -> dict[str, str]:
         home = root / "families" / FAMILY_MODULES[family]
         files += (p for p in home.glob("*.py") if p.name != "misreadings.py")
         files += (home / "generator").rglob("*.py")
+        files += (
+            p for p in (home / "bank").glob("*") if p.name in ("__init__.py", "sentences.json")
+        )
     return {
         path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(files)

@@ -6,10 +6,12 @@ import importlib
 import importlib.util
 from collections.abc import Callable
 
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.authoring import Draft
 from streamdecisionbench.suite.scenario import State
+from streamdecisionbench.suite.sentence_bank import Bank, Intents
 
-__all__ = ["FAMILY_MODULES", "drafts", "has", "reference_of"]
+__all__ = ["FAMILY_MODULES", "bank_of", "drafts", "has", "reference_of"]
 
 FAMILY_MODULES = {
     "live_debugging": "debugging",
@@ -34,6 +36,16 @@ def reference_of(family: str) -> Callable[[State], dict[str, str]]:
     module = f"streamdecisionbench.families.{FAMILY_MODULES[family]}.reference"
     reference: Callable[[State], dict[str, str]] = importlib.import_module(module).reference
     return reference
+
+
+def bank_of(family: str) -> tuple[Bank, dict[str, Intents]]:
+    """A family's bank of sentences, and what its readers are told."""
+    able = [name for name, module in FAMILY_MODULES.items() if has(module, "bank")]
+    if family not in able:
+        raise InputError(f"{family} has no bank of sentences", fix=f"choose from {', '.join(able)}")
+    found = importlib.import_module(f"streamdecisionbench.families.{FAMILY_MODULES[family]}.bank")
+    intents: dict[str, Intents] = found.INTENTS
+    return found.bank(), intents
 
 
 def has(module: str, part: str) -> bool:

@@ -60,5 +60,5 @@ def recheck(suite: Suite) -> list[str]:
 
 
 def _is_about_others(path: Path) -> bool:
-    """Generators and misreadings live with a family, but no authored scenario depends on them."""
-    return path.parent.name == "generator" or path.name == "misreadings.py"
+    """Generators, banks and misreadings live with a family; no authored scenario depends on them."""
+    return path.parent.name in ("generator", "bank") or path.name == "misreadings.py"

@@ -6,7 +6,7 @@ import typer
 
 from streamdecisionbench.cli.group import add_group
 
-MODULES = ("export", "check", "record", "shortcuts")
+MODULES = ("export", "check", "record", "shortcuts", "bank", "readings")
 
 
 def register(app: typer.Typer) -> None:

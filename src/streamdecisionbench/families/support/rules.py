@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["INTERCOM_POLICY", "INTERCOM_RULES", "PAYMENT_POLICY", "PAYMENT_RULES"]
+__all__ = [
+    "INTENT_RULE", "INTERCOM_INTENTS", "INTERCOM_POLICY", "INTERCOM_RULES", "PAYMENT_INTENTS",
+    "PAYMENT_POLICY", "PAYMENT_RULES",
+]  # fmt: skip
 
 PAYMENT_RULES: dict[str, str] = {
     "A01_time": (
@@ -220,3 +223,44 @@ INTERCOM_POLICY: dict[str, Any] = {
     "preferences": {"email": ["email me"], "sms": ["text me"], "phone": ["ring me"]},
 }
 """Thresholds and wordings a deployment would set; published in every state."""
+
+INTENT_RULE = (
+    "policy.intents says what a speaker can mean; the meaning counts, in whatever words. An utterance has"
+    " an intent only if the speaker expresses it as his own, now and without reserve. It has none if it"
+    " makes it depend on something (if, unless, once, as soon as), if it only asks for information (unless"
+    " asking is the intent itself), if it passes on what somebody says, wrote or once said, himself at"
+    " another time included, or if it is about something else. A request put as a question (could you …?) is a request. Saying that something"
+    " is not so or not to be done is no intent, except where policy.intents has one for just that. If the"
+    " speaker corrects himself within the utterance, only what he ends on counts."
+)
+"""How utterances are read in calls whose policy defines intents instead of listing phrases."""
+
+PAYMENT_INTENTS: dict[str, dict[str, str]] = {
+    "customer": {
+        "subject_payment": "wants to deal with paying what is owed",
+        "subject_connection": (
+            "wants the line or the internet seen to, or reports that it does not work properly"
+        ),
+        "subject_router": "wants the router seen to, or reports that it does not work properly",
+        "card": "chooses the card named for the payment",
+        "consent": (
+            "agrees to the amount being taken; wanting to pay or choosing a card is not enough"
+        ),
+        "withdrawal": "says that he does not, or no longer, agree to the amount being taken",
+    },
+    "agent": {
+        "capture_request": "asks the customer to say the card number",
+        "capture_stop": "asks the customer to say no more of the card number, or none of it",
+    },
+}
+INTERCOM_INTENTS: dict[str, dict[str, str]] = {
+    "customer": {
+        "delivery": "asks where the parcel named is or when it comes",
+        "cancel": "wants the parcel named called off or sent back",
+        "repair": "wants the device named put right, or reports that it does not work properly",
+        "correction": "says that the item named is the one meant, and not what to do about it",
+        "email": "wants to be contacted by email",
+        "sms": "wants to be contacted by text message",
+        "phone": "wants to be contacted by a call",
+    },
+}

@@ -1,0 +1,66 @@
+"""The sentences people say in calls whose rules define intents, and what each of them means.
+
+`sentences.json` is the bank; `readings.json` beside it, once there, is how blind readers took it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from streamdecisionbench.families.support.rules import (
+    INTENT_RULE,
+    INTERCOM_INTENTS,
+    PAYMENT_INTENTS,
+)
+from streamdecisionbench.suite.sentence_bank import (
+    Bank,
+    Intents,
+    Meant,
+    read_bank,
+    recogniser,
+    words_of,
+)
+
+__all__ = ["INTENTS", "SENTENCES", "bank", "meaning"]
+
+HOME = Path(str(resources.files(__name__)))
+SENTENCES = HOME / "sentences.json"
+
+_PARCELS = ("keypad", "door plate")
+_DEVICES = ("gate unit", "hall screen")
+INTENTS: dict[str, Intents] = {
+    "payment": Intents(INTENT_RULE, PAYMENT_INTENTS, {"card": ("travel", "company")}),
+    "intercom": Intents(
+        INTENT_RULE,
+        INTERCOM_INTENTS,
+        {"delivery": _PARCELS, "cancel": _PARCELS, "repair": _DEVICES, "correction": _PARCELS},
+    ),
+}
+"""What a blind reader is told, by kind of call."""
+
+
+@cache
+def bank() -> Bank:
+    return read_bank(SENTENCES)
+
+
+def meaning(text: str, setting: str, speaker: str, names: Mapping[str, str]) -> Meant:
+    """What an utterance means. `names` are the items it may be about, each with its spoken name.
+
+    Raises where the bank does not know the sentence: nothing doubtful is taken for silence.
+    """
+    known = _known(setting, speaker, tuple(names.items()))
+    words = words_of(text)
+    if words not in known:
+        raise ValueError(f"the bank has no sentence {text!r} of the {speaker}")
+    return known[words]
+
+
+@cache
+def _known(
+    setting: str, speaker: str, names: tuple[tuple[str, str], ...]
+) -> dict[tuple[str, ...], Meant]:
+    return recogniser(bank(), setting, speaker, names)

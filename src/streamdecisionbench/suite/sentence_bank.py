@@ -1,0 +1,119 @@
+"""Closed banks of sentences: what people may say where rules define intents instead of phrases.
+
+Every sentence has one intent, or none. It may hold `{name}` for the item it is about and `{other}` for
+the item it corrects; both are filled with names that the state publishes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import permutations
+from pathlib import Path
+
+import msgspec
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.suite.suite_files import read_json
+
+__all__ = ["NONE", "Bank", "Intents", "Meant", "Sentence", "read_bank", "recogniser", "words_of"]
+
+SCHEMA = "sdb-bank/1"
+NONE = "none"
+MANNERS = ("plain", "condition", "question", "reported", "negation", "correction", "talk")
+
+
+class Sentence(msgspec.Struct, frozen=True):
+    """One sentence. `setting` is the kind of session it is said in, `before` what it corrects."""
+
+    id: str
+    setting: str
+    speaker: str
+    intent: str
+    manner: str
+    text: str
+    before: str = ""
+
+    def filled(self, name: str, other: str) -> str:
+        """The sentence about an item."""
+        return self.text.format(name=name, other=other)
+
+
+class Bank(msgspec.Struct, frozen=True):
+    """Every sentence of a family that has a meaning, and those that sound as if they had one."""
+
+    schema: str
+    family: str
+    sentences: tuple[Sentence, ...]
+
+    def of(self, setting: str, speaker: str) -> Iterator[Sentence]:
+        return (s for s in self.sentences if s.setting == setting and s.speaker == speaker)
+
+
+class Intents(msgspec.Struct, frozen=True):
+    """What a reader of one setting is told: the rule, and by speaker what each intent is.
+
+    `named` are intents that are about an item; `examples` are two items to show each of them with.
+    """
+
+    rule: str
+    definitions: dict[str, dict[str, str]]
+    named: dict[str, tuple[str, str]]
+
+
+class Meant(msgspec.Struct, frozen=True):
+    """What a sentence means: an intent, perhaps about an item, in some manner."""
+
+    intent: str
+    item: str
+    manner: str
+    before: str = ""
+
+
+def read_bank(path: str | Path) -> Bank:
+    """The bank in a file, or an `InputError` that names what is wrong with it."""
+    try:
+        bank = msgspec.convert(read_json(Path(path)), Bank)
+    except msgspec.ValidationError as error:
+        raise InputError(str(error), where=path, fix="see docs/generation.md") from None
+    for sentence in bank.sentences:
+        if sentence.id != sentence_id(sentence.setting, sentence.speaker, sentence.text):
+            raise InputError(
+                f"{sentence.id!r} is not the id of {sentence.text!r}",
+                where=path,
+                fix="a changed sentence is a new one, and has to be read again",
+            )
+        if sentence.manner not in MANNERS:
+            raise InputError(f"{sentence.manner!r} is no manner", where=path, fix=str(MANNERS))
+    return bank
+
+
+def sentence_id(setting: str, speaker: str, text: str) -> str:
+    """An id that says nothing about the intent.
+
+    >>> sentence_id("payment", "customer", "Oh, I see.")
+    's89d14cbc'
+    """
+    return "s" + hashlib.sha256(f"{setting}/{speaker}/{text}".encode()).hexdigest()[:8]
+
+
+@cache
+def words_of(text: str) -> tuple[str, ...]:
+    """Words without capitals and punctuation: what is compared."""
+    return tuple(re.findall(r"[a-z0-9]+(?:'[a-z0-9]+)*", text.lower()))
+
+
+def recogniser(
+    bank: Bank, setting: str, speaker: str, items: Sequence[tuple[str, str]]
+) -> dict[tuple[str, ...], Meant]:
+    """Words → what they mean, for every sentence about these (item, spoken name) pairs."""
+    found = {}
+    for sentence in bank.of(setting, speaker):
+        pairs = permutations(items, 2) if len(items) > 1 else [(items[0], items[0])]
+        for (item, name), (_, other) in pairs:
+            about = item if sentence.intent != NONE and "{name}" in sentence.text else ""
+            meant = Meant(sentence.intent, about, sentence.manner, sentence.before)
+            found[words_of(sentence.filled(name, other))] = meant
+    return found
