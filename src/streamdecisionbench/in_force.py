@@ -178,7 +178,10 @@ def pair_rule(name: str) -> str:
     """
     rule = name.replace("-", "_")
     if rule not in RULES:
-        raise InputError(f"no rule is called {name!r}", fix=f"choose one of: {', '.join(RULES)}")
+        raise InputError(
+            f"no rule is called {name!r}",
+            fix=f"choose one of: {', '.join(map(spelled, RULES))}",
+        )
     return rule
 
 

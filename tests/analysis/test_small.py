@@ -74,6 +74,14 @@ def test_pace_is_the_score_at_the_interval() -> None:
         assert row.in_force == score_timelines([part], interval=row.interval).in_force
 
 
+def test_schedules_drawn_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = timeline([0, 0, 1, 1, 0, 2], [0, 1, 1, 1, 0, 2], [0.5, 1.5, 0.7, 3.0, 0.2, 0.9])
+    whole = project([part], draws=50)
+    monkeypatch.setattr("streamdecisionbench.analysis.schedules._STATES_AT_ONCE", 400)
+    for one, other in zip(whole, project([part], draws=50), strict=True):
+        assert one.oracle == pytest.approx(other.oracle, abs=1e-12)
+
+
 def test_schedules_have_the_published_changes_and_steps() -> None:
     changes = {s.name: s.changes for s in SCHEDULES}
     assert list(changes.values()) == [5, 11, 22, 40, 22, 22, 22]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -95,6 +97,42 @@ def test_a_failed_recording_says_why(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "no such file" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def _of_session(leader: int) -> list[int]:
+    """Processes of the session that are no zombies."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                words = (entry / "stat").read_text().rpartition(")")[2].split()
+                if int(words[3]) == leader and words[0] != "Z":
+                    found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
+def test_a_killed_demonstration_leaves_no_process(tmp_path: Path) -> None:
+    write_suite(kit.suite(), tmp_path / "suite")
+    command = [sys.executable, "-P", "-m", "streamdecisionbench.cli.main", "demo"]
+    with subprocess.Popen(
+        [*command, "--data", str(tmp_path / "suite"), "--interval", "1"],
+        cwd=tmp_path, text=True, stderr=subprocess.PIPE, start_new_session=True,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("2/3"):
+                break
+        end = time.monotonic() + 60
+        running = tmp_path / "demo" / "recordings" / "jev" / "events.jsonl"
+        while not running.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        assert len(_of_session(process.pid)) > 8  # servers, recorders, and what holds them
+        process.kill()
+    end = time.monotonic() + 60
+    while _of_session(process.pid) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not _of_session(process.pid)
 
 
 def test_a_line_per_component() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import streamdecisionbench as package
+from streamdecisionbench.cli.working import working
 from streamdecisionbench.scoring.classes import CLASSES
 from tests.cli.command import sdb
 from tests.recording.made import write
@@ -154,3 +155,87 @@ def test_the_folder_of_several_passes_is_scored_as_passes(tmp_path: Path) -> Non
     assert "mean" in said.stdout
     assert "95 %*" in said.stdout
     assert max(map(len, said.stdout.splitlines())) <= 80
+
+
+def _words(text: str) -> set[str]:
+    return set(text.split())
+
+
+def test_long_names_break_no_word_and_the_ranking_is_what_stays(tmp_path: Path) -> None:
+    ending = "with-a-name-that-is-much-longer-than-any-column-of-a-table"
+    runs = [write(tmp_path / f"{who}-{ending}-{k}") for who in ("jev", "astra") for k in range(8)]
+    done = sdb("score", *runs)
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    top = next(k for k, line in enumerate(lines) if line.lstrip().startswith("#"))
+    assert len(lines) - top < 24  # what a screen of 24 lines still shows
+    rows = lines[top + 1 : top + 1 + len(runs)]
+    assert [row.split()[0] for row in rows] == [str(k) for k in range(1, len(runs) + 1)]
+    names = {row.split()[1] for row in rows}
+    assert len(names) == len(runs)
+    assert _words(sdb("score", *runs, COLUMNS="200").stdout) >= {"oracle*", "judgm.*"}
+    for words in (
+        ("analyze", "pace", *runs[:4]),
+        ("compose", "--all", *runs[:3]),
+        ("compose", "--fast", runs[0], "--slow", runs[1]),
+    ):
+        narrow, wide = sdb(*words).stdout, sdb(*words, COLUMNS="400").stdout
+        assert max(map(len, narrow.splitlines())) <= 80
+        told = _words("Names are cut to fit; --csv has them whole.")
+        new = _words(narrow) - _words(wide) - told
+        broken = {word for word in new if "…" not in word}
+        assert not broken
+
+
+def test_one_recording_fits_24_lines_with_its_interval_and_marks(run: Path) -> None:
+    lines = sdb("score", run).stdout.splitlines()
+    assert len(lines) < 24
+    heading = next(line for line in lines if "untimed" in line)
+    assert {"AUC*", "oracle*", "U_cur*", "U·O*"} <= set(heading.split())
+    assert not {"untimed*", "seg.*"} & set(heading.split())
+    (note,) = [line for line in lines if line.startswith("* integrated over log 0.5–8 s")]
+    assert "AUC 95\u00a0%" in note
+    low, _, high = note.split("%")[1].split()[0].partition("–")
+    (entry,) = json.loads(sdb("score", run, "--json").stdout)["recordings"]
+    assert float(low) <= 100 * entry["overall"]["log_auc"] <= float(high)
+
+
+def test_compose_as_csv(tmp_path: Path) -> None:
+    one, two = write(tmp_path / "one"), write(tmp_path / "two")
+    for words in (("--fast", one, "--slow", two), ("--all", one, two)):
+        rows = list(csv.DictReader(io.StringIO(sdb("compose", *words, "--csv").stdout)))
+        document = json.loads(sdb("compose", *words, "--json").stdout)
+        alone = [row for row in rows if not row["rule"] and row["level"] == "overall"]
+        assert [float(r["log_auc"]) for r in alone] == [
+            a["overall"]["log_auc"] for a in document["alone"]
+        ]
+        pairs = [row for row in rows if row["rule"] and row["level"] == "overall"]
+        assert [(r["fast"], r["slow"], r["rule"]) for r in pairs] == [
+            (p["fast"], p["slow"], p["rule"]) for p in document["pairs"]
+        ]
+        for row, pair in zip(pairs, document["pairs"], strict=True):
+            assert float(row["log_auc"]) == pair["overall"]["log_auc"]
+            better = max(
+                float(a["log_auc"]) for a in alone if a["fast"] in (row["fast"], row["slow"])
+            )
+            assert float(row["gain"]) == float(row["log_auc"]) - better
+            assert int(row["corrections"]) == pair["corrections"]
+    assert sdb("compose", "--all", one, two, "--csv", "--json").returncode == 2
+
+
+def test_one_spelling_of_rules(run: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other")
+    pair = ("compose", "--fast", run, "--slow", other, "--json")
+    typed = sdb(*pair, "--rule", "late-override").stdout
+    assert typed == sdb(*pair, "--rule", "late_override").stdout
+    refused = sdb(*pair, "--rule", "newest")
+    assert "freshest, lag-one, late-override" in refused.stderr
+
+
+def test_long_work_gives_a_sign_of_life(capsys: pytest.CaptureFixture[str]) -> None:
+    with working("counting", first_s=0.0, every_s=0.01):
+        while "counting" not in capsys.readouterr().err:
+            pass
+    with working("nothing", first_s=60.0):
+        pass
+    assert "nothing" not in capsys.readouterr().err

@@ -156,3 +156,37 @@ def test_labels_are_opaque_and_depend_on_the_seed_alone() -> None:
         assert set(one.option_semantics[q].values()) == set(draft.options)
         for label, text in one.questions[q].criteria.items():
             assert text.startswith(f"{one.option_semantics[q][label]}: ")
+
+
+@pytest.mark.parametrize("tick", ["3", 3.5, None, True])
+def test_a_tick_that_is_no_whole_number(tick: Any) -> None:
+    (said,) = problems(replace(DRAFT, events=(Event(tick, "hold"),)))
+    assert said == f"call: event 'hold' is at tick {tick!r}, which is no whole number"
+    (said,) = problems(replace(DRAFT, changes=(Change(tick, ("route",), "why"),)))
+    assert said == f"call: the change 'why' is at tick {tick!r}, which is no whole number"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("steps", 0), ("steps", 2.5), ("tick_seconds", 0), ("tick_seconds", "2")]
+)
+def test_sizes_that_cannot_be(field: str, value: Any) -> None:
+    (said,) = problems(replace(DRAFT, **{field: value}))
+    assert f"call: {field} is {value!r}" in said
+
+
+def test_code_that_raises_is_named_with_its_tick() -> None:
+    def odd(state: dict[str, Any]) -> dict[str, str]:
+        return reference(state) if state["clock"]["now"] < 2 else {}[state["clock"]["now"]]
+
+    def torn(events: Sequence[Event], now: int) -> dict[str, Any]:
+        return project(events, now) if now < 3 else {"x": object()}
+
+    assert problems(replace(DRAFT, reference=odd)) == [
+        "call tick 2: the reference raises KeyError: 2"
+    ]
+    (said,) = problems(replace(DRAFT, project=torn))
+    assert said.startswith("call tick 3: the projection raises TypeError")
+    assert any(
+        "outside 0–4" in p
+        for p in problems(replace(DRAFT, events=(Event(9, "hold"),), project=torn))
+    )

@@ -25,6 +25,9 @@ __all__ = ["SCHEDULES", "Projection", "Schedule", "evenly", "project", "schedule
 
 STEPS = 60
 
+_STATES_AT_ONCE = 200_000
+"""Of all draws together: some tens of megabytes, and more than the usual 300 draws of 60 steps."""
+
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
@@ -127,15 +130,17 @@ def schedules_table(results: Mapping[str, Sequence[Projection]], draws: int) -> 
 def _oracle(
     reference: Ints, pool: Floats, interval: float, draws: int, rng: np.random.Generator
 ) -> float:
+    """The mean over the draws, so many at a time that a long reference fits in memory."""
     n = len(reference)
-    latency = rng.choice(pool, (draws, n))
     release: Floats = np.arange(n, dtype=np.float64) * interval
-    flat = Flat(
-        [
-            Timeline("", "", interval, release, latency[k], reference, reference)
-            for k in range(draws)
-        ]
-    )
-    u = flat.r + flat.L
-    shares = shares_at(flat, u, accepted_at(flat, u))
-    return float(np.mean(shares[:, 0] + shares[:, 1]))
+    at_once = max(1, _STATES_AT_ONCE // n)
+    total = 0.0
+    for first in range(0, draws, at_once):
+        latency = rng.choice(pool, (min(at_once, draws - first), n))
+        flat = Flat(
+            [Timeline("", "", interval, release, row, reference, reference) for row in latency]
+        )
+        u = flat.r + flat.L
+        shares = shares_at(flat, u, accepted_at(flat, u))
+        total += float(np.sum(shares[:, 0] + shares[:, 1]))
+    return total / draws

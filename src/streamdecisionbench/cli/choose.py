@@ -86,6 +86,7 @@ def choose(
         print_tables,
         require_one_form,
     )
+    from streamdecisionbench.cli.working import working
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.recording.prices import read_prices
     from streamdecisionbench.scoring.pairs.compose import chosen_rules
@@ -111,7 +112,8 @@ def choose(
         [priced_answers(s.recording, s.suite, table) for s in subjects] if policies else (),
     )
     rules = costs_for(error_costs, subjects)
-    choice = decide(field, interval, terms, listed=True)
+    with working(f"weighing {len(subjects)} recordings and their pairs"):
+        choice = decide(field, interval, terms, listed=True)
     if as_csv:
         print_csv([choice_table(choice)])
         return

@@ -16,7 +16,11 @@ from streamdecisionbench.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from streamdecisionbench.cli.printing import Form
     from streamdecisionbench.recording.recording import Recording
+    from streamdecisionbench.scoring.pairs.compose import PairScore
     from streamdecisionbench.scoring.score import Score
     from streamdecisionbench.suite.scenario import Suite
 
@@ -49,24 +53,30 @@ def compose(
     bounds: IntegrateBounds = DEFAULT_BOUNDS,
     weighting: Weighting = "log",
     as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-compose/1.")] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print one row per pair and level.")
+    ] = False,
 ) -> None:
     """Compose a fast and a slow component: what they are worth together, by arbitration rule.
 
     Two recordings are replayed together; a joint recording of a live pair is scored as it happened
     and replayed, and compared with --fast and --slow, recorded alone, where these are given.
     """
+    from streamdecisionbench.cli.printing import Form, require_one_form
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.scoring.pairs.compose import chosen_rules
 
+    require_one_form(as_json, as_csv)
+    form = Form(as_json, as_csv)
     runs = runs or []
     chosen_rules(rule)  # refused before anything is read
     over = _Over(interval=interval, bounds=bounds, weighting=weighting)
     if every:
         if fast or slow:
             raise InputError("--all takes recordings, not --fast and --slow", fix="drop them")
-        _all(runs, data, rule, over, as_json)
+        _all(runs, data, rule, over, form)
     elif len(runs) == 1:
-        _joint(runs[0], fast, slow, data, rule, over, as_json)
+        _joint(runs[0], fast, slow, data, rule, over, form)
     elif runs:
         raise InputError(
             f"{len(runs)} recordings without a role",
@@ -78,10 +88,10 @@ def compose(
             fix="sdb compose --fast RUN --slow RUN, sdb compose --all RUN …, or a joint recording",
         )
     else:
-        _pair(fast, slow, data, rule, over, as_json)
+        _pair(fast, slow, data, rule, over, form)
 
 
-def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over, as_json: bool) -> None:
+def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over, form: Form) -> None:
     from streamdecisionbench.cli.loading import load
     from streamdecisionbench.cli.printing import dump
     from streamdecisionbench.scoring.pairs.compose import compose_recordings
@@ -91,7 +101,10 @@ def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over, as_
     _require_same(suite, other, slow)
     pairs = compose_recordings(one, two, suite, rule=rule, **over)
     alone = _alone(one, suite, over), _alone(two, suite, over)
-    if as_json:
+    if form.as_csv:
+        _print_csv(pairs, alone)
+        return
+    if form.as_json:
         dump(pairs_to_json(pairs, alone))
         return
     from streamdecisionbench.report.terminal.pairs import pair_screen
@@ -107,7 +120,7 @@ def _joint(
     data: Path | None,
     rule: str,
     over: _Over,
-    as_json: bool,
+    form: Form,
 ) -> None:
     from streamdecisionbench.cli.loading import load
     from streamdecisionbench.cli.printing import dump
@@ -136,7 +149,10 @@ def _joint(
         for (_, other), where in zip(loaded, (fast, slow), strict=True):
             _require_same(suite, other, where)
         cost = contention(joint, loaded[0][0], loaded[1][0], suite, **over)
-    if as_json:
+    if form.as_csv:
+        _print_csv(pairs, alone)
+        return
+    if form.as_json:
         document = {**pairs_to_json(pairs, alone), "live": live_to_json(live)}
         if cost is not None:
             document["contention"] = contention_to_json(cost)
@@ -156,9 +172,10 @@ def _joint(
     out.print(pair_screen(alone, pairs))
 
 
-def _all(runs: list[Path], data: Path | None, rule: str, over: _Over, as_json: bool) -> None:
+def _all(runs: list[Path], data: Path | None, rule: str, over: _Over, form: Form) -> None:
     from streamdecisionbench.cli.loading import load
     from streamdecisionbench.cli.printing import dump
+    from streamdecisionbench.cli.working import working
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.scoring.pairs.matrix import matrix
     from streamdecisionbench.scoring.pairs.pair_json import matrix_to_json
@@ -169,14 +186,27 @@ def _all(runs: list[Path], data: Path | None, rule: str, over: _Over, as_json: b
     suite = loaded[0][1]
     for (_, other), where in zip(loaded, runs, strict=True):
         _require_same(suite, other, where)
-    found = matrix([recording for recording, _ in loaded], suite, rule=rule, **over)
-    if as_json:
+    with working(f"composing {len(loaded) * (len(loaded) - 1)} ordered pairs"):
+        found = matrix([recording for recording, _ in loaded], suite, rule=rule, **over)
+    if form.as_csv:
+        _print_csv(found.pairs, found.alone)
+        return
+    if form.as_json:
         dump(matrix_to_json(found))
         return
     from streamdecisionbench.report.terminal.pairs import matrix_screen
     from streamdecisionbench.report.terminal.scores import console
 
     console().print(matrix_screen(found))
+
+
+def _print_csv(pairs: Sequence[PairScore], alone: Sequence[Score]) -> None:
+    from streamdecisionbench.cli.printing import csv_writer
+    from streamdecisionbench.scoring.pairs.pair_json import CSV_COLUMNS, pairs_csv
+
+    writer = csv_writer()
+    writer.writerow(CSV_COLUMNS)
+    writer.writerows(pairs_csv(pairs, alone))
 
 
 def _alone(recording: Recording, suite: Suite, over: _Over) -> Score:

@@ -23,6 +23,7 @@ from typing import IO, Annotated, Any
 
 import typer
 
+from streamdecisionbench.components.serving.leash import leashed
 from streamdecisionbench.errors import InputError, SdbError
 
 __all__ = ["COMPONENTS", "Lane", "lane_line", "prepare", "register"]
@@ -150,7 +151,12 @@ def _server(out: Path, data: Path | None) -> Iterator[str]:
     errors = out / "recordings" / "serve.err"
     with errors.open("w", encoding="utf-8") as log:
         process = subprocess.Popen(  # noqa: S603
-            command, stdout=subprocess.PIPE, stderr=log, text=True, env=_environment()
+            leashed(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=_environment(),
         )
     try:
         yield _address(process, errors)
@@ -248,7 +254,12 @@ def _start(out: Path, name: str, words: Sequence[str]) -> Lane:
     command = [*_sdb(), "run", *words, "--out", str(out / "recordings" / name)]
     with errors.open("w", encoding="utf-8") as log:
         process = subprocess.Popen(  # noqa: S603
-            command, stdout=subprocess.PIPE, stderr=log, text=True, env=_environment()
+            leashed(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=_environment(),
         )
     lane = Lane(name, process, errors)
     threading.Thread(target=_listen, args=(lane,), daemon=True).start()
@@ -322,7 +333,8 @@ def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequ
 
     loaded = load(list(folders), data)
     written = write_report(loaded, out, formats=formats, say=lambda text: _say(f"     {text}"))
-    console().print(ranking(written.material.scores))
+    screen = console()
+    screen.print(ranking(written.material.scores, screen.width))
     if written.findings.choice is not None:
         typer.echo()
         for line in choice_lines(written.findings.choice):

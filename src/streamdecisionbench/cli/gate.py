@@ -53,16 +53,18 @@ def gate(
     from streamdecisionbench.analysis.gate import CANNOT_TELL, FAIL, Limits
     from streamdecisionbench.cli.comparing import compare
     from streamdecisionbench.cli.printing import dump
+    from streamdecisionbench.cli.working import working
     from streamdecisionbench.report.gate_words import flip_summary, gate_lines, gate_markdown
     from streamdecisionbench.report.github import append_summary, workflow_commands
     from streamdecisionbench.report.junit import junit_xml, write_junit
     from streamdecisionbench.report.terminal.scores import console
 
-    found = compare(
-        new, baseline, data,
-        interval=interval, limits=Limits(max_drop, minimum),
-        sampling=Sampling(block, resamples, seed), allow_model_change=allow_model_change,
-    )  # fmt: skip
+    with working("comparing with the baseline"):
+        found = compare(
+            new, baseline, data,
+            interval=interval, limits=Limits(max_drop, minimum),
+            sampling=Sampling(block, resamples, seed), allow_model_change=allow_model_change,
+        )  # fmt: skip
     names = (found.new, found.baseline)
     if junit is not None:
         write_junit(junit, junit_xml(found.gate, *names, found.flips, strict=strict))

@@ -13,10 +13,10 @@ def register(app: typer.Typer) -> None:
 
 
 def merge(
-    recordings: Annotated[list[Path], typer.Argument(help="recordings of one setting")],
-    out: Annotated[Path, typer.Option(help="fresh folder for the joined recording")],
+    recordings: Annotated[list[Path], typer.Argument(help="Recordings of one setting.")],
+    out: Annotated[Path, typer.Option(help="Fresh folder for the joined recording.")],
     data: Annotated[
-        Path | None, typer.Option(help="suite folder, to check meanings as well")
+        Path | None, typer.Option(help="Suite folder, to check meanings as well.")
     ] = None,
 ) -> None:
     """Join recordings of one setting that cover different scenarios; sweeps condition by condition."""

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.console import JustifyMethod
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -18,6 +19,7 @@ from streamdecisionbench.analysis.numbers import fixed, percent
 from streamdecisionbench.analysis.result_table import Cell, Column, Table
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.plain_text import inert_cell
+from streamdecisionbench.report.terminal.fitting import cut_names, cut_words, fit_widths
 from streamdecisionbench.report.terminal.scores import console, shared_signatures
 
 if TYPE_CHECKING:
@@ -105,7 +107,10 @@ def print_tables(
         if k:
             out.print()
         out.print(Text(table.title, style="italic"))
-        out.print(_rich(table))
+        shown, whole = _rich(table, out.width)
+        out.print(shown)
+        if not whole:
+            out.print(Text("Names are cut to fit; --csv has them whole.", style="dim"))
         for note in table.notes:
             out.print(Text(note, style="dim"))
     for line in shared_signatures([(h.name, h.signature) for h in headings]):
@@ -217,20 +222,31 @@ def _grouped(headings: Sequence[Heading]) -> dict[str, list[str]]:
     return found
 
 
-def _rich(table: Table) -> RichTable:
+def _rich(table: Table, width: int) -> tuple[RichTable, bool]:
+    """The table for this width, and whether every name is whole."""
+    cells = [
+        [column.name, *(_cell(column, row[k]) for row in table.rows)]
+        for k, column in enumerate(table.columns)
+    ]
+    widths = fit_widths(cells, width)
+    long = {
+        word: size
+        for texts, size in zip(cells, widths, strict=True)
+        for text in texts
+        for word in text.split(" ")
+        if len(word) > size
+    }
+    cuts = cut_names(long, min(long.values(), default=width))
+    fitted = [[cut_words(text, cuts) for text in texts] for texts in cells]
     shown = RichTable(box=None, pad_edge=False)
-    for column in table.columns:
-        shown.add_column(
-            Text(column.name),
-            justify="left" if column.kind == "text" else "right",
-            overflow="fold",
-        )
-    for row in table.rows:
+    for column, texts, size in zip(table.columns, fitted, widths, strict=True):
+        justify: JustifyMethod = "left" if column.kind == "text" else "right"
+        shown.add_column(Text(texts[0]), justify=justify, max_width=size, overflow="fold")
+    for k, row in enumerate(table.rows, start=1):
         shown.add_row(
-            *(Text(_cell(c, v)) for c, v in zip(table.columns, row, strict=True)),
-            style="bold" if row[0] == "overall" else None,
+            *(Text(texts[k]) for texts in fitted), style="bold" if row[0] == "overall" else None
         )
-    return shown
+    return shown, fitted == cells
 
 
 def _cell(column: Column, value: Cell) -> str:

@@ -22,107 +22,107 @@ def register(app: typer.Typer) -> None:
 
 def run(
     component: Annotated[
-        str | None, typer.Argument(help="provider:model; `sdb providers` lists them")
+        str | None, typer.Argument(help="provider:model; `sdb providers` lists them.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="fresh folder for the recording")] = None,
-    data: Annotated[Path | None, typer.Option(help="suite folder (default: SDB v1)")] = None,
+    out: Annotated[Path | None, typer.Option(help="Fresh folder for the recording.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Suite folder (default: SDB v1).")] = None,
     families: Annotated[
-        list[str] | None, typer.Option(help="only these families, comma-separated; repeatable")
+        list[str] | None, typer.Option(help="Only these families, comma-separated; repeatable.")
     ] = None,
     scenarios: Annotated[
-        list[str] | None, typer.Option(help="only these scenarios, comma-separated; repeatable")
+        list[str] | None, typer.Option(help="Only these scenarios, comma-separated; repeatable.")
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(metavar="N", help="smoke run: N steps of each scenario, labelled as such"),
+        typer.Option(metavar="N", help="Smoke run: N steps of each scenario, labelled as such."),
     ] = None,
     interval: Annotated[
-        float | None, typer.Option(help="seconds per step (default: the suite's tick)")
+        float | None, typer.Option(help="Seconds per step (default: the suite's tick).")
     ] = None,
     intervals: Annotated[
         str | None,
-        typer.Option(help="a sweep: one recording per interval, e.g. 0.5,1,2,4, in OUT/interval-…"),
+        typer.Option(help="A sweep: one recording per interval, e.g. 0.5,1,2,4, in OUT/interval-…"),
     ] = None,
     streams: Annotated[
         str | None,
         typer.Option(
-            help="scenarios at once, evenly staggered; several numbers: a sweep, e.g. 1,4,16"
+            help="Scenarios at once, evenly staggered; several numbers: a sweep, e.g. 1,4,16."
         ),
     ] = None,
-    passes: Annotated[int, typer.Option(help="record N passes into OUT/pass-1 … pass-N")] = 1,
+    passes: Annotated[int, typer.Option(help="Record N passes into OUT/pass-1 … pass-N.")] = 1,
     resume: Annotated[
-        bool, typer.Option("--resume", help="go on with the recording in OUT")
+        bool, typer.Option("--resume", help="Go on with the recording in OUT.")
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="give up an unfinished recording in OUT")
+        bool, typer.Option("--overwrite", help="Give up an unfinished recording in OUT.")
     ] = False,
-    effort: Annotated[str | None, typer.Option(help="reasoning effort")] = None,
+    effort: Annotated[str | None, typer.Option(help="Reasoning effort.")] = None,
     prompt: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="your instructions for text models; recorded"),
+        typer.Option(metavar="FILE", help="Your instructions for text models; recorded."),
     ] = None,
     order: Annotated[
         str | None,
-        typer.Option(help="text models: questions-first (default) or state-first; recorded"),
+        typer.Option(help="Text models: questions-first (default) or state-first; recorded."),
     ] = None,
-    base_url: Annotated[str | None, typer.Option(help="server to call instead")] = None,
-    timeout: Annotated[float, typer.Option(help="network timeout of an attempt, seconds")] = 20.0,
+    base_url: Annotated[str | None, typer.Option(help="Server to call instead.")] = None,
+    timeout: Annotated[float, typer.Option(help="Network timeout of an attempt, seconds.")] = 20.0,
     max_in_flight: Annotated[
-        int, typer.Option(help="requests at once, per component and stream")
+        int, typer.Option(help="Requests at once, per component and stream.")
     ] = 32,
     max_in_flight_in_all: Annotated[
-        int | None, typer.Option(help="requests at once, per component over all streams")
+        int | None, typer.Option(help="Requests at once, per component over all streams.")
     ] = None,
     clock: Annotated[
-        str, typer.Option(help="real, or virtual for components in this process")
+        str, typer.Option(help="Real, or virtual for components in this process.")
     ] = "real",
     workers: Annotated[
-        int | None, typer.Option(help="virtual clock: how many workers serve requests")
+        int | None, typer.Option(help="Virtual clock: how many workers serve requests.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="for components that draw; pass k uses SEED+k-1")] = 0,
+    seed: Annotated[int, typer.Option(help="For components that draw; pass k uses SEED+k-1.")] = 0,
     option: Annotated[
-        list[str] | None, typer.Option(help="KEY=VALUE for the provider; repeatable")
+        list[str] | None, typer.Option(help="KEY=VALUE for the provider; repeatable.")
     ] = None,
     header: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=VALUE sent with every request, never recorded; repeatable"),
+        typer.Option(help="NAME=VALUE sent with every request, never recorded; repeatable."),
     ] = None,
     retry_gateway: Annotated[
-        bool, typer.Option("--retry-gateway", help="retry 502, 503 and 504 as well; recorded")
+        bool, typer.Option("--retry-gateway", help="Retry 502, 503 and 504 as well; recorded.")
     ] = False,
-    fast: Annotated[str | None, typer.Option(help="live pair: the fast component")] = None,
-    slow: Annotated[str | None, typer.Option(help="live pair: the slow component")] = None,
+    fast: Annotated[str | None, typer.Option(help="Live pair: the fast component.")] = None,
+    slow: Annotated[str | None, typer.Option(help="Live pair: the slow component.")] = None,
     rule: Annotated[
         str | None,
-        typer.Option(help="live pair: freshest (default), lag-one or late-override"),
+        typer.Option(help="Live pair: freshest (default), lag-one or late-override."),
     ] = None,
-    fast_effort: Annotated[str | None, typer.Option(help="live pair")] = None,
-    slow_effort: Annotated[str | None, typer.Option(help="live pair")] = None,
-    fast_base_url: Annotated[str | None, typer.Option(help="live pair")] = None,
-    slow_base_url: Annotated[str | None, typer.Option(help="live pair")] = None,
+    fast_effort: Annotated[str | None, typer.Option(help="Live pair.")] = None,
+    slow_effort: Annotated[str | None, typer.Option(help="Live pair.")] = None,
+    fast_base_url: Annotated[str | None, typer.Option(help="Live pair.")] = None,
+    slow_base_url: Annotated[str | None, typer.Option(help="Live pair.")] = None,
     policy: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="run under this policy; see `sdb policy`")
+        Path | None, typer.Option(metavar="FILE", help="Run under this policy; see `sdb policy`.")
     ] = None,
     member: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=COMPONENT", help="policy: who plays a component; repeatable"),
+        typer.Option(metavar="NAME=COMPONENT", help="Policy: who plays a component; repeatable."),
     ] = None,
     member_base_url: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=URL", help="policy; repeatable")
+        list[str] | None, typer.Option(metavar="NAME=URL", help="Policy; repeatable.")
     ] = None,
     member_effort: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=EFFORT", help="policy; repeatable")
+        list[str] | None, typer.Option(metavar="NAME=EFFORT", help="Policy; repeatable.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="do not ask before a paid pass")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="show no progress")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a paid pass.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     jsonl: Annotated[
-        bool, typer.Option("--jsonl", help="progress as JSON lines on standard output")
+        bool, typer.Option("--jsonl", help="Progress as JSON lines on standard output.")
     ] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", help="show it on a local page, also after its end")
+        bool, typer.Option("--watch", help="Show it on a local page, also after its end.")
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="show the traceback of a component that raises")
+        bool, typer.Option("--debug", help="Show the traceback of a component that raises.")
     ] = False,
 ) -> None:
     """Record a component over a suite: publish states in real time, write down what happens."""

@@ -123,7 +123,7 @@ def score(
         for one in scores:
             out.print(screen(one, by_scenario=by == "scenario", width=min(out.width, 80)))
     if len(scores) > 1:
-        out.print(ranking(scores))
+        out.print(ranking(scores, out.width))
         for folder in runs:
             names = {str(p) for p in passes_in(folder)} if len(passes_in(folder)) > 1 else set()
             passes = [s for s, (r, _) in zip(scores, loaded, strict=True) if str(r.path) in names]

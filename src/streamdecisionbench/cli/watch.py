@@ -26,12 +26,12 @@ def register(app: typer.Typer) -> None:
 
 def watch(
     source: Annotated[
-        Path, typer.Argument(help="folder of a recording, or of a meter's decision log")
+        Path, typer.Argument(help="Folder of a recording, or of a meter's decision log.")
     ],
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="port on this machine; 0 takes any free one")
+        int, typer.Option(min=0, max=65535, help="Port on this machine; 0 takes any free one.")
     ] = 8481,
-    data: Annotated[Path | None, typer.Option(help="suite folder of the recording")] = None,
+    data: Annotated[Path | None, typer.Option(help="Suite folder of the recording.")] = None,
 ) -> None:
     """Show lanes, classes and the running score on a local page while something runs.
 

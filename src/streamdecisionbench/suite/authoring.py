@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -95,13 +96,17 @@ class Draft:
 
 def expand(draft: Draft) -> Scenario:
     """The scenario a draft describes, or an `AuthoringError` that lists every broken promise."""
-    problems: list[str] = []
-    problems += _check_timeline(draft)
+    problems = _check_ticks(draft) or _check_timeline(draft)
+    if problems:
+        raise AuthoringError(problems)  # what follows would only fail because of them
     states = [_state_at(draft, t) for t in range(draft.steps)]
     golds = []
     for t, state in enumerate(states):
         before = json.dumps(state, sort_keys=True)
-        gold = draft.reference(state)
+        try:
+            gold = draft.reference(state)
+        except Exception as error:
+            raise _raised(draft, t, "reference", error) from error
         if json.dumps(state, sort_keys=True) != before:
             problems.append(
                 f"{draft.scenario_id} tick {t}: the reference changed the state it read"
@@ -151,13 +156,47 @@ def label(draft: Draft) -> tuple[dict[str, Question], dict[str, dict[str, str]]]
 def _state_at(draft: Draft, t: int) -> State:
     """Project only what has happened by `t`, so that no state can show the future."""
     seen = tuple(event for event in draft.events if event.at <= t)
-    state: State = json.loads(json.dumps(draft.project(seen, t), ensure_ascii=False))
+    try:
+        projected = json.dumps(draft.project(seen, t), ensure_ascii=False)
+    except Exception as error:
+        raise _raised(draft, t, "projection", error) from error
+    state: State = json.loads(projected)
     return state
+
+
+def _raised(draft: Draft, t: int, part: str, error: Exception) -> AuthoringError:
+    """An exception of the author's own code, with the tick it stopped at and its own traceback."""
+    told = AuthoringError(
+        [f"{draft.scenario_id} tick {t}: the {part} raises {type(error).__name__}: {error}"]
+    )
+    told.trace = "".join(traceback.format_exception(error)).rstrip("\n")
+    return told
 
 
 def _evidence(draft: Draft, t: int) -> tuple[str, ...]:
     notes = [event.note for event in draft.events if event.at == t and event.note]
     return (*notes, *(f"change: {c.because}" for c in draft.changes if c.at == t))
+
+
+def _check_ticks(draft: Draft) -> list[str]:
+    """Ticks are whole numbers; whatever else is written there is told before it is compared."""
+    name = draft.scenario_id
+    problems = [
+        f"{name}: event {event.kind!r} is at tick {event.at!r}, which is no whole number"
+        for event in draft.events
+        if type(event.at) is not int
+    ]
+    problems += [
+        f"{name}: the change {change.because!r} is at tick {change.at!r}, which is no whole number"
+        for change in draft.changes
+        if type(change.at) is not int
+    ]
+    if type(draft.steps) is not int or draft.steps < 1:
+        problems.append(f"{name}: steps is {draft.steps!r}, not a whole number above 0")
+    seconds = draft.tick_seconds
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        problems.append(f"{name}: tick_seconds is {seconds!r}, not a number above 0")
+    return problems
 
 
 def _check_timeline(draft: Draft) -> list[str]:

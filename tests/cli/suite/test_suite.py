@@ -54,3 +54,55 @@ def test_build_leaves_foreign_folders_alone(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("keep")
     assert sdb("suite", "build", "--out", tmp_path).returncode == 2
     assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
+
+
+DRAFT = """
+from streamdecisionbench.suite.authoring import Change, Draft, Event, QuestionDraft
+from streamdecisionbench.suite.scenario import DecisionSpec
+
+def project(events, now):
+    return {"now": now, "bell": [e.at for e in events]}
+
+def reference(state):
+    return {"route": "over" if state["bell"] else "on"}
+
+def mistaken(state):
+    return {"route": "on"}
+
+def broken(state):
+    return state["nothing"]
+
+draft = Draft("bell", "support_call_assist", "A bell", {"route": QuestionDraft("?", {"on": "on", "over": "over"})},
+    DecisionSpec("route", (), {"on": (), "over": ()}), (Event(2, "bell"),),
+    (Change(2, ("route",), "it rang"),), project, reference, steps=4)
+from dataclasses import replace
+late = replace(draft, changes=(Change("2", ("route",), "it rang"),))
+"""
+
+
+def test_a_suite_of_ones_own_is_built_and_checked(tmp_path: Path) -> None:
+    (tmp_path / "bells.py").write_text(DRAFT)
+    words = ("suite", "build", "--out", "mine", "--name", "bells")
+    late = sdb(*words, "python:bells:late", cwd=tmp_path)
+    assert late.returncode == 2
+    assert "at tick '2', which is no whole number" in late.stderr
+    assert "Traceback" not in late.stderr
+    assert not (tmp_path / "mine").exists()
+    done = sdb(*words, "python:bells:draft", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    check = ("suite", "check", "--data", "mine")
+    unknown = sdb(*check, cwd=tmp_path)
+    assert unknown.returncode == 2
+    good = sdb(*check, "--reference", "python:bells:reference", cwd=tmp_path)
+    assert good.returncode == 0, good.stderr
+    assert "all 4 stored states" in good.stdout
+    for name, says in (
+        ("mistaken", "bell tick 2: stored route = over, the reference says on"),
+        ("broken", "bells.py:15: bell tick 0: python:bells:broken raises KeyError"),
+        ("draft", "names no function"),
+        ("missing", "has no attribute"),
+    ):
+        wrong = sdb(*check, "--reference", f"python:bells:{name}", cwd=tmp_path)
+        assert wrong.returncode == 2
+        assert says in wrong.stderr
+        assert "Traceback" not in wrong.stderr

@@ -35,11 +35,13 @@ def network(
     from streamdecisionbench.analysis.network import network_estimate, network_tables
     from streamdecisionbench.cli.loading import open_runs
     from streamdecisionbench.cli.printing import Form, show
+    from streamdecisionbench.cli.working import working
 
     options: dict[str, Any] = {
         "decode": decode, "quantile": quantile, "block": block, "resamples": resamples,
         "seed": seed, "interval": interval,
     }  # fmt: skip
     subjects = open_runs(runs, data)
-    found = {s.name: network_estimate(s.recording, s.suite, **options) for s in subjects}
+    with working(f"resampling {len(subjects)} recording(s) {resamples} times"):
+        found = {s.name: network_estimate(s.recording, s.suite, **options) for s in subjects}
     show("network", found, network_tables(found), subjects, Form(as_json, as_csv), options)

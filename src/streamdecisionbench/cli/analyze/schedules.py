@@ -17,7 +17,9 @@ def schedules(
     runs: Runs,
     data: Data = None,
     interval: Interval = 2.0,
-    draws: Annotated[int, typer.Option(help="Latency resamples per schedule.")] = 300,
+    draws: Annotated[
+        int, typer.Option("--resamples", "--draws", help="Latency resamples per schedule.")
+    ] = 300,
     seed: Seed = 0,
     as_json: Json = False,
     as_csv: Csv = False,
@@ -26,9 +28,13 @@ def schedules(
     from streamdecisionbench.analysis.schedules import project, schedules_table
     from streamdecisionbench.cli.loading import open_runs
     from streamdecisionbench.cli.printing import Form, show
+    from streamdecisionbench.cli.working import working
 
     subjects = open_runs(runs, data)
-    found = {s.name: project(s.parts, interval=interval, draws=draws, seed=seed) for s in subjects}
+    with working(f"drawing latencies {draws} times for every schedule"):
+        found = {
+            s.name: project(s.parts, interval=interval, draws=draws, seed=seed) for s in subjects
+        }
     options = {"interval": interval, "draws": draws, "seed": seed}
     show(
         "schedules",

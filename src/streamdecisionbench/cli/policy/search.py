@@ -64,6 +64,7 @@ def search(
         print_tables,
         require_one_form,
     )
+    from streamdecisionbench.cli.working import working
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.recording.prices import read_prices
     from streamdecisionbench.scoring.pairs.compose import chosen_rules
@@ -75,15 +76,16 @@ def search(
     subjects = open_runs(runs, data)
     require_one_suite(subjects)
     components = [priced_answers(s.recording, s.suite, table) for s in subjects]
-    found = find(
-        components,
-        interval,
-        budget=budget,
-        rule=rule or "freshest",
-        thresholds=thresholds,
-        currency=table.currency,
-        sampling=Sampling(block, resamples, seed),
-    )
+    with working(f"trying policies on {len(components)} recordings"):
+        found = find(
+            components,
+            interval,
+            budget=budget,
+            rule=rule or "freshest",
+            thresholds=thresholds,
+            currency=table.currency,
+            sampling=Sampling(block, resamples, seed),
+        )
     costs, _ = known_costs({s.name: s.recording for s in subjects}, table)
     simulated = [s.name for s in subjects if s.recording.simulated]
     field = everybody({s.name: s.parts for s in subjects}, costs, simulated, components)

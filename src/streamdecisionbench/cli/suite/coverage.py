@@ -21,10 +21,12 @@ def coverage(data: SuiteData = None, as_json: PlainJson = False) -> None:
     the decisions it changes."""
     from streamdecisionbench.cli.loading import load_suite
     from streamdecisionbench.cli.printing import dump
+    from streamdecisionbench.cli.working import working
     from streamdecisionbench.families.coverage import coverage as measure
 
     suite = load_suite(data)
-    found = measure(suite)
+    with working(f"misreading every rule over {sum(s.n for s in suite)} states"):
+        found = measure(suite)
     if as_json:
         dump(
             {

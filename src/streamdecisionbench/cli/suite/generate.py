@@ -48,6 +48,7 @@ def generate(
     ] = None,
 ) -> None:
     """Generate a suite of new scenarios: new names, limits, phrases and events for every seed."""
+    from streamdecisionbench.cli.working import working
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.families.generate import generate as generate_suite
     from streamdecisionbench.families.generate import generated_families
@@ -70,7 +71,8 @@ def generate(
     parameters.check()
     solvers = dict(_solver(text, parameters.families) for text in second_solver or ())
     notes: list[str] = []
-    suite = generate_suite(parameters, solvers, notes.append)
+    with working(f"making {per_family * len(parameters.families)} scenarios"):
+        suite = generate_suite(parameters, solvers, notes.append)
     write_suite(suite, out)
     for note in notes:
         print(f"note: {note}", file=sys.stderr)

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from streamdecisionbench.components.serving.leash import leashed
 from streamdecisionbench.errors import SdbError
 
 __all__ = ["INSTALL", "is_installed", "sparrow_server"]
@@ -38,7 +39,11 @@ def sparrow_server(environment: Mapping[str, str], errors: Path) -> Iterator[str
     alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     with errors.open("w", encoding="utf-8") as log:
         process = subprocess.Popen(  # noqa: S603 - our own interpreter, a fixed module
-            command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env={**environment, **alone}
+            leashed(command),
+            stdout=log,
+            stderr=log,
+            stdin=subprocess.PIPE,
+            env={**environment, **alone},
         )
     try:
         _wait(process, port)

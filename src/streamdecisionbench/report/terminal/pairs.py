@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -10,6 +10,7 @@ from rich.text import Text
 
 from streamdecisionbench.analysis.numbers import fixed, percent
 from streamdecisionbench.in_force import spelled
+from streamdecisionbench.report.terminal.fitting import cut_names
 from streamdecisionbench.scoring.pairs.compose import PairScore
 from streamdecisionbench.scoring.pairs.live import Contention, LivePair, PartCost
 from streamdecisionbench.scoring.pairs.matrix import Best, Matrix
@@ -31,12 +32,13 @@ def pair_screen(alone: tuple[Score, Score], pairs: Sequence[PairScore]) -> Rende
     table = _table()
     table.add_column("", overflow="fold")
     families = list(first.by_family)
+    names_alone = cut_names((score.name for score in alone), _LONGER)
     names = [FAMILIES.get(f, f).split()[0][:9] for f in families]
     for heading in (f"at {first.interval:g} s", "AUC", "gain", *names):
         table.add_column(heading, justify="right")
     for role, score in zip(("fast", "slow"), alone, strict=True):
         table.add_row(
-            f"{role}: {score.name}",
+            f"{role}: {names_alone[score.name]}",
             percent(score.in_force),
             percent(score.log_auc),
             "",
@@ -131,6 +133,7 @@ def matrix_screen(found: Matrix) -> RenderableType:
         key = (pair.fast, pair.slow)
         if key not in best or pair.log_auc > best[key].log_auc:
             best[key] = pair
+    shown = cut_names(names, _LONGER)
     for start in range(0, len(names), _BLOCK):
         columns = names[start : start + _BLOCK]
         parts.append(Text(f"AUC of the best rule (%), {bounds.text()}: rows fast, columns slow"))
@@ -140,7 +143,7 @@ def matrix_screen(found: Matrix) -> RenderableType:
             table.add_column(str(k + 1), justify="right", no_wrap=True)
         for k, fast in enumerate(names):
             table.add_row(
-                f"{k + 1} {fast}",
+                f"{k + 1} {shown[fast]}",
                 *(
                     f"({percent(found.alone[k].log_auc)})"
                     if fast == slow
@@ -155,21 +158,26 @@ def matrix_screen(found: Matrix) -> RenderableType:
     for heading in ("for", "fast", "slow", "rule", "AUC", "alone", "gain"):
         numeric = heading in ("AUC", "alone", "gain")
         chosen.add_column(heading, justify="right" if numeric else "left", overflow="fold")
-    _add_best(chosen, "overall", found.best)
+    short = cut_names(names, _NAME)
+    _add_best(chosen, "overall", found.best, short)
     for family, one in found.by_family.items():
-        _add_best(chosen, FAMILIES.get(family, family), one)
+        _add_best(chosen, FAMILIES.get(family, family), one, short)
     for over, one in zip(found.ranges, found.by_range, strict=True):
-        _add_best(chosen, f"{over.low:g}–{over.high:g} s", one)
+        _add_best(chosen, f"{over.low:g}–{over.high:g} s", one, short)
     parts.append(chosen)
     parts.append(_dim("alone: the best single component under the same heading."))
     return Group(*parts)
 
 
-def _add_best(table: Table, heading: str, best: Best) -> None:
+_NAME, _LONGER = 15, 19
+"""Characters of a name where two or one stand in a row of 80."""
+
+
+def _add_best(table: Table, heading: str, best: Best, short: Mapping[str, str]) -> None:
     table.add_row(
         heading,
-        best.pair.fast,
-        best.pair.slow,
+        short[best.pair.fast],
+        short[best.pair.slow],
         spelled(best.pair.rule),
         percent(best.value),
         percent(best.alone_value),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -12,6 +12,7 @@ from streamdecisionbench.analysis.bootstrap import over_scenarios
 from streamdecisionbench.analysis.numbers import fixed, percent
 from streamdecisionbench.analysis.score_intervals import score_intervals
 from streamdecisionbench.report.palette import CLASS_STYLE
+from streamdecisionbench.report.terminal.fitting import cut_names
 from streamdecisionbench.scoring.score import Level, Score, Shares
 from streamdecisionbench.suite.scenario import FAMILIES
 
@@ -20,63 +21,91 @@ __all__ = ["class_bar", "ranking", "screen", "shared_signatures"]
 
 def screen(score: Score, *, by_scenario: bool = False, width: int = 80) -> RenderableType:
     """All that matters about one recording."""
+    whole = score.overall
     parts: list[RenderableType] = [Text(score.name, style="bold")]
     parts += [Text(f"! {note}", style="bold yellow") for note in score.notes]
     parts.append(_levels(score, by_scenario=by_scenario))
-    whole = score.overall
-    parts.append(Text(f"\nTime over {score.bounds.text()}, by class (%)"))
+    parts.append(
+        Text(
+            f"* integrated over {score.bounds.text()}; seg. at {score.interval:g} s;"
+            f" AUC 95\u00a0% {_interval(score)} (bootstrap)",
+            style="dim",
+        )
+    )
+    parts.append(Text(f"Time over {score.bounds.text()}, by class (%)"))
     parts.append(class_bar(whole.integrated, width))
     parts.append(_legend(whole.integrated))
     parts.append(Text(f"blame       {_blame(whole)}"))
-    parts.append(Text())
     parts.append(_facts(score))
     parts.append(Text(score.signature, style="dim", overflow="fold"))
     return Group(*parts)
 
 
-def ranking(scores: Sequence[Score]) -> RenderableType:
-    """Several recordings, best integrated score first."""
+def ranking(scores: Sequence[Score], width: int = 80) -> RenderableType:
+    """Several recordings, best integrated score first.
+
+    How each was made comes before: what stays on a screen that scrolls is the ranking. Where names
+    leave no room they are cut, then the shares that explain the score give way.
+    """
     first = scores[0]
+    ordered = sorted(scores, key=lambda s: (-s.log_auc, s.name))
+    marks = [" (sim.)" if s.simulated else "" for s in ordered]
+    columns = {"#": [str(place) for place in range(1, len(ordered) + 1)]} | _ranked(ordered)
+    names: list[str] = []
+    for heading in (*_GIVE_WAY, None):
+        room = width - _width(columns) - 2
+        cuts = cut_names((s.name for s in ordered), max(room - max(map(len, marks)), _NAME))
+        names = [cuts[s.name] + mark for s, mark in zip(ordered, marks, strict=True)]
+        if heading is None or max(map(len, names)) <= room:
+            break
+        del columns[heading]
+    columns = {"#": columns.pop("#"), "recording": names, **columns}
     table = Table(
         title=f"In-force accuracy, {first.bounds.text()} (%)",
         title_justify="left",
         box=None,
         pad_edge=False,
     )
-    for heading in ("#", "recording"):
-        table.add_column(heading, justify="right" if heading == "#" else "left", overflow="fold")
-    for heading in (
-        "AUC*", "95 %*", f"at {first.interval:g} s", "untimed", "oracle*", "stale*", "judgm.*",
-        "p50 s",
-    ):  # fmt: skip
-        table.add_column(heading, justify="right", no_wrap=True)
-    ordered = sorted(scores, key=lambda s: (-s.log_auc, s.name))
-    for place, score in enumerate(ordered, start=1):
-        over = score.overall.integrated
-        mark = " (sim.)" if score.simulated else ""
-        table.add_row(
-            str(place),
-            score.name + mark,
-            percent(score.log_auc),
-            _interval(score),
-            percent(score.in_force),
-            percent(score.untimed),
-            percent(over.oracle),
-            percent(over.stale + over.no_decision),
-            percent(over.judgment + over.compound),
-            fixed(score.latency.p50 if score.latency else None, 2),
-        )
+    for heading in columns:
+        left = heading == "recording"
+        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
+    left_out = [heading.rstrip("*") for heading in _GIVE_WAY if heading not in columns]
     drawn = "scenarios, then blocks of steps" if over_scenarios(first.parts) else "blocks of steps"
-    notes: list[RenderableType] = [
-        Text(
-            f"* integrated over {first.bounds.text()}; stale with no decision, judgm. with"
-            f" compound. 95 %: bootstrap over {drawn}.",
-            style="dim",
-        )
-    ]
+    said = f"* integrated over {first.bounds.text()}; 95\u00a0%: bootstrap over {drawn}."
+    if "stale*" in columns:
+        said += " stale with no decision, judgm. with compound."
+    if left_out:
+        said += f" A wider screen also shows {', '.join(left_out)}."
     signatures = shared_signatures([(s.name, s.signature) for s in ordered])
-    notes += [Text(line, style="dim", overflow="fold") for line in signatures]
-    return Group(table, *notes)
+    above = [Text(line, style="dim", overflow="fold") for line in signatures]
+    return Group(*above, table, Text(said, style="dim"))
+
+
+_GIVE_WAY = ("judgm.*", "stale*", "oracle*", "p50 s", "untimed")
+"""Columns of a ranking that long names may take the place of, first what is missed least."""
+
+_NAME = 24
+"""Characters of a name for which columns give way; beyond them it is cut."""
+
+
+def _ranked(ordered: Sequence[Score]) -> dict[str, list[str]]:
+    over = [s.overall.integrated for s in ordered]
+    return {
+        "AUC*": [percent(s.log_auc) for s in ordered],
+        "95 %*": [_interval(s) for s in ordered],
+        f"at {ordered[0].interval:g} s": [percent(s.in_force) for s in ordered],
+        "untimed": [percent(s.untimed) for s in ordered],
+        "oracle*": [percent(o.oracle) for o in over],
+        "stale*": [percent(o.stale + o.no_decision) for o in over],
+        "judgm.*": [percent(o.judgment + o.compound) for o in over],
+        "p50 s": [fixed(s.latency.p50 if s.latency else None, 2) for s in ordered],
+    }
+
+
+def _width(columns: Mapping[str, Sequence[str]]) -> int:
+    return sum(max(len(x) for x in (h, *cells)) + 2 for h, cells in columns.items()) - 2
 
 
 def shared_signatures(named: Sequence[tuple[str, str]]) -> list[str]:
@@ -120,7 +149,7 @@ def _levels(score: Score, *, by_scenario: bool) -> Table:
     table = Table(box=None, pad_edge=False, show_edge=False)
     table.add_column("", overflow="fold")
     for heading in (
-        "AUC", "untimed", f"{score.interval:g} s", "seg.", "oracle", "U_cur", "U·O", "p50 s",
+        "AUC*", "untimed", f"{score.interval:g} s", "seg.", "oracle*", "U_cur*", "U·O*", "p50 s",
     ):  # fmt: skip
         table.add_column(heading, justify="right")
     table.add_row(
@@ -204,7 +233,7 @@ def _facts(score: Score) -> Text:
         if answers.exact_match is not None:
             line += (
                 f", all at once {percent(answers.exact_match)} %;"
-                f" only ignored ones wrong: {answers.inactive_only_errors}"
+                f" unused wrong: {answers.inactive_only_errors}"
             )
         lines.append(line)
     return Text("\n".join(lines))

@@ -16,11 +16,13 @@ from streamdecisionbench.scoring.score import Score
 from streamdecisionbench.scoring.score_json import level_to_json, shares_to_json
 
 __all__ = [
+    "CSV_COLUMNS",
     "SCHEMA",
     "contention_to_json",
     "live_to_json",
     "matrix_to_json",
     "pair_to_json",
+    "pairs_csv",
     "pairs_to_json",
 ]
 
@@ -34,6 +36,52 @@ def pairs_to_json(pairs: Sequence[PairScore], alone: Sequence[Score] = ()) -> di
         "pairs": [pair_to_json(pair) for pair in pairs],
         "alone": [_alone(score) for score in alone],
     }
+
+
+CSV_COLUMNS = (
+    "fast", "slow", "rule", "level", "name", "log_auc", "in_force", "gain", "slow_share",
+    "integrated_slow_share", "accepted_slow", "corrections", "regressions", "refusals", "signature",
+)  # fmt: skip
+
+
+def pairs_csv(pairs: Sequence[PairScore], alone: Sequence[Score]) -> list[list[Any]]:
+    """One row per component alone (its name twice, no rule), then per pair, rule and level.
+
+    `gain` is log-AUC against the better of the two alone, under the same level.
+    """
+    by_name = {score.name: score for score in alone}
+    rows: list[list[Any]] = []
+    for score in alone:
+        for kind, name, level in _levels(score):
+            rows.append(
+                [score.name, score.name, None, kind, name, level.log_auc, level.in_force,
+                 *[None] * 7, score.signature]
+            )  # fmt: skip
+    for pair in pairs:
+        parts = [by_name[name] for name in (pair.fast, pair.slow) if name in by_name]
+        singles = [{name: one.log_auc for _, name, one in _levels(part)} for part in parts]
+        for kind, name, level in _levels(pair):
+            better = max((single[name] for single in singles), default=None)
+            counts = pair.counts if kind == "overall" else None
+            rows.append(
+                [
+                    pair.fast, pair.slow, pair.rule, kind, name, level.log_auc, level.in_force,
+                    None if better is None else level.log_auc - better,
+                    level.slow_share, level.slow_share_integrated,
+                    *((counts.slow_accepted, counts.corrections, counts.regressions, counts.refusals)
+                      if counts else [None] * 4),
+                    pair.signature,
+                ]
+            )  # fmt: skip
+    return rows
+
+
+def _levels(one: PairScore | Score) -> list[tuple[str, str, Any]]:
+    return [
+        ("overall", "overall", one.overall),
+        *(("family", name, level) for name, level in one.by_family.items()),
+        *(("scenario", name, level) for name, level in one.by_scenario.items()),
+    ]
 
 
 def matrix_to_json(found: Matrix) -> dict[str, Any]:

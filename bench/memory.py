@@ -1,0 +1,103 @@
+"""Memory of the commands that see a whole scenario at once, for one of 100,000 steps.
+
+    python bench/memory.py                     # 100,000 steps
+    python bench/memory.py --steps 20000 --command report
+
+Prints the peak of every command's own process (getrusage of the child) beside what a command takes
+that opens nothing. Exit code 1 if one needs 2 GB or more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from msgspec.structs import replace as changed
+
+from streamdecisionbench.components.baselines.baseline import create
+from streamdecisionbench.components.contract import Options
+from streamdecisionbench.recording.ledger import Lane
+from streamdecisionbench.recording.recorder import Settings, record
+from streamdecisionbench.suite.scenario import Step, Suite
+from streamdecisionbench.suite.suite_files import (
+    builtin_suite_path,
+    make_suite,
+    read_suite,
+    write_suite,
+)
+
+LIMIT_MB = 2048
+COMMANDS = {
+    "score": ("score", "long"),
+    "schedules": ("analyze", "schedules", "long"),
+    "report": ("report", "long", "--out", "report", "--formats", "svg"),
+}
+
+
+def long_suite(steps: int) -> Suite:
+    """One scenario of the suite in the package, its answers repeated over small states."""
+    short = read_suite(builtin_suite_path()).scenarios["support_a"]
+    draw = random.Random(0)
+    kept, golds = [], [step.gold for step in short.steps]
+    gold = golds[0]
+    for t in range(steps):
+        if draw.random() < 0.35:
+            gold = draw.choice(golds)
+        kept.append(Step(t, {"clock": {"now": t}}, gold, ("distractor: time passes",)))
+    return make_suite([changed(short, steps=tuple(kept))], name=f"{steps} steps")
+
+
+def peak_mb(words: tuple[str, ...], home: Path) -> tuple[float, float]:
+    """Peak memory of the child in MB, and its seconds."""
+    code = (
+        "import resource, runpy, sys\n"
+        "sys.argv = ['sdb', *sys.argv[1:]]\n"
+        "code = 0\n"
+        "try: runpy.run_module('streamdecisionbench', run_name='__main__')\n"
+        "except SystemExit as end: code = end.code\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)\n"
+        "sys.exit(code)\n"
+    )
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=home, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(f"sdb {' '.join(words)}: {done.stderr}")
+    return int(done.stderr.split()[-1]) / 1024, time.monotonic() - began
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=100_000)
+    parser.add_argument("--command", choices=COMMANDS, action="append")
+    asked = parser.parse_args()
+    worst = 0.0
+    with tempfile.TemporaryDirectory() as place:
+        home = Path(place)
+        suite = long_suite(asked.steps)
+        write_suite(suite, home / "suite")
+        component = create("random", Options())
+        record(
+            suite,
+            [Lane(component)],
+            Settings({None: "baseline:random"}, tuple(suite.scenarios), clock="virtual"),
+            home / "long",
+        )
+        bare, _ = peak_mb(("providers",), home)
+        print(f"{'command':<12}{'peak MB':>10}{'s':>8}   (`sdb providers`: {bare:.0f} MB)")
+        for name in asked.command or COMMANDS:
+            peak, seconds = peak_mb(COMMANDS[name], home)
+            worst = max(worst, peak)
+            print(f"{name:<12}{peak:>10.0f}{seconds:>8.1f}", flush=True)
+    print(f"worst: {worst:.0f} MB of {LIMIT_MB} allowed")
+    return int(worst >= LIMIT_MB)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
