@@ -72,7 +72,7 @@ def choose_window(
         if not size:
             continue
         gaps = np.stack([np.abs(t[:size] - overall[name]) for name, t in tables.items()])
-        start = int(np.argmin(gaps.max(axis=0)))
+        start = int(np.argmin(np.round(gaps.max(axis=0), 12)))  # a rounding error breaks no tie
         found = Window(
             episode_id,
             interval,
@@ -104,8 +104,14 @@ def window_shares(part: Timeline, *, seconds: float = 20.0, interval: float = 2.
     starts = starts[starts + length <= part.horizon * (1 + 1e-12)]
     held = in_force_at(Flat([part]), interval)
     begin, end = held.begin[held.right], held.end[held.right]
-    overlap = np.minimum(end, starts[:, None] + length) - np.maximum(begin, starts[:, None])
-    shares: Floats = np.maximum(overlap, 0.0).sum(axis=1) / length
+    if not len(begin):
+        return np.zeros(len(starts))
+    # Right time up to any moment: constant between stretches, rising within them.
+    moments = np.stack((begin, end), axis=1).ravel()
+    until = np.cumsum(end - begin)
+    right = np.stack((until - (end - begin), until), axis=1).ravel()
+    inside = np.interp(starts + length, moments, right) - np.interp(starts, moments, right)
+    shares: Floats = inside / length
     return shares
 
 
