@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -30,7 +31,7 @@ from streamdecisionbench.components.contract import Answer, ComponentInfo, Reque
 from streamdecisionbench.in_force import Newest
 from streamdecisionbench.recording import recorder as record_module
 from streamdecisionbench.recording.clock import Clock, steady
-from streamdecisionbench.recording.ledger import Lane, Ledger, Prepared, Tally, prepare
+from streamdecisionbench.recording.ledger import Lane, Ledger, Tally, prepare
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.realtime import Dispatch, run_episode
 from streamdecisionbench.recording.recorder import Settings, record
@@ -209,7 +210,7 @@ def many_streams(port: str, streams: int, steps: int, interval_s: float, loop: s
 
     async def one(index: int, log: EventLog, component: PooledComponent) -> None:
         named = msgspec.structs.replace(template.scenario, episode_id=f"stream-{index}")
-        prepared = Prepared(named, template.requests, template.reference, interval_s)
+        prepared = replace(template, scenario=named)
         ledger = Ledger(prepared, log, Newest(), tallies[index])
         # Streams start evenly over one interval, as independent users would; no spinning, since a
         # thousand clocks that each watch their instant would watch all the time.

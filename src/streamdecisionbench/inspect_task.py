@@ -143,6 +143,7 @@ def decision(data: str | None = None) -> Scorer:
                 "family": scenario.task_family,
                 "step": state.metadata["step"],
                 "tick": scenario.tick_seconds,
+                **_own_time(scenario, state.metadata["step"]),
                 "expected": json.dumps(expected, sort_keys=True),
                 "answered": json.dumps(answered, sort_keys=True) if answered else None,
                 "latency_s": state.output.time if answered else None,
@@ -201,10 +202,21 @@ def _timeline(name: str, steps: dict[int, dict[str, Any]]) -> Timeline:
     ]
     latency = [_NEVER if row["latency_s"] is None else float(row["latency_s"]) for row in rows]
     tick = float(rows[0]["tick"])
+    release, end = np.arange(len(rows), dtype=np.float64) * tick, None
+    if "published_s" in rows[0]:
+        release, end = np.array([row["published_s"] for row in rows]), rows[-1]["until_s"]
     return Timeline(
-        name, str(rows[0]["family"]), tick, np.arange(len(rows), dtype=np.float64) * tick,
-        np.array(latency), np.array(reference), np.array(answered),
+        name, str(rows[0]["family"]), tick, release,
+        np.array(latency), np.array(reference), np.array(answered), end=end,
     )  # fmt: skip
+
+
+def _own_time(scenario: Scenario, step: int) -> dict[str, float]:
+    """Of a scenario with times of its own: when a step is published, and until when it holds."""
+    if scenario.published_s is None:
+        return {}
+    edges = [*scenario.planned(), scenario.horizon_s]
+    return {"published_s": edges[step], "until_s": edges[step + 1]}
 
 
 def _names(text: str | None) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The judge of pairs: arrivals taken one by one under the rule's own words, then a walk through time.
 
-Nothing here is clever. Releases are nominal (r_i = i·tick), every arrival is asked about in order,
+Nothing here is clever. Releases are nominal (r_i = i·tick, or a logged rhythm in ticks), every arrival is asked about in order,
 and between two breakpoints (a release or an acceptance) nothing changes.
 """
 
@@ -36,8 +36,14 @@ class Walk:
     refusals: int
 
 
+def nominal(timeline: Timeline, tick: float) -> list[float]:
+    beats = range(timeline.n) if timeline.rhythm is None else map(float, timeline.rhythm)
+    return [beat * tick for beat in beats]
+
+
 def arrivals(timeline: Timeline, c: float, tick: float) -> list[float]:
-    return [i * tick + c * float(latency) for i, latency in enumerate(timeline.latency)]
+    releases = nominal(timeline, tick)
+    return [r + c * float(x) for r, x in zip(releases, timeline.latency, strict=True)]
 
 
 def arbitrate(fast: Sequence[float], slow: Sequence[float], horizon: float, rule: str) -> Walk:
@@ -84,8 +90,11 @@ def shares(fast: Timeline, slow: Timeline, interval: float, rule: str) -> dict[s
     segment_of = [0]
     for a, b in pairwise(reference):
         segment_of.append(segment_of[-1] + (a != b))
-    lengths = [segment_of.count(k) * tick for k in range(segment_of[-1] + 1)]
-    releases = [i * tick for i in range(n)]
+    releases = nominal(fast, tick)
+    ends = [*releases[1:], horizon]
+    lengths = [0.0] * (segment_of[-1] + 1)
+    for k, begin, end in zip(segment_of, releases, ends, strict=True):
+        lengths[k] += end - begin
     cuts = sorted({*releases, *(t.time for t in walk.taken), horizon})
     seconds = dict.fromkeys((*CLASSES, "slow"), 0.0)
     in_segment = [0.0] * len(lengths)
@@ -132,8 +141,11 @@ def integral(
 def crossings(fast: Timeline, slow: Timeline) -> list[float]:
     """Every c at which an arrival meets a release, the horizon or another arrival."""
     tick = fast.tick
-    lines = [(i * tick, float(x)) for part in (fast, slow) for i, x in enumerate(part.latency)]
-    lines += [(i * tick, 0.0) for i in range(fast.n + 1)]
+    edges = [*nominal(fast, tick), fast.n * tick]
+    lines = [
+        (r, float(x)) for part in (fast, slow) for r, x in zip(edges, part.latency, strict=False)
+    ]
+    lines += [(edge, 0.0) for edge in edges]
     return [(r2 - r1) / (l1 - l2) for r1, l1 in lines for r2, l2 in lines if l1 > l2 and r2 > r1]
 
 

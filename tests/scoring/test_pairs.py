@@ -47,16 +47,29 @@ def latencies(draw: DrawFn, n: int) -> list[float]:
 
 
 @st.composite
+def rhythms(draw: DrawFn, n: int) -> np.ndarray | None:
+    """Every tick, or at times of their own, as logged sessions have them."""
+    if draw(st.booleans()):
+        return None
+    gap = st.sampled_from([0.25, 0.5, 1.0, 1.5, 4.0]) | st.floats(0.01, 5.0)
+    gaps = draw(st.lists(gap, min_size=n, max_size=n))
+    edges = np.cumsum([0.0, *gaps])
+    return edges[:-1] * (n / edges[-1])
+
+
+@st.composite
 def duos(draw: DrawFn, most: int = 9) -> tuple[Timeline, Timeline]:
     """A fast and a slow component on one scenario; decisions recur and answers may be anything."""
     n = draw(st.integers(1, most))
     tick = draw(st.sampled_from([2.0, 1.0, 0.5]))
     reference = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
+    rhythm = draw(rhythms(n))
 
     def component() -> Timeline:
         answers = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
         right = draw(st.lists(st.booleans(), min_size=n, max_size=n))
-        return timeline(draw(latencies(n)), reference, np.where(right, reference, answers), tick)
+        made = timeline(draw(latencies(n)), reference, np.where(right, reference, answers), tick)
+        return made if rhythm is None else replace(made, rhythm=rhythm, release=rhythm * tick)
 
     return component(), component()
 

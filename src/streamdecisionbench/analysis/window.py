@@ -73,12 +73,13 @@ def choose_window(
             continue
         gaps = np.stack([np.abs(t[:size] - overall[name]) for name, t in tables.items()])
         start = int(np.argmin(np.round(gaps.max(axis=0), 12)))  # a rounding error breaks no tie
+        opens = float(parts[k].nominal(interval)[start])
         found = Window(
             episode_id,
             interval,
             start,
-            start * interval,
-            start * interval + seconds,
+            opens,
+            opens + seconds,
             size,
             {name: float(t[start]) for name, t in tables.items()},
             overall,
@@ -95,12 +96,12 @@ def choose_window(
 def window_shares(part: Timeline, *, seconds: float = 20.0, interval: float = 2.0) -> Floats:
     """The correct share of every candidate window of one scenario, by starting step.
 
-    Steps start at i · tick here: windows are named by the time of the step that opens them.
+    Steps start as planned here: windows are named by the time of the step that opens them.
     """
     length = seconds * part.tick / interval
     if not length > 0:
         raise InputError(f"a window of {seconds:g} s is empty")
-    starts = np.arange(part.n) * part.tick
+    starts = part.nominal(part.tick)
     starts = starts[starts + length <= part.horizon * (1 + 1e-12)]
     held = in_force_at(Flat([part]), interval)
     begin, end = held.begin[held.right], held.end[held.right]

@@ -2,7 +2,8 @@
 
 Completeness: every step was released once and has exactly one valid response, or one line that says
 why a policy wanted none.
-Plan: step i was to be published at i·Δ, was not published before, and not at or after the horizon.
+Plan: step i was to be published at i·Δ or at the scenario's own time, was not published before, and
+not at or after the horizon.
 Causality: release ≤ start ≤ receipt ≤ completion ≤ recording.
 """
 
@@ -14,8 +15,9 @@ from itertools import islice, pairwise
 
 from streamdecisionbench.recording.events import Cancelled, Release, Response, Skipped, finite
 from streamdecisionbench.recording.recording import Problem
+from streamdecisionbench.suite.scenario import Scenario
 
-__all__ = ["SLACK_S", "check_completeness", "check_order", "check_plan", "recorded_tick"]
+__all__ = ["SLACK_S", "check_completeness", "check_order", "check_plan", "recorded_tick", "tick_of"]
 
 SLACK_S = 2e-6
 """Published tables carry six decimals; two rounded times may cross by two units of the last one."""
@@ -29,6 +31,19 @@ def recorded_tick(releases: Sequence[Release], scenario_tick: float) -> float:
         return scenario_tick
     tick = (releases[-1].planned_s - releases[0].planned_s) / (len(releases) - 1)
     return scenario_tick if abs(tick - scenario_tick) < 1e-9 else round(tick, 9)
+
+
+def tick_of(
+    releases: Sequence[Release], scenario: Scenario, interval_s: float | None = None
+) -> float:
+    """Seconds per tick on the recording clock.
+
+    Times of its own say nothing about the pace of a scenario: what the run record states does, and
+    where it states nothing it was the scenario's own.
+    """
+    if scenario.published_s is None:
+        return recorded_tick(releases, scenario.tick_seconds)
+    return scenario.tick_seconds if interval_s is None else interval_s
 
 
 def check_completeness(
@@ -75,7 +90,10 @@ def check_completeness(
 
 
 def check_plan(
-    episode_id: str, releases: Sequence[Release], interval_s: float | None
+    episode_id: str,
+    releases: Sequence[Release],
+    interval_s: float | None,
+    scenario: Scenario | None = None,
 ) -> list[Problem]:
     """`interval_s` is what the run record states; None where it states nothing."""
     problems = [
@@ -86,7 +104,10 @@ def check_plan(
     ]
     if problems:
         return problems
-    interval = interval_s if interval_s is not None else recorded_tick(releases, 0.0)
+    own = scenario if scenario is not None and scenario.published_s is not None else None
+    interval = interval_s
+    if interval is None:
+        interval = tick_of(releases, own) if own else recorded_tick(releases, 0.0)
     for before, after in pairwise(releases):
         for name, verb in (("release_s", "released"), ("planned_s", "planned")):
             if getattr(after, name) <= getattr(before, name):
@@ -95,22 +116,32 @@ def check_plan(
                         f"{episode_id} t={after.t}", f"{verb} at or before t={before.t} ({name})"
                     )
                 )
-    return problems or list(_against_plan(episode_id, releases, interval))
+    if problems:
+        return problems
+    if own is None:
+        due = [t * interval for t in range(len(releases))]
+        return list(_against_plan(episode_id, releases, interval, due, "t·interval"))
+    due = own.planned(interval)
+    return list(_against_plan(episode_id, releases, interval, due, "the scenario's own time"))
 
 
 def _against_plan(
-    episode_id: str, releases: Sequence[Release], interval: float
+    episode_id: str,
+    releases: Sequence[Release],
+    interval: float,
+    plan: Sequence[float],
+    named: str,
 ) -> Iterator[Problem]:
     rounding = SLACK_S + min(5e-4, interval / 100)
     early = SLACK_S + max(1e-3, interval / 100)
     horizon = len(releases) * interval
     for release in releases:
         where = f"{episode_id} t={release.t}"
-        due = release.t * interval
+        due = plan[release.t]
         if abs(release.planned_s - due) > rounding:
             yield Problem(
                 where,
-                f"planned_s is {release.planned_s:.6f}, but t·interval is {due:.6f}",
+                f"planned_s is {release.planned_s:.6f}, but {named} is {due:.6f}",
             )
         elif release.release_s < release.planned_s - early:
             yield Problem(

@@ -19,6 +19,7 @@ from streamdecisionbench.recording.check_times import (
     check_order,
     check_plan,
     recorded_tick,
+    tick_of,
 )
 from streamdecisionbench.recording.events import Attempt, Cancelled, Release, Response, Skipped
 from streamdecisionbench.recording.recording import Episode, Problem
@@ -35,6 +36,8 @@ class Expected:
     scenario: Scenario | None = None
     interval_s: float | None = None
     """Seconds per step as the run record states them; None: it does not."""
+    irregular: bool = False
+    """Whether scenarios have times of their own, as the run record states it."""
     consumed_only: bool = False
     lanes: tuple[str, ...] = ()
     """The components of a live pair or cascade, in order; empty: one component."""
@@ -63,10 +66,13 @@ def check_episode(episode: Episode, expected: Expected) -> list[Problem]:
         problems += wrong or _check_part(name, attempts, responses, expected)
     if not usable:
         return problems
-    tick = recorded_tick(
-        sorted(episode.releases, key=lambda r: r.t),
-        expected.scenario.tick_seconds if expected.scenario else 0.0,
-    )
+    releases = sorted(episode.releases, key=lambda r: r.t)
+    if expected.scenario is not None:
+        tick = tick_of(releases, expected.scenario, expected.interval_s)
+    elif expected.irregular:
+        return problems  # without the suite nobody knows when it ended
+    else:
+        tick = recorded_tick(releases, 0.0)
     if tick <= 0 or (expected.lanes and expected.rule is None and expected.policy is None):
         return problems
     horizon = expected.steps * tick
@@ -95,7 +101,8 @@ def _check_part_times(
     if problems:
         return problems
     releases = sorted(releases, key=lambda r: r.t)
-    problems += check_plan(name, releases, expected.interval_s)
+    if expected.scenario is not None or not expected.irregular:
+        problems += check_plan(name, releases, expected.interval_s, expected.scenario)
     by_step = {release.t: release for release in releases}
     for response in sorted(responses, key=lambda r: r.t):
         problems += check_order(name, by_step[response.t], response)

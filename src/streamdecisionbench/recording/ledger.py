@@ -55,6 +55,8 @@ class Prepared:
     requests: tuple[Request, ...]
     reference: tuple[dict[str, str], ...]
     interval_s: float
+    planned_s: tuple[float, ...]
+    """When each step is to be published."""
 
     @property
     def horizon_s(self) -> float:
@@ -157,6 +159,7 @@ def prepare(scenario: Scenario, interval_s: float) -> Prepared:
         ),
         reference=tuple(scenario.reference()),
         interval_s=interval_s,
+        planned_s=tuple(scenario.planned(interval_s)),
     )
 
 
@@ -188,7 +191,7 @@ class Ledger:
 
     def released(self, t: int, release_s: float) -> None:
         """Step `t` is public from now on."""
-        planned_s = t * self.prepared.interval_s
+        planned_s = self.prepared.planned_s[t]
         self._write(Release(self._episode_id, t, seconds(planned_s), seconds(release_s)))
         self._observe(release_s)
         self._published = t

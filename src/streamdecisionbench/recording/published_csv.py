@@ -243,7 +243,8 @@ def _events(run: Table, suite: Suite) -> list[Event]:
     for episode_id, rows in run.rows.items():
         scenario = suite.scenarios[episode_id]
         tick = scenario.tick_seconds
-        events += [Release(episode_id, row.t, row.t * tick, row.release_s) for row in rows]
+        plan = scenario.planned(tick)
+        events += [Release(episode_id, row.t, plan[row.t], row.release_s) for row in rows]
         active = -1
         for row in sorted(rows, key=lambda row: (row.recorded_s, -row.t)):
             late = row.recorded_s >= scenario.horizon_s

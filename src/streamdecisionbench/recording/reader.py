@@ -111,6 +111,7 @@ def expectations(
             steps=count,
             scenario=suite.scenarios.get(name) if suite else None,
             interval_s=record.interval_s,
+            irregular=record.config.get("irregular") is True,
             consumed_only=record.config.get("answers") == "consumed_only",
             lanes=record.lanes or ((FAST, SLOW) if pair else ()),
             rule=None if rule is None else pair_rule(rule),

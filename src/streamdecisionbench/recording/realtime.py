@@ -1,4 +1,4 @@
-"""Real time: step i is published at i·Δ, whatever is still pending.
+"""Real time: every step is published when it is planned, whatever is still pending.
 
 Every release starts one request per component, or what a policy's desk orders instead. At most
 `max_in_flight` requests of a component run at once; one more waits for a slot, and that wait is
@@ -65,7 +65,7 @@ async def run_episode(
     try:
         async with asyncio.TaskGroup() as group:
             for t in range(len(prepared.requests)):
-                release_s = await clock.sleep_until(t * prepared.interval_s)
+                release_s = await clock.sleep_until(prepared.planned_s[t])
                 # The tasks run once this one waits again: after the release is on disk.
                 work.releases.append(release_s)
                 orders = work.desk.published(t)
@@ -73,7 +73,7 @@ async def run_episode(
                 ledger.released(t, release_s)
                 work.give_up([order for order in orders if order.cancel])
                 if watch is not None:
-                    watch.released(t, release_s)
+                    watch.released(t, release_s, prepared.planned_s[t])
     except BaseExceptionGroup as failures:
         if watch is not None:  # a machine that slept breaks connections: that is the cause
             watch.check_sleep(ledger.tally.step - 1)

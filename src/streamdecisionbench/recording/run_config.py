@@ -68,6 +68,8 @@ def config_of(suite: Suite, settings: Settings, lanes: Sequence[Lane]) -> dict[s
         config["replica"] = settings.replica
     if settings.dispatch.in_all is not None:
         config["max_in_flight_in_all"] = settings.dispatch.in_all
+    if any(suite.scenarios[e].published_s is not None for e in settings.scenarios):
+        config["irregular"] = True
     if settings.clock == "virtual":
         config["workers"] = workers_of(settings, lanes)
     if settings.limit is not None:

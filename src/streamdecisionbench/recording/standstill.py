@@ -54,10 +54,10 @@ class Watch:
         self._asleep_s = asleep_s()
         self._cpu_s = time.process_time()
 
-    def released(self, t: int, release_s: float) -> None:
+    def released(self, t: int, release_s: float, planned_s: float) -> None:
         """Raises `StoodStill` when this release shows that time passed us by."""
         self.check_sleep(t)
-        lag_s = release_s - t * self._interval_s
+        lag_s = release_s - planned_s
         cpu_s = time.process_time()
         used_s, self._cpu_s = cpu_s - self._cpu_s, cpu_s
         if release_s >= self._horizon_s:

@@ -146,8 +146,8 @@ class _Timeline:
 
     async def run(self) -> None:
         for stream in self.streams:
-            for t in range(stream.steps):
-                self._plan(stream, t * stream.ledger.prepared.interval_s, _RELEASE, t)
+            for t, at_s in enumerate(stream.ledger.prepared.planned_s):
+                self._plan(stream, at_s, _RELEASE, t)
         while self._heap:
             at_s, kind, _, _, _, stream, job = heapq.heappop(self._heap)
             self._happen(stream, seconds(at_s - stream.offset_s), kind, job)

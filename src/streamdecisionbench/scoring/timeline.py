@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.consistency import recorded_tick
+from streamdecisionbench.recording.check_times import tick_of
 from streamdecisionbench.recording.punctuality import is_punctual
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.suite.scenario import Suite
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Clock = str
 """`recorded`: releases as they really happened, where the client was punctual, else `nominal`;
-`nominal`: r_i = i · tick, as pairs use; `published`: as they happened, however late."""
+`nominal`: r_i = i · tick (or the scenario's own times), as pairs use; `published`: as they happened, however late."""
 UNKNOWN = -2
 """Reference id of a state of which nobody knows what was right."""
 NO_ANSWER = -3
@@ -60,6 +60,8 @@ class Timeline:
     """When the stream ended, where that is not n · tick after the clock's zero."""
     published: Floats | None = None
     """When states really became public, where `release` is not that."""
+    rhythm: Floats | None = None
+    """When states were to become public, in ticks, where that is not 0, 1, 2, …"""
 
     @property
     def n(self) -> int:
@@ -69,6 +71,12 @@ class Timeline:
     def horizon(self) -> float:
         """H = n · tick, or the end that was recorded."""
         return self.n * self.tick if self.end is None else self.end
+
+    def nominal(self, tick: float) -> Floats:
+        """Releases as planned, with `tick` seconds between states on average: r_i = i · tick."""
+        beats = np.arange(self.n, dtype=np.float64) if self.rhythm is None else self.rhythm
+        out: Floats = beats * tick
+        return out
 
     @property
     def right(self) -> NDArray[np.bool_]:
@@ -110,12 +118,14 @@ def timelines(
             fix="`sdb policy score POLICY` replays it under policies that need no other answers",
         )
     on_plan = clock == "nominal" or (clock == "recorded" and not is_punctual(recording, suite))
+    config = recording.config.get("interval_s")
+    stated = float(config) if isinstance(config, int | float) else None
     found = []
     for scenario in suite.scenarios.values():
         episode = recording.episodes.get(scenario.episode_id)
         if episode is None:
             continue
-        tick = recorded_tick(episode.releases, scenario.tick_seconds)
+        tick = tick_of(episode.releases, scenario, stated)
         ids: dict[tuple[tuple[str, str], ...], int] = {}
         spec = scenario.decision_spec
         reference = [_id(ids, decision) for decision in scenario.reference()]
@@ -126,7 +136,7 @@ def timelines(
             predicted[response.t] = _id(ids, spec.compose(response.pred))
             latency[response.t] = max(response.latency_s, 0.0)
             arrival[response.t] = response.actual_recorded_s
-        nominal = np.array([i * tick for i in range(n)])
+        nominal = np.array(scenario.planned(tick))
         recorded = np.array([r.release_s for r in episode.releases])
         found.append(
             Timeline(
@@ -141,6 +151,9 @@ def timelines(
                 arrival=None if recording.policy is not None else arrival,
                 values=[dict(decision) for decision in ids],
                 published=recorded if on_plan else None,
+                rhythm=None
+                if scenario.published_s is None
+                else np.array(scenario.published_s) / scenario.tick_seconds,
             )
         )
     if not found:

@@ -139,15 +139,23 @@ def expand(draft: Draft) -> Scenario:
 
 def label(draft: Draft) -> tuple[dict[str, Question], dict[str, dict[str, str]]]:
     """Questions with opaque labels, and what the labels mean: by seed, scenario and question alone."""
+    return label_questions(draft.questions, f"{draft.seed}/{draft.scenario_id}")
+
+
+def label_questions(
+    drafts: Mapping[str, QuestionDraft], seed: str
+) -> tuple[dict[str, Question], dict[str, dict[str, str]]]:
+    """The same for questions alone. An option without a description is its value."""
     questions, semantics = {}, {}
-    for name, question in draft.questions.items():
-        coded = _shuffled(question.options, draft, name, "label")
+    for name, question in drafts.items():
+        options = question.options
+        coded = _shuffled(options, seed, name, "label")
         label_of = {value: f"K{i:02d}" for i, value in enumerate(coded, start=1)}
-        listed = _shuffled(question.options, draft, name, "order")
+        listed = _shuffled(options, seed, name, "order")
         questions[name] = Question(
             type="choice",
             instructions=question.instructions,
-            criteria={label_of[v]: f"{v}: {question.options[v]}" for v in listed},
+            criteria={label_of[v]: f"{v}: {options[v]}" if options[v] else v for v in listed},
         )
         semantics[name] = {label_of[v]: v for v in listed}
     return questions, semantics
@@ -269,11 +277,11 @@ def _check_spec(draft: Draft, golds: Sequence[Mapping[str, str]]) -> list[str]:
     return problems
 
 
-def _shuffled(options: Mapping[str, str], draft: Draft, name: str, purpose: str) -> list[str]:
+def _shuffled(options: Mapping[str, str], seed: str, name: str, purpose: str) -> list[str]:
     """A seeded shuffle that no library version can change: order by digest."""
 
     def key(value: str) -> str:
-        text = f"{draft.seed}/{draft.scenario_id}/{name}/{purpose}/{value}"
+        text = f"{seed}/{name}/{purpose}/{value}"
         return hashlib.sha256(text.encode()).hexdigest()
 
     return sorted(options, key=key)

@@ -87,8 +87,12 @@ class Step(msgspec.Struct, frozen=True):
     evidence: tuple[str, ...] = ()
 
 
-class Scenario(msgspec.Struct, frozen=True):
-    """A timeline of public states with reference answers, in the published file format."""
+class Scenario(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A timeline of public states with reference answers, in the published file format.
+
+    Step i is published at i · tick_seconds, or at `published_s[i]` where a logged session kept its
+    own times; then tick_seconds is their mean distance, (end − start)/n.
+    """
 
     schema_version: str
     episode_id: str
@@ -100,6 +104,7 @@ class Scenario(msgspec.Struct, frozen=True):
     option_semantics: dict[str, dict[str, str]]
     decision_spec: DecisionSpec
     steps: tuple[Step, ...]
+    published_s: tuple[float, ...] | None = None
 
     @property
     def n(self) -> int:
@@ -110,6 +115,19 @@ class Scenario(msgspec.Struct, frozen=True):
     def horizon_s(self) -> float:
         """H = n · tick_seconds on the recording clock."""
         return self.n * self.tick_seconds
+
+    def planned(self, interval_s: float | None = None) -> list[float]:
+        """When each step is published with states `interval_s` apart on average; at its own pace
+        without.
+
+        r_i = i · Δ, or published_s[i] · Δ / tick_seconds.
+        """
+        interval_s = self.tick_seconds if interval_s is None else interval_s
+        if self.published_s is None:
+            return [t * interval_s for t in range(self.n)]
+        if interval_s == self.tick_seconds:
+            return list(self.published_s)
+        return [at * interval_s / self.tick_seconds for at in self.published_s]
 
     def reference(self) -> list[dict[str, str]]:
         """κ(y_i) for every step."""

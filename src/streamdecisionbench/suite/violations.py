@@ -6,7 +6,6 @@ assumes nothing about its shape.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,12 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.digest import digest, has_digest
 from streamdecisionbench.suite.disk import read_json
 from streamdecisionbench.suite.ids import ID_RULE, is_id
+from streamdecisionbench.suite.publishing import (
+    LONGEST_TICK_S,
+    SHORTEST_TICK_S,
+    published_violations,
+    tick_violations,
+)
 from streamdecisionbench.suite.scenario import SCHEMA_VERSION, Manifest, Scenario
 
 __all__ = [
@@ -34,8 +39,6 @@ __all__ = [
 ]
 
 MANIFEST_FILE = "manifest.json"
-SHORTEST_TICK_S, LONGEST_TICK_S = 1e-6, 1e6
-"""Intervals beyond these leave no latency in a recorded time, or no distance between two."""
 
 OVERALL = "overall"
 """What a score calls the mean of all families; no family may be called so."""
@@ -240,7 +243,9 @@ def _scenario(episode: Any) -> Iterator[tuple[str, str]]:
         yield "episode_id", f"{name!r:.80} is no id: {ID_RULE}"
     if episode.get("schema_version") not in (None, "", SCHEMA_VERSION):
         yield "schema_version", f"is {episode['schema_version']!r}, not {SCHEMA_VERSION!r}"
-    yield from _tick(episode.get("tick_seconds"))
+    yield from tick_violations(episode.get("tick_seconds"))
+    if "published_s" in episode:
+        yield from published_violations(episode)
     questions = episode.get("questions")
     if not isinstance(questions, dict) or not questions:
         yield "questions", "must be an object with at least one question"
@@ -260,21 +265,6 @@ def _scenario(episode: Any) -> Iterator[tuple[str, str]]:
     }
     yield from _spec(episode.get("decision_spec"), questions, values)
     yield from _steps(episode.get("steps"), questions, values)
-
-
-def _tick(tick: Any) -> Iterator[tuple[str, str]]:
-    if (
-        isinstance(tick, bool)
-        or not isinstance(tick, int | float)
-        or not math.isfinite(tick)
-        or tick <= 0
-    ):
-        yield "tick_seconds", "must be a number of seconds above 0 (not NaN, not negative)"
-    elif not SHORTEST_TICK_S <= tick <= LONGEST_TICK_S:
-        yield (
-            "tick_seconds",
-            f"is {tick!r:.80}, must be between {SHORTEST_TICK_S:g} and {LONGEST_TICK_S:g} s",
-        )
 
 
 def _question(name: str, question: Any, labels: Any) -> Iterator[tuple[str, str]]:

@@ -24,8 +24,8 @@ def pace(
     as_csv: Csv = False,
 ) -> None:
     """Show in-force accuracy at several time-step intervals."""
-    from streamdecisionbench.analysis.pace import SCALES, pace_table
     from streamdecisionbench.analysis.pace import pace as analyse
+    from streamdecisionbench.analysis.pace import pace_table
     from streamdecisionbench.cli.loading import open_runs
     from streamdecisionbench.cli.printing import Form, show
     from streamdecisionbench.scoring.bounds import check_interval
@@ -36,8 +36,11 @@ def pace(
         parts = s.parts
         for x in at or ():
             check_interval(x)
-        scales = (
-            SCALES if not at else [(f"×{parts[0].tick / x:.3g}", parts[0].tick / x) for x in at]
-        )
-        found[s.name] = analyse(parts, scales=scales)
+        if not at:
+            found[s.name] = analyse(parts)
+            continue
+        tick = parts[0].tick
+        alike = all(part.tick == tick for part in parts)  # sessions of a log have each their own
+        scales = [(f"×{tick / x:.3g}" if alike else "–", tick / x) for x in at]
+        found[s.name] = analyse(parts, scales=scales, tick=tick)
     show("pace", found, [pace_table(found)], subjects, Form(as_json, as_csv))

@@ -6,7 +6,7 @@ import typer
 
 from streamdecisionbench.cli.group import add_group
 
-MODULES = ("score", "check", "pace", "export", "convert")
+MODULES = ("score", "check", "pace", "export", "convert", "suite")
 
 
 def register(app: typer.Typer) -> None:

@@ -116,7 +116,7 @@ class DuckEngine:
             )
         try:
             self._con.execute(f"CREATE TEMP VIEW mapped AS {query}")
-            self._con.sql("SELECT * FROM mapped LIMIT 1").fetchall()
+            self._con.sql("SELECT * FROM mapped LIMIT 1").to_arrow_table()
         except self._duck.Error as error:
             raise _sql_error(error, where) from None
         self._table = "mapped"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -161,7 +162,9 @@ def _reference(
     scenario: Scenario, interval: float, begin: float, end: float
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Segments of every field that changes in the window, and the fields in composed order."""
-    first, last = int(begin / interval), min(int(np.ceil(end / interval)), scenario.n)
+    edges = [*scenario.planned(interval), scenario.n * interval]
+    first = bisect_right(edges, begin, hi=scenario.n) - 1
+    last = bisect_left(edges, end, hi=scenario.n)
     decisions = scenario.reference()[first:last]
     order = list(dict.fromkeys(q for decision in decisions for q in decision))
     moving = [q for q in order if len({d.get(q) for d in decisions}) > 1] or order[:1]
@@ -169,7 +172,7 @@ def _reference(
     for field in moving:
         for step, decision in enumerate(decisions, start=first):
             value = decision.get(field)
-            a, b = max(step * interval, begin), min((step + 1) * interval, end)
+            a, b = max(edges[step], begin), min(edges[step + 1], end)
             if value is None:
                 continue
             if (
@@ -193,8 +196,9 @@ def _reference(
 
 def _changes(scenario: Scenario, interval: float, begin: float, end: float) -> list[_Change]:
     found: list[_Change] = []
+    plan = scenario.planned(interval)
     for step in scenario.changes():
-        seconds = step * interval
+        seconds = plan[step]
         if begin <= seconds < end:
             found.append(_Change(len(found) + 1, seconds, _cause(scenario.steps[step].evidence)))
     return found

@@ -115,6 +115,8 @@ def _scenario(scenario: Scenario, table: _Decisions, families: list[str]) -> Jso
         "title": scenario.title,
         "family": families.index(scenario.task_family),
         "tick": scenario.tick_seconds,
+        # Only of scenarios with times of their own: when each step is published, in ticks.
+        **({"rhythm": _times(scenario.planned(1.0))} if scenario.published_s else {}),
         "reference": table.reference,
         "decisions": table.listed(),
         "evidence": [list(step.evidence) for step in scenario.steps],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from streamdecisionbench.analysis.network import NetworkEstimate
 from streamdecisionbench.analysis.numbers import fixed, percent
@@ -48,7 +49,7 @@ def reliability(material: Material) -> Table:
         line("Dispatch wait, total (s)", of("dispatch_wait_s", 2)),
         line("In force: recorded replay", lambda e: pct(own[e.name].in_force)),
         line("In force: physical", lambda e: _physical(e.score)),
-        line("Recorded interval (s)", lambda e: sec(e.score.parts[0].tick)),
+        line("Recorded interval (s)", lambda e: _own_pace(e.score)),
     )
     return turned(
         Table(
@@ -204,7 +205,17 @@ def served_latency(material: Material) -> Table:
 
 
 def _at_own_pace(score: Score) -> Score:
-    return score_timelines(score.parts, interval=score.parts[0].tick, bounds=score.bounds)
+    """Every scenario as it was recorded, also where each has an interval of its own."""
+    ticks = {part.tick for part in score.parts}
+    if len(ticks) == 1:
+        return score_timelines(score.parts, interval=ticks.pop(), bounds=score.bounds)
+    alike = [replace(part, tick=1.0, end=part.horizon) for part in score.parts]
+    return score_timelines(alike, interval=1.0, bounds=score.bounds)
+
+
+def _own_pace(score: Score) -> Cell:
+    low, high = (limit(part.tick for part in score.parts) for limit in (min, max))
+    return sec(low) if low == high else f"{low:.2f}–{high:.2f}"
 
 
 def _physical(score: Score) -> Cell:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.consistency import recorded_tick
+from streamdecisionbench.recording.check_times import tick_of
 from streamdecisionbench.recording.events import Attempt, Event, Release, Response
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
 from streamdecisionbench.report.watch.growing_file import GrowingFile
@@ -120,7 +120,9 @@ class WatchedRecording:
 
     def _stream(self, scenario: Scenario, episode: _Episode) -> Stream:
         releases = [episode.releases[t] for t in sorted(episode.releases)]
-        tick = recorded_tick(releases, scenario.tick_seconds)
+        config = self._run.get("config")
+        stated = config.get("interval_s") if isinstance(config, dict) else None
+        tick = tick_of(releases, scenario, stated if isinstance(stated, int | float) else None)
         horizon = scenario.n * tick
         complete = len(releases) == scenario.n and all(
             len(responses) == scenario.n for responses in episode.responses.values()

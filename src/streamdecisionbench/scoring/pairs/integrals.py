@@ -177,8 +177,10 @@ def pieces_of(parts: Sequence[Terms]) -> Pieces:
 
 
 def _step(stage: Stage, time: Floats, scenario: Ints) -> Ints:
-    """The step whose evidence holds at a time: releases are nominal, so a division finds it."""
+    """The step whose evidence holds at a time: where releases are i · tick, a division finds it."""
     flat = stage.flat
+    if not stage.regular:
+        return flat.locate(time, scenario)
     step = (time / flat.tick[scenario]).astype(np.int64)
     found: Ints = flat.first[scenario] + np.clip(step, 0, flat.n[scenario] - 1)
     return found

@@ -1,6 +1,6 @@
 """What two components of a pair share, and what each brings: arrays on one nominal clock.
 
-Releases are r_i = i · tick. Latencies stay in seconds, so at Δ every delay is scaled by c = tick/Δ
+Releases are r_i = i · tick, or a scenario's own times at that mean distance. Latencies stay in seconds, so at Δ every delay is scaled by c = tick/Δ
 whatever tick a component was recorded at. A *node* is an answer: fast answers are numbered
 0 … N−1 over all scenarios laid end to end, slow ones N … 2N−1. −1 stands for "nothing yet" where an
 answer in force is meant, and for the horizon where the end of its time in force is.
@@ -36,6 +36,7 @@ class Stage:
         self.never: Ints = self.flat.p
         self.time = Cumulative(self.flat, self.flat.time_weight)
         self.segment = Cumulative(self.flat, self.flat.segment_weight)
+        self.regular = all(part.rhythm is None for part in parts)
         self.local = np.arange(len(self.flat.r)) - self.flat.first[self.flat.scenario]
         self._offset = self.flat.y - np.concatenate([p.reference for p in parts])
 
@@ -150,10 +151,8 @@ def lane(where: Stage, parts: Sequence[Timeline], c_max: Floats) -> Lane:
 
 
 def nominal(part: Timeline, tick: float) -> Timeline:
-    """The same answers with releases exactly i · tick."""
-    return replace(
-        part, tick=tick, release=np.arange(part.n, dtype=np.float64) * tick, arrival=None
-    )
+    """The same answers with releases exactly as planned."""
+    return replace(part, tick=tick, release=part.nominal(tick), arrival=None)
 
 
 def _without_answers(part: Timeline) -> Timeline:

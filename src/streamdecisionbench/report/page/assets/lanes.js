@@ -132,15 +132,17 @@ const drawLanes = (plot) => {
   const segments = sdb.segments(scenario);
   const opening = new Set(segments.slice(1).map((s) => s.step));
   const dots = track(scenario.evidence.map((notes, step) => {
-    if (!notes.length || step < lanes.from || step > lanes.to) return null;
+    const at = sdb.tickOf(scenario, step);
+    if (!notes.length || at < lanes.from || at > lanes.to) return null;
     const dot = h('span', { class: opening.has(step) ? 'note cause' : 'note' });
-    dot.style.left = `${percentOf(step).toFixed(3)}%`;
+    dot.style.left = `${percentOf(at).toFixed(3)}%`;
     return dot;
   }));
-  const reference = track(segments.map((s, i) => block(s.from, s.to, { class: `ref${i % 2 ? ' odd' : ''}` },
-    wide(s.from, s.to, 30) && h('span', { class: 'block-text' }, sdb.decisionText(scenario.decisions[scenario.reference[s.step]])))));
+  const span = (s) => [sdb.tickOf(scenario, s.from), sdb.tickOf(scenario, s.to)];
+  const reference = track(segments.map((s, i) => block(...span(s), { class: `ref${i % 2 ? ' odd' : ''}` },
+    wide(...span(s), 30) && h('span', { class: 'block-text' }, sdb.decisionText(scenario.decisions[scenario.reference[s.step]])))));
   plot.replaceChildren(
-    lane('axis', h('span', { class: 'muted' }, `step (${sdb.short(sdb.state.interval)} s each)`), '', axis),
+    lane('axis', h('span', { class: 'muted' }, `step (${sdb.short(sdb.state.interval)} s each${scenario.rhythm ? ' on average' : ''})`), '', axis),
     ...(scenario.evidence.some((notes) => notes.length) ? [lane('notes', h('span', { class: 'muted' }, 'evidence'), '', dots)] : []),
     lane('reference', 'reference', '', reference),
   );

@@ -20,11 +20,12 @@ sdb.instant = (tick, rowIndex) => {
   const scenario = scenarioNow();
   const row = lanes.rows[rowIndex];
   const n = ticksOf(scenario);
-  let step = Math.min(Math.max(Math.floor(tick), 0), n - 1);
+  let step = 0;
   if (row) {
     const time = tick * row.line.tick;
-    step = 0;
     while (step + 1 < n && row.line.r[step + 1] <= time) step += 1;
+  } else {
+    while (step + 1 < n && sdb.tickOf(scenario, step + 1) <= tick) step += 1;
   }
   const opened = sdb.segments(scenario).find((s) => s.from <= step && step < s.to).step;
   const piece = row ? row.pieces.find((p) => p.from <= tick && tick < p.to) || null : null;
@@ -145,12 +146,14 @@ sdb.laneInput = ({ plot }) => {
   };
   const change = (direction) => {
     const here = lanes.cursor ?? (direction > 0 ? -1 : Infinity);
-    const starts = sdb.segments(scenarioNow()).map((s) => s.step).filter((s) => (direction > 0 ? s > here + 1e-9 : s < here - 2e-2));
+    const scenario = scenarioNow();
+    const at = (step) => sdb.tickOf(scenario, step);
+    const starts = sdb.segments(scenario).map((s) => s.step).filter((s) => (direction > 0 ? at(s) > here + 1e-9 : at(s) < here - 2e-2));
     if (!starts.length) return here;
     const step = direction > 0 ? starts[0] : starts[starts.length - 1];
     // States come a little after their tick: the cursor goes to where the change is really in force.
     const row = lanes.rows[lanes.row];
-    return row ? Math.max(step, row.line.r[step] / row.line.tick + 1e-6) : step;
+    return row ? Math.max(at(step), row.line.r[step] / row.line.tick + 1e-6) : at(step);
   };
   plot.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

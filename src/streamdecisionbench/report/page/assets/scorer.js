@@ -21,6 +21,9 @@ const clockOf = (r, tick, y) => {
   return { tick, n, r, y, H, end, weight };
 };
 
+/* When a step is published, in ticks; the end of the last one is the scenario's. */
+sdb.tickOf = (scenario, step) => (scenario.rhythm && step < scenario.rhythm.length ? scenario.rhythm[step] : step);
+
 /* A part of the payload as arrays, with what no interval changes. */
 sdb.timeline = (part, scenario) => {
   const y = Int32Array.from(scenario.reference);
@@ -33,13 +36,13 @@ sdb.timeline = (part, scenario) => {
 const joined = (Kind, a, b) => { const both = new Kind(a.length + b.length); both.set(a); both.set(b, a.length); return both; };
 
 /*
- * Two timelines of one scenario as a pair on nominal releases i·tick. Answers are numbered: 0 … n−1
- * the fast one's, n … 2n−1 the slow one's. `reach`: how many steps a slow answer may lie behind the
+ * Two timelines of one scenario as a pair on nominal releases, i·tick or the scenario's own times.
+ * Answers are numbered: 0 … n−1 the fast one's, n … 2n−1 the slow one's. `reach`: how many steps a slow answer may lie behind the
  * active source, null for any. The slow one's untimed accuracy stands in the product U·O.
  */
 sdb.duo = (fast, slow, reach) => ({
   scenario: fast.scenario,
-  ...clockOf(Float64Array.from({ length: fast.n }, (_, i) => i * fast.tick), fast.tick, fast.y),
+  ...clockOf(Float64Array.from({ length: fast.n }, (_, i) => sdb.tickOf(fast.scenario, i) * fast.tick), fast.tick, fast.y),
   L: fast.L, slowL: slow.L, reach,
   p: joined(Int32Array, fast.p, slow.p), right: joined(Uint8Array, fast.right, slow.right),
   untimed: slow.untimed, pair: true,
