@@ -16,6 +16,7 @@ import pytest
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.meter import CLASSES, DecisionLog, Meter
+from tests.cli.command import sdb
 from tests.meter import plain, written
 from tests.meter.test_counters import FakeClock, drive, ticking
 
@@ -269,3 +270,22 @@ def test_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
         events = written.happened(stream)
         found = plain.seconds(events, events[-1].at, closed=True)
         assert sum(found.values()) == pytest.approx(events[-1].at - events[0].at)
+    scored = sdb("logs", "score", tmp_path, "--json", "--quiet")
+    assert scored.returncode == 0, scored.stderr
+    (group,) = json.loads(scored.stdout)["groups"]
+    want = seconds_until_the_kill(tmp_path)
+    assert group["seconds"] == pytest.approx(sum(want.values()))
+    for name, value in want.items():
+        assert group["classes"][name] == pytest.approx(value / sum(want.values()), abs=1e-9)
+
+
+def seconds_until_the_kill(folder: Path) -> dict[str, float]:
+    """Streams that a kill left open lasted as long as the process is known to have."""
+    total = dict.fromkeys(CLASSES, 0.0)
+    every = [written.happened(s) for s in written.streams(folder).values()]
+    alive = max(event.at for events in every for event in events)
+    for events in every:
+        begun = [e for e in events if e.kind != "publish" or e.at < alive]
+        for name, value in plain.seconds(begun, alive, closed=True).items():
+            total[name] += value
+    return total

@@ -34,6 +34,8 @@ class Checked:
     """Columns that are not there, with what is taken instead."""
     others: tuple[str, ...]
     unusable: Unusable
+    torn: int = 0
+    """Files that end in a line that was cut off."""
 
     def to_json(self) -> dict[str, Any]:
         """The same for programs."""
@@ -48,6 +50,7 @@ class Checked:
             "answered": self.answered,
             "streams_without_end": self.assumed_end,
             "streams_in_several_files": self.scattered[0] if self.scattered else 0,
+            "torn_lines": self.torn,
             "columns": list(self.columns),
             "missing": dict(self.missing),
             "group_by": list(self.others),
@@ -107,7 +110,8 @@ def check_log(engine: Engine, by: tuple[str, ...] = ()) -> Checked:
         assumed_end=int(counts["assumed_end"]),
         scattered=engine.scattered(),
         columns=tuple(name for name in COLUMNS if name in schema.names),
-        missing={name: _INSTEAD[name] for name in COLUMNS if name not in schema.names},
+        missing={name: told for name, told in _INSTEAD.items() if name not in schema.names},
         others=tuple(n for n in schema.names if n not in COLUMNS and n != "filename"),
         unusable=sums.unusable,
+        torn=engine.torn,
     )

@@ -182,7 +182,9 @@ class LogScore:
         }
 
 
-def log_score(sums: LogSums, references: References, source: str) -> LogScore:
+def log_score(
+    sums: LogSums, references: References, source: str, further: Sequence[str] = ()
+) -> LogScore:
     """The score from the sums, wherever they were made."""
     settings = sums.settings
     keys = sorted(sums.groups, key=lambda key: [(v is not None, _sortable(v)) for v in key])
@@ -204,6 +206,7 @@ def log_score(sums: LogSums, references: References, source: str) -> LogScore:
         notes=(
             *_notes(groups, references, sums.unusable),
             *(sums.named.notes(settings.costs) if settings.costs else ()),
+            *further,
         ),
         source=source,
     )

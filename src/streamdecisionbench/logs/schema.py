@@ -25,7 +25,7 @@ class Column:
 
     name: str
     kind: str
-    """`id`, `time`, `decision`, `json` or `number`."""
+    """`id`, `time`, `decision`, `json`, `number` or `truth`."""
     meaning: str
     required: bool = False
 
@@ -47,6 +47,7 @@ COLUMNS: Mapping[str, Column] = {
         Column("cost", "number", "of the answer, in money"),
         Column("weight", "number", "of the stream, when only a sample was judged"),
         Column("tick_s", "number", "nominal seconds between states; (end − start)/n otherwise"),
+        Column("partial", "truth", "rows of one stream and published_at complete each other"),
     )
 }
 
@@ -81,6 +82,7 @@ _ALLOWED = {
     "decision": ("text", "seconds", "truth", "nested", "nothing"),
     "json": ("text", "nested", "nothing"),
     "number": ("seconds", "nothing"),
+    "truth": ("truth", "nothing"),
 }
 
 
@@ -138,6 +140,7 @@ def _wrong_kind(column: Column, found: str, dtype: pa.DataType) -> tuple[str, st
         "time": "timestamps or seconds",
         "json": "JSON",
         "number": "numbers",
+        "truth": "true and false",
     }
     return f"holds {dtype}, not {wanted[column.kind]}", "cast it in a query given with --sql"
 

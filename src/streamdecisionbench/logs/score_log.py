@@ -36,6 +36,7 @@ from streamdecisionbench.logs.references import (
 )
 from streamdecisionbench.logs.schema import COLUMNS, check_columns, kind_of
 from streamdecisionbench.logs.stream_arrays import MARKS
+from streamdecisionbench.logs.torn_lines import torn_note
 from streamdecisionbench.logs.usable import Allowed
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.costs.measures import THETA_S, check_theta
@@ -224,7 +225,7 @@ def score_opened(
             if references.kind == "column"
             else f"check that {references.source} is about the same states",
         )
-    return log_score(sums, references, opened.name)
+    return log_score(sums, references, opened.name, torn_note(opened.torn))
 
 
 def _costs(costs: str | Path | Costs | None) -> Costs | None:

@@ -1,7 +1,7 @@
 """A virtual timeline for components in this process: nothing waits.
 
 Answers are computed one at a time and each one's duration is measured (or declared, by a
-simulation). Those durations are then laid out on a timeline where step i is published at i·Δ and a
+simulation). Those durations are then laid out on a timeline where steps are published as planned and a
 declared number of workers serves requests first come, first served. Waiting for a worker is part of
 the component's latency, as it would be if the component queued requests itself: `started_s` is when
 the request was handed over, not when a worker took it up. Waiting for one of `max_in_flight` slots

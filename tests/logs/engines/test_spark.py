@@ -24,6 +24,7 @@ from pyspark.sql import SparkSession
 import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
 from tests.logs.engines.cluster import NO_JAVA, Cluster, java
+from tests.meter.test_log_score import left_by_a_kill
 
 pytestmark = pytest.mark.skipif(java() is None, reason=NO_JAVA)
 
@@ -133,6 +134,15 @@ def test_a_data_frame_of_the_session(session: SparkSession, log: Path) -> None:
     other = sdb.score_log(log, by="model")
     assert [g.in_force for g in one.groups] == pytest.approx([g.in_force for g in other.groups])
     assert session.range(3).count() == 3  # the session goes on
+
+
+def test_the_log_of_a_killed_meter(session: SparkSession, tmp_path: Path) -> None:
+    """Partial rows, streams left open, half a line at the end: the same JSON, notes included."""
+    left_by_a_kill(tmp_path / "log")
+    duck = sdb.score_log(tmp_path / "log", by="component", bounds=(0.5, 8))
+    spark = sdb.score_log(tmp_path / "log", by="component", bounds=(0.5, 8), engine="spark")
+    same(document(duck), document(spark))
+    assert len(duck.notes) == 1
 
 
 def test_a_query_that_fails_and_a_missing_column(session: SparkSession, log: Path) -> None:

@@ -19,8 +19,10 @@ from streamdecisionbench.logs.engines.duck_files import (
     reading,
 )
 from streamdecisionbench.logs.engines.engine import S, Told, untold
+from streamdecisionbench.logs.engines.partial_rows import completed
 from streamdecisionbench.logs.log_files import LogFiles
 from streamdecisionbench.logs.schema import COLUMNS
+from streamdecisionbench.logs.torn_lines import without_torn_lines
 from streamdecisionbench.logs.whole_streams import whole_streams
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ class DuckEngine:
         self._con.execute("SET enable_progress_bar_print = false")
         self._table = "source"
         self._known_rows: int | None = None
+        self.torn = 0
 
     def __enter__(self) -> DuckEngine:
         return self
@@ -78,7 +81,9 @@ class DuckEngine:
             self._known_rows = parquet_rows(files)
 
     def _create_view(self, view: str, files: LogFiles, *, mapped: bool) -> None:
-        query = DuckFiles(self._con, files).query(fitting=not mapped)
+        whole = without_torn_lines(files, self._spill)
+        self.torn += len(whole.originals)
+        query = DuckFiles(self._con, whole.files, whole.originals).query(fitting=not mapped)
         self._execute(f"CREATE TEMP VIEW {view} AS {query}", files.label)
 
     def open_table(self, table: Any, name: str = "the table") -> None:
@@ -92,8 +97,15 @@ class DuckEngine:
         if isinstance(table, pa.RecordBatchReader):
             # A reader can be read once; several passes are needed, and the copy may lie on disk.
             self._con.register("_once", table)
-            self._execute("CREATE TEMP TABLE source AS SELECT * FROM _once", name)
+            query = "SELECT * FROM _once"
+            if "partial" in table.schema.names:
+                query = completed(query, set(table.schema.names))
+            self._execute(f"CREATE TEMP TABLE source AS {query}", name)
             self._con.unregister("_once")
+        elif "partial" in table.schema.names:
+            self._con.register("_rows", table)
+            query = completed("SELECT * FROM _rows", set(table.schema.names))
+            self._execute(f"CREATE TEMP VIEW source AS {query}", name)
         else:
             self._con.register("source", table)
         self._source_schema = check

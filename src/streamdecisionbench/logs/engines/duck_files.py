@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.logs.engines.partial_rows import completed
 from streamdecisionbench.logs.log_files import LogFiles, format_of
 from streamdecisionbench.logs.schema import COLUMNS, check_columns, kind_of
 
@@ -22,9 +23,16 @@ _AS_TEXT = tuple(n for n, c in COLUMNS.items() if c.kind in ("id", "decision", "
 class DuckFiles:
     """The files of a log, seen through a connection."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, files: LogFiles) -> None:
+    def __init__(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        files: LogFiles,
+        originals: Mapping[str, str] | None = None,
+    ) -> None:
         self._con = con
         self._files = files
+        self._originals = originals or {}
+        """Files that are read in place of others, with what those are called."""
 
     def query(self, *, fitting: bool) -> str:
         """A query over all files; `fitting` ones have the columns of the schema as they are."""
@@ -45,7 +53,12 @@ class DuckFiles:
             if (chosen := files.of_format(form))
         ]
         query = " UNION ALL BY NAME ".join(readers)
-        return _completed(query, names) if partial else query
+        if self._originals and "filename" not in names:
+            cases = " ".join(
+                f"WHEN {_text(copy)} THEN {_text(path)}" for copy, path in self._originals.items()
+            )
+            query = f"SELECT * REPLACE (CASE filename {cases} ELSE filename END AS filename) FROM ({query})"
+        return completed(query, names) if partial else query
 
     def _schema_of(self, reader: str, where: str) -> pa.Schema:
         with reading(where):
@@ -142,24 +155,6 @@ class DuckFiles:
                 if row:
                     found[name] = str(row[0][0])[:80]
         return found
-
-
-def _completed(query: str, names: set[str]) -> str:
-    """Rows of a meter's log, made whole: those of one state complete each other.
-
-    What is said of a state is said once, so the largest value of a column is its only one; when a
-    stream ended stands on one of its rows.
-    """
-    keys = ("stream", "published_at")
-    chosen = [*keys]
-    chosen += [
-        f"max({quoted(name)}) AS {quoted(name)}"
-        for name in sorted(names - {*keys, "partial", "ended_at", "filename"})
-    ]
-    chosen.append("min(filename) AS filename")
-    if "ended_at" in names:
-        chosen.append("max(max(ended_at)) OVER (PARTITION BY stream) AS ended_at")
-    return f"SELECT {', '.join(chosen)} FROM ({query}) GROUP BY {', '.join(keys)}"
 
 
 @contextmanager

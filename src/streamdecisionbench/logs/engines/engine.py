@@ -46,6 +46,8 @@ class Engine(Protocol):
     """A table of decisions, somewhere. `name` is what messages call it."""
 
     name: str
+    torn: int
+    """Files that ended in a line that was cut off; the line is left out."""
 
     def schema(self) -> pa.Schema:
         """The columns of the mapped table."""

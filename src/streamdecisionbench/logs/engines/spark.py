@@ -14,15 +14,17 @@ import pickle
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import streamdecisionbench
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.logs.engines.engine import S, Told, untold
+from streamdecisionbench.logs.engines.partial_rows import completed
 from streamdecisionbench.logs.log_files import LogFiles
 from streamdecisionbench.logs.schema import COLUMNS
+from streamdecisionbench.logs.torn_lines import torn_lines
 from streamdecisionbench.logs.whole_streams import whole_streams
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ __all__ = ["SparkEngine", "is_spark"]
 
 _TEXTS = tuple(n for n, c in COLUMNS.items() if c.kind in ("id", "decision", "json"))
 _VIEW = "source"
+_BROKEN = "_corrupt_record"
+"""What Spark calls the column of lines that are no JSON."""
 _SENT: set[str] = set()
 """Applications whose executors have the package already."""
 
@@ -53,6 +57,7 @@ class SparkEngine:
         self.name = "the log"
         self._frame: DataFrame | None = None
         self._given: DataFrame | None = None
+        self.torn = 0
         self._files: DataFrame | None = None
         """The log while its rows are still what files hold."""
 
@@ -74,13 +79,15 @@ class SparkEngine:
     def open_files(self, files: LogFiles, *, mapped: bool = False) -> None:
         """The log's rows from files that driver and executors can reach under the same names."""
         self.name = files.label
-        self._frame = self._read(files)
+        self._frame = self._complete(self._read(files))
         self._files = None if mapped or "stream" not in self._frame.columns else self._frame
 
     def open_table(self, table: Any, name: str = "the table") -> None:
         """A DataFrame as it is; an Arrow table is sent to the cluster."""
         self.name = name
-        self._frame = table if is_spark(table) else self._session.createDataFrame(table)
+        self._frame = self._complete(
+            table if is_spark(table) else self._session.createDataFrame(table)
+        )
 
     def map(self, sql: str, where: str) -> None:
         """The user's query over `source` becomes the log."""
@@ -222,7 +229,15 @@ class SparkEngine:
 
     # Inside
 
+    def _complete(self, rows: DataFrame) -> DataFrame:
+        """Partial rows, as a meter writes them, made whole."""
+        if "partial" not in rows.columns:
+            return rows
+        return self._session.sql(completed("SELECT * FROM {rows}", rows.columns, _q), rows=rows)
+
     def _read(self, files: LogFiles) -> DataFrame:
+        torn = torn_lines(files)
+        self.torn += len(torn)
         reader = self._session.read
         frames = []
         try:
@@ -234,7 +249,7 @@ class SparkEngine:
                     found = reader.csv(paths, header=True, inferSchema=True)
                     frames.append(_as_text(found))
                 else:
-                    frames.append(_as_text(reader.json(paths)))
+                    frames.append(_as_text(_without(reader.json(paths), torn.values())))
         except Exception as error:
             raise InputError(
                 f"Spark cannot read it: {_first_line(error)}",
@@ -301,6 +316,19 @@ def _send_package(session: SparkSession) -> None:
     target = Path(tempfile.mkdtemp(prefix="sdb-spark-")) / "streamdecisionbench.zip"
     target.write_bytes(buffer.getvalue())
     context.addPyFile(str(target))
+
+
+def _without(frame: DataFrame, torn: Collection[bytes]) -> DataFrame:
+    """Rows without the half lines that killed processes left; any other broken line stays a row."""
+    from pyspark.sql import functions as f
+
+    if _BROKEN not in frame.columns:
+        return frame
+    lines = [line.decode(errors="replace").strip() for line in torn]
+    half = f.coalesce(f.trim(f.col(_BROKEN)).isin(lines), f.lit(False))
+    if "stream" in frame.columns:  # Spark wants another column beside the broken one to be read
+        half = half & f.col("stream").isNull()
+    return frame.where(~half).drop(_BROKEN)
 
 
 def _as_text(frame: DataFrame) -> DataFrame:

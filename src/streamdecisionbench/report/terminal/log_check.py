@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamdecisionbench.analysis.result_table import Cell, Table, count, number, text
 from streamdecisionbench.logs.check import Checked
 from streamdecisionbench.logs.pace import SHARES, Pace
+from streamdecisionbench.logs.torn_lines import torn_note
 from streamdecisionbench.logs.usable import REASONS
 
 __all__ = ["check_lines", "check_tables", "pace_tables"]
@@ -22,6 +23,7 @@ def check_lines(found: Checked) -> list[str]:
             f"{found.assumed_end} streams have no ended_at: one median gap after the last state is"
             " taken as their end."
         )
+    lines += [f"{told}." for told in torn_note(found.torn)]
     if found.scattered:
         number_of, example = found.scattered
         lines.append(
