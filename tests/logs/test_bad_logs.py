@@ -232,7 +232,7 @@ def test_other_mistakes(tmp_path: Path, arguments: list[str], says: str) -> None
     write(tmp_path / "log.parquet", ROWS)
     (tmp_path / "notes.txt").write_text("no table")
     (tmp_path / "torn.parquet").write_bytes((tmp_path / "log.parquet").read_bytes()[:200])
-    (tmp_path / "torn.jsonl").write_text('{"stream": "a", "published_at": 1.0}\n{"stream": "a", ')
+    (tmp_path / "torn.jsonl").write_text('{"stream": "a", \n{"stream": "a", "published_at": 1.0}\n')
     more = [{**row, "stream": "x" + row["stream"]} for row in ROWS]
     pq.write_table(table_of(more).drop_columns(["reference"]), tmp_path / "extra.parquet")
     assert says in refused(tmp_path, *arguments)
