@@ -9,7 +9,7 @@ import pytest
 
 from streamdecisionbench.meter import DecisionLog, Meter
 from tests.cli.command import sdb
-from tests.meter.test_counters import drive, ticking
+from tests.meter.test_counters import FakeClock, drive, ticking
 
 
 @pytest.mark.parametrize("parquet", [False, True])
@@ -78,3 +78,26 @@ def test_a_broken_line_in_the_middle_is_refused(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert torn.name in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_shadow_is_paired_with_what_it_shadows(tmp_path: Path) -> None:
+    """One that decides alike differs by nothing, whatever streams are drawn."""
+    clock = FakeClock()
+    meter = Meter("test", clock=clock, shadows=("candidate",))
+    DecisionLog(meter, tmp_path / "log", flush_s=3600)
+    for k in range(8):
+        with meter.stream(f"call-{k}") as call:
+            for right in "abba" * (1 + k):
+                step = call.publish({}, reference=right)
+                clock.now += 0.5 + k / 10
+                call.answer(step, "a")
+                call.shadow("candidate", step, "a")
+                clock.now += 1.0
+    meter.close()
+    done = sdb("logs", "score", tmp_path / "log", "--by", "component", "--json")
+    (difference,) = json.loads(done.stdout)["differences"]
+    low, high = difference["in_force"]["interval_95"]
+    assert abs(low) < 1e-12
+    assert abs(high) < 1e-12
+    low, high = json.loads(done.stdout)["groups"][0]["interval_95"]
+    assert low < high

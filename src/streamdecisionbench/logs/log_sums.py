@@ -91,8 +91,7 @@ class LogSums:
         if found is None:
             return
         first = table.take(found.row)
-        names = [str(name) for name in plain_array(first.column("stream")).to_pylist()]
-        keys = stream_keys(names, self.settings.seed)
+        keys = stream_keys(_lived_through(first), self.settings.seed)
         self.fingerprint = (self.fingerprint + _fingerprint(keys, found)) % (1 << 64)
         rows = _score(found, keys, self.settings)
         charged = self._charge(found, first)
@@ -154,6 +153,21 @@ class LogSums:
                 f"--by {' --by '.join(self.settings.by)} makes more than {MOST_GROUPS} groups",
                 fix="group by a column with few values, such as a model or a region",
             )
+
+
+def _lived_through(first: pa.Table) -> list[str]:
+    """What each stream is resampled as: a meter's shadow lived through the stream that it shadowed.
+
+    Its stream is called like that one with ~component behind, so that the two are drawn together.
+    """
+    names = [str(name) for name in plain_array(first.column("stream")).to_pylist()]
+    if "component" not in first.schema.names:
+        return names
+    components = plain_array(first.column("component")).to_pylist()
+    return [
+        name.removesuffix(f"~{component}")
+        for name, component in zip(names, components, strict=True)
+    ]
 
 
 def _score(found: StreamArrays, keys: NDArray[np.uint64], settings: Settings) -> StreamRows:
