@@ -6,7 +6,7 @@ import typer
 
 from streamdecisionbench.cli.group import add_group
 
-MODULES = ("export", "check", "record", "shortcuts", "bank", "readings")
+MODULES = ("export", "check", "record", "shortcuts", "probe", "bank", "readings")
 
 
 def register(app: typer.Typer) -> None:
@@ -14,5 +14,5 @@ def register(app: typer.Typer) -> None:
         app,
         __name__,
         MODULES,
-        text="Audit references: blind export, comparison, record, shortcuts.",
+        text="Audit references: blind export, comparison, record, shortcuts, learned probe.",
     )
