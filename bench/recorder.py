@@ -1,54 +1,77 @@
-"""How late the recorder is: release lag, dispatch lag, and what a thousand streams at once cost.
+"""How late the recorder is: release lag, dispatch lag, and what thousands of streams at once cost.
 
-    python bench/recorder.py                 # all three, about a minute
-    python bench/recorder.py --loop asyncio  # without uvloop
+    python bench/recorder.py                          # all three, about a minute
+    python bench/recorder.py --loop asyncio           # without uvloop
+    python bench/recorder.py --only streams --streams 1000 --processes 2
+    python bench/recorder.py --only streams --streams 10000 --stream-interval 20
 
-The server of `sdb serve` in a process of its own answers after a fixed delay. The first measurement
-asks it over one socket, one request at a time, and prints how much later than planned its replies
-are. The second records 480 steps with 31–32 requests in flight, through httpx, into a real recording
-folder, and prints lags beside the dispatch waits published for 480 requests. The third runs many
-streams in one event loop.
+The first measurement asks the server library of `sdb serve`, in a process of its own, over one socket, one
+request at a time, and prints how much later than planned its replies are. The second records 480 steps with
+31–32 requests in flight, through httpx, into a real recording folder, and prints lags beside the dispatch
+waits published for 480 requests. The third records many streams against `sdb serve` itself, in one process or
+in several with a log each, merged, and prints answers a second, lags beside a process that only sleeps, and
+processor time per stream.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import itertools
+import json
+import re
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Request
-from streamdecisionbench.in_force import Newest
 from streamdecisionbench.recording import recorder as record_module
-from streamdecisionbench.recording.clock import Clock, steady
-from streamdecisionbench.recording.ledger import Lane, Ledger, Tally, prepare
-from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.realtime import Dispatch, run_episode
+from streamdecisionbench.recording.events import Release, Response
+from streamdecisionbench.recording.ledger import Lane
+from streamdecisionbench.recording.merge import merge
+from streamdecisionbench.recording.reader import read_recording, scan
 from streamdecisionbench.recording.recorder import Settings, record
 from streamdecisionbench.recording.summary import quantiles_ms
-from streamdecisionbench.recording.writer import EventLog
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,
     Question,
     Scenario,
     Step,
+    Suite,
 )
-from streamdecisionbench.suite.suite_files import make_suite
+from streamdecisionbench.suite.suite_files import make_suite, write_suite
 
 PUBLISHED = "0.20–0.26 s"
 GOAL_MS = 2.0
 ANSWER = {"labels": {f"q{k}": "K01" for k in range(7)}, "model": "bench"}
+
+
+DELAY_S = 0.3
+"""What an answer of the server takes with many streams."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """How many streams, how long, how fast, in how many processes."""
+
+    streams: int
+    steps: int
+    interval_s: float
+    processes: int
+
+    def arguments(self) -> list[str]:
+        return ["--streams", str(self.streams), "--stream-steps", str(self.steps),
+                "--stream-interval", str(self.interval_s)]  # fmt: skip
 
 
 def scenario(name: str, steps: int, request_bytes: int = 12_000) -> Scenario:
@@ -69,7 +92,9 @@ def scenario(name: str, steps: int, request_bytes: int = 12_000) -> Scenario:
         tick_seconds=2.0,
         questions=questions,
         option_semantics={q: {f"K{j:02}": f"v{j}" for j in range(6)} for q in questions},
-        decision_spec=DecisionSpec("q0", ("q1",), {"v1": ("q2", "q3")}),
+        decision_spec=DecisionSpec(
+            "q0", ("q1",), {f"v{j}": ("q2", "q3", "q4", "q5", "q6") for j in range(6)}
+        ),
         steps=tuple(
             Step(t, {"clock": t, "history": filler}, dict.fromkeys(questions, "v1"))
             for t in range(steps)
@@ -102,32 +127,42 @@ class HttpxComponent:
 
 
 class PooledComponent:
-    """A lean keep-alive client, so that a thousand streams measure the recorder and not a client."""
+    """A lean keep-alive client of System One, so that streams measure the recorder and not a client."""
 
     def __init__(self, port: str) -> None:
         self._port = port
         self._idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
         self.info = ComponentInfo("bench", "pooled")
+        self.spans: list[tuple[float, float]] = []
+        """Time and processor time at the first and the last answer."""
 
     async def open(self) -> None:
         """Connections are made when needed."""
 
     async def answer(self, request: Request) -> Answer:
-        body = msgspec.json.encode(request.payload())
+        self._note()
+        body = msgspec.json.encode({"model": "jev", **request.payload()})
         connection = self._idle.pop() if self._idle else None
         reader, writer = connection or await asyncio.open_connection("127.0.0.1", self._port)
-        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-        head = await reader.readuntil(b"\r\n\r\n")
-        size = int(head.split(b"content-length: ")[1].split(b"\r\n")[0])
+        head = b"POST /v1/systemone HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
+        writer.write(head % len(body) + body)
+        reply = await reader.readuntil(b"\r\n\r\n")
+        size = int(reply.split(b"content-length: ")[1].split(b"\r\n")[0])
         data = await reader.readexactly(size)
         received = time.monotonic()
         self._idle.append((reader, writer))
         found = msgspec.json.decode(data)
-        return Answer(found["labels"], model=found["model"], received_at=received)
+        self._note()
+        labels = {name: each["choice"] for name, each in found["answers"].items()}
+        return Answer(labels, model=found["model"], received_at=received)
 
     async def close(self) -> None:
         for _, writer in self._idle:
             writer.close()
+
+    def _note(self) -> None:
+        del self.spans[1:]
+        self.spans.append((time.monotonic(), time.process_time()))
 
 
 def bare_sleep(interval_s: float = 0.01) -> None:
@@ -204,42 +239,75 @@ def most(changes: Sequence[tuple[float, int]]) -> int:
     return highest
 
 
-def many_streams(port: str, streams: int, steps: int, interval_s: float, loop: str) -> None:
-    template = prepare(scenario("stream", steps), interval_s)
-    tallies = [Tally() for _ in range(streams)]
+def stream_suite(streams: int, steps: int) -> Suite:
+    """So many scenarios that show the same states, each its own stream."""
+    one = scenario("stream", steps)
+    names = [f"stream-{k:05}" for k in range(streams)]
+    return make_suite([msgspec.structs.replace(one, episode_id=n, scenario_id=n) for n in names])
 
-    async def one(index: int, log: EventLog, component: PooledComponent) -> None:
-        named = msgspec.structs.replace(template.scenario, episode_id=f"stream-{index}")
-        prepared = replace(template, scenario=named)
-        ledger = Ledger(prepared, log, Newest(), tallies[index])
-        # Streams start evenly over one interval, as independent users would; no spinning, since a
-        # thousand clocks that each watch their instant would watch all the time.
-        clock = Clock(lead_s=0.5 + interval_s * index / streams, spin_s=0.0)
-        await run_episode(ledger, [Lane(component)], Dispatch(), clock)
 
-    async def everything(folder: Path) -> float:
-        component = PooledComponent(port)
-        with EventLog(folder) as log, steady():
-            begin = time.monotonic()
-            async with asyncio.TaskGroup() as group:
-                for index in range(streams):
-                    group.create_task(one(index, log, component))
-            took = time.monotonic() - begin
-        await component.close()
-        return took
+def play_streams(port: str, folder: Path, share: tuple[int, int], chosen: Chosen) -> None:
+    """One process's share of the streams, recorded into a folder; prints what it cost as JSON."""
+    suite = stream_suite(chosen.streams, chosen.steps)
+    mine = tuple(suite.scenarios)[share[0] :: share[1]]
+    component = PooledComponent(port)
+    settings = Settings(
+        {None: "bench:pooled"}, mine, interval_s=chosen.interval_s, streams=len(mine)
+    )
+    record(suite, [Lane(component)], settings, folder)
+    (begin, cpu), (end, cpu_then) = component.spans
+    print(msgspec.json.encode({"s": end - begin, "cpu_s": cpu_then - cpu}).decode(), flush=True)
 
-    with tempfile.TemporaryDirectory() as folder:
-        with asyncio.Runner(loop_factory=loop_factory(loop)) as runner:
-            cpu = time.process_time()
-            took = runner.run(everything(Path(folder)))
-            cpu = time.process_time() - cpu
-        size = (Path(folder) / "events.jsonl").stat().st_size
-    responses = sum(t.responses for t in tallies)
-    print(f"{streams} streams at once, one step every {interval_s:g} s each: {responses} responses, "
-          f"{responses / (took - 0.5):.0f} a second ({streams / interval_s:.0f} planned); "
-          f"{100 * cpu / took:.0f} % of one core, {size / 1e6:.0f} MB of events")  # fmt: skip
-    show("release lag", [x for t in tallies for x in t.release_lags_s])
-    show("dispatch lag", [x for t in tallies for x in t.dispatch_lags_s])
+
+def many_streams(chosen: Chosen, loop: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        write_suite(make_suite([scenario("stream", chosen.steps)]), home / "suite")
+        parts = [home / f"part-{k}" for k in range(chosen.processes)]
+        with served(home / "suite") as port, Beside("--sleep"):
+            work = [
+                subprocess.Popen(
+                    [sys.executable, __file__, "--loop", loop, "--share", f"{k}/{len(parts)}",
+                     "--port", port, "--folder", str(part), *chosen.arguments()],
+                    stdout=subprocess.PIPE, text=True,
+                )
+                for k, part in enumerate(parts)
+            ]  # fmt: skip
+            costs = [json.loads(each.communicate()[0].splitlines()[-1]) for each in work]
+        print(f"{chosen.streams} streams at once in {len(parts)} process(es), one step every"
+              f" {chosen.interval_s:g} s each, {chosen.steps} steps")  # fmt: skip
+        whole = parts[0]
+        if len(parts) > 1:
+            whole = home / "whole"
+            joined = merge(parts, whole)
+            print(f"  merged: {len(joined['config']['scenarios'])} scenarios in one recording")
+        events = scan(whole / "events.jsonl").events
+        size = (whole / "events.jsonl").stat().st_size
+    responses = [e for e in events if isinstance(e, Response)]
+    lasted, cpu = max(cost["s"] for cost in costs), sum(cost["cpu_s"] for cost in costs)
+    print(f"  {len(responses)} answers, {len(responses) / lasted:.0f} a second"
+          f" ({chosen.streams / chosen.interval_s:.0f} planned), {size / 1e6:.0f} MB of events")  # fmt: skip
+    print(f"  {100 * cpu / lasted:.0f} % of one core, {1e3 * cpu / lasted / chosen.streams:.3f} ms of it"
+          f" a second per stream, {1e3 * cpu / len(responses):.2f} ms per answer")  # fmt: skip
+    show("release lag", [e.release_s - e.planned_s for e in events if isinstance(e, Release)])
+    show("dispatch lag", [e.started_s - e.release_s for e in responses])
+    show("latency beyond the server's delay", [e.service_s - DELAY_S for e in responses])
+
+
+@contextlib.contextmanager
+def served(suite: Path) -> Iterator[str]:
+    """`sdb serve` itself; its port."""
+    command = [sys.executable, "-u", "-m", "streamdecisionbench.cli.main", "serve", "--port", "0"]
+    command += ["--data", str(suite), "--service-time", str(DELAY_S)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    found = re.search(r"127\.0\.0\.1:(\d+)", process.stdout.readline())
+    assert found is not None
+    try:
+        yield found[1]
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
 
 
 def show(what: str, lags_s: Sequence[float], goal_ms: float | None = None) -> None:
@@ -250,14 +318,6 @@ def show(what: str, lags_s: Sequence[float], goal_ms: float | None = None) -> No
         else f"   p99 is {q['p99'] / goal_ms:.2f} of the {goal_ms:g} ms allowed"
     )
     print(f"  {what}: p50 {q['p50']:.3f}  p99 {q['p99']:.3f}  max {q['max']:.3f} ms{goal}")
-
-
-def loop_factory(name: str):  # type: ignore[no-untyped-def]
-    if name == "uvloop":
-        import uvloop
-
-        return uvloop.new_event_loop
-    return asyncio.new_event_loop
 
 
 async def serve(delay_s: float) -> None:
@@ -283,25 +343,37 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=1000)
     parser.add_argument("--stream-steps", type=int, default=8)
     parser.add_argument("--stream-interval", type=float, default=2.0)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--only", choices=("server", "flight", "streams"))
     parser.add_argument("--serve", type=float, help=argparse.SUPPRESS)
     parser.add_argument("--sleep", action="store_true", help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.serve is not None:
-        asyncio.run(serve(chosen.serve))
+    parser.add_argument("--share", help=argparse.SUPPRESS)
+    parser.add_argument("--port", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    chosen = Chosen(asked.streams, asked.stream_steps, asked.stream_interval, asked.processes)
+    if asked.serve is not None:
+        asyncio.run(serve(asked.serve))
         return
-    if chosen.sleep:
+    if asked.sleep:
         bare_sleep()
         return
-    if chosen.loop == "asyncio":
+    if asked.loop == "asyncio":
         record_module._event_loop = lambda: ("asyncio", None)
-    print(f"event loop: {chosen.loop}")
-    with Beside("--serve", "0.0205") as port, Beside("--sleep"):
-        planned_delay(port, 0.0205, 500)
-    delay_s = 31.5 * chosen.interval
-    with Beside("--serve", str(delay_s)) as port, Beside("--sleep"):
-        lags_in_flight(f"http://127.0.0.1:{port}/", delay_s, chosen.steps, chosen.interval)
-    with Beside("--serve", "0.3") as port:
-        many_streams(port, chosen.streams, chosen.stream_steps, chosen.stream_interval, chosen.loop)
+    if asked.share:
+        number, of = map(int, asked.share.split("/"))
+        play_streams(asked.port, asked.folder, (number, of), chosen)
+        return
+    print(f"event loop: {asked.loop}")
+    if asked.only in (None, "server"):
+        with Beside("--serve", "0.0205") as port, Beside("--sleep"):
+            planned_delay(port, 0.0205, 500)
+    if asked.only in (None, "flight"):
+        delay_s = 31.5 * asked.interval
+        with Beside("--serve", str(delay_s)) as port, Beside("--sleep"):
+            lags_in_flight(f"http://127.0.0.1:{port}/", delay_s, asked.steps, asked.interval)
+    if asked.only in (None, "streams"):
+        many_streams(chosen, asked.loop)
 
 
 class Beside:
