@@ -8,9 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.audit.bank_readings import expected, export_bank, read_reading
+from streamdecisionbench.audit.bank_readings import (
+    Reading,
+    Record,
+    expected,
+    export_bank,
+    read_reading,
+    read_readings,
+    unsettled,
+)
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.registry import bank_of
+from streamdecisionbench.families.support.bank import READINGS
 from tests.cli.command import sdb
 
 FAMILY = "support_call_assist"
@@ -79,3 +88,19 @@ def test_a_family_without_a_bank_is_refused_with_those_that_have_one(tmp_path: P
     done = sdb("audit", "bank", "live_debugging", "--out", str(tmp_path / "x"))
     assert done.returncode == 2
     assert FAMILY in done.stderr
+
+
+def test_a_sentence_is_settled_when_two_readers_agree_or_a_reason_is_stated() -> None:
+    right = {s.id: expected(s, INTENTS) for s in BANK.sentences}
+    one = BANK.sentences[0]
+    both = [Reading("a", right), Reading("b", right | {one.id: "none"})]
+    assert unsettled(BANK, INTENTS, Record("", FAMILY, both[:1])) == ["only 1 readings, of 2"]
+    (left,) = unsettled(BANK, INTENTS, Record("", FAMILY, both))
+    assert left.startswith(one.id)
+    assert unsettled(BANK, INTENTS, Record("", FAMILY, both, {one.id: "the rule says so"})) == []
+
+
+def test_every_sentence_of_the_bank_was_read_blind_by_two() -> None:
+    if not READINGS.exists():
+        pytest.skip("the bank has not been read yet")
+    assert unsettled(BANK, INTENTS, read_readings(READINGS)) == []

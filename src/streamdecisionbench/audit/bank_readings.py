@@ -17,17 +17,12 @@ from streamdecisionbench.suite.sentence_bank import NONE, Bank, Intents, Sentenc
 from streamdecisionbench.suite.suite_files import read_json
 
 __all__ = [
-    "Compared",
-    "Reading",
-    "Record",
-    "compare",
-    "expected",
-    "export_bank",
-    "read_reading",
-    "write_record",
-]
+    "Compared", "Reading", "Record", "compare", "expected", "export_bank", "read_reading",
+    "read_readings", "unsettled", "write_record",
+]  # fmt: skip
 
 SCHEMA = "sdb-bank-readings/1"
+_READERS = 2
 
 _READ_ME = """\
 # Blind reading of a bank of sentences
@@ -171,6 +166,28 @@ def write_record(path: str | Path, family: str, readings: Sequence[Reading]) -> 
         raise InputError("exists already", where=path, fix="choose a fresh --record file")
     record = Record(SCHEMA, family, list(readings))
     write_text(path, json.dumps(msgspec.to_builtins(record), indent=1, ensure_ascii=False) + "\n")
+
+
+def read_readings(path: str | Path) -> Record:
+    """The record beside a bank."""
+    try:
+        return msgspec.convert(read_json(Path(path)), Record)
+    except msgspec.ValidationError as error:
+        raise InputError(str(error), where=path, fix="write it with sdb audit readings") from None
+
+
+def unsettled(bank: Bank, intents: Mapping[str, Intents], record: Record) -> list[str]:
+    """Sentences that two readers have not read, or on which they differ for no stated reason."""
+    if len({r.reader for r in record.readings}) < _READERS:
+        return [f"only {len(record.readings)} readings, of {_READERS}"]
+    result = compare(bank, intents, record.readings)
+    found = [f"{ident}: not read by every reader" for ident in result.unread]
+    found += [
+        f"{s.id}: {s.text!r} is {meant} in the bank, and {answers}"
+        for s, meant, answers in result.disputes
+        if s.id not in record.resolved
+    ]
+    return found
 
 
 def _plain(answer: str) -> str:

@@ -61,19 +61,22 @@ class FamilyCoverage:
 
 def coverage(suite: Suite) -> dict[str, FamilyCoverage]:
     """Every family of the suite, in reported order."""
-    return {family: _family(family, group) for family, group in suite.families().items()}
+    wording = str(suite.manifest.generation.get("wording", "listed"))
+    return {family: _family(family, group, wording) for family, group in suite.families().items()}
 
 
-def _family(family: str, scenarios: list[Scenario]) -> FamilyCoverage:
+def _family(family: str, scenarios: list[Scenario], wording: str) -> FamilyCoverage:
     states = sum(s.n for s in scenarios)
     module = FAMILY_MODULES.get(family)
     if module is None or not has(module, "misreadings"):
         return FamilyCoverage(len(scenarios), states, _options(scenarios))
     package = f"streamdecisionbench.families.{module}"
     reference = importlib.import_module(f"{package}.reference")
-    table: tuple[Misreading, ...] = importlib.import_module(f"{package}.misreadings").MISREADINGS
+    every: tuple[Misreading, ...] = importlib.import_module(f"{package}.misreadings").MISREADINGS
+    table = [m for m in every if m.wording in ("", wording)]
     rules: dict[str, str] = importlib.import_module(package).RULES
-    decided: dict[str, set[tuple[str, int]]] = {rule: set() for rule in rules}
+    concerned = {m.rule for m in table}
+    decided: dict[str, set[tuple[str, int]]] = {r: set() for r in rules if r in concerned}
     measured = []
     for misreading in table:
         decisions, answers = _changed(misread(reference, misreading), scenarios)
@@ -124,5 +127,5 @@ def _answers(wrong: Reference, step: Step) -> dict[str, str] | None:
     """None where the misreading leaves a reader without any answer."""
     try:
         return wrong(step.state)
-    except (IndexError, KeyError, TypeError, ValueError):
+    except (LookupError, TypeError, ValueError):
         return None

@@ -32,6 +32,8 @@ class Misreading:
     what: str
     swaps: tuple[tuple[str, str], ...]
     answers_only: bool = False
+    wording: str = ""
+    """Where it can happen: in suites of this wording, or in any."""
 
 
 def misread(module: types.ModuleType, misreading: Misreading) -> Reference:

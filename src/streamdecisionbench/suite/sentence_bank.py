@@ -22,6 +22,10 @@ __all__ = ["NONE", "Bank", "Intents", "Meant", "Sentence", "read_bank", "recogni
 
 SCHEMA = "sdb-bank/1"
 NONE = "none"
+_ROW = re.compile(
+    r"\b(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
+    r"(?: (?:zero|oh|one|two|three|four|five|six|seven|eight|nine))+\b"
+)
 MANNERS = ("plain", "condition", "question", "reported", "negation", "correction", "talk")
 
 
@@ -101,8 +105,13 @@ def sentence_id(setting: str, speaker: str, text: str) -> str:
 
 @cache
 def words_of(text: str) -> tuple[str, ...]:
-    """Words without capitals and punctuation: what is compared."""
-    return tuple(re.findall(r"[a-z0-9]+(?:'[a-z0-9]+)*", text.lower()))
+    """Words without capitals and punctuation: what is compared. Digits in a row are left out.
+
+    >>> words_of("It ends in four, oh, two.") == words_of("It ends in [digits removed].")
+    True
+    """
+    words = " ".join(re.findall(r"[a-z0-9]+(?:'[a-z0-9]+)*", text.lower()))
+    return tuple(_ROW.sub("digits removed", words).split())
 
 
 def recogniser(

@@ -51,12 +51,17 @@ def test_no_name_makes_two_sentences_alike(setting: str, speaker: str) -> None:
         for a, b in list(permutations(group, 2))[:6]:
             pair = {a: group[a], b: group[b]}
             for s in bank().of(setting, speaker):
-                meant = meaning(s.filled(pair[a], pair[b]), setting, speaker, pair)
+                said = {"text": s.filled(pair[a], pair[b]), "final": True, "speaker": speaker}
+                meant = meaning(said, setting, speaker, pair)
                 named = s.intent in INTENTS[setting].named
                 assert (meant.intent, meant.item) == (s.intent, a if named else ""), s.text
                 assert meant.manner == s.manner
 
 
 def test_an_unknown_sentence_is_no_silence() -> None:
-    with pytest.raises(ValueError, match=r"no sentence 'Perhaps\.' of the customer"):
-        meaning("Perhaps.", "payment", "customer", {"travel": "travel", "club": "club"})
+    said = {"text": "Perhaps.", "final": True, "speaker": "customer"}
+    cards = {"travel": "travel", "club": "club"}
+    with pytest.raises(LookupError, match=r"no sentence 'Perhaps\.' of the customer"):
+        meaning(said, "payment", "customer", cards)
+    for other in ({"final": False}, {"speaker": "background"}):
+        assert meaning({**said, **other}, "payment", "customer", cards).intent == NONE

@@ -24,6 +24,7 @@ from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sizes import estimate_tokens
 from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
 from tests.families.cases import Case, survivors
+from tests.families.support import test_free_words as free_words
 from tests.families.support import test_intercom_call as intercom_call
 from tests.families.support import test_payment_call as payment_call
 
@@ -298,7 +299,7 @@ def stored(name: str) -> list[Case]:
 
 
 def test_no_mutant_survives() -> None:
-    written = [*payment_call.CASES, *intercom_call.CASES]
+    written = [*payment_call.CASES, *intercom_call.CASES, *free_words.CASES]
     assert (
         survivors(reference, "reference", [*written, *stored("support_a"), *stored("support_b")])
         == []
@@ -306,7 +307,9 @@ def test_no_mutant_survives() -> None:
 
 
 def test_every_rule_is_pinned_and_documented() -> None:
-    pinned = {r for c in (*payment_call.CASES, *intercom_call.CASES) for r in c.rules}
+    pinned = {
+        r for c in (*payment_call.CASES, *intercom_call.CASES, *free_words.CASES) for r in c.rules
+    }
     page = (Path(__file__).parents[3] / "docs" / "families" / "support.md").read_text()
     assert pinned == set(RULES)
     assert not [rule for rule in RULES if f"`{rule}`" not in page]

@@ -11,6 +11,18 @@ _CUSTOMER = 'finals = [u for u in state["transcript"] if u["final"] and u["speak
 _RUNNING = '    if test["status"] == "running":\n        return "wait_test"'
 _CHECKING = '    if test["status"] == "running":\n        return "await_result"'
 
+_MEANING = "    return meaning(utterance, call, speaker, names)"
+_FOUND = "    found = meaning(utterance, call, speaker, names)"
+_FIRST = """
+    if found.manner == "correction":
+        item = next((n for n in names if n != found.item), "") if found.item else ""
+        return Meant(found.before, item, "plain")
+    return found"""
+_BELIEVED = """
+    if found.manner in ("condition", "question", "reported"):
+        return Meant("{intent}", "", "plain")
+    return found"""
+
 MISREADINGS: tuple[Misreading, ...] = (
     Misreading("A01_time", "counts the first tick of a hold too", (
         ('- state["telephony"]["since"]', '- state["telephony"]["since"] + 1'),
@@ -18,7 +30,18 @@ MISREADINGS: tuple[Misreading, ...] = (
     Misreading("A02_transcript", "orders utterances by when they began", (
         ('in sorted(finals, key=lambda u: int(u["at"])):', "in finals:"),
     )),
-    Misreading("A03_phrases", "takes the phrase standing first", (("max(found)", "min(found)"),)),
+    Misreading("A03_phrases", "takes the phrase standing first", (
+        ("max(found)", "min(found)"),
+    ), wording="listed"),
+    Misreading("A03_intents", "keeps to what was said before the correction", (
+        (_MEANING, _FOUND + _FIRST),
+    ), wording="free"),
+    Misreading("A03_intents", "takes conditions, questions and reports for a consent", (
+        (_MEANING, _FOUND + _BELIEVED.format(intent="consent")),
+    ), wording="free"),
+    Misreading("A03_intents", "takes conditions, questions and reports for a request", (
+        (_MEANING, _FOUND + _BELIEVED.format(intent="capture_request")),
+    ), wording="free"),
     Misreading("A04_who", "believes text that is not final", (
         (_SAID, _SAID.replace('u["final"] and ', "")),
     )),
@@ -82,12 +105,18 @@ MISREADINGS: tuple[Misreading, ...] = (
         ('- call["since"]', '- call["since"] + 1'),
     )),
     Misreading("B02_transcript", "orders utterances by when they began", (
-        ('for u in sorted(finals, key=lambda u: int(u["at"]))]', "for u in finals]"),
+        ('return sorted(finals, key=lambda u: int(u["at"]))', "return finals"),
     )),
     Misreading("B03_wordings", "lets wordings take effect from right to left", ((
-        "sorted(_requests(state, words) + _corrections(state, words))",
-        "sorted(_requests(state, words) + _corrections(state, words), reverse=True)",
-    ),)),
+        "sorted(_requests(state, said) + _corrections(state, said))",
+        "sorted(_requests(state, said) + _corrections(state, said), reverse=True)",
+    ),), wording="listed"),
+    Misreading("B03_intents", "keeps to what was said before the correction", (
+        (_MEANING, _FOUND + _FIRST),
+    ), wording="free"),
+    Misreading("B03_intents", "takes conditions, questions and reports for a wish to be called", (
+        (_MEANING, _FOUND + _BELIEVED.format(intent="phone")),
+    ), wording="free"),
     Misreading("B04_speech", "believes provisional text", (
         (_CUSTOMER, _CUSTOMER.replace('u["final"] and ', "")),
     )),
@@ -95,7 +124,7 @@ MISREADINGS: tuple[Misreading, ...] = (
         (_CUSTOMER, _CUSTOMER.replace(' and u["speaker"] == "customer"', "")),
     )),
     Misreading("B05_work", "has no regard for corrections", (
-        (" + _corrections(state, words)", ""),
+        (" + _corrections(state, said)", ""),
     )),
     Misreading("B05_work", "lets a correction take effect that does not fit", (
         ('elif (item in state["devices"]) == (work.kind == "repair"):', "else:"),

@@ -11,6 +11,9 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
+from streamdecisionbench.families.support.bank import meaning
+from streamdecisionbench.suite.sentence_bank import Meant
+
 __all__ = ["intercom_reference", "payment_reference", "reference"]
 
 _State = dict[str, Any]
@@ -149,8 +152,7 @@ def _consented(state: _State) -> bool:
 def _card(state: _State) -> str:
     """A12: choices from the tick the payment left draft no longer count."""
     left = state["payment"]["left_draft_at"]
-    cards = [p for p in state["policy"]["phrases"] if p.startswith("card_")]
-    said = _said(state, "customer", *cards)
+    said = _said(state, "customer", *(f"card_{name}" for name in state["account"]["card_names"]))
     chosen = [s.purpose.removeprefix("card_") for s in said if left is None or s.at < left]
     return chosen[-1] if chosen else "unknown"
 
@@ -191,24 +193,41 @@ def _digit_row(text: str) -> int:
 
 
 def _said(state: _State, speaker: str, *purposes: str) -> list[_Said]:
-    """Per final utterance of `speaker`, in order (A02), the phrase standing last in it (A03)."""
-    phrases = state["policy"]["phrases"]
+    """Per final utterance of `speaker`, in order (A02), what it counts for (A03)."""
     finals = [u for u in state["transcript"] if u["final"] and u["speaker"] == speaker]
     said = []
     for utterance in sorted(finals, key=lambda u: int(u["at"])):
-        words = _words(utterance["text"])
-        found = [(i, p) for p in purposes for text in phrases[p] for i in _places(words, text)]
+        found = _purposes(state, utterance, speaker, purposes)
         if found:
             said.append(_Said(max(found)[-1], utterance["at"]))
     return said
+
+
+def _purposes(
+    state: _State, utterance: _State, speaker: str, purposes: tuple[str, ...]
+) -> list[tuple[int, str]]:
+    """A03: the phrases in an utterance with their places, or else its one intent."""
+    if "intents" in state["policy"]:
+        cards = state["account"]["card_names"]
+        meant = _meant(utterance, "payment", speaker, dict(zip(cards, cards, strict=True)))
+        purpose = f"{meant.intent}_{meant.item}" if meant.item else meant.intent
+        return list(enumerate(p for p in purposes if p == purpose))
+    phrases = state["policy"]["phrases"]
+    words = _words(utterance["text"])
+    return [(i, p) for p in purposes for text in phrases[p] for i in _places(words, text)]
+
+
+def _meant(utterance: _State, call: str, speaker: str, names: dict[str, str]) -> Meant:
+    """What somebody means who may use any words of the bank."""
+    return meaning(utterance, call, speaker, names)
 
 
 def _work(state: _State) -> _Work:
     """B05: requests replace the work, fitting corrections replace its item."""
     menu = state["call"]["menu_choice"]
     work = _Work(menu["kind"], menu["item"])
-    for words in _customer_finals(state):
-        for _, kind, item in sorted(_requests(state, words) + _corrections(state, words)):
+    for said in _customer_finals(state):
+        for _, kind, item in sorted(_requests(state, said) + _corrections(state, said)):
             if kind:
                 work = _Work(kind, item)
             elif (item in state["devices"]) == (work.kind == "repair"):
@@ -216,7 +235,12 @@ def _work(state: _State) -> _Work:
     return work
 
 
-def _requests(state: _State, words: tuple[str, ...]) -> list[tuple[int, str, str]]:
+def _requests(state: _State, said: _State) -> list[tuple[int, str, str]]:
+    if "intents" in state["policy"]:
+        meant = _meant(said, "intercom", "customer", state["policy"]["names"])
+        kinds = [kind for kind in ("delivery", "cancel", "repair") if kind == meant.intent]
+        return [(place, kind, meant.item) for place, kind in enumerate(kinds)]
+    words = _words(said["text"])
     return [
         (place, kind, item)
         for kind, items in state["policy"]["requests"].items()
@@ -226,8 +250,13 @@ def _requests(state: _State, words: tuple[str, ...]) -> list[tuple[int, str, str
     ]
 
 
-def _corrections(state: _State, words: tuple[str, ...]) -> list[tuple[int, str, str]]:
+def _corrections(state: _State, said: _State) -> list[tuple[int, str, str]]:
     """A correction has no kind of its own."""
+    if "intents" in state["policy"]:
+        meant = _meant(said, "intercom", "customer", state["policy"]["names"])
+        items = [meant.item] if meant.intent == "correction" else []
+        return [(place, "", item) for place, item in enumerate(items)]
+    words = _words(said["text"])
     return [
         (place, "", item)
         for opener in state["policy"]["corrections"]
@@ -297,15 +326,23 @@ def _after_finding(device: _State, finding: str) -> str:
 def _channel(state: _State) -> str:
     """B14: the preferred channel or none, never another one."""
     preferred = "none"
-    for words in _customer_finals(state):
-        for _, channel in sorted(
-            (place, channel)
-            for channel, wordings in state["policy"]["preferences"].items()
-            for wording in wordings
-            for place in _places(words, wording)
-        ):
+    for said in _customer_finals(state):
+        for _, channel in sorted(_preferences(state, said)):
             preferred = channel
     return preferred if _permitted(state, preferred) else "none"
+
+
+def _preferences(state: _State, said: _State) -> list[tuple[int, str]]:
+    if "intents" in state["policy"]:
+        meant = _meant(said, "intercom", "customer", state["policy"]["names"])
+        return list(enumerate(c for c in ("email", "sms", "phone") if c == meant.intent))
+    words = _words(said["text"])
+    return [
+        (place, channel)
+        for channel, wordings in state["policy"]["preferences"].items()
+        for wording in wordings
+        for place in _places(words, wording)
+    ]
 
 
 def _permitted(state: _State, permission: str) -> bool:
@@ -317,10 +354,10 @@ def _permitted(state: _State, permission: str) -> bool:
     return standing
 
 
-def _customer_finals(state: _State) -> list[tuple[str, ...]]:
-    """B02 and B04: the words of each, in order."""
+def _customer_finals(state: _State) -> list[_State]:
+    """B02 and B04: each of them, in order."""
     finals = [u for u in state["transcript"] if u["final"] and u["speaker"] == "customer"]
-    return [_words(u["text"]) for u in sorted(finals, key=lambda u: int(u["at"]))]
+    return sorted(finals, key=lambda u: int(u["at"]))
 
 
 def _places(words: tuple[str, ...], wording: str) -> list[int]:

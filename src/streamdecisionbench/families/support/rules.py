@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
-    "INTENT_RULE", "INTERCOM_INTENTS", "INTERCOM_POLICY", "INTERCOM_RULES", "PAYMENT_INTENTS",
-    "PAYMENT_POLICY", "PAYMENT_RULES",
+    "INTENT_RULE", "INTERCOM_FREE_RULES", "INTERCOM_INTENTS", "INTERCOM_POLICY", "INTERCOM_RULES", "PAYMENT_FREE_RULES",
+    "PAYMENT_INTENTS",     "PAYMENT_POLICY", "PAYMENT_RULES",
 ]  # fmt: skip
 
 PAYMENT_RULES: dict[str, str] = {
@@ -264,3 +264,36 @@ INTERCOM_INTENTS: dict[str, dict[str, str]] = {
         "phone": "wants to be contacted by a call",
     },
 }
+
+PAYMENT_FREE_RULES: dict[str, str] = {
+    **{rule: text for rule, text in PAYMENT_RULES.items() if rule < "A03"},
+    "A03_intents": INTENT_RULE,
+    **{rule: text for rule, text in PAYMENT_RULES.items() if rule > "A04"},
+    "A15_capture": (
+        "While payment.status is draft, capture opens with a final agent utterance that has the intent"
+        " capture_request and whose `at` is payment.draft_since or later. It stays open through changes"
+        " of subject or card, holds, missing consent and complete details, and closes only with a later"
+        " final agent utterance that has the intent capture_stop or when payment.status is no longer"
+        " draft. Nothing else opens or closes it: no partial, customer utterance or log entry."
+    ),
+}
+"""The payment call's law where people use their own words."""
+
+INTERCOM_FREE_RULES: dict[str, str] = {
+    **{rule: text for rule, text in INTERCOM_RULES.items() if rule < "B03"},
+    "B03_intents": INTENT_RULE,
+    **{rule: text for rule, text in INTERCOM_RULES.items() if rule > "B04"},
+    "B05_work": (
+        "The work is a kind with an item. It starts as call.menu_choice. The intents delivery, cancel and"
+        " repair replace both: the intent is the kind, and what it names is the item. The intent"
+        " correction replaces the item and keeps the kind, provided the item fits the kind (parcels fit"
+        " delivery and cancel, devices fit repair); a correction that does not fit has no effect. The"
+        " last that takes effect stands. policy.names are the names people use for the items."
+    ),
+    "B14_channel": (
+        "contact_channel, in every route: the channel preferred last (intents email, sms and phone), if"
+        " its permission stands; otherwise none, also before any preference. There is no falling back to"
+        " another permitted channel; the preference itself stays until another is set."
+    ),
+}
+"""The intercom call's law where people use their own words."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from streamdecisionbench.families.support.rules import (
     INTENT_RULE,
@@ -16,6 +17,7 @@ from streamdecisionbench.families.support.rules import (
     PAYMENT_INTENTS,
 )
 from streamdecisionbench.suite.sentence_bank import (
+    NONE,
     Bank,
     Intents,
     Meant,
@@ -24,10 +26,11 @@ from streamdecisionbench.suite.sentence_bank import (
     words_of,
 )
 
-__all__ = ["INTENTS", "SENTENCES", "bank", "meaning"]
+__all__ = ["INTENTS", "READINGS", "SENTENCES", "bank", "meaning"]
 
 HOME = Path(str(resources.files(__name__)))
 SENTENCES = HOME / "sentences.json"
+READINGS = HOME / "readings.json"
 
 _PARCELS = ("keypad", "door plate")
 _DEVICES = ("gate unit", "hall screen")
@@ -42,21 +45,27 @@ INTENTS: dict[str, Intents] = {
 """What a blind reader is told, by kind of call."""
 
 
+_NOTHING = Meant(NONE, "", "talk")
+
+
 @cache
 def bank() -> Bank:
     return read_bank(SENTENCES)
 
 
-def meaning(text: str, setting: str, speaker: str, names: Mapping[str, str]) -> Meant:
-    """What an utterance means. `names` are the items it may be about, each with its spoken name.
+def meaning(
+    utterance: Mapping[str, Any], setting: str, speaker: str, names: Mapping[str, str]
+) -> Meant:
+    """What an utterance means, read as words of `speaker`.
 
-    Raises where the bank does not know the sentence: nothing doubtful is taken for silence.
+    `names` are the items it may be about, each with its spoken name. A final utterance of the speaker
+    that the bank does not know is an error: nothing doubtful is taken for silence.
     """
     known = _known(setting, speaker, tuple(names.items()))
-    words = words_of(text)
-    if words not in known:
-        raise ValueError(f"the bank has no sentence {text!r} of the {speaker}")
-    return known[words]
+    found = known.get(words_of(utterance["text"]))
+    if found is None and utterance["final"] and utterance["speaker"] == speaker:
+        raise LookupError(f"the bank has no sentence {utterance['text']!r} of the {speaker}")
+    return found or _NOTHING
 
 
 @cache

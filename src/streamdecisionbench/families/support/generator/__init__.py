@@ -33,7 +33,7 @@ from streamdecisionbench.suite.scenario import State
 
 __all__ = ["KINDS", "WORDINGS"]
 
-WORDINGS = ("listed",)
+WORDINGS = ("listed", "free")
 
 
 def _open_payment(script: Script, draws: Draws, seat: Seat) -> Opened[PaymentCall]:

@@ -88,7 +88,11 @@ def _router(call: PaymentCall) -> None:
     """The router comes and goes; what people see counts for nothing."""
     call.turn_to("router")
     call.wait(1)
-    seen = "It's dark here." if call.router_online else "All the lights are green here."
+    seen = (
+        "I can hardly see the lights from here."
+        if call.router_online
+        else "All the lights are green here."
+    )
     call.trap(CUSTOMER, seen, "the field counts, not the remark")
     call.pause(1, 2)
     call.switch_router(not call.router_online, "cause: the router's status")
@@ -160,13 +164,14 @@ def _ends(call: PaymentCall) -> bool:
     return call.status == CONNECTED and call.left < 9
 
 
+_WORDS = ("A03_phrases", "A03_intents")
 _ROUTE = ("A05_route", "A07_service_target", "A17_inactive")
 _HOLD = ("A01_time", "A05_route", "A06_hold")
 
 HELPING: tuple[Situation[PaymentCall], ...] = (
     Situation("subject", "another subject", (*_ROUTE, "A04_who"), _on_the_line, _turn, 3, dealt=False),
-    Situation("subject", "in other words", (*_ROUTE, "A03_phrases"), _on_the_line, _in_other_words, 2),
-    Situation("subject", "two subjects", (*_ROUTE, "A03_phrases"), _on_the_line, _two_subjects, 2),
+    Situation("subject", "in other words", (*_ROUTE, *_WORDS), _on_the_line, _in_other_words, 2),
+    Situation("subject", "two subjects", (*_ROUTE, *_WORDS), _on_the_line, _two_subjects, 2),
     Situation("subject", "overtaken", (*_ROUTE, "A02_transcript"), _on_the_line, _overtaken, 1),
     Situation("service", "line test", ("A08_connection",), _on_the_line, _line, 3),
     Situation("service", "router", ("A09_router",), _on_the_line, _router, 2),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamdecisionbench.families.support.generator import names
+from streamdecisionbench.families.support.generator.free_voice import FreeVoice
 from streamdecisionbench.families.support.generator.intercom import (
     CHANNELS,
     Device,
@@ -14,8 +15,15 @@ from streamdecisionbench.families.support.generator.intercom import (
 )
 from streamdecisionbench.families.support.generator.payment import SUBJECTS, PaymentCall
 from streamdecisionbench.families.support.generator.phrases import Phrase
-from streamdecisionbench.families.support.generator.voice import ListedVoice
-from streamdecisionbench.families.support.rules import INTERCOM_RULES, PAYMENT_RULES
+from streamdecisionbench.families.support.generator.voice import ListedVoice, Voice
+from streamdecisionbench.families.support.rules import (
+    INTERCOM_FREE_RULES,
+    INTERCOM_INTENTS,
+    INTERCOM_RULES,
+    PAYMENT_FREE_RULES,
+    PAYMENT_INTENTS,
+    PAYMENT_RULES,
+)
 from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.pools import Pool
 from streamdecisionbench.suite.generation.script import Script
@@ -33,13 +41,13 @@ _Phrases = dict[str, list[Phrase]]
 def open_payment(script: Script, draws: Draws, seat: Seat) -> tuple[PaymentCall, State]:
     """A payment call at tick 0, and the state it starts from."""
     cards = draws.choose(names.CARDS.of(seat.split))
-    listed, unlisted, sorts = _payment_phrases(cards, draws.fork("phrases"), seat.split)
+    drawn = _payment_phrases(cards, draws.fork("phrases"), seat.split)
     menu = draws.choose(SUBJECTS)
     amount = draws.between(1200, 9800)
     call = PaymentCall(
         script,
         draws.fork("call"),
-        ListedVoice(listed, unlisted, sorts, draws.fork("voice")),
+        _voice(seat, "payment", {c: c for c in cards}, drawn, draws.fork("voice")),
         hold_limit=draws.between(3, 6),
         cards=tuple(draws.shuffled(cards)),
         digits=draws.between(3, 5),
@@ -51,13 +59,14 @@ def open_payment(script: Script, draws: Draws, seat: Seat) -> tuple[PaymentCall,
     keys = {**subjects, **{f"card_{c}": f"card {c}" for c in cards}}
     keys |= {"consent": "consent", "withdrawal": "withdrawal"}
     keys |= {"capture_request": "request", "capture_stop": "stop"}
-    phrases = {key: [p.words for p in listed[purpose]] for key, purpose in keys.items()}
+    phrases = {key: [p.words for p in drawn.listed[purpose]] for key, purpose in keys.items()}
+    free = seat.wording == "free"
     state = {
-        "rules": PAYMENT_RULES,
+        "rules": PAYMENT_FREE_RULES if free else PAYMENT_RULES,
         "policy": {
             "hold_check_ticks": call.hold_limit,
             "digits_in_a_row": call.digits,
-            "phrases": phrases,
+            **({"intents": PAYMENT_INTENTS} if free else {"phrases": phrases}),
         },
         "clock": {"now": 0},
         "telephony": {
@@ -99,7 +108,7 @@ def open_intercom(script: Script, draws: Draws, seat: Seat) -> tuple[IntercomCal
     parcels = names.PARCELS.draw(draws, seat.split, 2)
     devices = names.DEVICES.draw(draws, seat.split, 2)
     spoken = {item: name for item, name, *_ in (*parcels, *devices)}
-    listed, unlisted, sorts = _intercom_phrases(
+    drawn = _intercom_phrases(
         [p[0] for p in parcels], [d[0] for d in devices], spoken, draws.fork("phrases"), seat.split
     )
     kind = draws.choose(["delivery", "cancel", "repair"])
@@ -108,7 +117,7 @@ def open_intercom(script: Script, draws: Draws, seat: Seat) -> tuple[IntercomCal
     call = IntercomCall(
         script,
         draws.fork("call"),
-        ListedVoice(listed, unlisted, sorts, draws.fork("voice")),
+        _voice(seat, "intercom", spoken, drawn, draws.fork("voice")),
         hold_limit=draws.between(3, 6),
         parcels={
             p[0]: Parcel(p[1], draws.choose(["in_transit", "label_only"]), draws.between(9, 80))
@@ -121,21 +130,16 @@ def open_intercom(script: Script, draws: Draws, seat: Seat) -> tuple[IntercomCal
         owed=CHANNELS[seat.number // 2 % len(CHANNELS)],
         other_parcels=tuple(names.OTHER_PARCELS.draw(draws, seat.split, 2)),
     )
+    free = seat.wording == "free"
     state = {
-        "rules": INTERCOM_RULES,
+        "rules": INTERCOM_FREE_RULES if free else INTERCOM_RULES,
         "policy": {
             "hold_limit_ticks": call.hold_limit,
-            "requests": {
-                k: {i: [p.words for p in listed[f"{k} {i}"]] for i in items}
-                for k, items in (
-                    ("delivery", call.parcels),
-                    ("cancel", call.parcels),
-                    ("repair", call.devices),
-                )
-            },
-            "corrections": [_opener(p, spoken[item]) for p in listed[f"correct {item}"]],
-            "names": spoken,
-            "preferences": {c: [p.words for p in listed[c]] for c in CHANNELS},
+            **(
+                {"intents": INTERCOM_INTENTS, "names": spoken}
+                if free
+                else _wordings(call, drawn.listed, spoken)
+            ),
         },
         "clock": {"now": 0},
         "call": {
@@ -178,9 +182,27 @@ def open_intercom(script: Script, draws: Draws, seat: Seat) -> tuple[IntercomCal
     return call, state
 
 
-def _payment_phrases(
-    cards: tuple[str, ...], draws: Draws, split: str
-) -> tuple[_Phrases, _Phrases, dict[str, str]]:
+def _voice(seat: Seat, setting: str, spoken: dict[str, str], drawn: _Drawn, draws: Draws) -> Voice:
+    if seat.wording == "free":
+        return FreeVoice(setting, spoken, seat.split, draws)
+    return ListedVoice(drawn.listed, drawn.unlisted, drawn.sorts, draws)
+
+
+def _wordings(call: IntercomCall, listed: _Phrases, spoken: Mapping[str, str]) -> dict[str, Any]:
+    """What the policy of an intercom call lists."""
+    kinds = (("delivery", call.parcels), ("cancel", call.parcels), ("repair", call.devices))
+    return {
+        "requests": {
+            kind: {i: [p.words for p in listed[f"{kind} {i}"]] for i in items}
+            for kind, items in kinds
+        },
+        "corrections": [_opener(p, spoken[call.item]) for p in listed[f"correct {call.item}"]],
+        "names": dict(spoken),
+        "preferences": {c: [p.words for p in listed[c]] for c in CHANNELS},
+    }
+
+
+def _payment_phrases(cards: tuple[str, ...], draws: Draws, split: str) -> _Drawn:
     pools: dict[str, tuple[Pool[Phrase], str]] = {
         "payment": (names.PAYMENT, "subject"),
         "connection": (names.CONNECTION, "subject"),
@@ -194,12 +216,12 @@ def _payment_phrases(
     for purpose, (pool, sort) in pools.items():
         found.add({purpose: ""}, pool, sort)
     found.add({f"card {card}": card for card in cards}, names.CARD, "card")
-    return found.listed, found.unlisted, found.sorts
+    return found
 
 
 def _intercom_phrases(
     parcels: list[str], devices: list[str], spoken: Mapping[str, str], draws: Draws, split: str
-) -> tuple[_Phrases, _Phrases, dict[str, str]]:
+) -> _Drawn:
     found = _Drawn(draws, split)
     for kind, pool, items in (
         ("delivery", names.DELIVERY, parcels),
@@ -210,7 +232,7 @@ def _intercom_phrases(
         found.add({f"{kind} {item}": spoken[item] for item in items}, pool, "work")
     for channel, pool in zip(CHANNELS, (names.EMAIL, names.SMS, names.PHONE), strict=True):
         found.add({channel: ""}, pool, "contact")
-    return found.listed, found.unlisted, found.sorts
+    return found
 
 
 class _Drawn:

@@ -218,7 +218,15 @@ def _can_cancel(call: IntercomCall) -> bool:
     return on_the_line(call) and bool(_undecided(call))
 
 
-_WORK = ("B03_wordings", "B04_speech", "B05_work", "B06_route", "B07_targets", "B15_inactive")
+_WORK = (
+    "B03_wordings",
+    "B03_intents",
+    "B04_speech",
+    "B05_work",
+    "B06_route",
+    "B07_targets",
+    "B15_inactive",
+)
 
 PARCELS: tuple[Situation[IntercomCall], ...] = (
     Situation("work", "other work", _WORK, on_the_line, _ask, 3, dealt=False),

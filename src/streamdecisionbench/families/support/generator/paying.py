@@ -344,9 +344,9 @@ def _decided(call: PaymentCall) -> bool:
     return _on_the_line(call) and call.payment in ("approved", "declined")
 
 
-_CONSENT = ("A03_phrases", "A04_who", "A10_stage", "A11_consent", "A18_other")
-_CARD = ("A03_phrases", "A04_who", "A12_card")
-_CAPTURE = ("A03_phrases", "A14_recorder", "A15_capture")
+_CONSENT = ("A03_phrases", "A03_intents", "A04_who", "A10_stage", "A11_consent", "A18_other")
+_CARD = ("A03_phrases", "A03_intents", "A04_who", "A12_card")
+_CAPTURE = ("A03_phrases", "A03_intents", "A14_recorder", "A15_capture")
 
 PAYING: tuple[Situation[PaymentCall], ...] = (
     Situation("consent", "consent", _CONSENT, _on_the_line, _consent, 2),

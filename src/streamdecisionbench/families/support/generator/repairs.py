@@ -47,7 +47,7 @@ def _to_a_test(call: IntercomCall, result: str) -> str:
 def _clear(call: IntercomCall) -> None:
     item = _to_a_test(call, "clear")
     call.breathe()
-    call.trap(CUSTOMER, "It still buzzes, I tell you.", f"an opinion about the {call.name(item)}")
+    call.trap(CUSTOMER, "Well, I hear what I hear.", f"an opinion about the {call.name(item)}")
 
 
 def _hardware(call: IntercomCall) -> None:

@@ -1,0 +1,93 @@
+"""Speech for policies that define intents: every sentence comes from the bank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamdecisionbench.families.support.bank import bank
+from streamdecisionbench.families.support.generator.talk import TALK
+from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
+from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.sentence_bank import Sentence
+
+__all__ = ["FreeVoice"]
+
+_SOUNDS_LIKE = ("condition", "question", "reported", "negation")
+_INTENTS = {
+    "payment": "subject_payment",
+    "connection": "subject_connection",
+    "router": "subject_router",
+    "request": "capture_request",
+    "stop": "capture_stop",
+    "correct": "correction",
+}
+"""The bank's word for a purpose, where it is another one."""
+
+
+class FreeVoice:
+    """Speech of one call in one split; sentences are halved between the splits."""
+
+    def __init__(self, setting: str, names: dict[str, str], split: str, draws: Draws) -> None:
+        self._setting = setting
+        self._names = names
+        self._split = split
+        self._draws = draws
+
+    def says(self, purpose: str) -> str:
+        intent, item = _meant(purpose)
+        return self._fill(
+            self._choose(_speaker(purpose), lambda s: (s.intent, s.manner) == (intent, "plain")),
+            item,
+        )
+
+    def unsaid(self, purpose: str) -> str:
+        return self._sounding(_speaker(purpose))
+
+    def slip(self, purpose: str) -> tuple[str, str]:
+        return plain(self.says(purpose)), self._sounding(_speaker(purpose))
+
+    def both(self, first: str, second: str) -> str:
+        before, other = _meant(first)
+        intent, item = _meant(second)
+        if intent == "correction":
+            intent = before  # a request and its correction are one sentence about the request
+        found = self._choose(
+            _speaker(second),
+            lambda s: (s.intent, s.manner, s.before) == (intent, "correction", before),
+        )
+        return self._fill(found, item, other)
+
+    def by_others(self, purpose: str, speaker: str) -> str:
+        """Voices of the background, and agents whose words are never read, say the very words."""
+        if speaker == BACKGROUND or (speaker == AGENT and self._setting == "intercom"):
+            return self.says(purpose)
+        return self._sounding(speaker)
+
+    def talk(self, speaker: str) -> str:
+        if speaker == BACKGROUND or (speaker == AGENT and self._setting == "intercom"):
+            return self._draws.choose(TALK[speaker])
+        return self._fill(self._choose(speaker, lambda s: s.manner == "talk" and "[" not in s.text))
+
+    def _sounding(self, speaker: str) -> str:
+        """A sentence of no intent that sounds as if it had one."""
+        return self._fill(self._choose(speaker, lambda s: s.manner in _SOUNDS_LIKE))
+
+    def _choose(self, speaker: str, wanted: Callable[[Sentence], bool]) -> Sentence:
+        found = [s for s in bank().of(self._setting, speaker) if wanted(s)]
+        return self._draws.choose(Pool(found).of(self._split))
+
+    def _fill(self, sentence: Sentence, item: str = "", other: str = "") -> str:
+        """Without an item of its own a sentence names any of the call's."""
+        item = item or self._draws.choose(list(self._names))
+        other = other or next(i for i in self._names if i != item)
+        return sentence.filled(self._names[item], self._names[other])
+
+
+def _meant(purpose: str) -> tuple[str, str]:
+    kind, _, item = purpose.partition(" ")
+    return _INTENTS.get(kind, kind), item
+
+
+def _speaker(purpose: str) -> str:
+    return AGENT if purpose in ("request", "stop") else CUSTOMER
