@@ -21,10 +21,15 @@ import pytest
 from streamdecisionbench.cli.watch import Page
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.meter import DecisionLog, Meter
+from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.report.watch.growing_file import GrowingFile
 from streamdecisionbench.report.watch.moment import Watcher
 from streamdecisionbench.report.watch.source import open_source
 from streamdecisionbench.scoring.classes import ALL_CLASSES
+from streamdecisionbench.scoring.pairs.live import live_pair
+from streamdecisionbench.scoring.policies.live import live_policy
+from streamdecisionbench.scoring.score import score
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
 from tests.meter import plain, written
 from tests.meter.test_counters import drive, ticking
@@ -78,8 +83,6 @@ def test_at_any_moment_the_score_is_that_of_the_events_so_far(
     (folder / "run.json").write_text(json.dumps({**run, "status": "running"}))
     lines = (recording / "events.jsonl").read_text().splitlines(keepends=True)
     watcher = Watcher(open_source(folder))
-    from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
-
     suite = read_suite(builtin_suite_path())
     with (folder / "events.jsonl").open("a") as log:
         for number, line in enumerate(lines):
@@ -119,6 +122,50 @@ def test_at_any_moment_the_score_is_that_of_the_events_so_far(
                 (lane,) = stream["lanes"]
                 found = dict(zip(ALL_CLASSES, lane["seconds"], strict=True))
                 assert found == pytest.approx(wanted, abs=1e-6), (number, stream["id"])
+
+
+@pytest.fixture(scope="module")
+def live_pair_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("watch-pair") / "run"
+    done = sdb("run", "--fast", "simulated:jev", "--slow", "simulated:astra-low", "--rule", "lag_one",
+               "--clock", "virtual", "--scenarios", SCENARIOS, "--out", out, "--quiet")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_a_live_pair_shows_what_took_effect_and_both_components(live_pair_run: Path) -> None:
+    """The pair as `sdb compose` scores what happened, and each half as it would be worth alone."""
+    suite = read_suite(builtin_suite_path())
+    joint = read_recording(live_pair_run, suite)
+    wanted = live_pair(joint, suite).recorded
+    parts = {part["name"]: part for part in seen(live_pair_run)["components"]}
+    assert list(parts) == ["applied", "fast", "slow"]
+    assert parts["applied"]["in_force"] == pytest.approx(wanted.in_force, abs=1e-12)
+    for name, share in zip(ALL_CLASSES, parts["applied"]["classes"], strict=True):
+        assert share == pytest.approx(wanted.classes().get(name, 0.0), abs=1e-12)
+    for role, half in joint.halves.items():
+        alone = score(half, suite)
+        assert parts[role]["in_force"] == pytest.approx(alone.in_force, abs=1e-12)
+    for stream in seen(live_pair_run)["changed"]:
+        applied = stream["lanes"][0]
+        assert sum(applied["seconds"]) == pytest.approx(stream["to"] - stream["from"])
+
+
+def test_under_a_policy_the_page_shows_what_it_let_take_effect(tmp_path: Path) -> None:
+    policy = tmp_path / "careful.toml"
+    policy.write_text("[expire]\nafter_s = 3.0\n[debounce]\nagree = 2\n")
+    done = sdb("run", "simulated:astra-low", "--policy", policy, "--clock", "virtual", "--scenarios",
+               SCENARIOS, "--out", tmp_path / "run", "--quiet")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    suite = read_suite(builtin_suite_path())
+    wanted = live_policy(read_recording(tmp_path / "run", suite), suite).recorded
+    moment = seen(tmp_path / "run")
+    applied = moment["components"][0]
+    assert applied["name"] == "applied"
+    assert applied["in_force"] == pytest.approx(wanted.in_force, abs=1e-12)
+    for name, share in zip(ALL_CLASSES, applied["classes"], strict=True):
+        assert share == pytest.approx(wanted.classes().get(name, 0.0), abs=1e-12)
+    assert [stream["open"] for stream in moment["changed"]] == [False] * 3
 
 
 def test_a_meters_log_has_the_seconds_the_meter_counted(tmp_path: Path) -> None:

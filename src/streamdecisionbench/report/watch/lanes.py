@@ -7,9 +7,11 @@ Classes come from the scorer's own arrays, so what the page shows of a finished 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from streamdecisionbench.scoring.classes import ALL_CLASSES, TABLE, Classes, str
 from streamdecisionbench.scoring.in_force_replay import accepted_at
 from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Flat, Floats, Timeline
 
-__all__ = ["Lane", "Stream", "StreamView", "view_of"]
+__all__ = ["Lane", "Stream", "StreamView", "Taken", "view_of"]
 
 _COLUMNS = [TABLE.index(name) for name in ALL_CLASSES]
 _CLASS_OF_COLUMN = {column: k for k, column in enumerate(_COLUMNS)}
@@ -32,6 +34,17 @@ class Lane:
     decisions: Sequence[str | None]
     service: Sequence[float] = ()
     """What latency figures are made of, where that is not all of the latency."""
+    taken: Sequence[Taken] | None = None
+    """What took effect and when, where somebody decided between several answers; otherwise the newest
+    source does, after its latency."""
+
+
+class Taken(NamedTuple):
+    """From `at` on the decision of this step was in force; None: no decision was."""
+
+    at: float
+    step: int
+    decision: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +82,14 @@ def view_of(stream: Stream) -> StreamView | None:
     latencies: dict[str, Sequence[float]] = {}
     lanes: list[dict[str, Any]] = []
     for lane in stream.lanes:
+        if lane.taken is not None:
+            pieces = _pieces_taken(stream, lane.taken)
+            sums = np.zeros(len(ALL_CLASSES))
+            for begin, end, kind, *_ in pieces:
+                sums[kind] += end - begin
+            seconds[lane.component], latencies[lane.component] = sums, []
+            lanes.append(_lane_json(lane.component, sums, len(lane.taken), pieces))
+            continue
         timeline = _timeline(stream, lane)
         flat = Flat([timeline])
         arrival = flat.r + flat.L
@@ -76,28 +97,21 @@ def view_of(stream: Stream) -> StreamView | None:
         found = stretches(flat, source, arrival[source])
         column = Classes(flat)(found.source, found.step)
         spans = found.end - found.begin
-        sums: Floats = np.zeros(len(TABLE))
-        np.add.at(sums, column, spans)
-        sums = sums[_COLUMNS]
+        by_column: Floats = np.zeros(len(TABLE))
+        np.add.at(by_column, column, spans)
+        sums = by_column[_COLUMNS]
         seconds[lane.component] = sums
         latencies[lane.component] = [x for x in lane.service or lane.latency if math.isfinite(x)]
         pieces = [
-            [round(a, 6), round(b, 6), _CLASS_OF_COLUMN[int(c)], int(s),
-             lane.decisions[s] if s >= 0 else None]
+            [a, b, _CLASS_OF_COLUMN[int(c)], int(s), lane.decisions[s] if s >= 0 else None]
             for a, b, c, s in zip(
                 found.begin.tolist(), found.end.tolist(), column.tolist(), found.source.tolist(),
                 strict=True,
             )
             if b > a
         ]  # fmt: skip
-        lanes.append(
-            {
-                "component": lane.component,
-                "seconds": sums.tolist(),
-                "answers": len(latencies[lane.component]),
-                "pieces": _joined(pieces),
-            }
-        )
+        answers = len(latencies[lane.component])
+        lanes.append(_lane_json(lane.component, sums, answers, pieces))
     json = {
         "id": stream.id,
         "title": stream.title,
@@ -110,6 +124,50 @@ def view_of(stream: Stream) -> StreamView | None:
         "lanes": lanes,
     }
     return StreamView(stream, seconds, latencies, json)
+
+
+def _lane_json(
+    component: str, sums: Floats, answers: int, pieces: list[list[Any]]
+) -> dict[str, Any]:
+    shown = [[round(a, 6), round(b, 6), *rest] for a, b, *rest in pieces]
+    return {
+        "component": component,
+        "seconds": sums.tolist(),
+        "answers": answers,
+        "pieces": _joined(shown),
+    }
+
+
+def _pieces_taken(stream: Stream, taken: Sequence[Taken]) -> list[list[Any]]:
+    """Stretches of one class: [from, to, class, step the decision in force is for, the decision]."""
+    begin, end = stream.release[0], stream.end
+    taken = [one for one in taken if one.at < end]
+    times = [one.at for one in taken]
+    cuts = sorted({begin, end, *(t for t in (*stream.release, *times) if begin < t < end)})
+    found: list[list[Any]] = []
+    for a, b in pairwise(cuts):
+        step = bisect_right(stream.release, a) - 1
+        held = bisect_right(times, a) - 1
+        source, said = taken[held][1:] if held >= 0 else (-1, None)
+        now = stream.references[step]
+        own = stream.references[source] if said is not None else None
+        found.append([a, b, ALL_CLASSES.index(_class(now, own, said)), source, said])
+    return found
+
+
+def _class(now: str | None, own: str | None, said: str | None) -> str:
+    """From what is right now, what was right for its own state, and what is in force."""
+    if now is None:
+        return "unjudged"
+    if said is None:
+        return "no_decision"
+    if own is None:
+        return "current_correct" if said == now else "unattributed"
+    if own == now:
+        return "current_correct" if said == now else "judgment"
+    if said == own:
+        return "stale"
+    return "outdated_correct" if said == now else "compound"
 
 
 def _timeline(stream: Stream, lane: Lane) -> Timeline:

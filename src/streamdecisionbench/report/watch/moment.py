@@ -91,7 +91,12 @@ class Watcher:
             "observed_s": float(sum(view.seconds[name].sum() for view in views)),
             "streams": len(views),
             "states": sum(len(view.stream.release) for view in views),
-            "answers": len(latencies),
+            "answers": sum(
+                lane["answers"]
+                for view in views
+                for lane in view.json["lanes"]
+                if lane["component"] == name
+            ),
             "latency": _quantiles(latencies),
         }
 

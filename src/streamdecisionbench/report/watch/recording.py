@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,21 +11,36 @@ from typing import Any
 import msgspec
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.policy_file import policy_of
 from streamdecisionbench.recording.check_times import tick_of
-from streamdecisionbench.recording.events import Attempt, Event, Release, Response
+from streamdecisionbench.recording.events import (
+    Attempt,
+    Cancelled,
+    Event,
+    Expired,
+    Release,
+    Response,
+    Skipped,
+)
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
 from streamdecisionbench.report.watch.growing_file import GrowingFile
-from streamdecisionbench.report.watch.lanes import Lane, Stream
+from streamdecisionbench.report.watch.lanes import Lane, Stream, Taken
 from streamdecisionbench.suite.find_suite import find_suite
 from streamdecisionbench.suite.scenario import Scenario, Suite
 
-__all__ = ["WatchedRecording"]
+__all__ = ["APPLIED", "WatchedRecording"]
+
+APPLIED = "applied"
+"""The lane of what took effect, where several components answer; the meter's word for it."""
 
 
 @dataclass(slots=True)
 class _Episode:
     releases: dict[int, Release] = field(default_factory=dict)
     responses: dict[str | None, dict[int, Response]] = field(default_factory=dict)
+    gaps: dict[str | None, set[int]] = field(default_factory=dict)
+    """Steps that a policy did not send, or gave up."""
+    expired: list[Expired] = field(default_factory=list)
     last: float = 0.0
     over: bool = False
 
@@ -114,6 +130,10 @@ class WatchedRecording:
         elif isinstance(event, Response):
             episode.responses.setdefault(event.component, {})[event.t] = event
             episode.last = max(episode.last, event.actual_recorded_s)
+        elif isinstance(event, Cancelled | Skipped):
+            episode.gaps.setdefault(event.component, set()).add(event.t)
+        elif isinstance(event, Expired):
+            episode.expired.append(event)
         elif isinstance(event, Attempt) and event.completed_s is not None:
             episode.last = max(episode.last, event.completed_s)
         return touched
@@ -125,7 +145,8 @@ class WatchedRecording:
         tick = tick_of(releases, scenario, stated if isinstance(stated, int | float) else None)
         horizon = scenario.n * tick
         complete = len(releases) == scenario.n and all(
-            len(responses) == scenario.n for responses in episode.responses.values()
+            len(responses) + len(episode.gaps.get(component, ())) == scenario.n
+            for component, responses in episode.responses.items()
         )
         over = complete and (
             episode.over or self._run.get("status") == "complete" or episode.last >= horizon
@@ -144,6 +165,9 @@ class WatchedRecording:
             )
             for component, answers in (episode.responses or {None: {}}).items()
         ]
+        taken = self._taken(scenario, episode, horizon)
+        if taken is not None:
+            lanes.insert(0, Lane(APPLIED, (), (), taken=taken))
         return Stream(
             id=scenario.episode_id,
             title=scenario.title,
@@ -155,6 +179,35 @@ class WatchedRecording:
             open=not over and self._run.get("status") == "running",
             began=float(list(self._episodes).index(scenario.episode_id)),
         )
+
+    def _taken(self, scenario: Scenario, episode: _Episode, horizon: float) -> list[Taken] | None:
+        """What the arbiter of a live pair or a policy let take effect; None: simply the newest."""
+        config = self._run.get("config") or {}
+        policy = config.get("policy")
+        if not policy and len(episode.responses) < 2:
+            return None
+        found = [
+            (
+                response.accepted_s or response.actual_recorded_s,
+                rank,
+                Taken(
+                    response.accepted_s or response.actual_recorded_s,
+                    response.t,
+                    _text(scenario.decision_spec.compose(response.pred)),
+                ),
+            )
+            for rank, name in enumerate(sorted(episode.responses, key=_rank))
+            for response in episode.responses[name].values()
+            if response.accepted
+        ]
+        if episode.expired:
+            # One that was too old when it came expires in that very moment: after it took effect.
+            fallback = _fallback(policy, scenario)
+            found += [
+                (e.expired_s, len(found), Taken(e.expired_s, e.t, fallback))
+                for e in episode.expired
+            ]
+        return [one for at, _, one in sorted(found, key=lambda x: x[:2]) if at < horizon]
 
     def _component_name(self) -> str:
         config = self._run.get("config") or {}
@@ -182,6 +235,20 @@ class WatchedRecording:
         return self._suite
 
 
-def _text(decision: dict[str, str]) -> str:
+def _rank(component: str | None) -> str:
+    """At equal times the slow one of a pair stays: fast comes before it."""
+    return component or ""
+
+
+def _fallback(policy: object, scenario: Scenario) -> str | None:
+    """What takes over when a decision has expired: none, or the policy's own."""
+    if not isinstance(policy, dict):
+        return None
+    expire = policy_of(policy, name="policy").expire
+    found = expire.fallback_for(scenario.task_family, scenario.episode_id)
+    return None if found is None else _text(found)
+
+
+def _text(decision: Mapping[str, str]) -> str:
     """A composed decision in one line; equal exactly when the decision is."""
     return " · ".join(f"{question}: {value}" for question, value in decision.items())

@@ -104,7 +104,11 @@ const drawHistory = () => {
   const host = document.getElementById('history-chart');
   const { history } = RIGHT_NOW.moment;
   const width = host.clientWidth;
-  if (!width || history.length < 2) return;
+  if (!width) return;
+  if (history.length < 2) {
+    host.replaceChildren(h('p', { class: 'muted' }, 'Nothing has changed since this page began to watch.'));
+    return;
+  }
   const [height, left, bottom] = [170, 38, 24];
   const values = history.flatMap(([, now]) => Object.values(now));
   const [low, high] = sdb.shareRange([values]);
