@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -64,6 +65,21 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cwd=ROOT, check=True, capture_output=True, timeout=300,
     )  # fmt: skip
     return next(out.glob("*.whl"))
+
+
+def test_the_source_archive_carries_sources_and_nothing_odd(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", tmp_path],
+        cwd=ROOT, check=True, capture_output=True, timeout=300,
+    )  # fmt: skip
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+    tops = {name.partition("/")[0] for name in names}
+    assert tops == {
+        "src", "docs", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "constraints.txt",
+        "pyproject.toml", "PKG-INFO", ".gitignore",
+    }  # fmt: skip
+    assert not [name for name in names if name.endswith((".pyc", ".env", ".log", ".err"))]
 
 
 def test_the_wheel_carries_the_package_and_nothing_odd(wheel: Path) -> None:

@@ -7,8 +7,11 @@ import re
 
 __all__ = ["PLAIN_ERRORS", "inert_cell", "visible"]
 
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""C0 and C1 controls, line separators, and the marks that turn the direction of writing."""
+_CONTROLS = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""C0 and C1 controls, line separators, the marks that turn the direction of writing, and halves of
+surrogate pairs: no file takes them, and in names of files they stand for bytes that are no UTF-8."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -27,12 +30,16 @@ def visible(text: str, *, lines: bool = False) -> str:
 
     >>> visible("jev\\x1b[2J"), visible("a\\nb"), visible("a\\nb", lines=True)
     ('jev\\\\x1b[2J', 'a\\\\nb', 'a\\nb')
+    >>> visible(b"caf\\xe9".decode("utf-8", "surrogateescape"))
+    'caf\\\\xe9'
     """
 
     def shown(match: re.Match[str]) -> str:
         sign = match.group()
         if lines and sign == "\n":
             return sign
+        if "\udc80" <= sign <= "\udcff":
+            return f"\\x{ord(sign) - 0xDC00:02x}"
         return sign.encode("unicode_escape").decode("ascii")
 
     return _CONTROLS.sub(shown, text)

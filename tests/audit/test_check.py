@@ -71,6 +71,9 @@ def test_a_disagreement_shows_both_sides(scenario: Scenario, tmp_path: Path) -> 
         ({"steps": [{"t": 0}]}, "has no answers"),
         ({"steps": [{"t": 99, "answers": {}}]}, "steps[0].t is 99"),
         ({"steps": [{"t": 0, "answers": {"route": "moon"}}]}, "steps[0].answers.route is 'moon'"),
+        ({"steps": [{"t": 0, "answers": {"route": ["moon"]}}]}, "steps[0].answers.route is"),
+        ({"steps": [{"t": 0, "answers": ["moon"]}]}, "steps[0]"),
+        ({"steps": [["moon"]]}, "steps[0]"),
     ],
 )
 def test_bad_sheets(scenario: Scenario, tmp_path: Path, change: dict[str, Any], words: str) -> None:

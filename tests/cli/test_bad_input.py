@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -241,3 +244,45 @@ def test_a_component_that_exits_is_an_error_of_its_own(
     assert "leaver.py:5" in done.stderr
     assert "rules" not in done.stderr
     assert json.loads((out / "run.json").read_text())["status"] == "incomplete"
+
+
+def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
+    try:
+        run = write(tmp_path / os.fsdecode(b"caf\xe9"))
+    except OSError:
+        pytest.skip("this file system takes names of UTF-8 only")
+    for words in (
+        ("score", run),
+        ("score", run, "--json"),
+        ("score", run, "--csv"),
+        ("validate", run),
+        ("analyze", "pace", run),
+        ("report", run, "--out", tmp_path / os.fsdecode(b"r\xe9port"), "--formats", "svg"),
+    ):
+        done = sdb(*words)
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+    (entry,) = json.loads(sdb("score", run, "--json").stdout)["recordings"]
+    assert entry["name"] == "caf\\xe9"
+
+
+@pytest.mark.parametrize(
+    ("log", "says"),
+    [
+        (gzip.compress(b'{"kind":"release"}\n'), "events.jsonl"),
+        (b'{"kind":"release","ep\xffisode_id":"tiny"}\n', "events.jsonl"),
+        (b"[" * 100_000 + b"\n", "events.jsonl"),
+    ],
+    ids=["gzip", "no UTF-8 in a key", "100,000 levels"],
+)
+def test_a_log_that_is_no_log(log: bytes, says: str, tmp_path: Path) -> None:
+    run = write(tmp_path / "run")
+    (run / "events.jsonl").write_bytes(log)
+    record = json.loads((run / "run.json").read_text())
+    record["events_sha256"] = hashlib.sha256(log).hexdigest()
+    (run / "run.json").write_text(json.dumps(record))
+    for words in (("score", run), ("score", run, "--partial"), ("validate", run)):
+        done = sdb(*words)
+        assert done.returncode == 2
+        assert says in done.stderr + done.stdout
+        assert "Traceback" not in done.stderr

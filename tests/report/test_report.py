@@ -243,3 +243,28 @@ def test_page_text_and_command_say_the_same(recorded: Path, tmp_path: Path) -> N
     for line in answers[1.2]:
         assert escape_markdown(line) in text
     assert any("prove nothing" in line for line in answers[1.2])
+
+
+def test_without_the_drawing_libraries_everything_but_figures_is_there(
+    recorded: Path, tmp_path: Path
+) -> None:
+    """In a process of its own: what is imported already could not be missed here."""
+    program = (
+        "import sys\n"
+        "for name in ('altair', 'vl_convert'): sys.modules[name] = None\n"
+        "from streamdecisionbench.cli.main import main\n"
+        "main()\n"
+    )
+    out = tmp_path / "plain"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "report", recorded / "jev", "--out", out],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "pip install 'streamdecisionbench[report]'" in done.stderr
+    names = {str(p.relative_to(out)) for p in out.rglob("*") if p.is_file()}
+    assert {"index.html", "report.md", "scores.json", "tables/main.csv"} <= names
+    assert not any(name.startswith("figures/") for name in names)
+    page = (out / "index.html").read_text()
+    assert "What to choose" in page
+    assert "](figures/" not in (out / "report.md").read_text()

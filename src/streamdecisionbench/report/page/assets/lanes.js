@@ -51,7 +51,7 @@ sdb.lanes = () => {
         tool('◀', 'Earlier', () => sdb.panLanes(-0.5)), tool('▶', 'Later', () => sdb.panLanes(0.5)),
         tool('All', 'Whole scenario', () => sdb.showTicks(0, Infinity)))),
     title, sdb.classKey(), plot,
-    h('p', { class: 'muted small', id: 'lane-hint' }, 'Drag across the lanes to zoom in, double-click to see all. With Ctrl or ⌘ the wheel zooms, with Shift it moves. On the keyboard: ← → move the cursor, ↑ ↓ change lane, Page Up and Page Down go to the previous and next change of the reference, + − zoom, Home shows all.'),
+    h('p', { class: 'muted small', id: 'lane-hint' }, 'Tap or point to read a moment out. Drag across the lanes to zoom in, double-click to see all. With Ctrl or ⌘ the wheel zooms, with Shift it moves. On the keyboard: ← → move the cursor, ↑ ↓ change lane, Page Up and Page Down go to the previous and next change of the reference, + − zoom, Home shows all.'),
     sdb.dataTable('Changes of the reference and their evidence', ['scenario'], changesTable),
     sdb.dataTable('Classes of time in this scenario', ['scenario', 'interval', 'shown'], laneClassTable),
     oneLane);
