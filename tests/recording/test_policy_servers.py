@@ -29,6 +29,7 @@ KINDS = {
 }
 
 
+@pytest.mark.realtime
 def test_live_is_within_half_a_point_of_its_replay(tmp_path: Path) -> None:
     pytest.importorskip("uvicorn")
     servers = [

@@ -64,10 +64,16 @@ def suite(*, title: str = "A call") -> Suite:
 
 
 def recording(
-    source: Suite, name: str, seed: int, *, simulated: bool = False, tokens: bool = True
+    source: Suite,
+    name: str,
+    seed: int,
+    *,
+    simulated: bool = False,
+    tokens: bool = True,
+    sure: bool = False,
 ) -> Recording:
-    """One pass with drawn answers and latencies."""
-    draw = random.Random(1000 + seed)
+    """One pass with drawn answers and latencies; `sure`: and confidences."""
+    draw, doubt = random.Random(1000 + seed), random.Random(2000 + seed)
     right, typical = draw.uniform(0.3, 0.99), draw.uniform(0.2, 3.0)
     episodes = {}
     for scenario in source:
@@ -84,6 +90,7 @@ def recording(
                     ok=True, accepted=True, started_s=start, received_s=end, pred={"recorder": value},
                     completed_s=end, actual_recorded_s=end, accepted_s=end,
                     decision={"recorder": value},
+                    confidence={"recorder": round(doubt.uniform(0.3, 1), 2)} if sure else None,
                     usage=Usage(2000 + 10 * step.t, 0, 40 + draw.randrange(30), 0) if tokens else None,
                 )
             )  # fmt: skip

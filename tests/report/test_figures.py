@@ -17,7 +17,7 @@ from streamdecisionbench.report.figures.latency import oracle_slope
 from streamdecisionbench.report.figures.style import SHOWN, spaced
 from streamdecisionbench.report.figures.trajectory import spans
 from streamdecisionbench.report.material import Material
-from streamdecisionbench.report.write_report import make_figures, make_material
+from streamdecisionbench.report.write_report import make_figures, make_material, make_tables
 from streamdecisionbench.scoring.score import score_timelines
 from tests.report import kit
 
@@ -156,6 +156,37 @@ def test_one_setting_without_tokens() -> None:
     ]
     for figure in figures.values():
         assert render(figure, ("png",))["png"].startswith(b"\x89PNG")
+
+
+def test_calibration_is_drawn_of_recordings_with_confidences_alone() -> None:
+    source = kit.suite()
+    passes = [
+        kit.recording(source, "sure", 1, sure=True, simulated=True),
+        kit.recording(source, "doubtful", 2, sure=True),
+        kit.recording(source, "mute", 3),
+    ]
+    material = make_material([(one, source) for one in passes])
+    findings = find(material, pairs=False)
+    (figure,) = (f for f in make_figures(material, findings) if f.name == "calibration_in_force")
+    assert {row[0] for row in figure.data} == {"sure", "doubtful"}
+    svg = render(figure, ("svg",))["svg"].decode()
+    assert ">sure (sim.)<" in svg
+    assert ">doubtful<" in svg
+    assert "mute" not in svg
+    assert "simulation" in figure.caption
+    (table,) = (t for t in make_tables(material, findings) if t.name == "calibration")
+    assert [row[0] for row in table.texts()] == ["sure (sim.)", "doubtful"]
+    assert "No confidences: mute." in table.notes
+    assert "No confidences, so no calibration: mute." in findings.remarks
+    found = findings.calibrations["doubtful"]
+    assert table.row("doubtful")[1] == f"{100 * found.brier:.1f}"
+
+
+def test_without_confidences_that_is_said_plainly(few: Material) -> None:
+    findings = find(few, pairs=False)
+    assert any("No recording carries confidences" in line for line in findings.remarks)
+    assert "calibration_in_force" not in {f.name for f in make_figures(few, findings)}
+    assert "calibration" not in {t.name for t in make_tables(few, findings)}
 
 
 def test_simulations_are_labelled_in_every_figure() -> None:

@@ -27,6 +27,7 @@ from streamdecisionbench.scoring.timeline import Flat
 __all__ = ["Bin", "Calibration", "Coverage", "calibration", "calibration_tables"]
 
 BINS = 10
+_SAME = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,11 @@ class Calibration:
     right: float
     bins: tuple[Bin, ...]
     coverage: tuple[Coverage, ...]
+    """From all decisions to the surest ones."""
+
+    def risk_at(self, coverage: float) -> float:
+        """How much of the time is wrong among the surest decisions that cover at least so much."""
+        return [p for p in self.coverage if p.coverage >= coverage - _SAME][-1].risk
 
 
 def calibration(answers: Answers, interval: float, compose: str = "min") -> Calibration:
@@ -93,8 +99,14 @@ def calibration(answers: Answers, interval: float, compose: str = "min") -> Cali
             )
             sure.append(np.full(len(cut.step), q[k]))
             hit.append(cut.right.astype(np.float64))
-    time, q, e = np.concatenate(seconds), np.concatenate(sure), np.concatenate(hit)
+    time, q, e = (np.concatenate(x) if x else np.zeros(0) for x in (seconds, sure, hit))
     total = float(time.sum())
+    if total <= 0:
+        raise InputError(
+            f"no decision is ever in force at {interval:g} s",
+            where=answers.name,
+            fix="ask for a longer interval",
+        )
     place = np.minimum((q * BINS).astype(np.int64), BINS - 1)
     bins = []
     for b in range(BINS):

@@ -14,6 +14,7 @@ import numpy as np
 
 from streamdecisionbench.analysis.baselines import Baselines, baselines
 from streamdecisionbench.analysis.bootstrap import Sampling, bootstrap, over_scenarios
+from streamdecisionbench.analysis.calibration import Calibration, calibration
 from streamdecisionbench.analysis.choose import Choice, Terms
 from streamdecisionbench.analysis.network import (
     NO_TEXT,
@@ -36,6 +37,7 @@ from streamdecisionbench.report.choices import choices
 from streamdecisionbench.report.error_costs import ErrorCosts, error_costs
 from streamdecisionbench.report.material import Entry, Material
 from streamdecisionbench.scoring.pairs.compose import PairScore, all_pairs
+from streamdecisionbench.scoring.policies.read_answers import answers_of
 from streamdecisionbench.scoring.timeline import Flat
 from streamdecisionbench.suite.scenario import Suite
 
@@ -86,6 +88,8 @@ class Findings:
     """What being wrong costs."""
     repacings: Mapping[str, Repacing] = field(default_factory=dict)
     """Does one pace predict the others? By setting, where one was recorded under several conditions."""
+    calibrations: Mapping[str, Calibration] = field(default_factory=dict)
+    """How far confidence can be trusted, where answers carry any."""
     remarks: Sequence[str] = ()
 
 
@@ -148,6 +152,7 @@ def find(
         baselines=baselines(material.suite),
         errors=error_costs(material),
         repacings=_repacings(material, remarks),
+        calibrations=_calibrations(material, remarks),
         remarks=remarks,
     )
 
@@ -290,6 +295,29 @@ def _network(
         return network_estimate(entry.recording, suite, decode=decode, interval=interval)
     except InputError:
         return None
+
+
+def _calibrations(material: Material, remarks: list[str]) -> dict[str, Calibration]:
+    """Of recordings whose answers carry confidences; nothing is made up for the others."""
+    found: dict[str, Calibration] = {}
+    silent = []
+    for entry in material.entries:
+        answers = answers_of(entry.recording, material.suite)
+        if answers.confidence is None:
+            silent.append(entry.name)
+            continue
+        try:
+            found[entry.name] = calibration(answers, material.interval)
+        except InputError as error:
+            remarks.append(f"{entry.name}: no calibration: {error.what}.")
+    if len(silent) == len(material.entries):
+        remarks.append(
+            "No recording carries confidences, so nothing is said about calibration, and no gate and"
+            " no asking when unsure could be weighed."
+        )
+    elif silent:
+        remarks.append(f"No confidences, so no calibration: {', '.join(silent)}.")
+    return found
 
 
 def _paired(alike: Sequence[Entry], composed: Sequence[PairScore]) -> list[Paired]:

@@ -121,7 +121,15 @@ def make_material(
 
 def make_tables(material: Material, findings: Findings) -> list[Table]:
     """All tables the recordings allow, in the order the report shows them."""
-    from streamdecisionbench.report.tables import analyses, costs, pairs, runs, scores, suite
+    from streamdecisionbench.report.tables import (
+        analyses,
+        calibration,
+        costs,
+        pairs,
+        runs,
+        scores,
+        suite,
+    )
     from streamdecisionbench.report.tables.repacing import repacing_table
 
     tables = [
@@ -144,6 +152,8 @@ def make_tables(material: Material, findings: Findings) -> list[Table]:
         replace(repacing_table(material, found), name=name)
         for name, found in _numbered("repacing", findings.repacings.values())
     ]
+    if findings.calibrations:
+        tables.append(calibration.calibration_table(material, findings.calibrations))
     if findings.paired:
         tables.append(analyses.paired(material, findings.paired))
     flips = flips_of(material)
@@ -158,8 +168,9 @@ def make_tables(material: Material, findings: Findings) -> list[Table]:
 
 
 def make_figures(material: Material, findings: Findings) -> list[Figure]:
-    """The paper's eight figures, as far as the recordings allow them, and two of wrong time."""
+    """The paper's eight figures, as far as the recordings allow them, two of wrong time, calibration."""
     from streamdecisionbench.report.figures import (
+        calibration,
         costs,
         errortime,
         latency,
@@ -185,6 +196,7 @@ def make_figures(material: Material, findings: Findings) -> list[Figure]:
         separability.separability(material),
         pairs.arbitration(material, findings.pairs),
         pairs.pair_curves(material, findings.pairs),
+        calibration.calibration_in_force(material, findings.calibrations),
     ]
     for name, (setting, found) in _numbered("repacing", findings.repacings.items()):
         simulated = any(e.score.simulated for e in material.entries)
