@@ -188,6 +188,13 @@ def test_a_search_prints_words_tables_and_json(runs: Path) -> None:
     assert (chosen["name"], chosen["policy"]) == (choose["best"]["name"], choose["best"]["policy"])
     assert f"use {chosen['name']}" in document["search"]["words"][-1]
     assert {"in_force", "log_auc", "classes"} <= set(document["scores"][0]["overall"])
+    late = json.loads(sdb(*given, *few, "--rule", "late-override", "--json").stdout)["search"]
+    rules = [p["policy"]["cascade"]["rule"] for p in late["frontier"] if "cascade" in p["policy"]]
+    assert set(rules) <= {"late_override"}
+    dear = max(p["cost_per_hour"] for p in late["frontier"])
+    tight = json.loads(sdb(*given, *few, "--budget", f"{dear / 2}", "--json").stdout)["search"]
+    assert tight["within_budget"] < tight["tried"] == document["search"]["tried"]
+    assert all(p["cost_per_hour"] <= dear / 2 for p in tight["frontier"])
     assert sdb(*given, *few, "--csv").stdout == sdb(*given, *few, "--csv").stdout
     refused = sdb(*given, "--budget", "0")
     assert refused.returncode == 2

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from streamdecisionbench.cost_file.read import default_costs
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.policy_file import Cascade, Debounce, Dispatch, Expire, Gate, Policy
 from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.costs.charged_policy import wrong_time
+from streamdecisionbench.scoring.policies.read_answers import answers_of
 from streamdecisionbench.scoring.policies.score_policy import score_policy_recordings
 from streamdecisionbench.suite.suite_files import read_suite
 from tests.cli.command import sdb
@@ -57,6 +61,26 @@ def test_the_table_in_the_docs(name: str, published: Path) -> None:
         cells.append(str(sum(found.counts.requests)))
     text = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| {re.escape(name)} \| (.*) \|$", text, re.MULTILINE)
+    assert row.split(" | ") == cells
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_the_table_of_costs_in_the_docs(name: str, published: Path) -> None:
+    from dataclasses import replace
+
+    suite = read_suite(published / "suite")
+    astra, jev = (
+        answers_of(read_recording(published / n, suite), suite) for n in ("astra-low", "jev")
+    )
+    pair = replace(PARTS[name], cascade=Cascade(("jev", "astra-low")))
+    cells: list[str] = []
+    for policy, who in ((PARTS[name], [astra]), (PARTS[name], [jev]), (pair, [jev, astra])):
+        found = wrong_time(policy, who, default_costs(), interval=2.0, bounds=Bounds(1.99, 2.01))
+        spells = found.spells.overall
+        cells += [f"{found.cost.overall.at_interval.total:.2f}", f"{spells.mean_age_s:.2f}"]
+        cells.append(str(spells.count))
+    text = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| {re.escape(name)}, cost \| (.*) \|$", text, re.MULTILINE)
     assert row.split(" | ") == cells
 
 

@@ -208,6 +208,13 @@ def test_identity_and_its_generalisation(case: Case) -> None:
     assert level.oracle == pytest.approx(right, abs=EXACT)
     if case.policy.debounce.agree == 1 and case.fallback is None:
         assert level.oracle == pytest.approx(level.current, abs=EXACT)
+        assert level.oracle_integrated == pytest.approx(level.integrated.oracle, abs=1e-9)
+    # As documented: what looking at answers gained or lost is (C − O)·U_cur.
+    now = level.at_interval
+    if now.u_current is not None:
+        looked = (level.current - level.oracle) * now.u_current
+        product = level.oracle * now.u_current + now.outdated_correct
+        assert level.in_force == pytest.approx(product + looked, abs=EXACT)
 
 
 @SOME
