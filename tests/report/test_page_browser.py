@@ -26,7 +26,7 @@ from streamdecisionbench.recording.events import Response
 from streamdecisionbench.recording.prices import Price, read_prices
 from streamdecisionbench.report.page import CostView, PageInputs, PairView, write_page
 from streamdecisionbench.report.palette import CLASS_STYLE
-from streamdecisionbench.scoring.costs.course import course_of
+from streamdecisionbench.scoring.costs.course import course_of, course_of_pair
 from streamdecisionbench.scoring.pairs.compose import PairScore, compose
 from streamdecisionbench.scoring.score import Score, score_timelines
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
@@ -718,6 +718,19 @@ def test_wrong_time_is_the_scorer_s(page: Browser, inputs: PageInputs) -> None:
             for k, lengths in enumerate(lines):
                 want = found.length[found.scenario == k]
                 np.testing.assert_allclose(lengths, want, rtol=0, atol=1e-9)
+    pairs = page.run(
+        f"{json.dumps(intervals[:3])}.map(d => sdb.pairs.slice(0, 3).map(rec => rec.lines.map(line =>"
+        " sdb.wrongSpells(line, d).map(s => s.seconds))))"
+    )
+    parts = {score.name: score.parts for score in inputs.scores}
+    for interval, drawn in zip(intervals, pairs, strict=False):
+        for view, lines in zip(inputs.pairs, drawn, strict=False):
+            course = course_of_pair(
+                parts[view.fast], parts[view.slow], view.rule, interval, inputs.scores[0].bounds
+            )
+            for k, lengths in enumerate(lines):
+                want = course.spells.length[course.spells.scenario == k]
+                np.testing.assert_allclose(lengths, want, rtol=0, atol=1e-6)
     title = page.run("document.querySelector('#costs h2').textContent")
     assert title == "What being wrong costs"
     rows = page.run("[...document.querySelectorAll('#costs tbody tr')].map(r => r.textContent)")

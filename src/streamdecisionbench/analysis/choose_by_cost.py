@@ -10,17 +10,13 @@ from streamdecisionbench.analysis.cost_of_error import disagreement
 from streamdecisionbench.analysis.result_table import Cell, Table, count, number, percent, text
 from streamdecisionbench.cost_file.rules import Costs
 from streamdecisionbench.policy_file import policy_of
-from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.costs.charge import CostRates, charge
-from streamdecisionbench.scoring.costs.course import (
-    Course,
-    course_of,
-    course_of_pair,
-    course_of_policy,
-)
+from streamdecisionbench.scoring.costs.charge import CostRates, cost_at
 from streamdecisionbench.scoring.pairs.nominal_clock import nominal
+from streamdecisionbench.scoring.pairs.pair_trajectory import pair_trajectory
+from streamdecisionbench.scoring.policies.policy_trajectory import policy_trajectory
 from streamdecisionbench.scoring.policies.scene import Answers
-from streamdecisionbench.scoring.timeline import Timeline
+from streamdecisionbench.scoring.timeline import Flat, Timeline
+from streamdecisionbench.scoring.trajectory import Trajectory, trajectory_at
 
 __all__ = ["ByCost", "by_cost", "by_cost_table"]
 
@@ -50,10 +46,12 @@ def by_cost(
     chosen = list(choice.candidates[: max(top, 1)])
     if choice.best not in chosen:
         chosen.append(choice.best)
+    families = [part.family for part in parts[chosen[0].members[0]]]
     rates = {
-        c.name: charge(_course(c, parts, choice.interval, answers or {}), costs) for c in chosen
+        c.name: cost_at(_path(c, parts, choice.interval, answers or {}), families, costs)
+        for c in chosen
     }
-    totals = {name: found.overall.at_interval.total for name, found in rates.items()}
+    totals = {name: found.total for name, found in rates.items()}
     by_time = sorted(chosen, key=lambda c: (-c.in_force.value, c.name))
     cheap = sorted(chosen, key=lambda c: (totals[c.name], c.name))
     return [
@@ -62,7 +60,7 @@ def by_cost(
             c.in_force.value,
             by_time.index(c) + 1,
             place,
-            rates[c.name].overall.at_interval,
+            rates[c.name],
         )
         for place, c in enumerate(cheap, start=1)
     ]
@@ -86,17 +84,17 @@ def by_cost_table(found: Sequence[ByCost], costs: Costs) -> Table:
     )  # fmt: skip
 
 
-def _course(
+def _path(
     candidate: Candidate,
     parts: Mapping[str, Sequence[Timeline]],
     interval: float,
     answers: Mapping[str, Answers],
-) -> Course:
-    bounds = Bounds(interval * 0.999, interval * 1.001)  # only the interval itself is asked for
+) -> Trajectory:
+    """On the nominal clock, on which all candidates are compared."""
     if candidate.policy is not None:
         policy = policy_of(candidate.policy, name=candidate.name)
-        return course_of_policy(policy, [answers[m] for m in candidate.members], interval, bounds)
+        return policy_trajectory(policy, [answers[m] for m in candidate.members], interval)
     first = [nominal(part, part.tick) for part in parts[candidate.members[0]]]
     if candidate.rule is None:
-        return course_of(first, interval, bounds)
-    return course_of_pair(first, parts[candidate.members[1]], candidate.rule, interval, bounds)
+        return trajectory_at(Flat(first), interval)
+    return pair_trajectory(first, parts[candidate.members[1]], candidate.rule, interval)

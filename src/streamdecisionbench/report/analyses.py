@@ -133,13 +133,14 @@ def find(
             "No estimate of network delay, since not every response carries token counts:"
             f" {', '.join(without)}."
         )
+    choice = next(c for c in chosen if c.interval == material.interval)
     return Findings(
         ranges=ranges,
         ranges_method=method,
         pairs=composed,
         pairs_note=note,
         choices=[c for c in chosen if material.bounds.low <= c.interval <= material.bounds.high],
-        choice=next(c for c in chosen if c.interval == material.interval),
+        choice=choice,
         networks={name: own.network for name, own in each.items() if own.network is not None},
         costs=costs,
         paces={name: own.pace for name, own in each.items()},
@@ -150,7 +151,7 @@ def find(
         window=_window(material, shown, remarks),
         shown=shown,
         baselines=baselines(material.suite),
-        errors=error_costs(material),
+        errors=error_costs(material, choice if pairs else None),
         repacings=_repacings(material, remarks),
         calibrations=_calibrations(material, remarks),
         remarks=remarks,

@@ -252,6 +252,7 @@ def _live(
 
 
 def _page(material: Material, findings: Findings) -> str:
+    from streamdecisionbench.report.error_costs import pair_cost
     from streamdecisionbench.report.page import CostView, PageInputs, render_page
 
     best = sorted(
@@ -289,6 +290,9 @@ def _page(material: Material, findings: Findings) -> str:
             pairs=views,
             choices=findings.choices,
             error_costs=findings.errors.scores,
+            pair_costs={
+                (v.fast, v.slow, v.rule): pair_cost(material, v.fast, v.slow, v.rule) for v in views
+            },
             error_words=findings.errors.words,
             flips=flips_of(material),
             notes=notes,

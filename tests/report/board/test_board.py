@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from huggingface_hub import parse_eval_result_entries
 from ruamel.yaml import YAML
 
 from streamdecisionbench.analysis.bundles.pack import write_bundle
+from streamdecisionbench.cost_file.read import default_costs
 from streamdecisionbench.report.board.write_board import write_board
+from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
@@ -68,6 +71,15 @@ def test_passes_of_a_setting_are_one_row(bundles: list[Path], tmp_path: Path) ->
         assert (min(aucs), max(aucs)) == (row.lowest, row.highest)
         assert row.auc == pytest.approx(sum(aucs) / len(aucs), abs=1e-12)
         assert row.interval[0] <= row.auc <= row.interval[1]
+        costs = [score(p.recording, found.suite, costs=default_costs()).cost for p in row.passes]
+        totals = [c.overall.at_interval.total for c in costs if c is not None]
+        assert row.cost == pytest.approx(sum(totals) / len(row.passes), rel=1e-12)
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert '"place by that cost"' in page
+    assert found.words
+    assert escape(found.words[0]) in page
+    places = [row.cost for row in found.by_cost]
+    assert places == sorted(places)
     by_hand = [row for row in found.rows if not row.simulated]
     assert [row.component for row in by_hand] == ["baseline:random"]
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
 
+from streamdecisionbench.cost_file.read import default_costs
 from streamdecisionbench.report.board.rows import Row, SuiteRows
 
 __all__ = ["render_board"]
@@ -22,6 +23,12 @@ _COLUMNS = (
     ("stale", "num", "share of time lost to latency"),
     ("judgment", "num", "share of time lost to judgment"),
     ("p50 s", "num", "median latency in seconds"),
+    (
+        "errors cost",
+        "num",
+        "what being wrong costs at 2 s: seconds of an ordinary wrong decision a second",
+    ),
+    ("# cost", "num", "place by that cost"),
     ("recorded", "", "day, place, host"),
 )
 
@@ -65,13 +72,15 @@ def _section(board: SuiteRows, reports: Mapping[str, str]) -> str:
         f'<button type="button">{escape(name)}</button></th>'
         for name, kind, title in _COLUMNS
     )
+    by_cost = {id(row): k for k, row in enumerate(board.by_cost, start=1)}
     rows = "\n".join(
-        _row(k, row, reports, len(suite.scenarios)) for k, row in enumerate(board.rows, start=1)
+        _row(k, row, reports, len(suite.scenarios), by_cost[id(row)])
+        for k, row in enumerate(board.rows, start=1)
     )
     return f"""<section>
 <h2>{escape(suite.name)}</h2>
 <p class="soft">{len(suite.scenarios)} scenarios, suite {suite.dataset_hash[:12]}.
-Intervals: 95 %, resampled {escape(board.resampled)}.</p>
+Intervals: 95 %, resampled {escape(board.resampled)}. {escape(_costs(board))}</p>
 <div class="wide" tabindex="0" role="region" aria-label="{escape(suite.name)}">
 <table>
 <thead><tr><th scope="col" class="num"><button type="button">#</button></th>{heads}</tr></thead>
@@ -83,7 +92,12 @@ Intervals: 95 %, resampled {escape(board.resampled)}.</p>
 </section>"""
 
 
-def _row(place: int, row: Row, reports: Mapping[str, str], scenarios: int) -> str:
+def _costs(board: SuiteRows) -> str:
+    costs = default_costs()
+    return " ".join((f"Costs: {costs.name}, {costs.dated}.", *board.words))
+
+
+def _row(place: int, row: Row, reports: Mapping[str, str], scenarios: int, by_cost: int) -> str:
     links = " ".join(
         f'<a href="{escape(reports[name])}">▸ {escape(name)}</a>'
         for name in dict.fromkeys(p.bundle for p in row.passes)
@@ -111,6 +125,8 @@ def _row(place: int, row: Row, reports: Mapping[str, str], scenarios: int) -> st
         f'<td class="num" data-v="{len(row.passes)}">{passes}</td>',
         *(_number(v, _pct(v)) for v in (row.at_interval, row.untimed, row.stale, row.judgment)),
         _number(row.p50_s, f"{row.p50_s:.2f}"),
+        _number(row.cost, f"{row.cost:.3f}"),
+        f'<td class="num" data-v="{by_cost}">{by_cost}</td>',
         f'<td data-v="{escape(row.days)}"><small>{where}</small></td>',
     )
     return "<tr>" + "".join(cells) + "</tr>"

@@ -11,11 +11,15 @@ import numpy as np
 from streamdecisionbench.analysis.bootstrap import Sampling, bootstrap, over_scenarios, same_states
 from streamdecisionbench.analysis.bundles.contents import Entry
 from streamdecisionbench.analysis.bundles.verify import Verified
+from streamdecisionbench.analysis.cost_of_error import disagreement
 from streamdecisionbench.analysis.steps import shares_by_step_over
+from streamdecisionbench.cost_file.read import default_costs
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.costs.charge import cost_at
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.timeline import Flat
+from streamdecisionbench.scoring.trajectory import trajectory_at
 from streamdecisionbench.suite.scenario import Suite
 
 __all__ = ["Pass", "Row", "SuiteRows", "suite_rows"]
@@ -50,6 +54,8 @@ class Row:
     stale: float
     judgment: float
     p50_s: float
+    cost: float
+    """What being wrong costs a second at the interval, under the shipped costs."""
     simulated: bool
     virtual: bool
     scenarios: int
@@ -66,6 +72,22 @@ class SuiteRows:
     suite: Suite
     rows: tuple[Row, ...]
     resampled: str
+
+    @property
+    def by_cost(self) -> tuple[Row, ...]:
+        """Cheapest first."""
+        return tuple(sorted(self.rows, key=lambda row: (row.cost, row.name)))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Where ranking by cost differs from ranking by time, both at the interval.
+
+        Of several rows of one name, the best stands for them.
+        """
+        found: dict[str, tuple[float, float]] = {}
+        for row in self.rows:
+            found.setdefault(row.name, (row.at_interval, row.cost))
+        return disagreement(found)
 
 
 def suite_rows(bundles: Sequence[tuple[str, Verified]]) -> list[SuiteRows]:
@@ -140,6 +162,7 @@ def _row(passes: list[Pass]) -> Row:
         stale=_mean([s.overall.integrated.stale for s in scores]),
         judgment=_mean([s.overall.integrated.judgment for s in scores]),
         p50_s=_mean([s.latency.p50 for s in scores if s.latency is not None]),
+        cost=_mean([_cost(s) for s in scores]),
         simulated=any(s.simulated for s in scores),
         virtual=any(s.virtual_clock for s in scores),
         scenarios=len(first.score.parts),
@@ -148,6 +171,11 @@ def _row(passes: list[Pass]) -> Row:
         hosts=_joined(str(c.get("host") or "") for c in told),
         terms=_joined(str(c.get("terms") or "") for c in told),
     )
+
+
+def _cost(found: Score) -> float:
+    path = trajectory_at(Flat(found.parts), found.interval)
+    return cost_at(path, [part.family for part in found.parts], default_costs()).total
 
 
 def _mean(values: list[float]) -> float:

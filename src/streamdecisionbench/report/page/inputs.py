@@ -9,7 +9,7 @@ from streamdecisionbench.analysis.choose import Choice
 from streamdecisionbench.analysis.flipped_states import Flips
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.costs.charge import CostScore
+from streamdecisionbench.scoring.costs.charge import CostRates, CostScore
 from streamdecisionbench.scoring.pairs.compose import PairLevel
 from streamdecisionbench.scoring.score import Score
 from streamdecisionbench.suite.scenario import Suite
@@ -66,6 +66,8 @@ class PageInputs:
     costs: Mapping[str, CostView] = field(default_factory=dict)
     error_costs: Mapping[str, CostScore] = field(default_factory=dict)
     """What being wrong costs, by the scores' names."""
+    pair_costs: Mapping[tuple[str, str, str], CostRates] = field(default_factory=dict)
+    """The same of pairs at the report's interval, by fast and slow component and rule."""
     error_words: Sequence[str] = ()
     """Where ranking by cost differs from ranking by time, in words."""
     pairs: Sequence[PairView] = ()

@@ -26,7 +26,7 @@ from streamdecisionbench.report.page.inputs import CostView, PageInputs, PairVie
 from streamdecisionbench.report.page.one_file import DASH_STYLES
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.classes import CLASSES
-from streamdecisionbench.scoring.costs.charge import CostScore
+from streamdecisionbench.scoring.costs.charge import CostRates, CostScore
 from streamdecisionbench.scoring.pairs.compose import PairLevel
 from streamdecisionbench.scoring.score import Level, Score, Shares
 from streamdecisionbench.scoring.timeline import Timeline
@@ -75,7 +75,13 @@ def payload(inputs: PageInputs) -> Json:
         "rangesMethod": inputs.ranges_method,
         "costFile": _cost_file(inputs.error_costs),
         "costWords": list(inputs.error_words),
-        "pairs": [_pair(pair) for pair in inputs.pairs],
+        "pairs": [
+            {
+                **_pair(pair),
+                "price": _rates(inputs.pair_costs.get((pair.fast, pair.slow, pair.rule))),
+            }
+            for pair in inputs.pairs
+        ],
         "answers": [_answer(choice) for choice in inputs.choices],
         "differences": _differences(inputs.flips),
         "notes": list(inputs.notes),
@@ -149,10 +155,11 @@ def _recording(score: Score, inputs: PageInputs, tables: dict[str, _Decisions]) 
 
 def _price(found: CostScore | None) -> Json | None:
     """What being wrong costs a second at the report's interval."""
-    if found is None:
-        return None
-    rates = found.overall.at_interval
-    return {**asdict(rates), "total": rates.total}
+    return _rates(None if found is None else found.overall.at_interval)
+
+
+def _rates(rates: CostRates | None) -> Json | None:
+    return None if rates is None else {**asdict(rates), "total": rates.total}
 
 
 def _differences(flips: Flips | None) -> Json | None:

@@ -22,8 +22,11 @@ from streamdecisionbench.scoring.costs.cost_rate import (
 )
 from streamdecisionbench.scoring.costs.course import ByLevel, Course, by_level
 from streamdecisionbench.scoring.costs.moving_acts import mean_acts
+from streamdecisionbench.scoring.costs.spells import spells_of
+from streamdecisionbench.scoring.costs.stretches import stretches
 from streamdecisionbench.scoring.score import family_weights
 from streamdecisionbench.scoring.timeline import Floats, Ints
+from streamdecisionbench.scoring.trajectory import Trajectory
 
 ALL_ACTS = "all acts"
 
@@ -35,6 +38,7 @@ __all__ = [
     "CostScore",
     "act_measures",
     "charge",
+    "cost_at",
 ]
 
 
@@ -138,6 +142,22 @@ def charge(course: Course, costs: Costs) -> CostScore:
         weights = family_weights(list(course.families))
         made_of = contributions(course.path, course.cut, judged, sections, weights)
     return CostScore(costs.name, costs.dated, costs.digest, by_level(course, measure), made_of)
+
+
+def cost_at(path: Trajectory, families: Sequence[str], costs: Costs) -> CostRates:
+    """The cost of the whole at one interval, where nothing is integrated."""
+    sections = [costs.section(family) for family in families]
+    cut = stretches(path)
+    spells = spells_of(path, cut)
+    acts = np.zeros(len(sections))
+    for slot in act_slots(sections):
+        acts += acts_of(path, cut, instances(path.references, slot), slot).cost(slot)
+    weights = family_weights(list(families))
+    return CostRates(
+        float(weights @ wrong_rate(path, cut, spells.observed * path.scale, sections)),
+        float(weights @ age_rate(spells, sections)),
+        float(weights @ _per(acts, spells.observed)),
+    )
 
 
 def act_measures(course: Course, costs: Costs) -> Mapping[str, ByLevel[ActMeasures]]:

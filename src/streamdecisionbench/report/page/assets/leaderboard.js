@@ -6,6 +6,8 @@ const overBounds = `over ${sdb.short(sdb.low)}–${sdb.short(sdb.high)} s`;
 const basisNow = () => (sdb.state.basis === 'at' ? atNow() : overBounds);
 const currency = sdb.recordings.find((rec) => rec.cost)?.cost.currency ?? '';
 
+const hasPrice = sdb.recordings.some((rec) => rec.price);
+
 const COLUMNS = [
   { key: 'name', label: 'Recording', text: true, first: 'ascending', value: (rec) => rec.name.toLowerCase() },
   { key: 'auc', label: sdb.data.weighting === 'log' ? 'log-AUC' : 'AUC', hint: `in-force accuracy integrated over ${sdb.short(sdb.low)}–${sdb.short(sdb.high)} s, ${sdb.data.weighting} weighting, %`, of: () => overBounds, value: (rec) => rec.overall.auc },
@@ -17,6 +19,7 @@ const COLUMNS = [
   { key: 'p50', label: 'p50 s', first: 'ascending', hint: 'median latency, seconds', value: (rec) => rec.latency?.p50 ?? Infinity },
   { key: 'p95', label: 'p95 s', first: 'ascending', hint: '95th percentile of latency, seconds', value: (rec) => rec.latency?.p95 ?? Infinity },
   ...(hasCost ? [{ key: 'cost', label: `${currency}/hour`, of: atNow, first: 'ascending', hint: 'list price of an hour of stream at the interval; a pair asks both components at every step', value: (rec) => sdb.perHour(rec) ?? Infinity }] : []),
+  ...(hasPrice ? [{ key: 'price', label: 'errors', of: () => `cost at ${sdb.short(sdb.data.interval)} s`, first: 'ascending', hint: 'what being wrong costs at this interval, in seconds of an ordinary wrong decision per second', value: (rec) => rec.price?.total ?? Infinity }] : []),
 ];
 
 sdb.amount = (value) => sdb.fixed(value, value >= 1 ? 2 : 3);
@@ -71,6 +74,7 @@ sdb.leaderboard = () => {
     h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Leaderboard' },
       h('table', { class: 'board' }, h('caption', { class: 'sr' }, 'Recordings by in-force accuracy, in percent'), h('thead', {}, order), body)),
     h('p', { class: 'muted small below' }, 'Shares are percentages of observed time, mean over families of the mean over scenarios.',
+      hasPrice && ` ${(sdb.data.costWords || []).join(' ')}`,
       sdb.recordings.some((rec) => rec.range) && ` Ranges in brackets: ${sdb.data.rangesMethod || 'as given with the scores'}.`),
     sdb.dataTable('Classes of time in numbers', ['interval', 'basis', 'board'], classTable),
     sdb.dataTable('By family', ['interval', 'board'], familyTable));
@@ -105,7 +109,7 @@ const row = (rec, total) => {
     h('td', { class: 'c-bar' }, bar),
     h('td', { 'data-cell': 'p50' }, sdb.fixed(rec.latency?.p50, 2)),
     h('td', { 'data-cell': 'p95' }, sdb.fixed(rec.latency?.p95, 2)),
-    cost);
+    cost, hasPrice && h('td', { 'data-cell': 'price' }, sdb.fixed(rec.price?.total, 3)));
   const update = () => {
     const level = sdb.shownLevel(rec);
     cells.inForce.textContent = sdb.percent(sdb.now(rec).overall.inForce);
