@@ -82,7 +82,7 @@ def plan(step: Step) -> Plan:
     ):
         return Plan("name", words)
     if words[1:2] in {("serve",), ("watch",)}:
-        return Plan("serve", words + SERVE)
+        return Plan("serve", words if "--port" in words else words + SERVE)
     if words[1:3] == ("audit", "probe"):
         return Plan("run", words + PROBE)
     if words[1:2] == ("run",):

@@ -217,16 +217,22 @@ class Page:
         if not (any(made.iterdir()) if made.is_dir() else made.stat().st_size):
             return f"{work.out} is empty"
         if work.words[1] == "run":
-            run = json.loads((self.folder / work.out / "run.json").read_text(encoding="utf-8"))
-            if run["status"] != "complete":
-                return f"{work.out} is {run['status']}"
-            if work.hosted and not run["config"]["base_url_host"].startswith("127.0.0.1:"):
-                return f"{work.out} was not recorded from the server on this machine"
+            records = sorted(made.rglob("run.json"))  # of several passes or of a sweep all
+            if not records:
+                return f"{work.out} holds no recording"
+            for path in records:
+                run = json.loads(path.read_text(encoding="utf-8"))
+                if run["status"] != "complete":
+                    return f"{path.parent} is {run['status']}"
+                if work.hosted and not run["config"]["base_url_host"].startswith("127.0.0.1:"):
+                    return f"{work.out} was not recorded from the server on this machine"
         return ""
 
     def _serve(self, work: Plan, *, keep: bool) -> Outcome:
+        asked = list(work.words[1:])
+        asked[asked.index("--port") + 1] = "0"  # any free one: the page's may be taken
         server = subprocess.Popen(
-            [SDB, *work.words[1:]],
+            [SDB, *asked],
             cwd=self.folder,
             env={**self._workshop.environment, "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,
