@@ -273,3 +273,10 @@ def test_odd_numbers_of_streams_are_refused(tmp_path: Path, streams: str) -> Non
     assert done.returncode == 2
     assert "fix:" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_sweep_is_not_watched(tmp_path: Path) -> None:
+    done = sdb("run", "baseline:first-option", "--streams", 2, "--watch", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "--watch shows one recording" in done.stderr
+    assert not (tmp_path / "out").exists()

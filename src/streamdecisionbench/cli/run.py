@@ -201,6 +201,11 @@ def run(
         prompt=None if prompt is None else _instructions(prompt),
         order=order,
     )
+    if watch and (intervals is not None or streams is not None):
+        raise InputError(
+            "--watch shows one recording, played one scenario after another",
+            fix="leave it out with --intervals and --streams; `sdb watch FOLDER` shows one of theirs",
+        )
     progress = choose_progress(quiet=quiet, jsonl=jsonl)
     # A component that prints must not break up the lines a program reads.
     shown = out if passes == 1 else out / "pass-1"
