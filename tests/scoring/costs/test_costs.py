@@ -205,7 +205,7 @@ def _close(found: dict[str, float], want: dict[str, float], tolerance: float) ->
 def test_a_recording_at_any_interval(timeline: Timeline, section: Section, interval: float) -> None:
     found = _at(trajectory_at(Flat([timeline]), interval), section)
     want = plainly(lambda x: plain_costs.walk(timeline, x), timeline, section)(interval)
-    _close(found, want, EXACT * 100)  # weights go up to 20
+    _close(found, want, EXACT)
 
 
 @MANY
@@ -216,7 +216,7 @@ def test_a_pair_at_any_interval(
     fast, slow = map(worded, pair)
     found = _at(pair_trajectory([fast], [slow], rule, interval), section)
     walker = lambda x: plain_costs.walk_pair(fast, slow, rule, x)  # noqa: E731
-    _close(found, plainly(walker, fast, section)(interval), EXACT * 100)
+    _close(found, plainly(walker, fast, section)(interval), EXACT)
 
 
 @FEW

@@ -113,7 +113,7 @@ def test_the_published_spells_by_a_plain_walk(published: Published, interval: fl
         for part in parts:
             want = plain_costs.measures(plain_costs.walk(part, interval), THETA)
             level = mine[part.episode_id]
-            assert level.mean_age_s == pytest.approx(want["mean_age"], abs=1e-11)
+            assert level.mean_age_s == pytest.approx(want["mean_age"], rel=1e-12, abs=1e-12)
             assert level.beyond_share == pytest.approx(want["beyond"], abs=1e-12)
-            assert level.longest_s == pytest.approx(want["longest"], abs=1e-11)
+            assert level.longest_s == pytest.approx(want["longest"], rel=1e-12, abs=1e-12)
             assert level.count == want["count"]

@@ -173,7 +173,7 @@ def test_a_logged_stream_at_any_interval(timeline: Timeline, interval: float, th
     """Irregular times, lost answers, references that nobody knows: none is charged."""
     path = trajectory_at(Flat([timeline]), interval)
     want = _plainly(lambda x: plain_costs.walk(timeline, x), theta)(interval)
-    _close(_at(path, theta, interval), want, 1e-11)  # spells of minutes
+    _close(_at(path, theta, interval), want, EXACT)
 
 
 @FEW
@@ -223,9 +223,9 @@ def test_scaling_all_times_scales_ages(
         trajectory_at(Flat([scaled]), interval * factor), theta * factor, interval * factor
     )
     in_seconds = ("mean_age", "longest", "waited")
-    for before, after in ((one, two), (at_one, at_two)):
+    for before, after, tolerance in ((one, two, INTEGRATED), (at_one, at_two, EXACT)):
         want = {name: x * (factor if name in in_seconds else 1) for name, x in before.items()}
-        _close(after, want, INTEGRATED)
+        _close(after, want, tolerance)
 
 
 @SOME
@@ -251,7 +251,7 @@ def test_refining_a_segment_changes_nothing(
     one = _at(trajectory_at(Flat([timeline]), interval), theta, interval)
     two = _at(trajectory_at(Flat([finer]), shorter), theta, shorter)
     one.pop("reversed"), two.pop("reversed")  # within a tick, and the tick is shorter
-    _close(two, one, INTEGRATED)
+    _close(two, one, EXACT)
 
 
 @SOME
@@ -261,18 +261,24 @@ def test_scenarios_do_not_leak_into_each_other(parts: list[Timeline], theta: flo
     path = trajectory_at(Flat(parts), 2.0)
     for k, part in enumerate(parts):
         alone = _over(_sweep([part], (0.5, 8.0)), theta, Bounds())
-        _close(_over(together, theta, Bounds(), k), alone, 1e-11)
+        _close(_over(together, theta, Bounds(), k), alone, EXACT)
         _close(_at(path, theta, 2.0, k), _at(trajectory_at(Flat([part]), 2.0), theta, 2.0), EXACT)
 
 
-def test_one_spell_of_length_l_has_a_linear_age_of_half_its_square() -> None:
+@SOME
+@given(st.floats(0.0, 1.9), intervals)
+def test_one_spell_of_length_l_has_a_linear_age_of_half_its_square(
+    late: float, interval: float
+) -> None:
+    """Nothing until the second state, then wrong until the third one's answer comes."""
     timeline = Timeline(
-        "x", "f", 2.0, np.arange(5) * 2.0, np.array([3.0, 0.0, 0.0, 0.0, 0.0]),
+        "x", "f", 2.0, np.arange(5) * 2.0, np.array([1e6, 0.0, late, 0.0, 0.0]),
         np.zeros(5, int), np.array([0, 1, 0, 0, 0]),
     )  # fmt: skip
-    found = spells(trajectory_at(Flat([timeline]), 2.0))
-    assert found.length.tolist() == [4.0]  # nothing until 2, then wrong until 4
-    assert found.mean_age[0] * found.observed[0] == pytest.approx(4.0**2 / 2)
+    found = spells(trajectory_at(Flat([timeline]), interval))
+    length = 2 * interval + min(late, interval)
+    assert found.length.tolist() == pytest.approx([length], rel=EXACT)
+    assert found.mean_age[0] * found.observed[0] == pytest.approx(length**2 / 2, rel=EXACT)
 
 
 def test_kaplan_and_meier_by_hand() -> None:

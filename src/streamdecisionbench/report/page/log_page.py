@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from streamdecisionbench.analysis.log_costs import log_cost_tables
+from streamdecisionbench.analysis.numbers import fixed, percent
+from streamdecisionbench.analysis.result_table import Cell, Column, Table
 from streamdecisionbench.logs.log_score import LogGroup, LogScore
 from streamdecisionbench.report.palette import CLASS_STYLE, UNKNOWN_STYLE
 from streamdecisionbench.report.terminal.logs import difference_line
@@ -38,6 +41,10 @@ def log_page(score: LogScore, by_day: LogScore | None = None) -> str:
     parts.append(_table(score))
     parts.append("<h2>Where the time went, % of observed time</h2>")
     parts.append(_bars(score.groups))
+    for table in log_cost_tables(score):
+        parts.append(f"<h2>{escape(table.title)}</h2>")
+        parts.append(_plain_table(table))
+        parts += [f'<p class="dim">{escape(note)}</p>' for note in table.notes]
     if by_day is not None and len(by_day.groups) > 1:
         parts.append("<h2>Day by day: in-force accuracy, %</h2>")
         parts.append(_days(by_day))
@@ -75,6 +82,27 @@ def _table(score: LogScore) -> str:
         rows.append("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in cells) + "</tr>")
     head = "".join(f"<th>{h}</th>" for h in heads)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _plain_table(table: Table) -> str:
+    heads = "".join(f"<th>{escape(column.name)}</th>" for column in table.columns)
+    rows = "".join(
+        "<tr>"
+        + "".join(
+            f"<td>{escape(_shown(column, cell))}</td>"
+            for column, cell in zip(table.columns, row, strict=True)
+        )
+        + "</tr>"
+        for row in table.rows
+    )
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _shown(column: Column, cell: Cell) -> str:
+    if cell is None or isinstance(cell, str) or column.kind in ("text", "count"):
+        return "–" if cell is None else str(cell)
+    show = percent if column.kind == "percent" else fixed
+    return show(float(cell), column.digits)
 
 
 def _bars(groups: Sequence[LogGroup]) -> str:
