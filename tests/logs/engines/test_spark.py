@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -23,6 +24,10 @@ from pyspark.sql import SparkSession
 
 import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.logs.log_suite import suite_of_log
+from streamdecisionbench.logs.references import References
+from streamdecisionbench.logs.score_log import open_log
+from streamdecisionbench.logs.usable import Allowed
 from tests.logs.engines.cluster import NO_JAVA, Cluster, java
 from tests.meter.test_log_score import left_by_a_kill
 
@@ -143,6 +148,24 @@ def test_the_log_of_a_killed_meter(session: SparkSession, tmp_path: Path) -> Non
     spark = sdb.score_log(tmp_path / "log", by="component", bounds=(0.5, 8), engine="spark")
     same(document(duck), document(spark))
     assert len(duck.notes) == 1
+
+
+def test_the_same_suite_of_the_same_sessions(session: SparkSession, tmp_path: Path) -> None:
+    table = made_log(40, 12)
+    known = table.filter(pc.field("reference").is_valid())
+    states = [json.dumps({"at": at}) for at in known["published_at"].to_pylist()]
+    pq.write_table(known.append_column("state", pa.array(states)), tmp_path / "log.parquet")
+    made = []
+    for engine in ("duckdb", "spark"):
+        opened = open_log(tmp_path / "log.parquet", engine=engine)
+        made.append(
+            suite_of_log(opened, References(), Allowed(), name="sessions", streams=7, by="model")
+        )
+        opened.close()
+    one, other = made
+    assert one.suite == other.suite
+    assert (one.streams, one.left_out) == (other.streams, other.left_out)
+    assert one.suite.scenarios.keys() == other.suite.scenarios.keys()
 
 
 def test_a_query_that_fails_and_a_missing_column(session: SparkSession, log: Path) -> None:

@@ -10,5 +10,5 @@ MODULES = ("score", "check", "pace", "export", "convert", "suite")
 
 
 def register(app: typer.Typer) -> None:
-    text = "Decision logs: score, check, convert and export what others recorded."
+    text = "Decision logs: score what others recorded, check it, make a suite of it."
     add_group(app, __name__, MODULES, text=text)
