@@ -70,6 +70,24 @@ def test_accuracy_is_what_counting_says() -> None:
     assert measure(probe, [scenario]).composed == sum(right) / len(right)
 
 
+def test_a_question_counts_where_it_is_asked() -> None:
+    wanted = Parameters(
+        seed=5, families=("support_call_assist",), per_family=4, steps=30, changes=10, split="train"
+    )
+    calls = list(generate(wanted, tell=lambda _: None))
+    probe = train(calls)
+    found = measure(probe, calls)
+    for question, share in found.questions.items():
+        told = [
+            answers[question] == step.gold[question]
+            for call in calls
+            if question in call.questions
+            for step, answers in zip(call.steps, probe.answers(call), strict=True)
+        ]
+        assert share == sum(told) / len(told)
+    assert set(calls[0].questions) != set(calls[1].questions)
+
+
 def test_one_family_at_a_time() -> None:
     other = generate(Parameters(seed=1, families=("live_debugging",), per_family=1))
     with pytest.raises(InputError, match="one family at a time"):

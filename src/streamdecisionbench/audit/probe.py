@@ -43,6 +43,7 @@ class ProbeResult:
     commonest: float
     """Composed accuracy of every question's commonest answer in training."""
     questions: dict[str, float]
+    """Question → share right of the states at which it is asked."""
 
     @property
     def leaks(self) -> bool:
@@ -144,6 +145,7 @@ def train(scenarios: Sequence[Scenario]) -> Probe:
 def measure(probe: Probe, scenarios: Sequence[Scenario]) -> ProbeResult:
     """The probe's untimed accuracy, composed and per question."""
     right: Counter[str] = Counter()
+    asked: Counter[str] = Counter()
     composed = commonest = states = 0
     for scenario in scenarios:
         compose = scenario.decision_spec.compose
@@ -153,14 +155,14 @@ def measure(probe: Probe, scenarios: Sequence[Scenario]) -> ProbeResult:
             states += 1
             composed += compose(answers) == reference
             commonest += constant == reference
+            asked.update(step.gold.keys())
             right.update(q for q, value in step.gold.items() if answers[q] == value)
-    questions = list(dict.fromkeys(q for s in scenarios for q in s.questions))
     return ProbeResult(
         len(scenarios),
         states,
         composed / states,
         commonest / states,
-        {q: right[q] / states for q in questions},
+        {question: right[question] / n for question, n in asked.items()},
     )
 
 

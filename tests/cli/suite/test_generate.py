@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from streamdecisionbench.suite.generation import compose
 from tests.cli.command import sdb
 
 FAMILY = "live_debugging"
@@ -105,3 +106,17 @@ def test_nothing_is_overwritten(fresh: Path) -> None:
     done = sdb("suite", "generate", "--seed", "1", "--out", fresh)
     assert done.returncode == 2
     assert "is not empty" in done.stderr
+
+
+def test_what_a_session_had_no_room_to_show_is_said_aloud(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compose, "_COMPLETE_ATTEMPTS", 0)
+    done = sdb(
+        "suite", "generate", "--seed", "3", "--families", FAMILY, "--per-family", "2",
+        "--out", tmp_path / "new",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "note: debugging_" in done.stderr
+    assert "does not show" in done.stderr
+    assert (tmp_path / "new" / "manifest.json").exists()
