@@ -126,7 +126,11 @@ def mutate_bytes(data: bytes, draw: random.Random) -> bytes:
 
 def _mutated(value: Any, draw: random.Random) -> bytes:
     """JSON data changed as data, as text, or both."""
-    data = json.dumps(mutate_json(value, draw) if draw.random() < 0.75 else value).encode()
+    changed = mutate_json(value, draw) if draw.random() < 0.75 else value
+    try:
+        data = json.dumps(changed).encode()
+    except RecursionError:  # deeper than Python itself can write down, but anybody else can
+        data = b'{"a":' * 5_000 + b"1" + b"}" * 5_000
     return mutate_bytes(data, draw) if draw.random() < 0.3 else data
 
 

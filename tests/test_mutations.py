@@ -34,3 +34,7 @@ def test_deep_toml_is_refused(tmp_path: Path) -> None:
     for read in (read_costs, read_policy):
         with pytest.raises(InputError, match="is not TOML"):
             read(path)
+
+
+def test_a_mutation_deeper_than_python_can_write_is_refused(tmp_path: Path) -> None:
+    assert run_case(1_029_363, tmp_path).error is not None  # found by bench/fuzz.py

@@ -12,9 +12,10 @@ from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import make_suite
 
-__all__ = ["SUITE_NAME", "build", "recheck", "source_digests"]
+__all__ = ["NO_REFERENCE", "SUITE_NAME", "build", "recheck", "source_digests"]
 
 SUITE_NAME = "SDB v1"
+NO_REFERENCE = "no reference is known"
 
 
 def build() -> Suite:
@@ -45,7 +46,7 @@ def recheck(suite: Suite) -> list[str]:
     for scenario in suite.scenarios.values():
         generated = suite.manifest.generation and scenario.task_family in FAMILY_MODULES
         if scenario.scenario_id not in known and not generated:
-            problems.append(f"{scenario.episode_id}: no reference is known for this scenario")
+            problems.append(f"{scenario.episode_id}: {NO_REFERENCE} for this scenario")
             continue
         reference = reference_of(scenario.task_family)
         for step in scenario.steps:

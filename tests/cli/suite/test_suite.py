@@ -93,6 +93,7 @@ def test_a_suite_of_ones_own_is_built_and_checked(tmp_path: Path) -> None:
     check = ("suite", "check", "--data", "mine")
     unknown = sdb(*check, cwd=tmp_path)
     assert unknown.returncode == 2
+    assert "--reference python:module:function" in unknown.stderr
     good = sdb(*check, "--reference", "python:bells:reference", cwd=tmp_path)
     assert good.returncode == 0, good.stderr
     assert "all 4 stored states" in good.stdout

@@ -32,6 +32,7 @@ def check(
     from streamdecisionbench.cli.loading import load_suite
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.families.generate import regenerate
+    from streamdecisionbench.families.sdb_v1 import NO_REFERENCE
     from streamdecisionbench.families.sdb_v1 import build as build_suite
 
     suite = load_suite(data)
@@ -46,8 +47,11 @@ def check(
     elif suite.manifest.generation:
         problems += regenerate(suite)
     if problems:
+        unknown = reference is None and any(NO_REFERENCE in problem for problem in problems)
         raise InputError(
-            "\n  ".join([f"{len(problems)} problem(s)", *problems[:20]]), where=suite.name
+            "\n  ".join([f"{len(problems)} problem(s)", *problems[:20]]),
+            where=suite.name,
+            fix="name your own with --reference python:module:function" if unknown else None,
         )
     states = sum(s.n for s in suite)
     print(f"{suite.name}: references reproduce all {states} stored states")
