@@ -112,6 +112,8 @@ def on_spark(path: Path, executors: int, folder: Path) -> float:
             SparkSession.builder.master(cluster.master)
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.sql.adaptive.coalescePartitions.enabled", "false")
             .config("spark.sql.shuffle.partitions", "8")
             .getOrCreate()
         )
