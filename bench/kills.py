@@ -91,16 +91,20 @@ class Trial:
         for attempt in range(2 if self.draw.random() < 1 / 3 else 1):
             self._kill(resume=attempt > 0)
             for log in self._logs():
-                kept.setdefault(log.parent, []).extend(log.read_bytes().splitlines(True))
+                written = log.read_bytes().splitlines(True)
+                # Where nothing was answered there is nothing to keep: the next start clears it.
+                if log.parent in kept or any(b'"kind":"response"' in line for line in written):
+                    kept.setdefault(log.parent, []).extend(written)
         done = subprocess.run(
             self._command(resume=True), cwd=self.home, capture_output=True, timeout=300, check=False
         )
         self._check(done)
         for folder, lines in kept.items():
             left = b"".join(path.read_bytes() for path in sorted(folder.glob("events*.jsonl")))
-            answered = any(b'"kind":"response"' in line for line in lines)
-            # Where nothing was answered there is nothing to keep, and a fresh start clears it.
-            self.counts["lines lost"] += sum(line not in left for line in lines) if answered else 0
+            gone = [line for line in lines if line not in left]
+            self.counts["lines lost"] += len(gone)
+            for line in gone:
+                print(folder.name, "lost", line[:200])
 
     def _check(self, done: subprocess.CompletedProcess[bytes]) -> None:
         folders = sorted(path.parent for path in self.out.rglob("run.json"))
