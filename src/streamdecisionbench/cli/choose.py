@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,9 @@ from streamdecisionbench.cli.options import (
     Runs,
     Seed,
 )
+
+if TYPE_CHECKING:
+    from streamdecisionbench.analysis.choose import Choice
 
 
 def register(app: typer.Typer) -> None:
@@ -132,7 +135,7 @@ def choose(
         }
         print_json(
             "choose",
-            {**plain(choice), "words": lines, "by_cost": plain(by_price)},
+            {**plain(choice), **_sure(choice), "words": lines, "by_cost": plain(by_price)},
             headings,
             options,
         )
@@ -141,3 +144,13 @@ def choose(
     if len(by_price) > 1:
         tables.append(by_cost_table(by_price, rules))
     print_tables(tables, headings, [*lines, *remarks])
+
+
+def _sure(choice: Choice) -> dict[str, Any]:
+    """How sure the recommended one's share is, and the smallest lead this could have shown."""
+    best, other = choice.best, choice.runner_up
+    level = choice.terms.sampling.level
+    return {
+        "interval_95": [best.in_force.low, best.in_force.high],
+        "detectable": None if other is None else other.behind_leader.detectable(level),
+    }

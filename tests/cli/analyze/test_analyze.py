@@ -91,6 +91,9 @@ def test_choose_says_what_to_use(runs: list[str]) -> None:
     assert result["best"]["name"] == "jev"
     assert result["words"][0].startswith("At 1.2 s between states, use jev")
     assert len(result["candidates"]) == 5
+    low, high = result["interval_95"]
+    assert low < result["best"]["in_force"]["value"] < high
+    assert 0 < result["detectable"] < 1
     rows = list(
         csv.DictReader(io.StringIO(_ok("choose", *runs, "--interval", "9", "--no-pairs", "--csv")))
     )
