@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from streamdecisionbench.cost_file.read import DEFAULT, default_costs, read_cost_file
 from streamdecisionbench.cost_file.rules import AgePenalty, Costs, Section, fields_of
 
 __all__ = ["RATE", "Prices", "Rates"]
@@ -48,6 +47,9 @@ class Prices:
 
     def __init__(self, costs: Costs | str | os.PathLike[str]) -> None:
         if not isinstance(costs, Costs):
+            # Reading TOML takes longer to import than the whole meter.
+            from streamdecisionbench.cost_file.read import DEFAULT, default_costs, read_cost_file
+
             costs = default_costs() if costs == DEFAULT else read_cost_file(os.fspath(costs))
         self.costs = costs
         default = Rates(costs.default)
