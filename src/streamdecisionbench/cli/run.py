@@ -128,7 +128,7 @@ def run(
     """Record a component over a suite: publish states in real time, write down what happens."""
     import shlex
     import sys
-    from contextlib import nullcontext, redirect_stdout
+    from contextlib import chdir, nullcontext, redirect_stdout
 
     from streamdecisionbench.cli.after_run import tell
     from streamdecisionbench.cli.watch import watching
@@ -209,6 +209,7 @@ def run(
     progress = choose_progress(quiet=quiet, jsonl=jsonl)
     # A component that prints must not break up the lines a program reads.
     shown = out if passes == 1 else out / "pass-1"
+    started_in = Path.cwd()
     with watching(shown, data) if watch else nullcontext(None) as page:
         try:
             with redirect_stdout(sys.stderr) if jsonl else nullcontext():
@@ -217,8 +218,10 @@ def run(
             if debug and error.trace:
                 typer.echo(visible(error.trace, lines=True), err=True)
             raise
-        for outcome in outcomes:
-            tell(outcome, data, quiet=quiet, jsonl=jsonl)
+        # A component may have changed the folder; names are told and read from where the user is.
+        with chdir(started_in):
+            for outcome in outcomes:
+                tell(outcome, data, quiet=quiet, jsonl=jsonl)
         swept = len(request.intervals) > 1 or len(request.streams) > 1
         if swept and not (quiet or jsonl) and outcomes[-1].status == "complete":
             typer.echo(f"then: sdb analyze repacing {shlex.quote(str(out))}")

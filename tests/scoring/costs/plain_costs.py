@@ -63,7 +63,7 @@ def walk_pair(fast: Timeline, slow: Timeline, rule: str, interval: float) -> lis
     first, second = (plain_pairs.arrivals(part, c, tick) for part in both)
     found = plain_pairs.arbitrate(first, second, fast.horizon, rule).taken
     taken = [(t.time, t.source, int(both[t.slow].predicted[t.source])) for t in found]
-    return stretches([i * tick for i in range(fast.n)], fast, taken, c)
+    return stretches(plain_pairs.nominal(fast, tick), fast, taken, c)
 
 
 def stretches(
@@ -198,7 +198,8 @@ def meetings(parts: Sequence[Timeline], apart: Sequence[float], nominal: bool) -
     """
     lines = []
     for part in parts:
-        release = [i * part.tick for i in range(part.n)] if nominal else part.release.tolist()
+        on_plan = plain_pairs.nominal(part, part.tick)
+        release = on_plan if nominal else part.release.tolist()
         lines += [
             (float(r), float(x))
             for r, x in zip(release, part.latency, strict=True)
