@@ -19,9 +19,11 @@ types: $(VENV)/.dev
 
 # Tests that measure real time run alone; all others share the cores. What fails is tried once more by
 # itself: a machine full of other work disturbs processes and pages, and a real fault fails again.
+# Many wait for servers, pages and kills, so there are two workers to a core.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 AGAIN = $(BIN)/pytest --last-failed --last-failed-no-failures none
 unit: $(VENV)/.dev
-	$(BIN)/pytest -n auto --dist loadfile -m "not realtime" || $(AGAIN) -m "not realtime"
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "not realtime" || $(AGAIN) -m "not realtime"
 	$(BIN)/pytest -m realtime || $(AGAIN) -m realtime
 
 bench: $(VENV)/.dev
