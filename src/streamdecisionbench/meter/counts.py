@@ -10,11 +10,12 @@ looks; its class knows how many stretches run and the sum of their starts, so th
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from streamdecisionbench.cost_file.rules import AgePenalty
-from streamdecisionbench.meter.rates import RATE
 from streamdecisionbench.meter.spells import Excess, SpellSums
+
+if TYPE_CHECKING:
+    from streamdecisionbench.cost_file.rules import AgePenalty
 
 __all__ = [
     "CLASSES",
@@ -27,6 +28,7 @@ __all__ = [
     "OUTCOMES",
     "OUTDATED_CORRECT",
     "PENDING",
+    "RATE",
     "STALE",
     "THETA_S",
     "UNATTRIBUTED",
@@ -51,6 +53,9 @@ OUTCOMES = ("applied", "superseded", "late", "failed")
 
 GRAINS = 1 << 40
 """Units of time in a second."""
+
+RATE = 1 << 64
+"""Units of a cost rate of one: sums of whole units round nothing."""
 
 THETA_S = 4.0
 """A wrong spell counts as long beyond this, where nobody says otherwise."""

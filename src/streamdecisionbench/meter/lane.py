@@ -22,6 +22,7 @@ source.
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import TYPE_CHECKING
 
 from streamdecisionbench.meter.counts import (
     COMPOUND,
@@ -35,9 +36,11 @@ from streamdecisionbench.meter.counts import (
     UNJUDGED,
     Counts,
 )
-from streamdecisionbench.meter.rates import Rates
 from streamdecisionbench.meter.spells import CALM, OPEN, WRONG, Part, Run, Spells
 from streamdecisionbench.meter.spells import PENDING as NOT_KNOWN
+
+if TYPE_CHECKING:
+    from streamdecisionbench.meter.rates import Rates
 
 __all__ = ["STRAGGLERS", "Lane", "Step", "class_of"]
 

@@ -12,15 +12,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from streamdecisionbench.cost_file.rules import Costs
 from streamdecisionbench.meter.counts import CLASSES, GRAINS, THETA_S, Counts, Reading
 from streamdecisionbench.meter.events import Event, Sink
 from streamdecisionbench.meter.lane import Lane
-from streamdecisionbench.meter.rates import Prices
 from streamdecisionbench.meter.stream import APPLIED, Stream
 
 if TYPE_CHECKING:
     import asyncio
+
+    from streamdecisionbench.cost_file.rules import Costs
+    from streamdecisionbench.meter.rates import Prices
 
 __all__ = ["Meter"]
 
@@ -86,7 +87,7 @@ class Meter:
     ) -> None:
         self.name = name
         self.theta = theta
-        self.prices = None if costs is None else Prices(costs)
+        self.prices = None if costs is None else _prices(costs)
         began = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         self.run = f"{began}-{os.getpid()}-{next(_METERS)}"
         """When and in which process this meter began: part of every stream's id."""
@@ -299,3 +300,10 @@ class _Guard:
             return False
         self._meter.count_error(self._where)
         return True
+
+
+def _prices(costs: Costs | str | os.PathLike[str]) -> Prices:
+    """Cost rules take longer to import than the whole meter: only who prices pays for them."""
+    from streamdecisionbench.meter.rates import Prices
+
+    return Prices(costs)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 
 from streamdecisionbench.cost_file.rules import AgePenalty, Costs, Section, fields_of
+from streamdecisionbench.meter.counts import RATE
 
 __all__ = ["RATE", "Prices", "Rates"]
-
-RATE = 1 << 64
-"""Units of a rate of one: sums of whole units round nothing."""
 
 _REMEMBERED = 10_000
 
