@@ -149,15 +149,7 @@ def _server(out: Path, data: Path | None) -> Iterator[str]:
     """`sdb serve` as a process of its own on a free port; ended when we are done."""
     command = [*_sdb(), "serve", "--port", "0", *(["--data", str(data)] if data else [])]
     errors = out / "recordings" / "serve.err"
-    with errors.open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(  # noqa: S603
-            leashed(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            env=_environment(),
-        )
+    process = _begun(command, errors)
     try:
         yield _address(process, errors)
     finally:
@@ -249,11 +241,10 @@ def _record(
     return kept
 
 
-def _start(out: Path, name: str, words: Sequence[str]) -> Lane:
-    errors = out / "recordings" / f"{name}.err"
-    command = [*_sdb(), "run", *words, "--out", str(out / "recordings" / name)]
+def _begun(command: list[str], errors: Path) -> subprocess.Popen[str]:
+    """A process that ends with us, even if we are killed; what it complains of goes into a file."""
     with errors.open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(  # noqa: S603
+        return subprocess.Popen(  # noqa: S603
             leashed(command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -261,6 +252,12 @@ def _start(out: Path, name: str, words: Sequence[str]) -> Lane:
             text=True,
             env=_environment(),
         )
+
+
+def _start(out: Path, name: str, words: Sequence[str]) -> Lane:
+    errors = out / "recordings" / f"{name}.err"
+    command = [*_sdb(), "run", *words, "--out", str(out / "recordings" / name)]
+    process = _begun(command, errors)
     lane = Lane(name, process, errors)
     threading.Thread(target=_listen, args=(lane,), daemon=True).start()
     return lane

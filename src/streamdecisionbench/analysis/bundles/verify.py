@@ -91,6 +91,8 @@ def _unpack(path: Path, home: Path) -> tuple[Contents, Path]:
                 if len(content) != member.file_size:
                     raise zipfile.BadZipFile(f"{member.filename} is larger than it says")
                 target.write_bytes(content)
+    # What zipfile raises for foreign archives: NotImplementedError for a compression it does not know,
+    # RuntimeError for an encrypted member, EOFError and ValueError for cut or false headers.
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
         raise InputError(
             f"is no readable bundle ({error})", where=path, fix="fetch the file again"

@@ -24,28 +24,17 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-logs-check/1.")] = False,
 ) -> None:
     """Look through a log: columns, streams, references, and rows that cannot be used, by reason."""
-    from streamdecisionbench.cli.logs.telling import telling
+    from streamdecisionbench.cli.logs.opening import opening
     from streamdecisionbench.cli.printing import dump, print_tables
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.check import check_log
-    from streamdecisionbench.logs.score_log import open_log
     from streamdecisionbench.report.terminal.log_check import check_lines, check_tables
-    from streamdecisionbench.suite.disk import read_text
 
-    with telling(quiet) as told:
-        opened = open_log(
-            sources,
-            sql=None if sql is None else read_text(sql),
-            sql_name=str(sql),
-            engine=engine,
-            master=master,
-            memory=memory,
-            told=told,
-        )
-        try:
-            found = check_log(opened, tuple(by or ()))
-        finally:
-            opened.close()
+    with opening(sources, sql=sql, engine=engine, master=master, memory=memory, quiet=quiet) as (
+        opened,
+        _,
+    ):
+        found = check_log(opened, tuple(by or ()))
     if as_json:
         dump(found.to_json())
     else:

@@ -40,31 +40,21 @@ def pace(
     as_csv: Csv = False,
 ) -> None:
     """How often states and references really change in your streams, with bounds to score over."""
-    from streamdecisionbench.cli.logs.telling import telling
+    from streamdecisionbench.cli.logs.opening import opening
     from streamdecisionbench.cli.printing import dump, print_csv, print_tables, require_one_form
     from streamdecisionbench.logs.pace import log_pace
-    from streamdecisionbench.logs.score_log import attach_references, open_log
+    from streamdecisionbench.logs.score_log import attach_references
     from streamdecisionbench.logs.usable import Allowed
     from streamdecisionbench.report.terminal.log_check import pace_tables
-    from streamdecisionbench.suite.disk import read_text
 
     require_one_form(as_json, as_csv)
     allowed = Allowed.read(allow_unusable)
-    with telling(quiet) as told:
-        opened = open_log(
-            sources,
-            sql=None if sql is None else read_text(sql),
-            sql_name=str(sql),
-            engine=engine,
-            master=master,
-            memory=memory,
-            told=told,
-        )
-        try:
-            attach_references(opened, references, reference, told=told)
-            found = log_pace(opened, by or (), allowed)
-        finally:
-            opened.close()
+    with opening(sources, sql=sql, engine=engine, master=master, memory=memory, quiet=quiet) as (
+        opened,
+        told,
+    ):
+        attach_references(opened, references, reference, told=told)
+        found = log_pace(opened, by or (), allowed)
     if as_json:
         dump(found.to_json())
     elif as_csv:

@@ -61,45 +61,35 @@ def suite(
 
     `sdb run --data DIR` publishes them as they came; everything else works on it as on any suite.
     """
-    from streamdecisionbench.cli.logs.telling import telling
+    from streamdecisionbench.cli.logs.opening import opening
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.decision_questions import asked_by_file
     from streamdecisionbench.logs.log_suite import suite_of_log
-    from streamdecisionbench.logs.score_log import attach_references, open_log
+    from streamdecisionbench.logs.score_log import attach_references
     from streamdecisionbench.logs.usable import Allowed
     from streamdecisionbench.plain_text import visible
-    from streamdecisionbench.suite.disk import read_text
     from streamdecisionbench.suite.suite_files import write_suite
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError("is not empty", where=out, fix="choose a fresh --out folder")
     allowed = Allowed.read(allow_unusable)
     asked = asked_by_file(questions) if questions is not None else None
-    with telling(quiet) as told:
-        opened = open_log(
-            sources,
-            sql=None if sql is None else read_text(sql),
-            sql_name=str(sql),
-            engine=engine,
-            master=master,
-            memory=memory,
-            told=told,
+    with opening(sources, sql=sql, engine=engine, master=master, memory=memory, quiet=quiet) as (
+        opened,
+        told,
+    ):
+        judge = None if reference == "column" else reference
+        held = attach_references(opened, references, judge, told=told)
+        made = suite_of_log(
+            opened,
+            held,
+            allowed,
+            name=out.resolve().name,
+            streams=streams,
+            by=by,
+            asked=asked,
+            seed=seed,
         )
-        try:
-            judge = None if reference == "column" else reference
-            held = attach_references(opened, references, judge, told=told)
-            made = suite_of_log(
-                opened,
-                held,
-                allowed,
-                name=out.resolve().name,
-                streams=streams,
-                by=by,
-                asked=asked,
-                seed=seed,
-            )
-        finally:
-            opened.close()
     write_suite(made.suite, out)
     typer.echo(f"{out}: dataset hash {made.suite.dataset_hash}")
     for line in made.told():

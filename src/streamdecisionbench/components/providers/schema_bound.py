@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal, Request
@@ -14,7 +15,7 @@ from streamdecisionbench.components.usage import Usage
 __all__ = ["SchemaBound"]
 
 
-class SchemaBound:
+class SchemaBound(ABC):
     """One call per state; the labels are the JSON object that the reply's text holds."""
 
     def __init__(self, client: OpenAIClient, info: ComponentInfo) -> None:
@@ -52,13 +53,14 @@ class SchemaBound:
             what, kind = str(error).partition("\n")[0], error.error_type
         raise unstructured(self._client.service, what, kind)
 
+    @abstractmethod
     async def _ask(self, request: Request) -> Any:
         """The raw response to one state."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _text(self, found: dict[str, Any]) -> str:
         """The reply's text; a refusal, a failure or a cut reply is raised."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _usage(self, value: Any) -> Usage | None:
-        raise NotImplementedError
+        """Tokens, as this API names them; None where it reports none."""
