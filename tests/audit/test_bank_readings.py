@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -18,12 +19,23 @@ from streamdecisionbench.audit.bank_readings import (
     unsettled,
 )
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.families.registry import bank_of
-from streamdecisionbench.families.support.bank import READINGS
+from streamdecisionbench.families.registry import FAMILY_MODULES, bank_of, has
 from tests.cli.command import sdb
 
 FAMILY = "support_call_assist"
 BANK, INTENTS = bank_of(FAMILY)
+BANKS = [family for family, module in FAMILY_MODULES.items() if has(module, "bank")]
+EVERY = pytest.mark.parametrize("family", BANKS)
+
+
+def readings_of(family: str) -> Path:
+    """Where the record lies: beside the bank."""
+    found = importlib.import_module(f"streamdecisionbench.families.{FAMILY_MODULES[family]}.bank")
+    path: Path = found.READINGS
+    return path
+
+
+READ = [family for family in BANKS if readings_of(family).exists()]
 
 
 @pytest.fixture
@@ -39,16 +51,21 @@ def sheet(folder: Path, reader: str, **other: str) -> Path:
     return path
 
 
-def test_a_reader_sees_sentences_and_definitions_and_nothing_else(blind: Path) -> None:
+@EVERY
+def test_a_reader_sees_sentences_and_definitions_and_nothing_else(
+    family: str, tmp_path: Path
+) -> None:
+    bank, intents = bank_of(family)
+    blind = export_bank(bank, intents, tmp_path / "blind")
     shown = json.loads((blind / "sentences.json").read_text())
     assert [set(line) for line in shown] == [{"id", "session", "speaker", "text"}] * len(shown)
-    assert [line["id"] for line in shown] == sorted(s.id for s in BANK.sentences)
+    assert [line["id"] for line in shown] == sorted(s.id for s in bank.sentences)
     assert not [line for line in shown if "{" in line["text"]]
-    kinds = [s.intent for s in sorted(BANK.sentences, key=lambda s: s.id)]
+    kinds = [s.intent for s in sorted(bank.sentences, key=lambda s: s.id)]
     runs = sum(a != b for a, b in pairwise(kinds))
     assert runs > len(kinds) / 2, "sentences of one intent stand together"
     page = (blind / "README.md").read_text()
-    for told in INTENTS.values():
+    for told in intents.values():
         assert told.rule in page
         assert all(text in page for texts in told.definitions.values() for text in texts.values())
 
@@ -100,5 +117,6 @@ def test_a_sentence_is_settled_when_two_readers_agree_or_a_reason_is_stated() ->
     assert unsettled(BANK, INTENTS, Record("", FAMILY, both, {one.id: "the rule says so"})) == []
 
 
-def test_every_sentence_of_the_bank_was_read_blind_by_two() -> None:
-    assert unsettled(BANK, INTENTS, read_readings(READINGS)) == []
+@pytest.mark.parametrize("family", READ)
+def test_every_sentence_of_the_bank_was_read_blind_by_two(family: str) -> None:
+    assert unsettled(*bank_of(family), read_readings(readings_of(family))) == []

@@ -30,7 +30,7 @@ _READ_ME = """\
 `sentences.json` holds {n} sentences in no order, each with the kind of session it is said in and its
 speaker. Read every one by itself, as all its speaker says in one go. Say which intent it has, by the
 rule and the definitions below and nothing else, or `none`. Where an intent is followed by NAME, add the
-name the sentence is about: `card travel`. Write the answers into a copy of `answers.template.json`,
+name the sentence is about: `{example}`. Write the answers into a copy of `answers.template.json`,
 with a name for yourself under `reader`.
 
 Nobody has to agree with anybody: where a sentence could be read in two ways, write the one you think
@@ -82,11 +82,14 @@ def export_bank(bank: Bank, intents: Mapping[str, Intents], folder: str | Path) 
     make_folder(folder)
     shuffled = sorted(bank.sentences, key=lambda s: s.id)  # ids are digests
     shown = [
-        {"id": s.id, "session": s.setting, "speaker": s.speaker, "text": _shown(s, intents)}
+        {"id": s.id, "session": s.setting, "speaker": s.speaker, "text": _shown(s, bank, intents)}
         for s in shuffled
     ]
     sheet = {"reader": "", "answers": dict.fromkeys((s.id for s in shuffled), ""), "doubts": {}}
-    write_text(folder / "README.md", _READ_ME.format(n=len(shown)) + _definitions(intents))
+    write_text(
+        folder / "README.md",
+        _READ_ME.format(n=len(shown), example=_example(intents)) + _definitions(intents),
+    )
     write_text(folder / "sentences.json", _lines(shown))
     write_text(folder / "answers.template.json", json.dumps(sheet, indent=1) + "\n")
     return folder
@@ -194,11 +197,19 @@ def _plain(answer: str) -> str:
     return " ".join(answer.split())
 
 
-def _shown(sentence: Sentence, intents: Mapping[str, Intents]) -> str:
+def _shown(sentence: Sentence, bank: Bank, intents: Mapping[str, Intents]) -> str:
     named = intents[sentence.setting].named
     turn = list(named.values())
-    name, other = named.get(sentence.intent) or turn[int(sentence.id[1:], 16) % len(turn)]
-    return sentence.filled(name, other)
+    lot = int(sentence.id[1:], 16)
+    name, other = named.get(sentence.intent) or turn[lot % len(turn)]
+    fillings = list(bank.fillings(sentence))
+    return sentence.filled(name, other, **fillings[lot % len(fillings)])
+
+
+def _example(intents: Mapping[str, Intents]) -> str:
+    """An answer with a name, as the sheet wants it."""
+    intent, names = next(iter(next(iter(intents.values())).named.items()))
+    return f"{intent} {names[0]}"
 
 
 def _definitions(intents: Mapping[str, Intents]) -> str:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.registry import FAMILY_MODULES, has
 from streamdecisionbench.suite.misreading import Misreading, Reference, misread
 from streamdecisionbench.suite.scenario import Scenario, Step, Suite
@@ -127,5 +128,5 @@ def _answers(wrong: Reference, step: Step) -> dict[str, str] | None:
     """None where the misreading leaves a reader without any answer."""
     try:
         return wrong(step.state)
-    except (LookupError, TypeError, ValueError):
+    except (InputError, LookupError, TypeError, ValueError):
         return None

@@ -7,6 +7,7 @@ import json
 from importlib import resources
 from pathlib import Path
 
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.registry import FAMILY_MODULES, drafts, reference_of
 from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.scenario import Suite
@@ -50,7 +51,11 @@ def recheck(suite: Suite) -> list[str]:
             continue
         reference = reference_of(scenario.task_family)
         for step in scenario.steps:
-            answers = reference(json.loads(json.dumps(step.state)))
+            try:
+                answers = reference(json.loads(json.dumps(step.state)))
+            except InputError as error:
+                where = f"{scenario.episode_id}.json, step {step.t}"
+                raise InputError(error.what, where=where, fix=error.fix) from None
             for question, value in step.gold.items():
                 if answers.get(question) != value:
                     problems.append(

@@ -1,7 +1,8 @@
 """Closed banks of sentences: what people may say where rules define intents instead of phrases.
 
 Every sentence has one intent, or none. It may hold `{name}` for the item it is about and `{other}` for
-the item it corrects; both are filled with names that the state publishes.
+the item it corrects; both are filled with names that the state publishes. Other slots are filled with
+any of the words that the bank lists for them, none of which changes what the sentence means.
 """
 
 from __future__ import annotations
@@ -10,15 +11,19 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
+from string import Formatter
 
 import msgspec
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.suite_files import read_json
 
-__all__ = ["NONE", "Bank", "Intents", "Meant", "Sentence", "read_bank", "recogniser", "words_of"]
+__all__ = [
+    "NONE", "Bank", "Intents", "Meant", "Sentence", "read_bank", "recogniser", "unknown_sentence",
+    "words_of",
+]  # fmt: skip
 
 SCHEMA = "sdb-bank/1"
 NONE = "none"
@@ -40,9 +45,18 @@ class Sentence(msgspec.Struct, frozen=True):
     text: str
     before: str = ""
 
-    def filled(self, name: str, other: str) -> str:
-        """The sentence about an item."""
-        return self.text.format(name=name, other=other)
+    def filled(self, name: str, other: str, **words: str) -> str:
+        """The sentence about an item, with words for its other slots."""
+        return self.text.format(name=name, other=other, **words)
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """What has to be filled in.
+
+        >>> Sentence("", "hall", "presenter", "jump", "plain", "Slide {name}, please.").slots
+        ('name',)
+        """
+        return _slots(self.text)
 
 
 class Bank(msgspec.Struct, frozen=True):
@@ -51,9 +65,17 @@ class Bank(msgspec.Struct, frozen=True):
     schema: str
     family: str
     sentences: tuple[Sentence, ...]
+    fillers: dict[str, tuple[str, ...]] = {}
+    """Slot other than name and other → the words that may stand there."""
 
     def of(self, setting: str, speaker: str) -> Iterator[Sentence]:
         return (s for s in self.sentences if s.setting == setting and s.speaker == speaker)
+
+    def fillings(self, sentence: Sentence) -> Iterator[dict[str, str]]:
+        """Every way to fill the slots that the bank itself has words for."""
+        slots = [slot for slot in sentence.slots if slot in self.fillers]
+        for words in product(*(self.fillers[slot] for slot in slots)):
+            yield dict(zip(slots, words, strict=True))
 
 
 class Intents(msgspec.Struct, frozen=True):
@@ -91,6 +113,13 @@ def read_bank(path: str | Path) -> Bank:
             )
         if sentence.manner not in MANNERS:
             raise InputError(f"{sentence.manner!r} is no manner", where=path, fix=str(MANNERS))
+        for slot in sentence.slots:
+            if slot not in ("name", "other", *bank.fillers):
+                raise InputError(
+                    f"{sentence.text!r} has a slot {slot!r} that nothing fills",
+                    where=path,
+                    fix=f"list words for it under fillers.{slot}",
+                )
     return bank
 
 
@@ -120,9 +149,33 @@ def recogniser(
     """Words → what they mean, for every sentence about these (item, spoken name) pairs."""
     found = {}
     for sentence in bank.of(setting, speaker):
-        pairs = permutations(items, 2) if len(items) > 1 else [(items[0], items[0])]
-        for (item, name), (_, other) in pairs:
-            about = item if sentence.intent != NONE and "{name}" in sentence.text else ""
-            meant = Meant(sentence.intent, about, sentence.manner, sentence.before)
-            found[words_of(sentence.filled(name, other))] = meant
+        named = sentence.intent != NONE and "name" in sentence.slots
+        for item, name, other in _pairs(sentence, items):
+            meant = Meant(sentence.intent, item if named else "", sentence.manner, sentence.before)
+            for words in bank.fillings(sentence):
+                found[words_of(sentence.filled(name, other, **words))] = meant
     return found
+
+
+def unknown_sentence(text: str, speaker: str) -> InputError:
+    """What to say where somebody says what no bank holds: it is not taken for silence."""
+    return InputError(
+        f"the bank has no sentence {text!r} of the {speaker}",
+        fix="rules that define intents go with sentences of the family's bank;"
+        " `sdb suite generate --wording free` makes such a suite",
+    )
+
+
+def _pairs(sentence: Sentence, items: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """(item, its name, another's name), as far as the sentence names any."""
+    if "other" in sentence.slots and len(items) > 1:
+        yield from ((item, name, other) for (item, name), (_, other) in permutations(items, 2))
+    elif "name" in sentence.slots:
+        yield from ((item, name, name) for item, name in items)
+    else:
+        yield "", "", ""
+
+
+@cache
+def _slots(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(slot for _, slot, _, _ in Formatter().parse(text) if slot))

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from streamdecisionbench.families.generate import generate
 from streamdecisionbench.suite.generation import compose
+from streamdecisionbench.suite.generation.parameters import Parameters
+from streamdecisionbench.suite.suite_files import make_suite, write_suite
 from tests.cli.command import sdb
 
 FAMILY = "live_debugging"
@@ -51,6 +54,24 @@ def test_a_manifest_that_says_otherwise_is_found_out(fresh: Path, tmp_path: Path
     done = sdb("suite", "check", "--data", tmp_path)
     assert done.returncode == 2
     assert "is not what seed 8 generates" in done.stderr
+
+
+def test_a_sentence_outside_the_bank_is_refused_with_file_step_and_words(tmp_path: Path) -> None:
+    wanted = Parameters(
+        seed=3, families=("support_call_assist",), per_family=1, wording="free", steps=30, changes=8
+    )
+    suite = generate(wanted, tell=lambda _: None)
+    (scenario,) = suite
+    line = scenario.steps[9].state["transcript"][0]
+    line.update(text="Perhaps, perhaps not.", final=True, speaker="customer")
+    generation = suite.manifest.generation
+    write_suite(make_suite([scenario], name="altered", generation=generation), tmp_path / "new")
+    done = sdb("suite", "check", "--data", tmp_path / "new")
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert f"{scenario.episode_id}.json, step " in said
+    assert "no sentence 'Perhaps, perhaps not.' of the customer" in said
+    assert "fix:" in said
 
 
 def test_coverage_of_any_suite_fits_80_columns(fresh: Path) -> None:

@@ -7,6 +7,7 @@ from itertools import permutations
 
 import pytest
 
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.support.bank import INTENTS, bank, meaning
 from streamdecisionbench.families.support.generator import names
 from streamdecisionbench.suite.sentence_bank import NONE
@@ -61,7 +62,7 @@ def test_no_name_makes_two_sentences_alike(setting: str, speaker: str) -> None:
 def test_an_unknown_sentence_is_no_silence() -> None:
     said = {"text": "Perhaps.", "final": True, "speaker": "customer"}
     cards = {"travel": "travel", "club": "club"}
-    with pytest.raises(LookupError, match=r"no sentence 'Perhaps\.' of the customer"):
+    with pytest.raises(InputError, match=r"no sentence 'Perhaps\.' of the customer"):
         meaning(said, "payment", "customer", cards)
     for other in ({"final": False}, {"speaker": "background"}):
         assert meaning({**said, **other}, "payment", "customer", cards).intent == NONE

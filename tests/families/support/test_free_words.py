@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.coverage import coverage
 from streamdecisionbench.families.generate import generate
 from streamdecisionbench.families.support.bank import INTENTS, bank
@@ -97,7 +98,7 @@ def test_a_sentence_the_bank_does_not_know_is_refused() -> None:
     state = CASES[0].state | {
         "transcript": [{"id": "x", "at": 1, "speaker": C, "final": True, "text": "Whatever."}]
     }
-    with pytest.raises(LookupError, match=r"no sentence 'Whatever\.'"):
+    with pytest.raises(InputError, match=r"no sentence 'Whatever\.'"):
         reference(state)
 
 

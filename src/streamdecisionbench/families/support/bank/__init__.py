@@ -23,6 +23,7 @@ from streamdecisionbench.suite.sentence_bank import (
     Meant,
     read_bank,
     recogniser,
+    unknown_sentence,
     words_of,
 )
 
@@ -64,7 +65,7 @@ def meaning(
     known = _known(setting, speaker, tuple(names.items()))
     found = known.get(words_of(utterance["text"]))
     if found is None and utterance["final"] and utterance["speaker"] == speaker:
-        raise LookupError(f"the bank has no sentence {utterance['text']!r} of the {speaker}")
+        raise unknown_sentence(utterance["text"], speaker)
     return found or _NOTHING
 
 
