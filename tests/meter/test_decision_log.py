@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -11,11 +10,13 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.meter import CLASSES, DecisionLog, Meter
+from streamdecisionbench.meter import CLASSES, DecisionLog, Meter, decision_log
 from tests.cli.command import sdb
 from tests.meter import plain, written
 from tests.meter.test_counters import FakeClock, drive, ticking
@@ -245,35 +246,85 @@ for path in sorted((disk / "log").iterdir()):
     assert sorted(set(steps)) == list(range(120))
 
 
+def killed(folder: Path, flush_s: float, seconds: float, seed: int = 0) -> list[dict[str, Any]]:
+    """What a service said it had done until it was killed, `seconds` after it was ready."""
+    says = folder.with_suffix(".said")  # a file: a pipe that nobody reads would stop the service
+    with says.open("w") as out:
+        service = subprocess.Popen(
+            [sys.executable, "-u", str(SERVICE), str(folder), str(flush_s), str(seed)], stdout=out
+        )
+    while not says.stat().st_size:
+        assert service.poll() is None
+        time.sleep(0.01)
+    time.sleep(seconds)
+    service.send_signal(signal.SIGKILL)
+    service.wait()
+    _ready, *said = says.read_text().splitlines()
+    return [json.loads(line) for line in said if line[-1:] == "}"]
+
+
+def test_a_flush_begins_an_interval_after_the_last_one_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, waited = 100.0, []
+
+    class Wake:
+        def wait(self, seconds: float) -> bool:
+            nonlocal now
+            waited.append(seconds)
+            now += seconds
+            return len(waited) == 4
+
+    def slow_flush() -> None:
+        nonlocal now
+        now += (0.3, 0.0, 2.5)[len(waited) - 1]
+
+    log = DecisionLog(Meter("m"), tmp_path, flush_s=1.0)
+    monkeypatch.setattr(decision_log, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(log, "_wake", Wake())
+    monkeypatch.setattr(log, "flush", slow_flush)
+    log._keep_flushing()
+    assert waited == pytest.approx([1.0, 0.7, 1.0, 0.0])
+
+
+@pytest.mark.realtime
+def test_a_kill_loses_at_most_the_stated_interval(tmp_path: Path) -> None:
+    """Twice the interval is allowed for a scheduler that lets the flushing thread wait."""
+    flush_s = 0.5
+    log = tmp_path / "log"
+    said = killed(log, flush_s, seconds=1.3)
+    killed_at = said[-1]["at"]
+    states = {(row["session"], row["step"]): row for row in written.rows(log).values()}
+    lost = [
+        line
+        for line in said
+        if line["column"] not in states.get((line["session"], line["step"]), {})
+    ]
+    assert len(said) - len(lost) > 20
+    assert min(line["at"] for line in lost) > killed_at - 2 * flush_s
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
     """What a service says it did longer ago than the flush interval is in the log, whole."""
-    flush_s = 0.05
-    service = subprocess.Popen(
-        [sys.executable, str(SERVICE), str(tmp_path), str(flush_s), str(seed)],
-        stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )  # fmt: skip
-    assert service.stdout is not None
-    service.stdout.readline()
-    time.sleep(0.3 + random.Random(seed).random() * 0.7)
-    service.send_signal(signal.SIGKILL)
-    said = [json.loads(line) for line in service.communicate()[0].splitlines() if line[-1:] == "}"]
+    log = tmp_path / "log"
+    said = killed(log, 0.05, 0.3 + random.Random(seed).random() * 0.7, seed)
     last_flush = said[-1]["flushed_at"]
-    states = {(row["session"], row["step"]): row for row in written.rows(tmp_path).values()}
+    states = {(row["session"], row["step"]): row for row in written.rows(log).values()}
     sure = [line for line in said if line["at"] < last_flush]
     assert len(sure) > 20
     for line in sure:
         row = states[line["session"], line["step"]]
         assert row[line["column"]] == line["value"]
-    for stream in written.streams(tmp_path).values():
+    for stream in written.streams(log).values():
         assert [row["step"] for row in stream] == list(range(len(stream)))
         events = written.happened(stream)
         found = plain.seconds(events, events[-1].at, closed=True)
         assert sum(found.values()) == pytest.approx(events[-1].at - events[0].at)
-    scored = sdb("logs", "score", tmp_path, "--json", "--quiet")
+    scored = sdb("logs", "score", log, "--json", "--quiet")
     assert scored.returncode == 0, scored.stderr
     (group,) = json.loads(scored.stdout)["groups"]
-    want = seconds_until_the_kill(tmp_path)
+    want = seconds_until_the_kill(log)
     assert group["seconds"] == pytest.approx(sum(want.values()))
     for name, value in want.items():
         assert group["classes"][name] == pytest.approx(value / sum(want.values()), abs=1e-9)

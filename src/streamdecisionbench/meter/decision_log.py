@@ -2,8 +2,8 @@
 
 Something is written of a state when it is published, when its answer comes and when it is judged: rows
 are `partial`, and those of the same stream and `published_at` complete each other. What happens
-between two flushes is one row. Lines are handed to the operating system whole, so a killed process loses what happened since its
-last flush, and nothing before.
+between two flushes is one row. Lines are handed to the operating system whole, so a killed process
+loses what happened since its last flush, and nothing before.
 """
 
 from __future__ import annotations
@@ -129,7 +129,10 @@ class DecisionLog:
                 self._thread.start()
 
     def _keep_flushing(self) -> None:
-        while not self._wake.wait(self.flush_s):
+        """A flush begins `flush_s` after the last one began, however long that one took."""
+        due = time.monotonic() + self.flush_s
+        while not self._wake.wait(max(0.0, due - time.monotonic())):
+            due = time.monotonic() + self.flush_s
             self.flush()
 
     def _write(self) -> None:
