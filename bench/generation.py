@@ -1,6 +1,7 @@
 """Generated suites over many seeds: coverage, bounds, agreement, and the cost of a scenario.
 
     python bench/generation.py [--seeds 20] [--family live_debugging] [--per-family 10]
+                                [--wording free] [--no-coverage]
 
 Prints one line per seed and the totals. The ratio at the end compares generating a scenario with
 building an authored one from its sources.
@@ -9,15 +10,19 @@ building an authored one from its sources.
 from __future__ import annotations
 
 import argparse
-import importlib
+import sys
 import time
 from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.families.second_solvers import second_solver
 
 from streamdecisionbench.families.coverage import coverage
 from streamdecisionbench.families.generate import generate, generated_families
-from streamdecisionbench.families.registry import FAMILY_MODULES, drafts
+from streamdecisionbench.families.registry import drafts
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.generation.compose import Solver
 from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.sizes import estimate_tokens
@@ -46,7 +51,7 @@ def main() -> None:
                 per_family=wanted.per_family,
                 wording=wanted.wording,
             )
-            suite = generate(parameters, _second_solvers())
+            suite = generate(parameters, {family: second_solver(family, wanted.wording)})
             seconds += time.process_time() - started
             facts = _bounds(suite)
             totals += facts
@@ -72,18 +77,6 @@ def _bounds(suite: Suite) -> Counter[str]:
         facts["constant above 30 %"] += best_constant(scenario) > 0.3 * scenario.n
         facts["size out of bounds"] += sizes[0] < 2000 or sizes[1] > 4000
     return facts
-
-
-def _second_solvers() -> dict[str, Solver]:
-    """Those that have been written."""
-    found = {}
-    for family, module in FAMILY_MODULES.items():
-        try:
-            name = f"tests.families.{module}.second_solver"
-            found[family] = importlib.import_module(name).answers
-        except ModuleNotFoundError:
-            continue
-    return found
 
 
 def _authored_seconds() -> float:

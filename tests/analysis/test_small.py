@@ -212,6 +212,21 @@ def test_cost_by_provider_alias_and_own_prices(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("component", "total"),
+    [
+        ("openai:gpt-6-luna", (1600 * 0.1 + 2400 * 0.01 + 40 * 0.5) / 1e6),
+        ("openai-decisions:gpt-6-luna", (1600 + 2400) * 0.1 / 1e6),
+    ],
+)
+def test_gpt_6_luna_has_a_price_and_a_cached_one(component: str, total: float) -> None:
+    provider, _, model = component.partition(":")
+    config = {"component": component, "provider": provider, "model": model}
+    found = cost(with_usage(sdb.example_recording(), [Usage(1000, 600, 10, 0)] * 4, config))
+    assert found is not None
+    assert found.total == pytest.approx(total)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "[]",

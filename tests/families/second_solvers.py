@@ -1,18 +1,27 @@
 """Where the second solver of a family is; a family without one fails its tests.
 
 `tests/families/<family>/second_solver.py` defines `answers(state) -> {question: value}`. It is written
-from the published rules alone, by somebody who has seen neither the reference nor the situations.
+from the published rules alone, by somebody who has seen neither the reference nor the situations. For
+free wording `second_solver_free.py` defines `solver(readings, sentences)`, which makes such a function:
+what a sentence means it takes from a blind reader, not from the bank.
 """
 
 from __future__ import annotations
 
 import importlib
 
-from streamdecisionbench.families.registry import FAMILY_MODULES
+from streamdecisionbench.audit.bank_readings import read_readings, shown_sentences
+from streamdecisionbench.families.registry import FAMILY_MODULES, bank_of
 from streamdecisionbench.suite.generation.compose import Solver
 
 
-def second_solver(family: str) -> Solver:
-    name = f"tests.families.{FAMILY_MODULES[family]}.second_solver"
-    solver: Solver = importlib.import_module(name).answers
-    return solver
+def second_solver(family: str, wording: str = "listed") -> Solver:
+    room = FAMILY_MODULES[family]
+    if wording == "listed":
+        listed: Solver = importlib.import_module(f"tests.families.{room}.second_solver").answers
+        return listed
+    readings = importlib.import_module(f"streamdecisionbench.families.{room}.bank").READINGS
+    reader = read_readings(readings).readings[0]
+    made = importlib.import_module(f"tests.families.{room}.second_solver_free").solver
+    free: Solver = made(reader.answers, shown_sentences(*bank_of(family)))
+    return free

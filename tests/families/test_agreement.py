@@ -41,6 +41,13 @@ def test_the_second_solver_agrees_on_generated_scenarios(
     assert [line for s in generated(family) for line in differences(s, solver)] == []
 
 
+@pytest.mark.parametrize("family", generated_families("free"))
+def test_the_second_solver_agrees_on_people_s_own_words(family: str) -> None:
+    suite = generate(Parameters(seed=1, families=(family,), per_family=4, wording="free"))
+    solver = second_solver(family, "free")
+    assert [line for s in suite for line in differences(s, solver)] == []
+
+
 @pytest.mark.parametrize("family", generated_families())
 def test_generation_refuses_where_the_solvers_differ_and_says_where(family: str) -> None:
     reference = reference_of(family)

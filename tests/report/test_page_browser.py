@@ -580,6 +580,21 @@ def test_a_small_screen_begins_with_the_answer(page: Browser) -> None:
     page.resize(1280, 900)
 
 
+def test_a_small_screen_shows_every_number_of_a_pair(page: Browser) -> None:
+    page.resize(360, 740)
+    page.settle()
+    wide, room = page.run(
+        "(t => [t.scrollWidth, t.clientWidth])(document.querySelector('#pairs .pair-table'))"
+    )
+    assert wide <= room
+    shown = page.run(
+        "[...document.querySelectorAll('#pairs tbody tr:not([hidden]) td')].slice(0, 7).map(td =>"
+        " getComputedStyle(td, '::before').content)"
+    )
+    assert {'"gain"', '"corrections"', '"regressions"'} <= set(shown)
+    page.resize(1280, 900)
+
+
 def test_lane_pieces_add_up_to_the_classes(page: Browser, inputs: PageInputs) -> None:
     sums = page.run(
         "sdb.recordings.map(rec => rec.lines.map(line => { const t = [0,0,0,0,0,0];"

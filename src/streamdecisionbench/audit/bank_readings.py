@@ -18,7 +18,7 @@ from streamdecisionbench.suite.suite_files import read_json
 
 __all__ = [
     "Compared", "Reading", "Record", "compare", "expected", "export_bank", "read_reading",
-    "read_readings", "unsettled", "write_record",
+    "read_readings", "shown_sentences", "unsettled", "write_record",
 ]  # fmt: skip
 
 SCHEMA = "sdb-bank-readings/1"
@@ -80,12 +80,8 @@ def export_bank(bank: Bank, intents: Mapping[str, Intents], folder: str | Path) 
     if folder.exists() and any(folder.iterdir()):
         raise InputError("is not empty", where=folder, fix="choose a fresh --out folder")
     make_folder(folder)
-    shuffled = sorted(bank.sentences, key=lambda s: s.id)  # ids are digests
-    shown = [
-        {"id": s.id, "session": s.setting, "speaker": s.speaker, "text": _shown(s, bank, intents)}
-        for s in shuffled
-    ]
-    sheet = {"reader": "", "answers": dict.fromkeys((s.id for s in shuffled), ""), "doubts": {}}
+    shown = shown_sentences(bank, intents)
+    sheet = {"reader": "", "answers": dict.fromkeys((s["id"] for s in shown), ""), "doubts": {}}
     write_text(
         folder / "README.md",
         _READ_ME.format(n=len(shown), example=_example(intents)) + _definitions(intents),
@@ -93,6 +89,14 @@ def export_bank(bank: Bank, intents: Mapping[str, Intents], folder: str | Path) 
     write_text(folder / "sentences.json", _lines(shown))
     write_text(folder / "answers.template.json", json.dumps(sheet, indent=1) + "\n")
     return folder
+
+
+def shown_sentences(bank: Bank, intents: Mapping[str, Intents]) -> list[dict[str, str]]:
+    """The sentences as a reader sees them: filled with names, in no order (ids are digests)."""
+    return [
+        {"id": s.id, "session": s.setting, "speaker": s.speaker, "text": _shown(s, bank, intents)}
+        for s in sorted(bank.sentences, key=lambda s: s.id)
+    ]
 
 
 def expected(sentence: Sentence, intents: Mapping[str, Intents]) -> str:

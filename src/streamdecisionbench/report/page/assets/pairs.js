@@ -32,6 +32,10 @@ sdb.pairsSection = () => {
   const table = sdb.table('Pairs', [{ label: 'Fast + slow, rule', text: true }, { label: ['log-AUC', h('span', { class: 'of' }, overBounds)] },
     { label: ['in force', heading] }, { label: 'gain' }, ...labels.map((label) => ({ label, hint: FACTS[label] })), { label: 'beside recordings' }], rows.map((r) => r.row));
   table.classList.add('pair-table');
+  // On a narrow screen a row is a small card, and every number carries its heading.
+  ['log-AUC', 'in force', 'gain', ...labels, 'beside recordings'].forEach((label, i) => {
+    table.querySelectorAll(`tbody td:nth-child(${i + 2})`).forEach((td) => { td.dataset.label = label; });
+  });
   const trs = [...table.querySelectorAll('tbody tr')];
   let all = listed.length === order.length;
   const more = h('button', { type: 'button', class: 'plain', onclick: () => { all = !all; show(); } });
