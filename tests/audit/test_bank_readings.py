@@ -35,9 +35,6 @@ def readings_of(family: str) -> Path:
     return path
 
 
-READ = [family for family in BANKS if readings_of(family).exists()]
-
-
 @pytest.fixture
 def blind(tmp_path: Path) -> Path:
     return export_bank(BANK, INTENTS, tmp_path / "blind")
@@ -117,6 +114,6 @@ def test_a_sentence_is_settled_when_two_readers_agree_or_a_reason_is_stated() ->
     assert unsettled(BANK, INTENTS, Record("", FAMILY, both, {one.id: "the rule says so"})) == []
 
 
-@pytest.mark.parametrize("family", READ)
+@EVERY
 def test_every_sentence_of_the_bank_was_read_blind_by_two(family: str) -> None:
     assert unsettled(*bank_of(family), read_readings(readings_of(family))) == []
