@@ -91,11 +91,17 @@ def export_bank(bank: Bank, intents: Mapping[str, Intents], folder: str | Path) 
     return folder
 
 
-def shown_sentences(bank: Bank, intents: Mapping[str, Intents]) -> list[dict[str, str]]:
-    """The sentences as a reader sees them: filled with names, in no order (ids are digests)."""
+def shown_sentences(
+    bank: Bank, intents: Mapping[str, Intents], *, every: bool = False
+) -> list[dict[str, str]]:
+    """The sentences as a reader sees them: filled with names, in no order (ids are digests).
+
+    With `every`, a sentence about a thing comes with each of the bank's words for it, under one id.
+    """
     return [
-        {"id": s.id, "session": s.setting, "speaker": s.speaker, "text": _shown(s, bank, intents)}
+        {"id": s.id, "session": s.setting, "speaker": s.speaker, "text": text}
         for s in sorted(bank.sentences, key=lambda s: s.id)
+        for text in _shown(s, bank, intents, every=every)
     ]
 
 
@@ -201,13 +207,16 @@ def _plain(answer: str) -> str:
     return " ".join(answer.split())
 
 
-def _shown(sentence: Sentence, bank: Bank, intents: Mapping[str, Intents]) -> str:
+def _shown(
+    sentence: Sentence, bank: Bank, intents: Mapping[str, Intents], *, every: bool
+) -> list[str]:
     named = intents[sentence.setting].named
     turn = list(named.values())
     lot = int(sentence.id[1:], 16)
     name, other = named.get(sentence.intent) or turn[lot % len(turn)]
     fillings = list(bank.fillings(sentence))
-    return sentence.filled(name, other, **fillings[lot % len(fillings)])
+    shown = fillings if every else [fillings[lot % len(fillings)]]
+    return [sentence.filled(name, other, **words) for words in shown]
 
 
 def _example(intents: Mapping[str, Intents]) -> str:

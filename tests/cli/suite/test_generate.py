@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,22 +57,31 @@ def test_a_manifest_that_says_otherwise_is_found_out(fresh: Path, tmp_path: Path
     assert "is not what seed 8 generates" in done.stderr
 
 
-def test_a_sentence_outside_the_bank_is_refused_with_file_step_and_words(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("family", "spoken"),
+    [
+        ("support_call_assist", {"speaker": "customer", "final": True}),
+        ("presenter_voice_control", {"channel": "presenter", "final_at": 0}),
+    ],
+)
+def test_a_sentence_outside_the_bank_is_refused_with_file_step_and_words(
+    family: str, spoken: dict[str, Any], tmp_path: Path
+) -> None:
     wanted = Parameters(
-        seed=3, families=("support_call_assist",), per_family=1, wording="free", steps=30, changes=8
+        seed=3, families=(family,), per_family=1, wording="free", steps=30, changes=8
     )
     suite = generate(wanted, tell=lambda _: None)
     (scenario,) = suite
-    line = scenario.steps[9].state["transcript"][0]
-    line.update(text="Perhaps, perhaps not.", final=True, speaker="customer")
+    scenario.steps[9].state["transcript"][0].update(text="Perhaps, perhaps not.", **spoken)
     generation = suite.manifest.generation
     write_suite(make_suite([scenario], name="altered", generation=generation), tmp_path / "new")
     done = sdb("suite", "check", "--data", tmp_path / "new")
     assert done.returncode == 2
     said = " ".join(done.stderr.split())
-    assert f"{scenario.episode_id}.json, step " in said
-    assert "no sentence 'Perhaps, perhaps not.' of the customer" in said
+    assert f"{scenario.episode_id}.json, step 9: the bank has no sentence '" in said
+    assert "perhaps, perhaps not" in said.lower()
     assert "fix:" in said
+    assert sdb("suite", "coverage", "--data", tmp_path / "new").returncode == 0
 
 
 def test_coverage_of_any_suite_fits_80_columns(fresh: Path) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.families.presenter.generator import names, speech
+from streamdecisionbench.families.presenter.generator import lines, names
 from streamdecisionbench.families.presenter.generator.hall import worded
-from streamdecisionbench.families.presenter.generator.room import heard
+from streamdecisionbench.families.presenter.generator.words import heard
 from streamdecisionbench.families.presenter.rules import COMMANDS, RULES
 from streamdecisionbench.suite.generation.pools import SPLITS
 from streamdecisionbench.suite.scenario import Scenario, Suite
@@ -72,8 +72,9 @@ def test_lines_command_nothing(split: str) -> None:
     commands, restating = phrases(split), names.RESTATE.of(split)
     drifts = [text for _, text in names.HAND_OVER.of(split)]
     drifts += [text for _, (_, text) in names.CLIPS.of(split)]
-    lines = [text for channel in speech._LINES.values() for text in channel]
-    for text in (*lines, *drifts, *speech._LEADS, *speech._ASKED):
+    spoken = [text for channel in lines.LINES.values() for text in channel]
+    spoken += [*lines.LEADS, *lines.AFTERTHOUGHTS, *lines.INTERJECTIONS, *lines.ASKED]
+    for text in (*spoken, *drifts):
         for sentence in re.split(r"[.?!]", text.lower()):
             assert sentence.strip() not in commands
             assert not sentence.strip().startswith(tuple(restating))

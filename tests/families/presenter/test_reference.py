@@ -11,8 +11,9 @@ from tests.families.presenter.room import room, said
 from tests.families.presenter.test_clip import CASES as CLIP_CASES
 from tests.families.presenter.test_commands import CASES as COMMAND_CASES
 from tests.families.presenter.test_cues import CASES as CUE_CASES
+from tests.families.presenter.test_free_words import CASES as FREE_CASES
 
-CASES = [*COMMAND_CASES, *CLIP_CASES, *CUE_CASES]
+CASES = [*COMMAND_CASES, *CLIP_CASES, *CUE_CASES, *FREE_CASES]
 
 
 def test_every_rule_is_pinned() -> None:

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.families.presenter import DRAFTS, RULES
+from streamdecisionbench.families.presenter import DRAFTS
 from streamdecisionbench.families.presenter.reference import reference
+from streamdecisionbench.families.presenter.rules import RULES
 from streamdecisionbench.suite.authoring import Draft, expand
 from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sizes import estimate_tokens

@@ -34,7 +34,11 @@ def generate(
         typer.Option(help="Share of ticks with evidence that changes nothing, met within 0.1."),
     ] = 0.5,
     wording: Annotated[
-        str, typer.Option(help="listed: rules list the phrases that count; free: they define them.")
+        str,
+        typer.Option(
+            help="listed: rules list the phrases that count; free: they define intents, and people use"
+            " their own words (support and presenter)."
+        ),
     ] = "listed",
     split: Annotated[
         str, typer.Option(help="eval or train: they share no seed, no state and no name.")

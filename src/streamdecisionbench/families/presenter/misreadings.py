@@ -7,7 +7,27 @@ from streamdecisionbench.suite.misreading import Misreading
 __all__ = ["MISREADINGS"]
 
 _BY_FINAL = 'key=lambda final: final["final_at"]'
-_EARLY = 'entry["final_at"] is None and entry["text"] == phrase'
+_EARLY = '_meant(prepared, entry, entry["text"], "presenter").intent == "pause"'
+_BEGINS = f"any({_EARLY} for words in [entry['text'].split()] for k in range(len(words)))".replace(
+    'entry["text"]', '" ".join(words[: k + 1])'
+)
+_NEWEST = "for s in _sentences(newest)]"
+_LISTED = "return _listed(prepared, speaker).get(sentence, NOTHING)"
+
+_MEANING = (
+    '        return meaning(sentence, speaker, pages, must=own and entry["final_at"] is not None)'
+)
+_FOUND = _MEANING.replace("return", "found =")
+_FIRST = """
+        if found.manner == "correction":
+            item = next((page for page, _ in pages if page != found.item), "") if found.item else ""
+            return Meant(found.before, item, "plain")
+        return found"""
+_BELIEVED = """
+        if found.manner in {manners}:
+            return Meant("{intent}", "", "plain")
+        return found"""
+_ONLY_SOUNDS = ("condition", "question", "reported")
 
 MISREADINGS: tuple[Misreading, ...] = (
     Misreading("transcript", "takes the latest to become final for the newest", ((
@@ -22,15 +42,32 @@ MISREADINGS: tuple[Misreading, ...] = (
     )),
     Misreading("tiers", "pauses only on final text", ((_EARLY, "False"),)),
     Misreading("tiers", "gives stand-by only on final text", (
-        ("if not spoken or hand_over", 'if not spoken or spoken[-1]["final_at"] is None or hand_over'),
+        (_NEWEST, _NEWEST.replace("]", ' if newest["final_at"] is not None]')),
     )),
-    Misreading("whole_sentence", "obeys a command inside a longer sentence", (
-        ('if sentence == commands["next"]:', 'if commands["next"] in sentence:'),
-    )),
+    Misreading("whole_sentence", "obeys a command inside a longer sentence", ((
+        _LISTED,
+        "return next((m for phrase, m in _listed(prepared, speaker).items()"
+        ' if phrase == sentence or (m.intent == "next" and phrase in sentence)), NOTHING)',
+    ),), wording="listed"),
     Misreading("whole_sentence", "obeys only a final that is one sentence", (
         ("for sentence in _sentences(entry):",
          'for sentence in [" ".join(_sentences(entry)).strip()]:'),
-    )),
+    ), wording="listed"),
+    Misreading("intents", "reads only the first sentence of a final", (
+        ("for sentence in _sentences(entry):", "for sentence in _sentences(entry)[:1]:"),
+    ), wording="free"),
+    Misreading("intents", "keeps to what was said before the correction", (
+        (_MEANING, _FOUND + _FIRST),
+    ), wording="free"),
+    Misreading("intents", "takes conditions, questions and reports for a hand-over", (
+        (_MEANING, _FOUND + _BELIEVED.format(manners=_ONLY_SOUNDS, intent="hand_over")),
+    ), wording="free"),
+    Misreading("intents", "takes conditions, questions and reports for an opening", (
+        (_MEANING, _FOUND + _BELIEVED.format(manners=_ONLY_SOUNDS, intent="open")),
+    ), wording="free"),
+    Misreading("intents", "takes what is not to be done for a wish", (
+        (_MEANING, _FOUND + _BELIEVED.format(manners=("negation",), intent="next")),
+    ), wording="free"),
     Misreading("authority", "lets anybody give the presenter's commands", (
         ('if entry["channel"] == "presenter":', "if True:"),
     )),
@@ -47,19 +84,19 @@ MISREADINGS: tuple[Misreading, ...] = (
         ('            if stage.mode == "closed":', "            if False:"),
     )),
     Misreading("mode", "opens questions in any mode", (
-        ('commands["open"] and stage.mode == "talk":', 'commands["open"]:'),
+        ('meant.intent == "open" and stage.mode == "talk":', 'meant.intent == "open":'),
     )),
     Misreading("slide", "keeps the clip on when the slide moves", (
         ('        if stage.mode == "clip":\n            stage.mode = "talk"', "        pass"),
     )),
     Misreading("slide", "does not know slides by number", (
-        ("return asked.get(sentence)", "return None"),
+        ("return meant.item or None", "return None"),
     )),
     Misreading("clip", "forgets a final pause", (
         ('        stage.clip = "pause"  #', "        pass  #"),
     )),
     Misreading("clip", "pauses early for a sentence that only begins so", (
-        (_EARLY, _EARLY.replace('entry["text"] == phrase', 'entry["text"].startswith(phrase)')),
+        (_EARLY, _BEGINS),
     )),
     Misreading("captions", "breaks ties the other way round", (
         ("for channel in order if", "for channel in reversed(order) if"),
@@ -72,16 +109,16 @@ MISREADINGS: tuple[Misreading, ...] = (
         ('if entry["onset"] >= opened]', "]"),
     )),
     Misreading("card", "takes any later word of the presenter for a restatement", (
-        (r'any(re.match(rf"{re.escape(restate)}\b", sentence) for sentence in spoken)', "spoken"),
+        ("any(_restates(prepared, entry, s) for entry in later for s in _sentences(entry))", "later"),
     )),
     Misreading("card", "asks for a repeat while the question is still spoken", (
         ('        return "listening"', '        return "repeat"'),
     )),
     Misreading("cue", "keeps stand-by after the host has started", (
-        ('return "listen" if taken else "stand_by"', 'return "stand_by"'),
+        (' and not taken else "listen"', ' else "listen"'),
     )),
     Misreading("cue", "takes any earlier word of the host for the hand-over", (
-        ('any(entry["onset"] >= spoken[-1]["onset"] for entry in _on(transcript, "host"))',
+        ('any(entry["onset"] >= newest["onset"] for entry in _on(transcript, "host"))',
          'bool(_on(transcript, "host"))'),
     )),
     Misreading("side", "lets captions follow the loudest channel", ((

@@ -16,11 +16,13 @@ from streamdecisionbench.families.presenter.generator.chair import (
 )
 from streamdecisionbench.families.presenter.generator.clips import CLIPS, THE_CLIP_SPEAKS
 from streamdecisionbench.families.presenter.generator.floor import FLOOR
+from streamdecisionbench.families.presenter.generator.free_words import FreeWords
 from streamdecisionbench.families.presenter.generator.hall import Hall, draw_hall
 from streamdecisionbench.families.presenter.generator.names import Subject
 from streamdecisionbench.families.presenter.generator.pages import PAGES
-from streamdecisionbench.families.presenter.generator.room import Room, heard
+from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.generator.speech import line
+from streamdecisionbench.families.presenter.generator.words import ListedWords, Words
 from streamdecisionbench.families.presenter.questions import SPEC, questions
 from streamdecisionbench.families.presenter.reference import reference
 from streamdecisionbench.families.presenter.state import projector
@@ -35,7 +37,7 @@ from streamdecisionbench.suite.scenario import State
 
 __all__ = ["KINDS", "WORDINGS"]
 
-WORDINGS = ("listed",)
+WORDINGS = ("listed", "free")
 
 _ANYWHERE = (*PAGES, *CLIPS, *FLOOR, *CHAIR, *CLOSINGS, *AFTER)
 
@@ -65,20 +67,22 @@ _DEALT_TO_MEETINGS = frozenset(
 def _open(subjects: Pool[Subject], script: Script, draws: Draws, seat: Seat) -> Opened[Room]:
     """A hall at tick 0: the presenter is speaking, some page is up."""
     hall = draw_hall(draws.fork("hall"), seat, subjects)
-    room = Room(
-        script, draws.fork("room"), hall, hall.prepared["start"]["slide"], _end(script, draws, seat)
-    )
+    told = draws.fork("room")
+    free = seat.wording == "free"
+    words: Words = FreeWords(hall, seat.split, told) if free else ListedWords(hall, told)
+    start = hall.prepared["start"]["slide"]
+    room = Room(script, told, hall, words, start, _end(script, draws, seat))
     script.distract = partial(distract, room)
     text = line(room, "presenter")
-    voice = room.begin("presenter", heard(text, 3), "the presenter is speaking")
+    shown = words.part("presenter", text, 3)
+    voice = room.begin("presenter", shown, "the presenter is speaking")
     room.busy.discard("presenter")
     room.halves["presenter"] = (voice, text)
     room.show("")
-    return Opened(
-        room,
-        partial(_draft, hall, script),
-        frozenset(("slide", page) for page in hall.due),
-    )
+    must = {("slide", page) for page in hall.due}
+    if THE_CLIP_SPEAKS.name in seat.agenda:
+        must.add(("captions", "clip"))
+    return Opened(room, partial(_draft, hall, script), frozenset(must))
 
 
 def _end(script: Script, draws: Draws, seat: Seat) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from streamdecisionbench.families.presenter.events import desk, log
-from streamdecisionbench.families.presenter.generator.room import Room, heard
+from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.generator.speech import line
 from streamdecisionbench.suite.authoring import Event
 
@@ -25,7 +25,7 @@ _LOG = {
                 "Play pressed, ignored."),
     "chat": (
         "Please repeat the question.", "{Jump}, please.", "Is the session closed?", "{Next}!",
-        "When are questions open?", "Picture froze here.", "Can somebody {play}?",
+        "When are questions open?", "Picture froze here.", "Can {play}?",
     ),
     "floor": (
         "Microphone on its way to row {n}.", "Somebody has a hand up.", "Applause at the back.",
@@ -73,15 +73,11 @@ def side_line(room: Room) -> Event:
     """A line of the side log, whatever its source has to say."""
     source = room.draws.choose(list(_LOG))
     page = room.draws.choose(room.hall.pages)
-    hall = room.hall
     text = room.unsaid(_LOG[source]).format(
         page=page,
         number=page[1:],
         n=room.draws.between(2, 19),
-        pause=hall.phrase("pause"),
-        play=hall.phrase("play"),
-        Next=hall.phrase("next").capitalize(),
-        Jump=hall.jump(page).capitalize(),
+        **room.words.side_words(page),
     )
     room.written += 40 + len(text)
     return log(room.now, source, text)
@@ -102,6 +98,7 @@ def _voice(room: Room) -> None:
     channel = room.captions
     text = line(room, channel)
     note = "distractor: plain speech on the channel that has the captions"
-    voice = room.begin(channel, heard(text, room.draws.between(0, 4)), note)
+    shown = room.words.part(channel, text, room.draws.between(0, 4))
+    voice = room.begin(channel, shown, note)
     room.busy.discard(channel)
     room.halves[channel] = (voice, text)

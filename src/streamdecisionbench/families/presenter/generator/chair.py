@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 from streamdecisionbench.families.presenter.generator.modes import happens_in, into
-from streamdecisionbench.families.presenter.generator.room import Room, Voice, capital, heard
+from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.speech import command, line, plain, speak
+from streamdecisionbench.families.presenter.generator.words import Said
 from streamdecisionbench.suite.generation.situations import Situation
 
 __all__ = ["AFTER", "CHAIR", "CLOSINGS", "CLOSING_NAMES"]
 
-_WITHIN = ("I should say {phrase} any minute now.", "Soon enough I will say {phrase}.",
-           "Last time I forgot to say {phrase}.")  # fmt: skip
 
-
-def _begin_hand_over(room: Room) -> Voice:
+def _begin_hand_over(room: Room, said: Said) -> Voice:
     room.script.hold(1, 3)
     if "host" in room.newest and room.newest["host"].onset == room.now:
         room.script.wait(1)  # otherwise the host would count as having started
-    phrase = room.hall.phrase("hand_over")
-    voice = room.begin("presenter", phrase, "cause: the current text hands over")
+    voice = room.begin("presenter", said.words, "cause: the current text hands over")
     room.hand_over()
-    room.show("the current text is the phrase that hands over")
+    room.show("the current text hands over")
     return voice
 
 
-def _end_hand_over(room: Room, voice: Voice) -> None:
-    text = capital(room.hall.phrase("hand_over")) + "."
-    room.finish(voice, text, "the final confirms, and neither opens nor closes anything")
-    room.show("the hand-over is final")
-
-
 def _hand_over(room: Room) -> None:
-    voice = _begin_hand_over(room)
+    said = room.words.says("hand_over")
+    voice = _begin_hand_over(room, said)
     room.script.wait(room.a_while())
-    _end_hand_over(room, voice)
+    room.finish(voice, said.text, "the final confirms, and neither opens nor closes anything")
+    room.show("the hand-over is final")
 
 
 def _chair_starts(room: Room) -> None:
@@ -44,12 +37,12 @@ def _chair_starts(room: Room) -> None:
 
 
 def _taken_back(room: Room) -> None:
-    """The first hypothesis was the phrase, the sentence is another."""
+    """The first hypothesis hands over, the sentence does not."""
     into(room, "talk", "questions")
-    voice = _begin_hand_over(room)
+    said, text = room.words.drift("hand_over")
+    voice = _begin_hand_over(room, said)
     room.script.wait(room.a_while())
-    text = room.hall.sounds_like_hand_over
-    room.revise(voice, heard(text, room.draws.between(4, 6)), "cause: the revision takes it back")
+    room.revise(voice, room.words.revision(said, text), "cause: the revision takes it back")
     room.cue = "listen"
     room.show("the revision does not hand over")
     room.script.wait(room.a_while())
@@ -59,32 +52,33 @@ def _taken_back(room: Room) -> None:
 def _within_a_sentence(room: Room) -> None:
     into(room, "talk", "questions")
     room.script.hold(1, 3)
-    text = room.draws.choose(_WITHIN).format(phrase=room.hall.phrase("hand_over"))
-    speak(room, "presenter", text, "the phrase within a longer sentence")
+    text = room.words.around("hand_over")
+    speak(room, "presenter", text, "sounds like a hand-over and is none")
 
 
 def _both_start(room: Room) -> None:
     """The host starts at the tick of the hand-over, which counts as having started."""
     into(room, "talk", "questions")
     room.script.hold(1, 3)
-    phrase, text = room.hall.phrase("hand_over"), line(room, "host")
-    voice = room.begin("presenter", phrase, "trap: the host starts at the same tick")
-    host = room.begin("host", heard(text, 2), "the host starts at the tick of the hand-over")
+    said, text = room.words.says("hand_over"), line(room, "host")
+    voice = room.begin("presenter", said.words, "trap: the host starts at the same tick")
+    host = room.begin(
+        "host", room.words.part("host", text, 2), "the host starts at the tick of the hand-over"
+    )
     room.show("presenter and host start at one tick")
     room.script.wait(room.a_while())
-    room.finish(voice, capital(phrase) + ".", "trap: the host has started", trap=True)
+    room.finish(voice, said.text, "trap: the host has started", trap=True)
     room.script.wait(1)
     room.finish(host, text, "distractor: plain speech")
 
 
 def _second_sentence(room: Room) -> None:
-    """Provisional text is one sentence; only the final shows that the phrase stands alone."""
+    """Provisional text is one sentence; only the final shows that the second stands alone."""
     into(room, "talk", "questions")
     room.script.hold(1, 3)
-    lead = room.draws.choose(("That is all from me.", "So far {a}.", "No more on {a} today."))
-    lead = lead.format(a=room.thing)
-    text = f"{lead} {capital(room.hall.phrase('hand_over'))}."
-    voice = room.begin("presenter", heard(text), "trap: provisional, so a longer sentence")
+    text = f"{room.words.so_far()} {room.words.says('hand_over').text}"
+    shown = room.words.part("presenter", text)
+    voice = room.begin("presenter", shown, "trap: provisional, so a longer sentence")
     room.show("the presenter starts to speak")
     room.script.wait(room.a_while())
     room.finish(voice, text, "cause: a sentence of the final hands over")
@@ -111,7 +105,7 @@ def _at_once(room: Room) -> None:
     pair = room.draws.shuffled(room.draws.choose((order[:2], order[1:], [order[0], order[2]])))
     texts = [line(room, channel) for channel in pair]
     voices = [
-        room.begin(channel, heard(text, 2), "two voices start at one tick")
+        room.begin(channel, room.words.part(channel, text, 2), "two voices start at one tick")
         for channel, text in zip(pair, texts, strict=True)
     ]
     room.show(f"{pair[0]} and {pair[1]} start at one tick")
@@ -142,8 +136,9 @@ def _may_close(room: Room) -> bool:
 
 def _close(room: Room) -> None:
     room.script.hold(1, 3)
-    phrase = room.hall.phrase("close")
-    command(room, "host", phrase, room.close, f"'{phrase}' became final on the host's channel")
+    said = room.words.ordered("close")
+    because = f"'{said.words}' became final on the host's channel"
+    command(room, "host", said, room.close, because)
 
 
 def _in_vain(room: Room) -> None:
@@ -151,8 +146,9 @@ def _in_vain(room: Room) -> None:
     room.script.hold(1, 2)
     pages = room.hall.pages
     page = room.draws.choose([p for p in pages if p != room.slide])
-    text = capital(room.hall.jump(page)) + "."
-    speak(room, "presenter", text, "no command counts after the close")
+    speak(
+        room, "presenter", room.words.says("jump", page).text, "no command counts after the close"
+    )
 
 
 def _closed_for_good(room: Room) -> None:
@@ -169,11 +165,10 @@ def _closed_after_hand_over(room: Room) -> None:
 def _closed_after_all(room: Room) -> None:
     """A close that is revised into something else, and then a real one."""
     room.script.hold(1, 2)
-    phrase = room.hall.phrase("close")
-    voice = room.begin("host", phrase, "trap: a provisional close closes nothing")
+    said, text = room.words.drift("close")
+    voice = room.begin("host", said.words, "trap: a provisional close closes nothing")
     room.show("the host starts to speak")
     room.script.wait(room.a_while())
-    text = f"{capital(phrase)} as soon as the coffee is ready."
     room.finish(voice, text, "trap: a longer sentence, so no close", trap=True)
     _close(room)
 
@@ -186,8 +181,7 @@ def _voice_after(room: Room) -> None:
     if channel == "presenter" and room.draws.chance(0.5):
         _in_vain(room)
     elif channel == "host" and room.draws.chance(0.5):
-        text = capital(room.hall.phrase("open")) + "."
-        speak(room, "host", text, "no command counts after the close")
+        speak(room, "host", room.words.says("open").text, "no command counts after the close")
     else:
         plain(room, channel)
 
@@ -197,7 +191,7 @@ _CUE = ("cue", "tiers")
 CHAIR: tuple[Situation[Room], ...] = (
     Situation("chair", "the chair starts", _CUE, happens_in("talk", "questions"), _chair_starts, 2, dealt=False),
     Situation("chair", "a hand-over taken back", _CUE, happens_in("talk", "questions"), _taken_back),
-    Situation("chair", "the phrase within a sentence", ("cue", "whole_sentence"), happens_in("talk", "questions"), _within_a_sentence),
+    Situation("chair", "the phrase within a sentence", ("cue", "whole_sentence", "intents"), happens_in("talk", "questions"), _within_a_sentence),
     Situation("chair", "both start at once", ("cue", "captions"), happens_in("talk", "questions"), _both_start),
     Situation("chair", "a second sentence hands over", _CUE, happens_in("talk", "questions"), _second_sentence),
     Situation("chair", "handed over again", _CUE, happens_in("talk", "questions", ticks=11), _again),
@@ -208,7 +202,7 @@ CHAIR: tuple[Situation[Room], ...] = (
 CLOSINGS: tuple[Situation[Room], ...] = (
     Situation("close", "closed for good", ("mode", "order"), _may_close, _closed_for_good),
     Situation("close", "closed after a hand-over", ("mode", "cue"), _may_close, _closed_after_hand_over),
-    Situation("close", "closed after all", ("mode", "whole_sentence", "tiers"), _may_close, _closed_after_all),
+    Situation("close", "closed after all", ("mode", "whole_sentence", "intents", "tiers"), _may_close, _closed_after_all),
 )  # fmt: skip
 
 CLOSING_NAMES = frozenset(s.name for s in CLOSINGS)

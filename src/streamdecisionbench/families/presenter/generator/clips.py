@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from streamdecisionbench.families.presenter.generator.modes import happens_in, into, to_page
-from streamdecisionbench.families.presenter.generator.room import Room, Voice, capital, heard
+from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.speech import command, line, speak
+from streamdecisionbench.families.presenter.generator.words import Said
 from streamdecisionbench.suite.generation.situations import Situation
 
 __all__ = ["CLIPS", "THE_CLIP_SPEAKS"]
-
-_ONLY_BEGINS = (
-    "{Pause} anywhere and {a} looks the same.",
-    "{Pause} too late and you miss {a}.",
-    "{Pause} is what the children always shout.",
-)
 
 
 def _started(room: Room) -> None:
@@ -26,25 +21,29 @@ def _another_page(room: Room) -> None:
     if room.slide == room.hall.clip_page:
         to_page(room, room.target())
     room.script.hold(1, 3)
-    play = capital(room.hall.phrase("play")) + "."
-    speak(room, "presenter", play, "this page has no clip, so the command is lost")
+    speak(
+        room,
+        "presenter",
+        room.words.says("play").text,
+        "this page has no clip, so the command is lost",
+    )
 
 
-def _pause_at_once(room: Room) -> Voice:
+def _pause_at_once(room: Room, said: Said) -> Voice:
     """A provisional pause, in force as it stands."""
     room.script.hold(1, 3)
-    voice = room.begin("presenter", room.hall.phrase("pause"), "cause: the early pause")
+    voice = room.begin("presenter", said.words, "cause: the early pause")
     room.early_pause = True
-    room.show("the current text is the pause phrase")
+    room.show("the current text is a pause command")
     return voice
 
 
 def _paused_for_good(room: Room) -> None:
     into(room, "clip")
-    voice = _pause_at_once(room)
+    said = room.words.says("pause")
+    voice = _pause_at_once(room, said)
     room.script.wait(room.a_while())
-    text = capital(room.hall.phrase("pause")) + "."
-    room.finish(voice, text, "the final confirms a pause already in force")
+    room.finish(voice, said.text, "the final confirms a pause already in force")
     room.early_pause, room.clip = False, "pause"
     room.show("the pause is final")
     room.script.hold(1, 3)
@@ -52,22 +51,23 @@ def _paused_for_good(room: Room) -> None:
 
 
 def _play_again(room: Room) -> None:
-    play = room.hall.phrase("play")
+    play = room.words.ordered("play")
 
     def obey() -> None:
         room.clip = "play"
 
-    command(room, "presenter", play, obey, f"'{play}' became final; playing has no early form")
+    because = f"'{play.words}' became final; playing has no early form"
+    command(room, "presenter", play, obey, because)
 
 
 def _pause_taken_back(room: Room) -> None:
-    """The first hypothesis was the pause phrase, the sentence is another."""
+    """The first hypothesis was a pause command, the sentence is another."""
     into(room, "clip")
     _resume(room)
-    voice = _pause_at_once(room)
+    said, text = room.words.drift("pause")
+    voice = _pause_at_once(room, said)
     room.script.wait(room.a_while())
-    text = room.hall.sounds_like_pause
-    room.revise(voice, heard(text, room.draws.between(4, 6)), "cause: the revision takes it back")
+    room.revise(voice, room.words.revision(said, text), "cause: the revision takes it back")
     room.early_pause = False
     room.show("the revision is no pause, so the early pause went with it")
     room.script.wait(room.a_while())
@@ -75,14 +75,12 @@ def _pause_taken_back(room: Room) -> None:
 
 
 def _only_begins_so(room: Room) -> None:
-    """A sentence that begins like a pause; its provisional text is longer than the phrase."""
+    """A sentence that begins like a pause; its provisional text is longer than a command."""
     into(room, "clip")
     _resume(room)
     room.script.hold(1, 3)
-    pause = room.hall.phrase("pause")
-    text = room.draws.choose(_ONLY_BEGINS).format(Pause=capital(pause), a=room.thing)
-    words = len(pause.split()) + room.draws.between(1, 2)
-    voice = room.begin("presenter", heard(text, words), "trap: longer than the phrase", trap=True)
+    shown, text = room.words.begins("pause")
+    voice = room.begin("presenter", shown, "trap: longer than the command", trap=True)
     room.show("the presenter starts to speak")
     room.script.wait(room.a_while())
     room.finish(voice, text, "trap: final text without a command", trap=True)
@@ -98,8 +96,12 @@ def _floor_in_vain(room: Room) -> None:
     """The host opens the floor while the clip is on: lost, not kept for later."""
     into(room, "clip")
     room.script.hold(1, 3)
-    text = capital(room.hall.phrase("open")) + "."
-    speak(room, "host", text, "the floor cannot be opened while the clip is on")
+    speak(
+        room,
+        "host",
+        room.words.says("open").text,
+        "the floor cannot be opened while the clip is on",
+    )
 
 
 def _put_away(room: Room) -> None:
@@ -108,17 +110,16 @@ def _put_away(room: Room) -> None:
     room.script.hold(1, 3)
     same = room.draws.chance(0.3)
     page = room.slide if same else room.target()
-    phrase = room.hall.jump(page)
-    because = f"'{phrase}' became final in clip mode and puts the clip away"
-    command(room, "presenter", phrase, lambda: room.go(page), because)
+    said = room.words.ordered("jump", page)
+    because = f"'{said.words}' became final in clip mode and puts the clip away"
+    command(room, "presenter", said, lambda: room.go(page), because)
 
 
 def _paused_beforehand(room: Room) -> None:
     """A pause in talk is lost: entering the mode plays."""
     into(room, "talk")
     room.script.hold(1, 2)
-    text = capital(room.hall.phrase("pause")) + "."
-    speak(room, "presenter", text, "there is no clip to pause")
+    speak(room, "presenter", room.words.says("pause").text, "there is no clip to pause")
     into(room, "clip")
 
 
@@ -133,8 +134,8 @@ def _sound_of_the_clip(room: Room) -> None:
     room.script.hold(1, 3)
     words = line(room, "clip")
     if room.draws.chance(0.6):
-        names = ("next", "back", "pause")
-        words += f" {capital(room.hall.phrase(room.draws.choose(names)))}."
+        purpose = room.draws.choose(("next", "back", "pause"))
+        words += f" {room.words.says(purpose).text}"
     voice = room.begin("clip", "", "cause: an onset on the clip channel, no words yet")
     room.show("the sound of the clip starts")
     room.script.wait(room.a_while())
@@ -148,7 +149,7 @@ CLIPS: tuple[Situation[Room], ...] = (
     Situation("play", "play on another page", ("mode", "order"), happens_in("talk"), _another_page),
     Situation("clip", "paused for good", _PAUSES, happens_in("clip", ticks=12), _paused_for_good, 3),
     Situation("clip", "a pause taken back", _PAUSES, happens_in("clip", ticks=12), _pause_taken_back, 3),
-    Situation("clip", "only begins like a pause", (*_PAUSES, "whole_sentence"), happens_in("clip", ticks=12), _only_begins_so),
+    Situation("clip", "only begins like a pause", (*_PAUSES, "whole_sentence", "intents"), happens_in("clip", ticks=12), _only_begins_so),
     Situation("clip", "the floor opened in vain", ("mode", "order"), happens_in("clip", ticks=12), _floor_in_vain),
     Situation("play", "the clip is put away", ("slide", "mode"), happens_in("clip", ticks=12), _put_away),
     Situation("play", "paused beforehand", ("clip", "order"), happens_in("talk", ticks=13), _paused_beforehand),

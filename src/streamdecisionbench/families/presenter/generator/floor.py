@@ -8,16 +8,11 @@ from streamdecisionbench.families.presenter.generator.modes import (
     open_floor,
     to_page,
 )
-from streamdecisionbench.families.presenter.generator.room import Room, Voice, capital, heard
+from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.speech import line, question, speak
 from streamdecisionbench.suite.generation.situations import Situation
 
 __all__ = ["FLOOR"]
-
-_THANKS = ("Thank you, that one comes every year.", "Good point.", "Oh, I like that one.",
-           "Thank you for {a}.", "It is simple, {a} needs {b}.")  # fmt: skip
-_NOT_QUITE = ("I think {restate} about {a}.", "So {restate} more or less {a}.",
-              "If {restate} about {a} then yes.")  # fmt: skip
 
 
 def _opened(room: Room) -> None:
@@ -30,14 +25,15 @@ def _ask(room: Room, text: str = "") -> None:
     voice = _start_asking(room, text, "cause: an onset in the audience")
     room.script.wait(room.a_while())
     if room.draws.chance(0.3):
-        room.revise(voice, heard(text, room.draws.between(3, 5)), "a question in progress")
+        shown = room.words.part("audience", text, room.draws.between(3, 5))
+        room.revise(voice, shown, "a question in progress")
         room.script.wait(1)
     _end_asking(room, voice, text)
 
 
 def _start_asking(room: Room, text: str, note: str) -> Voice:
     words = room.draws.choose((0, 0, 2, 3))
-    voice = room.begin("audience", heard(text, words), note)
+    voice = room.begin("audience", room.words.part("audience", text, words), note)
     room.show("somebody in the audience starts")
     return voice
 
@@ -49,14 +45,15 @@ def _end_asking(room: Room, voice: Voice, text: str) -> None:
 
 def _restatement(room: Room) -> str:
     lead = room.draws.choose(("", "", "Good. ", "Thank you! "))
-    return f"{lead}{capital(room.hall.restate)} {room.asked}."
+    return f"{lead}{room.words.restatement(room.asked)}"
 
 
 def _restate(room: Room) -> None:
     """A provisional restatement changes nothing; the final one does."""
     text = _restatement(room)
     note = "trap: a provisional restatement"
-    voice = room.begin("presenter", heard(text, room.draws.between(4, 6)), note)
+    shown = room.words.part("presenter", text, room.draws.between(4, 6))
+    voice = room.begin("presenter", shown, note)
     room.show("the presenter starts to speak")
     room.script.wait(room.a_while())
     room.finish(voice, text, "cause: the restatement is final")
@@ -78,22 +75,19 @@ def _thanked_first(room: Room) -> None:
     room.script.hold(1, 2)
     _ask(room)
     room.script.hold(1, 2)
-    a, b = room.draws.sample(room.hall.subject.things, 2)
-    text = room.draws.choose(_THANKS).format(a=a, b=b)
-    speak(room, "presenter", text, "thanks are no restatement")
+    speak(room, "presenter", room.words.thanks(), "thanks are no restatement")
     room.script.hold(1, 3)
     _restate(room)
 
 
 def _not_quite(room: Room) -> None:
-    """The words of a restatement from the asker, or in the middle of a sentence."""
+    """The words of a restatement from the asker, or in a sentence that restates nothing."""
     into(room, "questions")
     room.script.hold(1, 2)
     question(room)  # which the asker puts in words that would restate it
-    _ask(room, f"{capital(room.hall.restate)} {room.asked}, if I may.")
+    _ask(room, room.words.asked_formally(room.asked))
     room.script.hold(1, 2)
-    text = room.draws.choose(_NOT_QUITE).format(restate=room.hall.restate, a=room.thing)
-    speak(room, "presenter", text, "the words do not begin the sentence")
+    speak(room, "presenter", room.words.not_restated(), "words that do not restate")
     if room.draws.chance(0.5):
         room.script.hold(1, 3)
         _restate(room)
@@ -122,7 +116,7 @@ def _too_early(room: Room) -> None:
     asker = _start_asking(room, text, "cause: an onset in the audience")
     room.script.wait(room.a_while())
     note = "the presenter is ahead of the question"
-    voice = room.begin("presenter", heard(restated, 5), note)
+    voice = room.begin("presenter", room.words.part("presenter", restated, 5), note)
     room.show("the presenter starts to speak")
     room.script.wait(1)
     room.finish(voice, restated, "trap: final at the tick of the question", trap=True)
@@ -136,7 +130,8 @@ def _before_the_opening(room: Room) -> None:
     into(room, "talk")
     room.script.hold(1, 2)
     text = question(room)
-    early = room.begin("audience", heard(text, 3), "trap: before the floor is open")
+    shown = room.words.part("audience", text, 3)
+    early = room.begin("audience", shown, "trap: before the floor is open")
     room.show("somebody in the audience starts")
     room.script.wait(1)
     open_floor(room)
@@ -148,13 +143,14 @@ def _at_the_opening(room: Room) -> None:
     """Who starts at the tick of the opening does ask a question."""
     into(room, "talk")
     room.script.hold(1, 3)
-    text, phrase = question(room), room.hall.phrase("open")
-    host = room.begin("host", phrase, "provisional, so the floor is not open yet")
+    text, opening = question(room), room.words.says("open")
+    host = room.begin("host", opening.words, "provisional, so the floor is not open yet")
     room.show("the host starts to speak")
     room.script.wait(room.a_while())
-    room.finish(host, capital(phrase) + ".", "cause: the floor is open")
+    room.finish(host, opening.text, "cause: the floor is open")
     room.open_floor()
-    asker = room.begin("audience", heard(text, 2), "cause: an onset at the tick of the opening")
+    shown = room.words.part("audience", text, 2)
+    asker = room.begin("audience", shown, "cause: an onset at the tick of the opening")
     room.show("the floor opened as somebody started")
     room.script.wait(room.a_while())
     _end_asking(room, asker, text)
@@ -167,8 +163,7 @@ def _opened_again(room: Room) -> None:
         room.script.hold(1, 2)
         _ask(room)
     room.script.hold(1, 3)
-    text = capital(room.hall.phrase("open")) + "."
-    speak(room, "host", text, "the floor is open already")
+    speak(room, "host", room.words.says("open").text, "the floor is open already")
 
 
 def _race(room: Room) -> None:
@@ -176,18 +171,18 @@ def _race(room: Room) -> None:
     into(room, "talk")
     to_page(room, room.hall.clip_page)
     room.script.hold(1, 3)
-    play, opening = room.hall.phrase("play"), room.hall.phrase("open")
-    voice = room.begin("presenter", play, "begun before the opening")
+    play, opening = room.words.says("play"), room.words.says("open")
+    voice = room.begin("presenter", play.words, "begun before the opening")
     room.show("the presenter starts to speak")
     room.script.wait(1)
-    host = room.begin("host", opening, "begun after the play command")
+    host = room.begin("host", opening.words, "begun after the play command")
     room.show("the host starts to speak")
     room.script.wait(room.a_while())
-    room.finish(host, capital(opening) + ".", "cause: final before the play command")
+    room.finish(host, opening.text, "cause: final before the play command")
     room.open_floor()
-    room.show(f"'{opening}' became final first")
+    room.show(f"'{opening.words}' became final first")
     room.script.wait(room.a_while())
-    room.finish(voice, capital(play) + ".", "trap: the floor is open by now", trap=True)
+    room.finish(voice, play.text, "trap: the floor is open by now", trap=True)
 
 
 def _play_in_vain(room: Room) -> None:
@@ -195,8 +190,7 @@ def _play_in_vain(room: Room) -> None:
     into(room, "questions")
     to_page(room, room.hall.clip_page)
     room.script.hold(1, 2)
-    text = capital(room.hall.phrase("play")) + "."
-    speak(room, "presenter", text, "no clip while the floor is open")
+    speak(room, "presenter", room.words.says("play").text, "no clip while the floor is open")
 
 
 def _back(room: Room) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from streamdecisionbench.families.presenter.events import levels
 from streamdecisionbench.families.presenter.generator import names
 from streamdecisionbench.families.presenter.generator.names import Subject
-from streamdecisionbench.families.presenter.rules import COMMANDS, RULES
+from streamdecisionbench.families.presenter.rules import COMMANDS, FREE_RULES, INTENTS, RULES
 from streamdecisionbench.families.presenter.state import NUMBERS
 from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.pools import Pool
@@ -62,10 +62,13 @@ class Hall:
         both = self.prepared["commands"]
         return str({**both["presenter"], **both["host"]}[name])
 
+    def number(self, page: str) -> str:
+        """The word a page is asked for by."""
+        return str(next(e["said"] for e in self.prepared["deck"] if e["id"] == page))
+
     def jump(self, page: str) -> str:
         """The command that asks for a page by its number."""
-        said = next(entry["said"] for entry in self.prepared["deck"] if entry["id"] == page)
-        return self.phrase("jump").replace("<number>", str(said))
+        return self.phrase("jump").replace("<number>", self.number(page))
 
 
 def draw_hall(draws: Draws, seat: Seat, subjects: Pool[Subject]) -> Hall:
@@ -76,6 +79,8 @@ def draw_hall(draws: Draws, seat: Seat, subjects: Pool[Subject]) -> Hall:
     deck = _deck(subject, pages, draws)
     presenter, host = names.PEOPLE.draw(draws, seat.split, 2)
     commands, pause, hand_over = _commands(draws, seat.split)
+    free = seat.wording == "free"
+    rules = FREE_RULES if free else worded(commands)
     ids = list(deck)
     clip_page = ids[draws.between(1, pages - 2)]
     prepared = {
@@ -91,7 +96,7 @@ def draw_hall(draws: Draws, seat: Seat, subjects: Pool[Subject]) -> Hall:
         ],
         "clip": {"name": subject.clip, "slide": clip_page},
         "start": {"tick": 0, "mode": "talk", "slide": draws.choose(ids)},
-        "commands": commands,
+        **({"intents": INTENTS} if free else {"commands": commands}),
         "caption_order": draws.shuffled(["host", "presenter", "audience", "clip"]),
     }
     fields = {
@@ -109,7 +114,7 @@ def draw_hall(draws: Draws, seat: Seat, subjects: Pool[Subject]) -> Hall:
         subject=subject,
         prepared=prepared,
         fields=fields,
-        rules=[f"{name}: {text}" for name, text in worded(commands).items()],
+        rules=[f"{name}: {text}" for name, text in rules.items()],
         deck=deck,
         due=tuple(ids[i] for i in due),
         first_name=presenter.partition(" ")[0],

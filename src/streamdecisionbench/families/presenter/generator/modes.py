@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from streamdecisionbench.families.presenter.generator.room import Room
-from streamdecisionbench.families.presenter.generator.speech import command, slide_phrase
+from streamdecisionbench.families.presenter.generator.speech import command, toward
 
 __all__ = ["happens_in", "into", "open_floor", "to_page"]
 
@@ -33,14 +33,15 @@ def into(room: Room, *modes: str) -> None:
         return
     if room.mode != "talk":
         room.script.hold(1, 3)
-        back = room.hall.phrase("back")
-        command(room, "presenter", back, room.talk_on, f"'{back}' became final")
+        back = room.words.ordered("back")
+        command(room, "presenter", back, room.talk_on, f"'{back.words}' became final")
     wanted = modes[0]
     if wanted == "clip":
         to_page(room, room.hall.clip_page)
         room.script.hold(1, 3)
-        play = room.hall.phrase("play")
-        command(room, "presenter", play, room.play_clip, f"'{play}' became final on its page")
+        play = room.words.ordered("play")
+        because = f"'{play.words}' became final on its page"
+        command(room, "presenter", play, room.play_clip, because)
     elif wanted == "questions":
         room.script.hold(1, 3)
         open_floor(room)
@@ -50,10 +51,11 @@ def to_page(room: Room, page: str) -> None:
     if room.slide == page:
         return
     room.script.hold(1, 3)
-    phrase = slide_phrase(room, page)
-    command(room, "presenter", phrase, lambda: room.go(page), f"'{phrase}' became final")
+    said = toward(room, page)
+    command(room, "presenter", said, lambda: room.go(page), f"'{said.words}' became final")
 
 
 def open_floor(room: Room) -> None:
-    phrase = room.hall.phrase("open")
-    command(room, "host", phrase, room.open_floor, f"'{phrase}' became final on the host's channel")
+    said = room.words.ordered("open")
+    because = f"'{said.words}' became final on the host's channel"
+    command(room, "host", said, room.open_floor, because)

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from streamdecisionbench.families.presenter.generator.bystanders import levels_now, side_line
 from streamdecisionbench.families.presenter.generator.modes import happens_in, into, to_page
-from streamdecisionbench.families.presenter.generator.room import Room, capital, heard
+from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.generator.speech import plain, speak
+from streamdecisionbench.families.presenter.generator.words import Said
 from streamdecisionbench.suite.generation.situations import Situation
 
 __all__ = ["PAGES"]
-
-_AROUND = (
-    "Nobody should have to say {phrase} twice.", "{Phrase}, please.", "Please {phrase}.",
-    "{Phrase} shows {a}, but not yet.", "In rehearsal I said {phrase} far too early.",
-    "You will hear me say {phrase} a lot.", "{Phrase} when you are ready.",
-)  # fmt: skip
 
 
 def _turns(room: Room) -> None:
@@ -22,18 +17,18 @@ def _turns(room: Room) -> None:
 
 
 def _another_number(room: Room) -> None:
-    """The hypothesis has the number that was meant, the final has another: finals rule."""
+    """First one number, and then the final asks for another: finals rule."""
     room.script.hold(1, 3)
     elsewhere = [p for p in room.hall.pages if p != room.slide]
     page = room.target()
     meant = room.draws.choose([p for p in elsewhere if p != page])
-    voice = room.begin("presenter", room.hall.jump(meant), "trap: the number that was meant")
+    first, said = room.words.corrected(meant, page)
+    voice = room.begin("presenter", first, "trap: the number that was meant")
     room.show("the presenter starts to speak")
     room.script.wait(room.a_while())
-    text = capital(room.hall.jump(page)) + "."
-    room.finish(voice, text, "cause: the final names another page, and finals rule")
+    room.finish(voice, said.text, "cause: the final ends on another page, and finals rule")
     room.go(page)
-    room.show(f"the final says '{room.hall.jump(page)}', whatever was meant")
+    room.show(f"the final says '{said.words}', whatever was meant")
 
 
 def _two_commands(room: Room) -> None:
@@ -44,8 +39,9 @@ def _two_commands(room: Room) -> None:
     due = [p for p in room.hall.due if p not in room.shown and p in ends]
     page = room.draws.choose(due or ends)
     before = pages[pages.index(page) - 1]
-    text = f"{capital(room.hall.jump(before))}. {capital(room.hall.phrase('next'))}."
-    voice = room.begin("presenter", heard(text), "trap: two commands, both provisional")
+    text = f"{room.words.says('jump', before).text} {room.words.says('next').text}"
+    shown = room.words.part("presenter", text)
+    voice = room.begin("presenter", shown, "trap: two commands, both provisional")
     room.show("the presenter starts to speak")
     room.script.wait(room.a_while())
     room.finish(voice, text, "cause: both commands of the final count, in their order")
@@ -60,8 +56,8 @@ def _beyond_the_end(room: Room) -> None:
     last = room.draws.chance(0.5)
     to_page(room, pages[-1] if last else pages[0])
     room.script.hold(1, 2)
-    phrase = room.hall.phrase("next" if last else "previous")
-    speak(room, "presenter", capital(phrase) + ".", "there is no page beyond the end")
+    said = room.words.says("next" if last else "previous")
+    speak(room, "presenter", said.text, "there is no page beyond the end")
 
 
 def _words_around(room: Room) -> None:
@@ -76,11 +72,7 @@ def _say_around(room: Room) -> None:
     room.script.hold(1, 3)
     pages = room.hall.pages
     name = "next" if room.slide != pages[-1] else "previous"
-    phrase = room.hall.phrase(name)
-    text = room.draws.choose(_AROUND).format(
-        phrase=phrase, Phrase=capital(phrase), a=room.thing
-    )  # fmt: skip
-    speak(room, "presenter", capital(text), "a command within a longer sentence")
+    speak(room, "presenter", room.words.around(name), "sounds like a command and is none")
 
 
 def _next_within(room: Room) -> None:
@@ -95,8 +87,8 @@ def _heckler(room: Room) -> None:
     """Somebody in the audience utters a command that would work, in perfect form."""
     into(room, "talk", "clip")
     room.script.hold(1, 3)
-    phrase = _would_work(room)
-    speak(room, "audience", capital(phrase) + "!", "the audience commands nothing")
+    text = _loud(_would_work(room))
+    speak(room, "audience", text, "the audience commands nothing")
     room.script.hold(1, 2)
     plain(room, "presenter")
 
@@ -106,13 +98,10 @@ def _wish_passed_on(room: Room) -> None:
     into(room, "talk", "questions")
     room.script.hold(1, 3)
     page = room.target()
-    phrase = room.hall.jump(page)
-    lead = room.draws.choose(("Somebody would like that one again.", "A wish from the stream."))
-    speak(room, "host", f"{lead} {capital(phrase)}.", "a wish that the host passes on")
+    speak(room, "host", room.words.wish(page), "a wish that the host passes on")
     room.script.hold(1, 2)
     if room.draws.chance(0.5):
-        text = f"I would rather not {phrase} today."
-        speak(room, "presenter", text, "declined, in words that hold the phrase")
+        speak(room, "presenter", room.words.declined(page), "declined, in words of a command")
     else:
         to_page(room, page)
 
@@ -122,8 +111,9 @@ def _not_the_host(room: Room) -> None:
     into(room, "talk")
     room.script.hold(1, 3)
     name = room.draws.choose(("open", "close"))
-    who = room.draws.choose(("presenter", "audience"))
-    text = capital(room.hall.phrase(name)) + room.draws.choose((".", "!"))
+    who = room.draws.choose(room.words.impostors)
+    said = room.words.says(name)
+    text = room.draws.choose((said.text, _loud(said)))
     speak(room, who, text, f"only the host may say so, not the {who}")
 
 
@@ -139,25 +129,29 @@ def _insistent_desk(room: Room) -> None:
     plain(room, channel)
 
 
-def _would_work(room: Room) -> str:
+def _would_work(room: Room) -> Said:
     """A command that would change something, were it the presenter's."""
-    pages, hall = room.hall.pages, room.hall
-    found = [hall.phrase("next")] if room.slide != pages[-1] else [hall.phrase("previous")]
-    found.append(hall.jump(room.draws.choose([p for p in pages if p != room.slide])))
+    pages, words = room.hall.pages, room.words
+    found = [words.says("next" if room.slide != pages[-1] else "previous")]
+    found.append(words.says("jump", room.draws.choose([p for p in pages if p != room.slide])))
     if room.mode == "clip":
-        found.append(hall.phrase("back"))
+        found.append(words.says("back"))
     return room.draws.choose(found)
 
 
-_TURN = ("tiers", "slide", "whole_sentence", "transcript")
+def _loud(said: Said) -> str:
+    return said.text[:-1] + "!" if said.text.endswith(".") else said.text
+
+
+_TURN = ("tiers", "slide", "whole_sentence", "intents", "transcript")
 
 PAGES: tuple[Situation[Room], ...] = (
     Situation("page", "a page is turned", _TURN, happens_in("talk", "questions", "clip", ticks=1), _turns, 5, dealt=False),
     Situation("page", "another number than meant", _TURN, happens_in("talk", "questions"), _another_number),
     Situation("page", "two commands in one final", (*_TURN, "order"), happens_in("talk", "questions"), _two_commands),
     Situation("page", "beyond the end of the deck", ("slide", "order"), happens_in("talk", ticks=11), _beyond_the_end),
-    Situation("words", "words around the phrase", ("whole_sentence",), happens_in("talk", "questions"), _words_around),
-    Situation("words", "a command within a sentence", ("whole_sentence",), happens_in("talk", ticks=11), _next_within),
+    Situation("words", "words around the phrase", ("whole_sentence", "intents"), happens_in("talk", "questions"), _words_around),
+    Situation("words", "a command within a sentence", ("whole_sentence", "intents"), happens_in("talk", ticks=11), _next_within),
     Situation("others", "a heckler commands", ("authority",), happens_in("talk", "clip"), _heckler),
     Situation("others", "a wish is passed on", ("authority", "slide"), happens_in("talk", "questions"), _wish_passed_on),
     Situation("side", "the desk insists", ("side", "captions"), happens_in("talk", "clip"), _insistent_desk),

@@ -5,17 +5,17 @@ This is the situations' own account, kept step by step. It never asks the refere
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from streamdecisionbench.families.presenter.events import final, partial
 from streamdecisionbench.families.presenter.generator.hall import Hall
+from streamdecisionbench.families.presenter.generator.words import Words
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.script import Script
 
-__all__ = ["CHANNELS", "Room", "Voice", "capital", "heard"]
+__all__ = ["CHANNELS", "Room", "Voice"]
 
 CHANNELS = ("presenter", "host", "audience", "clip")
 _NEVER = -1
@@ -38,6 +38,7 @@ class Room:
     script: Script
     draws: Draws
     hall: Hall
+    words: Words
     slide: str
     end: int
     """From this tick on the session is closed as soon as somebody gets round to it."""
@@ -210,16 +211,3 @@ class Room:
         """A page to go to: first those that have to be shown."""
         owed = [p for p in self.hall.due if p not in self.shown]
         return self.draws.choose(owed or [p for p in self.hall.pages if p != self.slide])
-
-
-def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def heard(text: str, words: int | None = None) -> str:
-    """The first words of a sentence as a recogniser shows them while it is spoken.
-
-    >>> heard("Back to the chart, on the left.", 4)
-    'back to the chart'
-    """
-    return " ".join(re.sub(r"[.,?!:;]", "", text.lower()).split()[:words])

@@ -1,0 +1,211 @@
+"""Speech where the rules define intents: every sentence of presenter and host comes from the bank.
+
+While it is provisional, such a sentence is either complete or breaks off at a word after which more has
+to follow, so that nobody can take a piece of it for a sentence of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from streamdecisionbench.families.presenter.bank import SETTING, bank
+from streamdecisionbench.families.presenter.generator.hall import Hall
+from streamdecisionbench.families.presenter.generator.lines import FREE_ASKED, LINES
+from streamdecisionbench.families.presenter.generator.words import Said, heard
+from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.sentence_bank import Sentence
+
+__all__ = ["HANGING", "FreeWords"]
+
+HANGING = frozenset(
+    ("a", "an", "and", "as", "at", "because", "by", "can", "could", "for", "from", "has", "have", "i",
+     "i'd", "i'll", "i'm", "i've", "if", "into", "let", "let's", "may", "my", "of", "or", "our", "than",
+     "that's", "the", "to", "unless", "was", "we", "we'll", "we're", "when", "who", "with", "would",
+     "you'd", "you're", "your")
+)  # fmt: skip
+"""Words that end no sentence of the bank."""
+
+_BY_HOST = ("open", "close")
+_SOUNDS_LIKE = ("condition", "question", "reported", "negation")
+_READ = ("presenter", "host")
+_ABOUT_ASKING = re.compile(r"\b(?:ask|asks|asked|asking|question)\b")
+_SHORT = 3
+_CORRECTED = 0.25
+
+
+class FreeWords:
+    """Speech of one hall in one split; the sentences of every sort are halved between the splits."""
+
+    impostors = ("audience",)
+    questions = FREE_ASKED
+
+    def __init__(self, hall: Hall, split: str, draws: Draws) -> None:
+        self._hall = hall
+        self._split = split
+        self._draws = draws
+
+    def says(self, purpose: str, page: str = "") -> Said:
+        return self._said(self._draws.choose(self._sort(purpose, "plain")), page)
+
+    def ordered(self, purpose: str, page: str = "") -> Said:
+        corrections = self._sort(purpose, "correction")
+        if not corrections or not self._draws.chance(_CORRECTED):
+            return self.says(purpose, page)
+        return self._said(self._draws.choose(corrections), page)
+
+    def corrected(self, first: str, then: str) -> tuple[str, Said]:
+        """The words up to the first number are a sentence of their own while nothing follows."""
+        found = [s for s in self._sort("jump", "correction") if s.before == "jump"]
+        said = self._said(self._draws.choose(found), then, first)
+        start, number, _ = said.words.partition(self._hall.number(first))
+        return start + number, said
+
+    def around(self, purpose: str) -> str:
+        return self._sounding(_speaker(purpose))
+
+    def drift(self, purpose: str) -> tuple[Said, str]:
+        """A sentence that goes on after what could have been all of it, or one misheard at first."""
+        grown = self._grown(purpose)
+        if grown:
+            short, long = self._draws.choose(grown)
+            return self._said(short), self._said(long).text
+        return self.says(purpose), self._sounding(_speaker(purpose))
+
+    def revision(self, said: Said, text: str) -> str:
+        return self._beyond(said.words, text)
+
+    def begins(self, purpose: str) -> tuple[str, str]:
+        short, long = self._draws.choose(self._grown(purpose))
+        return self._beyond(heard(short.text), long.text), long.text
+
+    def restatement(self, asked: str) -> str:
+        sentence = self._draws.choose(self._sort("restate", "plain"))
+        return sentence.filled("", "", asked=asked)
+
+    def asked_formally(self, asked: str) -> str:
+        return f"The question is {asked}."
+
+    def not_restated(self) -> str:
+        return self._any(
+            "presenter", lambda s: s.manner in _SOUNDS_LIKE and bool(_ABOUT_ASKING.search(s.text))
+        )
+
+    def thanks(self) -> str:
+        return self._any("presenter", _is_talk)
+
+    def wish(self, page: str) -> str:
+        found = self._of("host", lambda s: s.manner == "reported" and "name" in s.slots)
+        return self._said(self._draws.choose(found), page).text
+
+    def declined(self, page: str) -> str:
+        found = self._of("presenter", lambda s: s.manner == "negation")
+        return self._said(self._draws.choose(found), page).text
+
+    def so_far(self) -> str:
+        return self._any("presenter", _is_talk)
+
+    def lead(self, channel: str) -> str:
+        return self._any(channel, _is_short)
+
+    def afterthought(self, channel: str) -> str:
+        return self._any(channel, _is_short)
+
+    def interjection(self, channel: str) -> str:
+        return self._any(channel, _is_short) if channel in _READ else "Hm."
+
+    def lines(self, channel: str) -> Sequence[str]:
+        if channel not in _READ:
+            return LINES[channel]
+        wanted = _is_talk if self._draws.chance(0.6) else _only_sounds
+        return [s.text for s in self._of(channel, wanted)]
+
+    def fill(self, line: str, a: str, b: str) -> str:
+        number = self._hall.number(self._draws.choose(self._hall.pages))
+        text = line.format(a=a, b=b, thing=a, name=number)
+        return text[:1].upper() + text[1:]
+
+    def part(self, channel: str, text: str, words: int | None = None) -> str:
+        if channel not in _READ:
+            return heard(text, words)
+        if words is None:
+            return heard(re.split(r"[.?!]", text)[0])
+        spoken = heard(text, words + 1 if words else 0).split()
+        ends = [k for k, word in enumerate(spoken, start=1) if word in HANGING]
+        return " ".join(spoken[: ends[-1]]) if ends else ""
+
+    def side_words(self, page: str) -> dict[str, str]:
+        return {
+            "pause": f"'{_bare(self.says('pause').text)}'",
+            "play": "somebody start the clip",
+            "Next": _bare(self.says("next").text),
+            "Jump": _bare(self.says("jump", page).text),
+        }
+
+    def _grown(self, purpose: str) -> list[tuple[Sentence, Sentence]]:
+        """Commands of the split, each with a sentence of none that begins with its words."""
+        longer = self._of(_speaker(purpose), _only_sounds)
+        return [
+            (short, long)
+            for short in self._sort(purpose, "plain")
+            for long in longer
+            if heard(long.text).startswith(heard(short.text) + " ")
+        ]
+
+    def _beyond(self, words: str, text: str) -> str:
+        """A piece of the text that is longer than these words and breaks off, or else all of it."""
+        spoken = heard(text).split()
+        least = len(words.split()) + 1
+        ends = [k for k in range(least, len(spoken)) if spoken[k - 1] in HANGING]
+        return " ".join(spoken[: ends[0] if ends else None])
+
+    def _sort(self, purpose: str, manner: str) -> list[Sentence]:
+        return self._of(_speaker(purpose), lambda s: (s.intent, s.manner) == (purpose, manner))
+
+    def _of(self, speaker: str, wanted: Callable[[Sentence], bool]) -> list[Sentence]:
+        """Halved sort by sort, so that no sentence is in both splits whoever asks for it."""
+        sorts: dict[tuple[str, str], list[Sentence]] = {}
+        for sentence in bank().of(SETTING, speaker):
+            sorts.setdefault((sentence.intent, sentence.manner), []).append(sentence)
+        return [s for sort in sorts.values() for s in Pool(sort).of(self._split) if wanted(s)]
+
+    def _any(self, speaker: str, wanted: Callable[[Sentence], bool]) -> str:
+        return self._said(self._draws.choose(self._of(speaker, wanted))).text
+
+    def _sounding(self, speaker: str) -> str:
+        return self._any(speaker, _only_sounds)
+
+    def _said(self, sentence: Sentence, page: str = "", other: str = "") -> Said:
+        """Without a page of its own a sentence names any."""
+        pages = self._hall.pages
+        page = page or self._draws.choose(pages)
+        other = other or self._draws.choose([p for p in pages if p != page])
+        number = self._hall.number
+        text = sentence.filled(
+            number(page),
+            number(other),
+            thing=self._draws.choose(self._hall.subject.things),
+            asked=self._draws.choose(bank().fillers["asked"]),
+        )
+        return Said(heard(text), text)
+
+
+def _speaker(purpose: str) -> str:
+    return "host" if purpose in _BY_HOST else "presenter"
+
+
+def _only_sounds(sentence: Sentence) -> bool:
+    return sentence.manner in _SOUNDS_LIKE
+
+
+def _is_talk(sentence: Sentence) -> bool:
+    return sentence.manner == "talk" and len(sentence.text.split()) > _SHORT
+
+
+def _is_short(sentence: Sentence) -> bool:
+    return sentence.manner == "talk" and len(sentence.text.split()) <= _SHORT
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"(?:, please)?[.?!]$", "", text)

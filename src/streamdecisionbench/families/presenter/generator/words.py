@@ -1,0 +1,238 @@
+"""What people in a hall can say: words that command, and words that only sound as if they did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from streamdecisionbench.families.presenter.generator.hall import Hall
+from streamdecisionbench.families.presenter.generator.lines import (
+    AFTERTHOUGHTS,
+    ASKED,
+    INTERJECTIONS,
+    LEADS,
+    LINES,
+)
+from streamdecisionbench.suite.generation.draws import Draws
+
+__all__ = ["ListedWords", "Said", "Words", "capital", "heard"]
+
+_AROUND = (
+    "Nobody should have to say {phrase} twice.", "{Phrase}, please.", "Please {phrase}.",
+    "{Phrase} shows {a}, but not yet.", "In rehearsal I said {phrase} far too early.",
+    "You will hear me say {phrase} a lot.", "{Phrase} when you are ready.",
+)  # fmt: skip
+_AROUND_HAND_OVER = ("I should say {phrase} any minute now.", "Soon enough I will say {phrase}.",
+                     "Last time I forgot to say {phrase}.")  # fmt: skip
+_ONLY_BEGINS = (
+    "{Phrase} anywhere and {a} looks the same.",
+    "{Phrase} too late and you miss {a}.",
+    "{Phrase} is what the children always shout.",
+)
+_THANKS = ("Thank you, that one comes every year.", "Good point.", "Oh, I like that one.",
+           "Thank you for {a}.", "It is simple, {a} needs {b}.")  # fmt: skip
+_NOT_QUITE = ("I think {restate} about {a}.", "So {restate} more or less {a}.",
+              "If {restate} about {a} then yes.")  # fmt: skip
+_WISHES = ("Somebody would like that one again.", "A wish from the stream.")
+_SO_FAR = ("That is all from me.", "So far {a}.", "No more on {a} today.")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One sentence: as a recogniser shows all of it before it is final, and the final text."""
+
+    words: str
+    text: str
+
+
+class Words(Protocol):
+    """Everything that can be said in one hall. A purpose is a command's name in the rules."""
+
+    @property
+    def impostors(self) -> Sequence[str]:
+        """Channels that may say what only the host can command."""
+
+    @property
+    def questions(self) -> Mapping[str, str]:
+        """What the audience asks, and how it is restated."""
+
+    def says(self, purpose: str, page: str = "") -> Said:
+        """A sentence that commands, from whoever may."""
+
+    def ordered(self, purpose: str, page: str = "") -> Said:
+        """The same, where the speaker may also begin with something else and correct himself."""
+
+    def corrected(self, first: str, then: str) -> tuple[str, Said]:
+        """Words that ask for one page, and the sentence they turn into, which asks for another."""
+
+    def around(self, purpose: str) -> str:
+        """A sentence of the same speaker that sounds like the command and is none."""
+
+    def drift(self, purpose: str) -> tuple[Said, str]:
+        """A command while it is provisional, and the final without one that it turns into."""
+
+    def revision(self, said: Said, text: str) -> str:
+        """What the one is revised to before the other is final."""
+
+    def begins(self, purpose: str) -> tuple[str, str]:
+        """Provisional words that begin with a command and go on, and their final without one."""
+
+    def restatement(self, asked: str) -> str:
+        """A sentence that restates what was asked."""
+
+    def asked_formally(self, asked: str) -> str:
+        """The asker in words that would restate the question."""
+
+    def not_restated(self) -> str:
+        """The presenter about asking, without restating anything."""
+
+    def thanks(self) -> str:
+        """The presenter about a question, without restating it."""
+
+    def wish(self, page: str) -> str:
+        """The host passes on that somebody would like to see a page."""
+
+    def declined(self, page: str) -> str:
+        """The presenter would rather not."""
+
+    def so_far(self) -> str:
+        """A sentence before the presenter hands over."""
+
+    def lead(self, channel: str) -> str:
+        """A short sentence before a command."""
+
+    def afterthought(self, channel: str) -> str:
+        """A short sentence after a command."""
+
+    def interjection(self, channel: str) -> str:
+        """A word in between."""
+
+    def lines(self, channel: str) -> Sequence[str]:
+        """Sentences of no consequence, to be filled in."""
+
+    def fill(self, line: str, a: str, b: str) -> str:
+        """Such a sentence about two things."""
+
+    def part(self, channel: str, text: str, words: int | None = None) -> str:
+        """What shows of a text while it is provisional: about so many words, or what comes first."""
+
+    def side_words(self, page: str) -> dict[str, str]:
+        """Commands as lines of the side log mention them."""
+
+
+class ListedWords:
+    """Speech where phrases are listed: what is one commands, all other words do not."""
+
+    impostors = ("presenter", "audience")
+    questions = ASKED
+
+    def __init__(self, hall: Hall, draws: Draws) -> None:
+        self._hall = hall
+        self._draws = draws
+
+    def says(self, purpose: str, page: str = "") -> Said:
+        phrase = self._hall.jump(page) if purpose == "jump" else self._hall.phrase(purpose)
+        return Said(phrase, capital(phrase) + ".")
+
+    def ordered(self, purpose: str, page: str = "") -> Said:
+        return self.says(purpose, page)
+
+    def corrected(self, first: str, then: str) -> tuple[str, Said]:
+        """A hypothesis that is put right: within one phrase nobody can correct himself."""
+        return self._hall.jump(first), self.says("jump", then)
+
+    def around(self, purpose: str) -> str:
+        frames = _AROUND_HAND_OVER if purpose == "hand_over" else _AROUND
+        frame = self._draws.choose(frames)
+        thing = "" if purpose == "hand_over" else self._thing()
+        return capital(self._framed(frame, purpose, thing))
+
+    def drift(self, purpose: str) -> tuple[Said, str]:
+        said, hall = self.says(purpose), self._hall
+        finals = {
+            "pause": hall.sounds_like_pause,
+            "hand_over": hall.sounds_like_hand_over,
+            "close": f"{capital(said.words)} as soon as the coffee is ready.",
+        }
+        return said, finals[purpose]
+
+    def revision(self, said: Said, text: str) -> str:
+        return heard(text, self._draws.between(4, 6))
+
+    def begins(self, purpose: str) -> tuple[str, str]:
+        text = self._framed(self._draws.choose(_ONLY_BEGINS), purpose, self._thing())
+        words = len(self._hall.phrase(purpose).split()) + self._draws.between(1, 2)
+        return heard(text, words), text
+
+    def restatement(self, asked: str) -> str:
+        return f"{capital(self._hall.restate)} {asked}."
+
+    def asked_formally(self, asked: str) -> str:
+        return f"{capital(self._hall.restate)} {asked}, if I may."
+
+    def not_restated(self) -> str:
+        frame = self._draws.choose(_NOT_QUITE)
+        return frame.format(restate=self._hall.restate, a=self._thing())
+
+    def thanks(self) -> str:
+        a, b = self._draws.sample(self._hall.subject.things, 2)
+        return self._draws.choose(_THANKS).format(a=a, b=b)
+
+    def wish(self, page: str) -> str:
+        return f"{self._draws.choose(_WISHES)} {capital(self._hall.jump(page))}."
+
+    def declined(self, page: str) -> str:
+        return f"I would rather not {self._hall.jump(page)} today."
+
+    def so_far(self) -> str:
+        return self._draws.choose(_SO_FAR).format(a=self._thing())
+
+    def lead(self, channel: str) -> str:
+        return self._draws.choose(LEADS)
+
+    def afterthought(self, channel: str) -> str:
+        return self._draws.choose(AFTERTHOUGHTS)
+
+    def interjection(self, channel: str) -> str:
+        return self._draws.choose(INTERJECTIONS)
+
+    def lines(self, channel: str) -> Sequence[str]:
+        return LINES[channel]
+
+    def fill(self, line: str, a: str, b: str) -> str:
+        noun = b.removeprefix("the ")
+        return capital(line.format(a=a, b=b, n=noun, name=self._hall.first_name))
+
+    def part(self, channel: str, text: str, words: int | None = None) -> str:
+        return heard(text, words)
+
+    def side_words(self, page: str) -> dict[str, str]:
+        hall = self._hall
+        return {
+            "pause": hall.phrase("pause"),
+            "play": f"somebody {hall.phrase('play')}",
+            "Next": hall.phrase("next").capitalize(),
+            "Jump": hall.jump(page).capitalize(),
+        }
+
+    def _framed(self, frame: str, purpose: str, thing: str) -> str:
+        phrase = self._hall.phrase(purpose)
+        return frame.format(phrase=phrase, Phrase=capital(phrase), a=thing)
+
+    def _thing(self) -> str:
+        return self._draws.choose(self._hall.subject.things)
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def heard(text: str, words: int | None = None) -> str:
+    """The first words of a sentence as a recogniser shows them while it is spoken.
+
+    >>> heard("Back to the chart, on the left.", 4)
+    'back to the chart'
+    """
+    return " ".join(re.sub(r"[.,?!:;]", "", text.lower()).split()[:words])
