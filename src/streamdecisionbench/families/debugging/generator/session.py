@@ -66,6 +66,8 @@ class Session:
     """The team that last committed, to whichever run."""
     answered: set[str] = field(default_factory=set)
     """Files and teams that some card has named already."""
+    met_limit: bool = False
+    """Whether a run that skipped exactly the limit was enough."""
     utterances: int = 0
     open_speech: tuple[str, Person, str] | None = None
     """A partial utterance still to be completed: id, speaker, final text."""
