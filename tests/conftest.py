@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -28,6 +29,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from tests.cores import PagesApart
 
     return PagesApart(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """All modules are imported: the collector, which every recording runs, need not walk them again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -74,10 +74,12 @@ def steady() -> Iterator[None]:
     """While it lasts, nothing in this process pauses the event loop for long.
 
     The garbage collector is off (its full pass takes milliseconds) and a thread that draws progress
-    hands the interpreter over after half a millisecond instead of five.
+    hands the interpreter over after half a millisecond instead of five. A heap that its owner froze
+    stays frozen.
     """
     interval = sys.getswitchinterval()
     collecting = gc.isenabled()
+    frozen = gc.get_freeze_count() > 0
     gc.collect()
     gc.freeze()
     gc.disable()
@@ -86,6 +88,7 @@ def steady() -> Iterator[None]:
         yield
     finally:
         sys.setswitchinterval(interval)
-        gc.unfreeze()
+        if not frozen:
+            gc.unfreeze()
         if collecting:
             gc.enable()
