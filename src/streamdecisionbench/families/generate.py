@@ -27,6 +27,7 @@ __all__ = ["generate", "generated_families", "generator_digests", "regenerate"]
 _CHANGES_PER_SITUATION = 4
 _TICKS_PER_SITUATION = 12
 """A session is dealt one situation for this many changes and ticks; the others are free."""
+_SUITE_SOURCES = ("sentence_bank.py", "sizes.py", "trivial_policies.py", "untimed.py")
 
 
 def generated_families(wording: str = "listed") -> list[str]:
@@ -95,7 +96,7 @@ def generator_digests(families: tuple[str, ...]) -> dict[str, str]:
     root = Path(str(resources.files("streamdecisionbench")))
     files = [root / "families" / "generate.py", root / "suite" / "authoring.py"]
     files += (root / "suite" / "generation").glob("*.py")
-    files += (root / "suite" / name for name in ("sizes.py", "trivial_policies.py", "untimed.py"))
+    files += (root / "suite" / name for name in _SUITE_SOURCES)
     for family in families:
         home = root / "families" / FAMILY_MODULES[family]
         files += (p for p in home.glob("*.py") if p.name != "misreadings.py")
