@@ -21,6 +21,8 @@ types: $(VENV)/.dev
 # itself: a machine full of other work disturbs processes and pages, and a real fault fails again.
 # Many wait for servers, pages and kills, so there are two workers to a core.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
+# They start hundreds of commands, so bytecode is kept whatever the surroundings say.
+unexport PYTHONDONTWRITEBYTECODE
 AGAIN = $(BIN)/pytest --last-failed --last-failed-no-failures none
 unit: $(VENV)/.dev
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "not realtime" || $(AGAIN) -m "not realtime"

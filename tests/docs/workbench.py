@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -28,6 +27,7 @@ from streamdecisionbench.suite.suite_files import (
     read_suite,
     write_suite,
 )
+from tests.cli.command import sdb
 from tests.docs.markdown import ROOT, Step, blocks, name_of, steps
 from tests.docs.services import HostedServer
 from tests.docs.treatment import MADE_FROM, Plan, plan, with_globs, with_ports
@@ -263,17 +263,11 @@ def helps() -> dict[str, str]:
     """`sdb …` → its --help, for every command and every command of a group."""
     found: dict[str, str] = {}
     waiting = ["sdb"]
-    with ThreadPoolExecutor(os.cpu_count()) as workers:
-        while waiting:
-            texts = dict(zip(waiting, workers.map(_help, waiting), strict=True))
-            found |= texts
-            waiting = [
-                f"{name} {command}"
-                for name, text in texts.items()
-                for command in re.findall(
-                    r"^  (\w[\w-]*)", text.partition("\nCommands:\n")[2], re.MULTILINE
-                )
-            ]
+    while waiting:
+        name = waiting.pop()
+        found[name] = _help(name)
+        commands = found[name].partition("\nCommands:\n")[2]
+        waiting += [f"{name} {c}" for c in re.findall(r"^  (\w[\w-]*)", commands, re.MULTILINE)]
     return found
 
 
@@ -282,14 +276,9 @@ def options(name: str) -> set[str]:
 
 
 def _help(name: str) -> str:
-    return subprocess.run(
-        [SDB, *name.split()[1:], "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=_PATIENCE_S,
-        env={**os.environ, "COLUMNS": "200"},
-    ).stdout
+    done = sdb(*name.split()[1:], "--help", COLUMNS="200")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def _name(words: tuple[str, ...]) -> str:

@@ -41,20 +41,7 @@ def test_the_second_solver_agrees_on_generated_scenarios(
     assert [line for s in generated(family) for line in differences(s, solver)] == []
 
 
-TO_BE_WRITTEN = pytest.mark.xfail(
-    raises=ModuleNotFoundError,
-    strict=True,
-    reason="the presenter's second solver for free wording is written from exports of this generator",
-)
-
-
-@pytest.mark.parametrize(
-    "family",
-    [
-        pytest.param(f, marks=TO_BE_WRITTEN if f == "presenter_voice_control" else ())
-        for f in generated_families("free")
-    ],
-)
+@pytest.mark.parametrize("family", generated_families("free"))
 def test_the_second_solver_agrees_on_people_s_own_words(family: str) -> None:
     suite = generate(Parameters(seed=1, families=(family,), per_family=4, wording="free"))
     solver = second_solver(family, "free")

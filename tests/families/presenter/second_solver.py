@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 Entry = dict[str, Any]
+# What a sentence on a channel means: every key it has, with the slide it names or -1.
+Reading = Callable[[str, str], dict[str, int]]
 
 
 @dataclass
@@ -59,16 +62,38 @@ def phrases(prepared: dict[str, Any], channel: str) -> dict[str, tuple[str, int]
     return found
 
 
-def commands_in_order(state: dict[str, Any]) -> list[Command]:
+def restates(sentence: str, restate: str) -> bool:
+    """Rule card: the sentence begins with the words of restate, as whole words."""
+    return re.match(re.escape(plain(restate)) + r"(?![\w'\u2019-])", sentence) is not None
+
+
+def listed_reading(prepared: dict[str, Any]) -> Reading:
+    """Rules whole_sentence, authority and card: the keys a sentence has by the listed phrases."""
+    known = {channel: phrases(prepared, channel) for channel in ("presenter", "host")}
+    restate = str(prepared["commands"]["restate"])
+
+    def read(channel: str, sentence: str) -> dict[str, int]:
+        found = known.get(channel, {}).get(sentence)
+        meant: dict[str, int] = {} if found is None else {found[0]: found[1]}
+        if channel == "presenter" and restates(sentence, restate):
+            meant["restate"] = -1
+        return meant
+
+    return read
+
+
+def has(entry: Entry, key: str, read: Reading) -> bool:
+    """Whether some sentence of the entry's current text has this key."""
+    return any(key in read(str(entry["channel"]), sentence) for sentence in sentences(entry))
+
+
+def commands_in_order(state: dict[str, Any], read: Reading) -> list[Command]:
     """Rule order: the commands in final text by final_at, by listing, by place in the text."""
-    known = {c: phrases(state["prepared"], c) for c in ("presenter", "host")}
     final = [entry for entry in state["transcript"] if entry["final_at"] is not None]
     ordered: list[Command] = []
     for entry in sorted(final, key=lambda entry: int(entry["final_at"])):
-        said = known.get(entry["channel"], {})
         for sentence in sentences(entry):
-            if sentence in said:
-                key, target = said[sentence]
+            for key, target in read(str(entry["channel"]), sentence).items():
                 ordered.append(Command(key, target, int(entry["final_at"])))
     return ordered
 
@@ -106,13 +131,13 @@ def mode_command(stage: Stage, command: Command) -> None:
         stage.mode = "closed"
 
 
-def final_stage(state: dict[str, Any]) -> Stage:
+def final_stage(state: dict[str, Any], read: Reading) -> Stage:
     """Rules order, mode, slide and clip: the stage after all commands in final text."""
     prepared = state["prepared"]
     ids = [slide["id"] for slide in prepared["deck"]]
     start = prepared["start"]
     stage = Stage(start["mode"], ids.index(start["slide"]), "play", int(start["tick"]))
-    for command in commands_in_order(state):
+    for command in commands_in_order(state, read):
         if stage.mode == "closed":
             break
         if command.key in ("next", "previous", "jump"):
@@ -132,23 +157,17 @@ def captions(state: dict[str, Any]) -> str:
     return next((channel for channel in order if channel in heard), order[0])
 
 
-def clip_state(state: dict[str, Any], stage: Stage) -> str:
+def clip_state(state: dict[str, Any], stage: Stage, read: Reading) -> str:
     """Rule clip: the early pause of a provisional entry, else what the finals say."""
     if stage.mode != "clip":
         return "none"
-    phrase = plain(state["prepared"]["commands"]["presenter"]["pause"])
     for entry in on_channel(state, "presenter"):
-        if entry["final_at"] is None and plain(entry["text"]) == phrase:
+        if entry["final_at"] is None and has(entry, "pause", read):
             return "pause"
     return stage.clip_state
 
 
-def restates(sentence: str, restate: str) -> bool:
-    """Rule card: the sentence begins with the words of restate, as whole words."""
-    return re.match(re.escape(plain(restate)) + r"(?![\w'\u2019-])", sentence) is not None
-
-
-def question_card(state: dict[str, Any], stage: Stage) -> str:
+def question_card(state: dict[str, Any], stage: Stage, read: Reading) -> str:
     """Rule card: the newest audience entry since the opening and its restatement."""
     if stage.mode != "questions":
         return "none"
@@ -159,37 +178,39 @@ def question_card(state: dict[str, Any], stage: Stage) -> str:
     final_at = asked[-1]["final_at"]
     if final_at is None:
         return "listening"
-    restate = state["prepared"]["commands"]["restate"]
     later = [
         entry
         for entry in on_channel(state, "presenter")
         if entry["final_at"] is not None and entry["final_at"] > final_at
     ]
-    restated = any(restates(sentence, restate) for entry in later for sentence in sentences(entry))
-    return "answer" if restated else "repeat"
+    return "answer" if any(has(entry, "restate", read) for entry in later) else "repeat"
 
 
-def host_cue(state: dict[str, Any], stage: Stage) -> str:
+def host_cue(state: dict[str, Any], stage: Stage, read: Reading) -> str:
     """Rule cue: stand_by while the newest presenter entry hands over and no host has begun."""
     if stage.mode not in ("talk", "questions"):
         return "none"
     entries = on_channel(state, "presenter")
-    phrase = plain(state["prepared"]["commands"]["presenter"]["hand_over"])
-    if not entries or phrase not in sentences(entries[-1]):
+    if not entries or not has(entries[-1], "hand_over", read):
         return "listen"
     onset = entries[-1]["onset"]
     started = any(entry["onset"] >= onset for entry in on_channel(state, "host"))
     return "listen" if started else "stand_by"
 
 
-def answers(state: dict[str, Any]) -> dict[str, str]:
-    """Every question's value in this state."""
-    stage = final_stage(state)
+def answers_by(state: dict[str, Any], read: Reading) -> dict[str, str]:
+    """Every question's value in this state, with the sentences read as `read` does."""
+    stage = final_stage(state, read)
     return {
         "mode": stage.mode,
         "slide": str(state["prepared"]["deck"][stage.slide]["id"]),
         "captions": captions(state),
-        "clip_state": clip_state(state, stage),
-        "question_card": question_card(state, stage),
-        "host_cue": host_cue(state, stage),
+        "clip_state": clip_state(state, stage, read),
+        "question_card": question_card(state, stage, read),
+        "host_cue": host_cue(state, stage, read),
     }
+
+
+def answers(state: dict[str, Any]) -> dict[str, str]:
+    """Every question's value in this state, by its listed phrases."""
+    return answers_by(state, listed_reading(state["prepared"]))
