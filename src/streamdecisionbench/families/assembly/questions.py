@@ -29,7 +29,7 @@ SPEC = DecisionSpec(
 
 _ROUTES = {
     "wait": "leave the operator to go on with the stage that is under way",
-    "advance": "tell the operator to begin work on a further stage",
+    "advance": "send the operator to a stage that is still to be done",
     "repair": "show a correction to make on one target of this unit",
     "escalate": "call in the specialist who covers a target",
     "handoff": "leave the guidance to the specialist at the station",
@@ -39,12 +39,12 @@ _ROUTES = {
 
 _INSTRUCTIONS = {
     "route": (
-        "Which card does the display show for the unit named in station.unit? Answer with the"
-        " first of the seven lines of the route rule that applies."
+        "Which card does the display show for this unit? Take the first of the seven lines of the route"
+        " rule that applies."
     ),
     "stage": (
-        "Which stage of the procedure does the display name as current? Follow the rule on the current"
-        " stage; it is shown with every card."
+        "Which stage does the display name as current, with every card? Follow the rule on the current"
+        " stage."
     ),
     "next_step": (
         "On an advance card, which stage is the operator sent to? Follow the rule on advance; on any"
@@ -52,7 +52,7 @@ _INSTRUCTIONS = {
     ),
     "target": (
         "Which target of station.checks does a repair or escalate card name? Follow the rules on repair"
-        " and on repeated tool failure; on any other card, none."
+        " and on repeated failure; on any other card, none."
     ),
     "method": (
         "Which correction does a repair card show for its target? Follow the rule on repair; on any other"
@@ -60,7 +60,7 @@ _INSTRUCTIONS = {
     ),
     "destination": (
         "Where does an escalate, handoff, hold or release card point? Follow the rules on tickets,"
-        " specialists, repeated tool failure and release; on any other card, none."
+        " specialists, repeated failure and release; on any other card, none."
     ),
 }
 

@@ -63,7 +63,7 @@ STATION: dict[str, Any] = {
             "by": "resistance",
             "min": 20.0,
             "measure": "megohm",
-            "if_failed": "replace_cable",
+            "if_failed": "trace_connection",
         },
         {
             "target": "label",
@@ -121,11 +121,11 @@ OPTIONS: dict[str, dict[str, str]] = {
         "swap_module": "take another module from the bin",
         "reseat": "pull the connector and seat it the right way round",
         "recrimp": "crimp the terminal again",
-        "trace_connection": "follow the conductor and find the bad connection",
-        "replace_cable": "fit a new cable",
+        "trace_connection": "follow the conductor and find the fault",
+        "replace_cable": "fit a new lead with a new terminal at that end",
         "replace_label": "peel the label off and print the right one",
         "adjust_kit": "bring the kit to the right number of pieces",
-        "complete_missing": "make up the record that was left out",
+        "complete_missing": "take the result that is not there, or not there any more",
         "none": "the card shows no correction",
     },
     "destination": {

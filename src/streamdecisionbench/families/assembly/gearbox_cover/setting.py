@@ -105,7 +105,7 @@ OPTIONS: dict[str, dict[str, str]] = {
         "retorque": "run the same screw down again",
         "replace_fastener": "take the screw out and put in a new one",
         "reinspect": "carry out the inspection again",
-        "complete_missing": "make up the record that was left out",
+        "complete_missing": "take the result that is not there, or not there any more",
         "none": "the card shows no correction",
     },
     "destination": {

@@ -57,7 +57,7 @@ class Product:
     """Subjects of quality tickets."""
 
 
-_MISSING = ("complete_missing", "make up the record that was left out")
+_MISSING = ("complete_missing", "take the result that is not there, or not there any more")
 
 
 def _measured(
