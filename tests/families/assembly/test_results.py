@@ -46,7 +46,6 @@ from tests.families.cases import Case
 
 def limit(check: str, value: float, passes: bool) -> Case:
     """One measured value against its range; `passes` is what the rule text says."""
-    fails = {"continuity": "trace_connection", "insulation": "replace_cable"}
     name, rules = f"{check} {value}", "limits"
     if check in ("J1", "J2"):
         other = J2 if check == "J1" else J1
@@ -60,7 +59,7 @@ def limit(check: str, value: float, passes: bool) -> Case:
         return b(name, rules, TO_TESTS if passes else bad, *crimped)
     other = MEG if check == "continuity" else OHM
     good = card("advance", "electrical", next_step="label")
-    bad = card("repair", "electrical", target=check, method=fails[check])
+    bad = card("repair", "electrical", target=check, method="trace_connection")
     lines = (*CRIMPED, other, line("resistance", check, value))
     return b(name, rules, good if passes else bad, *lines)
 

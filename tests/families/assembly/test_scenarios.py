@@ -122,8 +122,8 @@ def test_the_obsolete_pass_of_assembly_a() -> None:
     """At 31 and 32 the only PASS is that of tick 12; the answer is to advance to inspection."""
     (passed,) = _log(A, 32, unit="GX-0417", kind="inspection")
     assert (passed["tick"], passed["value"]) == (12, "PASS")
-    (new_screw,) = _log(A, 32, unit="GX-0417", kind="replaced")
-    assert (new_screw["tick"], new_screw["target"]) == (27, "J2")
+    (new_screw,) = _log(A, 32, unit="GX-0417", kind="replaced", target="J2")
+    assert new_screw["tick"] == 27
     rundown = _log(A, 32, unit="GX-0417", kind="rundown", target="J2")[-1]
     assert (rundown["tick"], rundown["value"]) == (29, 26.0)
     j2 = next(c for c in A.steps[32].state["prepared"]["station"]["checks"] if c["target"] == "J2")
@@ -140,9 +140,17 @@ def test_the_obsolete_pass_of_assembly_a() -> None:
     assert {k for k in after if after[k] != before[k]} == {"clock", "station_log"}
 
 
-def test_a_pass_does_not_hide_the_loose_joint() -> None:
-    expected = {"route": "repair", "stage": "inspection", "target": "J2", "method": "retorque"}
+def test_a_pass_hides_neither_the_gasket_nor_the_loose_joint() -> None:
+    """At 12 the gasket and J2 are defective and J1 is missing: the gasket is listed first."""
+    expected = {
+        "route": "repair",
+        "stage": "inspection",
+        "target": "gasket",
+        "method": "fit_gasket",
+    }
     assert [A.reference()[t] for t in (12, 13)] == [expected] * 2
+    assert _log(A, 13, unit="GX-0417", target="J2")[-1]["value"] == 21.9
+    assert not _log(A, 13, unit="GX-0417", target="J1")
 
 
 def test_thresholds_of_the_stations_are_the_documented_ones() -> None:

@@ -7,9 +7,13 @@ from streamdecisionbench.suite.misreading import Misreading
 __all__ = ["MISREADINGS"]
 
 _TICKET = 'if any(t["unit"] == station["unit"] and t["closed"] is None for t in state["tickets"]):'
+_HANDOFF = (
+    '        if any(_present(badge, role["role"], station["id"]) for badge in state["badges"]):'
+)
 _STAGE = 'stage: str = log[-1].stage if log else station["stages"][0]'
 _MISSING = 'if not found.results and _before(station, found.check["stage"], stage):'
 _OPEN = 'open_stages = [t.check["stage"] for t in targets if not t.complete]'
+_VOID = '        elif rechecked and _before(station, record.stage, check["stage"]):\n            results = []\n'
 _RESULT = "            results = [*results, _passes(check, record.value)]\n"
 
 MISREADINGS: tuple[Misreading, ...] = (
@@ -106,11 +110,15 @@ MISREADINGS: tuple[Misreading, ...] = (
         ' for r in station["specialists"] for b in state["badges"]):',
     ),)),
     Misreading("precedence", "repairs before it hands over", (
-        (
-            '        if any(_present(badge, role["role"], station["id"]) for badge in state["badges"]):',
-            '        if not any(t.defective for t in targets) and any('
-            '_present(badge, role["role"], station["id"]) for badge in state["badges"]):',
-        ),
+        (_HANDOFF, _HANDOFF.replace("if any(", "if not any(t.defective for t in targets) and any(")),
+    )),
+    Misreading("precedence", "escalates before it hands over", (
+        (_HANDOFF, _HANDOFF.replace("if any(", "if not any("
+         'f.failures >= station["fail_limit"] and f.check["target"] in r["covers"]'
+         ' for f in targets for r in station["specialists"]) and any(')),
+    )),
+    Misreading("precedence", "repairs before it escalates", (
+        ('found.failures >= station["fail_limit"]:', "False:"),
     )),
     Misreading("tickets", "lets the first ticket speak for all", ((
         _TICKET,
@@ -134,6 +142,9 @@ MISREADINGS: tuple[Misreading, ...] = (
     )),
     Misreading("repeated", "counts failures that are not in a row", (
         ("                break\n", "                continue\n"),
+    )),
+    Misreading("repeated", "lets the record of another target break a run", (
+        (_VOID, _VOID + "        else:\n            results = results[-1:]\n"),
     )),
     Misreading("repeated", "keeps counting after a replacement", (
         ("            results, damaged = [], False",
