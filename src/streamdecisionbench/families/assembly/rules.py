@@ -55,18 +55,18 @@ RULES: dict[str, str] = {
         " passing result before or after the report does not lift it."
     ),
     "obsolete": (
-        "Obsolete checks. The stages in station.recheck_after_rework have to follow all earlier"
-        " work and tests. A result of such a stage is obsolete once a counted record of any"
-        " sort, a passing one too, that belongs to a stage before its own is listed after it:"
-        " passed or failed, it is then treated as if it had never been taken. Results of the"
-        " other stages never become obsolete."
+        "Obsolete checks. Stages in station.recheck_after_rework have to follow all earlier"
+        " work. A result of such a stage is obsolete once a counted record of any sort, a"
+        " passing one too, that belongs to a stage before its own is listed after it: passed or"
+        " failed, it is then treated as if it had never been taken. Results of the other stages"
+        " never become obsolete."
     ),
     "stage": (
         "Current stage. It is the stage of the latest counted record, be it a pass, a fail, a"
         " replacement or a damage report. Rework therefore moves it back, and a record of a"
         " later stage moves it forward even while something earlier is wrong. Tickets, badges"
         " and speech never move it. Before the first counted record it is the first in"
-        " station.stages. It is shown on every route."
+        " station.stages."
     ),
     "complete": (
         "Complete. A target is complete if its standing result passes and no damage report on"

@@ -11,7 +11,7 @@ __all__ = ["OPTIONS", "STATION"]
 
 STATION: dict[str, Any] = {
     "id": "K3",
-    "line": "Cable modules, crimp and test cell",
+    "line": "Cable modules, test cell",
     "unit": "CM-2291",
     "stages": ["intake", "mount", "terminate", "electrical", "label"],
     "checks": [
@@ -131,7 +131,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     "destination": {
         "harness_specialist": "the specialist for crimped terminals",
         "test_engineer": "the engineer for the electrical tests",
-        "quarantine_cage": "the quality quarantine cage",
+        "quarantine_cage": "the locked cage for suspect units",
         "burn_in_rack": "the burn-in rack",
         "none": "the card points nowhere",
     },
