@@ -98,6 +98,16 @@ def test_option_texts_do_not_say_when_to_choose_them(draft: Draft, scenario: Sce
 
 
 @EACH
+def test_the_length_of_an_option_text_gives_nothing_away(draft: Draft, scenario: Scenario) -> None:
+    for choose in (max, min):
+        guess = {
+            name: choose(question.options, key=lambda value, q=question: len(q.options[value]))
+            for name, question in draft.questions.items()
+        }
+        assert scenario.decision_spec.compose(guess) not in scenario.reference()
+
+
+@EACH
 def test_hints_are_about_as_often_true_as_false(draft: Draft, scenario: Scenario) -> None:
     said = Counter(
         word

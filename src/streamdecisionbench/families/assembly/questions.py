@@ -28,7 +28,7 @@ SPEC = DecisionSpec(
 )
 
 _ROUTES = {
-    "wait": "leave the operator to go on with the stage that is under way",
+    "wait": "leave the operator to go on with the stage in hand",
     "advance": "send the operator to a stage that is still to be done",
     "repair": "show a correction to make on one target of this unit",
     "escalate": "call in the specialist who covers a target",
