@@ -122,6 +122,14 @@ READINGS = [
         card("repair", "seal", target="housing", method="replace_part"),
     ),
     Reading(
+        a("damage before any result", "defect", card("repair", "fasten", target="J1", method="replace_fastener"),
+          *BUILT, cam("J1", "damaged")),
+        "A target that is not defective and has no standing result",
+        planted("defect", "takes a target without a result for work to come",
+                "return self.damaged or (", "return (bool(self.results) and self.damaged) or ("),
+        card("wait", "fasten"),
+    ),
+    Reading(
         a("the stages in between are complete", "advance", card("advance", "seal", next_step="inspection"), *DONE, GASKET),
         "the first stage in station.stages that is not complete",
         known("advance", "goes to the stage after the current one"),

@@ -75,9 +75,9 @@ RULES: dict[str, str] = {
     ),
     "defect": (
         "Defective and missing. A target is defective if its standing result fails or a damage"
-        " report on it is in effect, whichever stage it belongs to. A target with no standing"
-        " result is missing if its stage comes before the current stage. With no standing result"
-        " in the current stage or in a later one, it is neither: that is work still to come,"
+        " report on it is in effect, whichever stage it belongs to. A target that is not"
+        " defective and has no standing result is missing if its stage comes before the current"
+        " stage; in the current stage or a later one it is neither: that is work still to come,"
         " even if it was passed once and has to be done again."
     ),
     "precedence": (
