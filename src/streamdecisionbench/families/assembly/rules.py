@@ -55,9 +55,9 @@ RULES: dict[str, str] = {
         " passing result before or after the report does not lift it."
     ),
     "obsolete": (
-        "Obsolete checks. Stages in station.recheck_after_rework have to follow all earlier"
-        " work. A result of such a stage is obsolete once a counted record of any sort, a"
-        " passing one too, that belongs to a stage before its own is listed after it: passed or"
+        "Obsolete checks. A result of a stage in station.recheck_after_rework is obsolete once a"
+        " counted record of any sort, a passing one too, that belongs to a stage before its own"
+        " is listed after it: passed or"
         " failed, it is then treated as if it had never been taken. Results of the other stages"
         " never become obsolete."
     ),
@@ -113,8 +113,9 @@ RULES: dict[str, str] = {
     "repair": (
         "Repair. Defective targets come before missing ones; within each group take the first"
         " in station.checks. The method is 'if_damaged' while a damage report is in effect,"
-        " otherwise 'if_failed'. For a missing target it is complete_missing, whether its result"
-        " was never taken, was wiped or has become obsolete."
+        " otherwise 'if_failed'. For a target that is missing as defined above it is"
+        " complete_missing, whether its result was never taken, was wiped or has become"
+        " obsolete."
     ),
     "advance": (
         "Advance and release. On advance the next step is the first stage in station.stages"

@@ -77,6 +77,7 @@ CRIMPING: tuple[Event, ...] = (
 TESTING: tuple[Event, ...] = (
     badge_out(22, "Sunniva Hale", "K3", note="cause: the specialist has gone"),
     ticket_closed(23, "N-3051", note="distractor: another unit's ticket closes"),
+    tool(23, "tester", status="ready"),
     record(24, UNIT, "resistance", "continuity", 0.41, note="cause: just above the continuity limit"),
     record(25, UNIT, "resistance", "insulation", 64.0, note="distractor: insulation passes, continuity is still defective"),
     say(25, "s6", "Tomas", "Point four one, that rounds to point four.", note="distractor: false, nobody rounds for the tester"),
@@ -107,7 +108,6 @@ AGAIN: tuple[Event, ...] = (
     say(43, "s9", "Tomas", "oh the clip", final=False, note="distractor: a partial that grows"),
     record(44, UNIT, "resistance", "insulation", 19.6, note="cause: second failure; the 64.0 of tick 25 is obsolete"),
     say(44, "s9", "Tomas", "oh the clip was on the", final=False, note="distractor: the partial goes on"),
-    tool(45, "tester", status="ready"),
     record(46, UNIT, "resistance", "insulation", 20.0, note="cause: exactly at the limit passes, which withdraws the escalation"),
     say(46, "s9", "Tomas", "Oh, the clip was on the shield. Measured again.", note="distractor: true, but speech"),
     tool(47, "rack", free=1),

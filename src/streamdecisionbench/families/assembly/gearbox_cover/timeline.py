@@ -65,7 +65,7 @@ JOINT: tuple[Event, ...] = (
     record(12, UNIT, "inspection", "inspection", "PASS", note="cause: the gate moves the stage to inspection; J1 is missing behind two defects"),
     say(12, "u3", "Deniz (line lead)", "j2 is done is it the gate", final=False, note="distractor: the partial goes on"),
     say(13, "u3", "Deniz (line lead)", "J2 is done, is it? The gate just went green.", note="distractor: false, and a question"),
-    say(13, "u4", "Marta", "It fires when the door shuts. It only sees the face.", note="distractor: true, but speech"),
+    say(13, "u4", "Marta", "It fires by itself, door or no door. It only sees the face.", note="distractor: true, but speech"),
     record(14, UNIT, "camera", "gasket", "present", confidence=0.8, note="cause: confidence equal to the minimum counts"),
     record(14, UNIT, "rundown", "J2", 26.1, note="cause: just above the range; second failure, and the stage is fasten again"),
     record(15, UNIT, "rundown", "J1", 9.2, note="distractor: exactly at the lower limit passes, and breaks no run of J2"),
