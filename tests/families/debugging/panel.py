@@ -112,13 +112,14 @@ def answers(
     route: str, process: str = "idle", target: str = "passed", **branch: str
 ) -> dict[str, str]:
     """All seven answers: unused ones as the rule unused fixes them."""
+    under_way = process in ("running", "stalled")
     return {
         "route": route,
         "process": process,
         "target_result": target,
         "rerun_scope": "none",
         "inspect_file": "none",
-        "control_action": "continue",
+        "control_action": "stop" if under_way else "continue",
         "owner": "none",
     } | branch
 

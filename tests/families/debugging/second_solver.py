@@ -11,7 +11,8 @@ State = dict[str, Any]
 NONE = "none"
 SCOPES_BY_WIDTH = ("target", "module", "full")
 NEXT_WIDER = {"target": "module", "module": "full", "full": "full"}
-UNUSED = {"rerun_scope": NONE, "inspect_file": NONE, "control_action": "continue", "owner": NONE}
+UNUSED = {"rerun_scope": NONE, "inspect_file": NONE, "owner": NONE}
+UNDER_WAY = ("running", "stalled")
 
 
 # patterns, watched
@@ -231,8 +232,17 @@ def file_of(state: State, failure: Entry) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """A sentence ends at . or ! or with the text."""
-    return [piece.strip() for piece in re.split(r"[.!]", text)]
+    """A sentence ends at . or ! or ? before a space or the end of the text.
+
+    One that ends at ? keeps its mark, so that it reads like no form.
+    """
+    found, start = [], 0
+    for i, character in enumerate(text):
+        followed = text[i + 1 : i + 2]
+        if character in ".!?" and (followed == "" or followed.isspace()):
+            found.append(text[start : i + (character == "?")].strip())
+            start = i + 1
+    return [*found, text[start:].strip()]
 
 
 def has_committed(state: State, team: str) -> bool:
@@ -268,7 +278,9 @@ def order(state: State) -> Entry:
 
 
 def answers(state: dict[str, Any]) -> dict[str, str]:
-    card = {**UNUSED, **order(state)}
-    card["process"] = process(state)
+    badge = process(state)
+    unused = {**UNUSED, "control_action": "stop" if badge in UNDER_WAY else "continue"}
+    card = {**unused, **order(state)}
+    card["process"] = badge
     card["target_result"] = target_result(state)
     return {question: str(value) for question, value in card.items()}

@@ -14,6 +14,7 @@ __all__ = [
     "diagnostic",
     "edit",
     "failure",
+    "quick_run",
     "run_end",
     "run_output",
     "run_start",
@@ -50,6 +51,11 @@ def run_end(
         "compiler": [dict(entry) for entry in compiler],
     }
     return Event(at, "run_end", results, note)
+
+
+def quick_run(at: int, run: str, scope: str, note: str, **results: Any) -> tuple[Event, Event]:
+    """A run that is over within the tick of its start, as small ones are."""
+    return run_start(at, run, scope, "the run takes less than a tick"), run_end(at, note, **results)
 
 
 def failure(test: str, error: str, *frames: str) -> dict[str, Any]:

@@ -167,7 +167,9 @@ MISREADINGS: tuple[Misreading, ...] = (
     Misreading("commitment", "believes the words inside a longer sentence", (
         ("sentence.strip() in forms for", "any(form in sentence for form in forms) for"),
     )),
-    Misreading("commitment", "believes a question", (('r"[.!]"', 'r"[.!?]"'),)),
+    Misreading("commitment", "believes a question", (
+        ('r"[.!]\\s|(?<=\\?)\\s"', 'r"[.!?]\\s"'),
+    )),
     Misreading("commitment", "lets later talk withdraw it", ((
         'for message in state["messages"]:',
         'for message in [m for m in state["messages"] if m["final"] and m["team"] == team'
@@ -192,6 +194,6 @@ MISREADINGS: tuple[Misreading, ...] = (
         _STARTED, _STARTED + '    signs += [s["at"] for s in state["saves"]]\n',
     ),)),
     Misreading("unused", "fills in what the card does not use", (
-        ('"control_action": "continue",', '"control_action": "stop",'),
+        ('"stop" if process in ("running", "stalled") else "continue"', '"continue"'),
     ), answers_only=True),
 )  # fmt: skip

@@ -27,37 +27,37 @@ def questions(files: Mapping[str, str], teams: Mapping[str, str]) -> dict[str, Q
     """The questions with a scenario's own files and teams as options of inspect_file and owner."""
     return {
         "route": QuestionDraft(
-            "Which card does the panel show now? Apply the rule order.",
+            "Which card does the panel show now? Apply order and the cases it numbers, runs, ticks.",
             {
-                "wait": "Keep the card quiet and leave the developer alone",
-                "rerun": "Offer to start another run of the tests",
-                "inspect": "Open a source file in the editor at the spot in question",
-                "control": "Act on the active run itself, by continue or stop",
-                "delegate": "Hand the selected failure over to the team that is its owner",
+                "wait": "Keep the card quiet",
+                "rerun": "Offer another run of the tests",
+                "inspect": "Open a source file in the editor",
+                "control": "Continue or stop the run",
+                "delegate": "Hand the selected failure to the team that owns it",
                 "ready": "Say that the change can go to review",
             },
         ),
         "process": QuestionDraft(
-            "What does the process badge show? Apply process, silence.",
+            "What does the process badge show? Apply process, runs, silence, ticks.",
             {
                 "idle": "No run in progress",
                 "running": "A run in progress with a recent sign of life",
-                "paused": "The active run stands in the debugger at a pause",
-                "stalled": "The active run has a long silence and does not stand at a pause",
+                "paused": "The active run stands at a pause",
+                "stalled": "The active run is silent and not at a pause",
             },
         ),
         "target_result": QuestionDraft(
-            "What does the badge of the pinned test show? Apply target_result.",
+            "What does the badge of the pinned test show? Apply target_result, runs.",
             {
-                "original_error": "The pinned test failed in the last run with session.original_error",
-                "different_error": "The pinned test failed, but with another message",
+                "original_error": "The pinned test failed with session.original_error",
+                "different_error": "The pinned test failed otherwise",
                 "passed": "The pinned test succeeded",
-                "not_run": "Nothing in the last run executed the test",
+                "not_run": "The last run did not execute it",
             },
         ),
         "rerun_scope": QuestionDraft(
-            "How much does a rerun card cover? Apply order, changed, patterns, not_executed, "
-            "coverage, unused.",
+            "How much does a rerun card cover? Apply order, runs, changed, watched, patterns, "
+            "not_executed, coverage, unused.",
             {
                 "target": "Just the test file that holds the pinned test",
                 "module": "Every test of the module around it",
@@ -66,21 +66,21 @@ def questions(files: Mapping[str, str], teams: Mapping[str, str]) -> dict[str, Q
             },
         ),
         "inspect_file": QuestionDraft(
-            "Which file does an inspect card open? Apply order, compiler, selection, frame, "
+            "Which file does an inspect card open? Apply order, runs, compiler, selection, frame, "
             "patterns, owner, unused.",
             {**files, "none": "No inspect card"},
         ),
         "control_action": QuestionDraft(
-            "What does a control card do with the run? Apply order, control, silence, pause_age, "
-            "unused.",
+            "What does a control card do with the run? Apply order, runs, control, silence, "
+            "pause_age, unused.",
             {
                 "continue": "Let the run go on from where it stands",
                 "stop": "End the active run",
             },
         ),
         "owner": QuestionDraft(
-            "Which team does a delegate card name? Apply order, selection, frame, patterns, owner, "
-            "commitment, unused.",
+            "Which team does a delegate card name? Apply order, runs, selection, frame, patterns, "
+            "owner, commitment, unused.",
             {**teams, "none": "No delegate card"},
         ),
     }

@@ -34,7 +34,7 @@ def reference(state: State) -> dict[str, str]:
         "target_result": target_result,
         "rerun_scope": "none",
         "inspect_file": "none",
-        "control_action": "continue",
+        "control_action": "stop" if process in ("running", "stalled") else "continue",
         "owner": "none",
     }
     if question:
@@ -196,7 +196,7 @@ def _committed(state: State, team: str, run_id: str) -> bool:
     forms = [form.replace("RUN", run_id).lower() for form in state["policy"]["commitment_forms"]]
     for message in state["messages"]:
         if message["final"] and message["team"] == team:
-            sentences = re.split(r"[.!]", message["text"].lower())
+            sentences = re.split(r"[.!]\s|(?<=\?)\s", message["text"].lower() + " ")
             if any(sentence.strip() in forms for sentence in sentences):
                 return True
     return False

@@ -10,7 +10,7 @@ from streamdecisionbench.suite.generation.situations import Situation
 
 __all__ = ["COMMITMENTS"]
 
-_OPENINGS = ("", "Okay. ", "Found it. ", "Sorry for the noise! ", "That is a known one. ")
+_OPENINGS = ("", "Okay. ", "Found it. ", "Sorry for the noise! ", "That again? ")
 _DOUBTS = ("Maybe {form}.", "{form} if it is ours.", "{form}, except the last test.",
            "{form} after lunch.", "I guess {form}.", "{form} for now.")  # fmt: skip
 

@@ -8,52 +8,58 @@ from streamdecisionbench.families.debugging.state import Material
 __all__ = [
     "BOJAN",
     "CUTOFF",
-    "CUTOFF_TESTS",
-    "FALLBACK",
+    "DAILY",
+    "EASTER",
     "FARAH",
     "FILES",
-    "HOLD",
+    "FIXING",
+    "FX",
+    "HOLDS",
     "HOLIDAYS",
     "LADDER",
-    "LADDER_TEST",
+    "LATE",
     "LEILA",
     "MATERIAL",
-    "MIGRATION",
+    "NETS",
+    "NOON",
+    "NOOR",
     "ORIGINAL",
-    "OTHER_TESTS",
     "OTTO",
     "PINNED",
+    "POLL",
     "REPLAY",
-    "SANNE",
+    "SESSION",
     "SPOT",
-    "STORE",
     "TEAMS",
     "TEST_CUTOFF",
 ]
 
 CUTOFF = "clearing/netting/cutoff.py"
 LADDER = "clearing/netting/ladder.py"
+FX = "clearing/netting/fx.py"
 HOLIDAYS = "clearing/dates/holidays.py"
 SPOT = "clearing/adapters/feeds/rates/spot.py"
-STORE = "clearing/adapters/store/session.py"
-MIGRATION = "clearing/adapters/store/migrations/0042_hold.py"
-TEST_CUTOFF = "tests/integration/netting/test_cutoff.py"
+POLL = "clearing/adapters/feeds/rates/poll.py"
+SESSION = "clearing/adapters/store/session.py"
+HOLDS = "clearing/adapters/store/holds.py"
+TEST_CUTOFF = "tests/netting/test_cutoff.py"
 
-PINNED = "test_cutoff::rolls_over_long_weekend"
-CUTOFF_TESTS = ("test_cutoff::same_day_before_noon", "test_cutoff::late_file_waits")
-LADDER_TEST = "test_ladder::nets_to_zero"
-REPLAY = "test_store::replay_books_once"
-HOLD = "test_store::hold_survives_restart"
-FALLBACK = "test_rates::falls_back_to_fixing"
-OTHER_TESTS = ("test_report::daily_totals", "test_cli::dry_run")
+PINNED = "test_cutoff::weekend"
+NOON = "test_cutoff::noon"
+LATE = "test_cutoff::late"
+NETS = "test_ladder::nets"
+REPLAY = "test_store::replay"
+FIXING = "test_rates::fixing"
+EASTER = "test_dates::easter"
+DAILY = "test_report::daily"
 
-ORIGINAL = "AssertionError: assert '2031-05-02' == '2031-05-05'"
+ORIGINAL = "assert '05-02' == '05-05'"
 
-SANNE = ("Sanne", "@clearing")
 BOJAN = ("Bojan", "@clearing")
 LEILA = ("Leila", "@rates-data")
 OTTO = ("Otto", "@store-core")
 FARAH = ("Farah", "@store-core")
+NOOR = ("Noor", "@ops-tooling")
 
 MATERIAL = Material(
     session={
@@ -64,29 +70,29 @@ MATERIAL = Material(
         "frame_order": "innermost_last",
         "project_paths": ["clearing/*", "tests/*"],
         "scopes": [
+            {"pattern": "*.py", "scope": "full"},
             {"pattern": "clearing/*", "scope": "module"},
             {"pattern": "clearing/netting/*", "scope": "target"},
-            {"pattern": "tests/integration/*", "scope": "module"},
             {"pattern": "tests/*/test_cutoff.py", "scope": "target"},
-            {"pattern": "*/migrations/*", "scope": "full"},
             {"pattern": "*.toml", "scope": "full"},
         ],
         "owners": [
             {"pattern": "*", "team": "@clearing"},
             {"pattern": "clearing/adapters/*", "team": "@store-core"},
-            {"pattern": "clearing/*/rates/*", "team": "@rates-data"},
-            {"pattern": "clearing/adapters/*.yaml", "team": "@ops-tooling"},
-            {"pattern": "deploy/*", "team": "@ops-tooling"},
+            {"pattern": "clearing/adapters/feeds/rates/*", "team": "@rates-data"},
+            {"pattern": "*/rates/*", "team": "@ops-tooling"},
+            {"pattern": "*/netting/fx*", "team": "@rates-data"},
+            {"pattern": "*/store/session.py", "team": "@clearing"},
         ],
     },
     earlier_run={
         "id": "r1",
-        "scope": "target",
-        "started": -8,
-        "ended": -3,
+        "scope": "module",
+        "started": -9,
+        "ended": -4,
         "end": "complete",
-        "output": [{"at": -4, "text": "1 failed, 2 passed, 6 skipped"}],
-        "passed": list(CUTOFF_TESTS),
+        "output": [{"at": -4, "text": "1 failed, 6 passed, 2 skipped"}],
+        "passed": [NOON, LATE, NETS, REPLAY, FIXING, EASTER],
         "failed": [
             failure(
                 PINNED,
@@ -94,25 +100,25 @@ MATERIAL = Material(
                 f"{TEST_CUTOFF}:48",
                 f"{LADDER}:112",
                 f"{CUTOFF}:77",
-                "site-packages/dateutil/rrule.py:861",
+                "site-packages/rrule.py:861",
             )
         ],
-        "skipped": 6,
+        "skipped": 2,
         "compiler": [],
     },
-    cursor=f"{CUTOFF}:77",
+    cursor=f"{TEST_CUTOFF}:48",
 )
 
 FILES = {
     CUTOFF: "Where a late file moves to the next settlement day",
-    LADDER: "Where positions are netted, the caller in every traceback",
+    LADDER: "Where positions are netted",
     HOLIDAYS: "Where bank holidays are listed",
-    SPOT: "Where spot prices are read from the rates feeds",
-    STORE: "Where the adapters open a session to the store",
+    SPOT: "Where spot prices are read",
+    SESSION: "Where connections to the database are opened",
 }
 
 TEAMS = {
-    "@rates-data": "The team of prices and their sources",
+    "@rates-data": "The team of prices",
     "@store-core": "The team of the database layer",
-    "@ops-tooling": "The team of deploy and of yaml in the adapters",
+    "@ops-tooling": "The team of deployments",
 }
