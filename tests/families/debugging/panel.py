@@ -79,7 +79,14 @@ def panel(now: int = 20, *runs: dict[str, Any], **parts: Any) -> dict[str, Any]:
         ],
         "terminal": [{"at": at, "pane": "p", "text": "busy"} for at in parts.get("terminal", ())],
         "messages": [
-            {"id": f"m{i}", "at": now, "speaker": "x", "team": team, "final": final, "text": text}
+            {
+                "id": f"m{i}",
+                "at": parts.get("said_at", now),
+                "speaker": "x",
+                "team": team,
+                "final": final,
+                "text": text,
+            }
             for i, (team, final, text) in enumerate(parts.get("messages", ()))
         ],
     }

@@ -111,6 +111,27 @@ RESULT_CASES = [
         ("runs",),
     ),
     Case(
+        "a run that ended in the tick of its start is finished",
+        panel(20, DONE, run("r2", 20, 20, passed=[], failed=[fail(PIN, error=ORIGINAL)])),
+        inspect("app/core.py", "original_error"),
+        ("runs", "process"),
+    ),
+    Case(
+        "a test left out was not executed, whatever the output calls it",
+        panel(
+            20,
+            run("r1", 10, 12, passed=[], skipped=1, output=[{"at": 11, "text": "1 deselected"}]),
+        ),
+        rerun("target", "not_run"),
+        ("runs", "not_executed"),
+    ),
+    Case(
+        "what is left out counts for the coverage, whatever the output calls it",
+        panel(20, run("r1", 10, 12, skipped=3, output=[{"at": 11, "text": "3 deselected"}])),
+        rerun("full"),
+        ("runs", "coverage"),
+    ),
+    Case(
         "skipped exactly 2 is enough", panel(20, run("r1", 10, 12, skipped=2)), READY, ("coverage",)
     ),
     Case(

@@ -64,7 +64,9 @@ def test_inactive_questions_have_their_fixed_answer(scenario: Scenario) -> None:
     for step in scenario.steps:
         consumed = scenario.decision_spec.consumed(step.gold["route"])
         for question in set(scenario.questions) - set(consumed):
-            fixed = "continue" if question == "control_action" else "none"
+            under_way = step.gold["process"] in ("running", "stalled")
+            placeholder = "stop" if under_way else "continue"
+            fixed = placeholder if question == "control_action" else "none"
             assert step.gold[question] == fixed
 
 
@@ -122,17 +124,25 @@ def test_build_is_deterministic(draft: Draft) -> None:
 
 
 @each_draft
-def test_every_tick_has_an_event_and_every_event_a_note(draft: Draft) -> None:
-    assert {event.at for event in draft.events} == set(range(60))
+def test_records_come_at_irregular_ticks_and_every_one_has_a_note(draft: Draft) -> None:
+    """Some ticks bring nothing, some three records; odd and even ticks bring about as many."""
+    at = Counter(event.at for event in draft.events)
+    quiet = set(range(60)) - set(at)
+    assert 10 <= len(quiet) <= 24
+    assert {t % 2 for t in quiet} == {0, 1}
+    assert {1, 2, 3} <= set(at.values())
+    odd = sum(n for t, n in at.items() if t % 2)
+    assert 0.4 <= odd / len(draft.events) <= 0.65
     assert all(event.note.strip() for event in draft.events)
     assert all(change.because for change in draft.changes)
 
 
 @each_draft
-def test_every_change_is_announced_by_a_cause(draft: Draft) -> None:
+def test_every_change_has_a_cause_or_a_clock_that_runs_out(draft: Draft) -> None:
     for change in draft.changes:
         notes = [event.note for event in draft.events if event.at == change.at]
-        assert any(note.startswith("cause: ") for note in notes), change
+        by_clock = re.search(r"reach(es)? (the end of (its|their) grace|\d)", change.because)
+        assert by_clock or any(note.startswith("cause: ") for note in notes), change
 
 
 @each_scenario

@@ -134,6 +134,24 @@ CONTROL_CASES = [
         ("silence",),
     ),
     Case(
+        "of a pause and a resume in one tick the later in the list counts: resume",
+        active(12, debugger=[(12, "r2", "pause"), (12, "r2", "resume")]),
+        RUNNING,
+        ("ticks", "process"),
+    ),
+    Case(
+        "of a pause and a resume in one tick the later in the list counts: pause",
+        active(12, debugger=[(11, "r2", "pause"), (12, "r2", "resume"), (12, "r2", "pause")]),
+        PAUSED,
+        ("ticks", "process"),
+    ),
+    Case(
+        "what a stalled run would get is stop, what a paused one would get is continue",
+        active(15, debugger=[PAUSE, (14, "r2", "step")]),
+        answers("wait", "paused", control_action="continue"),
+        ("unused",),
+    ),
+    Case(
         "a second pause counts from itself",
         active(18, debugger=[PAUSE, (13, "r2", "resume"), (15, "r2", "pause")]),
         PAUSED,

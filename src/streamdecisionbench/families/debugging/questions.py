@@ -71,8 +71,8 @@ def questions(files: Mapping[str, str], teams: Mapping[str, str]) -> dict[str, Q
             {**files, "none": "No inspect card"},
         ),
         "control_action": QuestionDraft(
-            "What does a control card do with the run? Apply order, runs, control, silence, "
-            "pause_age, unused.",
+            "What does a control card do with the run? Apply order, runs, control, process, "
+            "silence, pause_age, unused.",
             {
                 "continue": "Let the run go on from where it stands",
                 "stop": "End the active run",

@@ -89,7 +89,7 @@ OPENING: tuple[Event, ...] = (
         7,
         "r3",
         "target",
-        "r3 ends within the grace; day 30 fails now, in a file that calls the one just saved",
+        "r3 ends within the grace; day 30 fails now, in a file that the one just saved calls",
         passed=[HALF_CENT, VOUCHER],
         failed=[
             failure(
@@ -125,9 +125,9 @@ ROUNDING: tuple[Event, ...] = (
         skipped=2,
     ),
     voice(14, "m5", RAVI, "we take r4", "trap: the right words, not final", final=False),
-    chat(14, "m6", JONAS, "We take r4.", "trap: right run, wrong team"),
+    chat(14, "m6", INES, "We take r4?", "trap: a question"),
     voice(15, "m5", RAVI, "We take r4 once main is green.", "trap: the final adds a condition"),
-    chat(15, "m7", INES, "We take r4?", "trap: a question"),
+    chat(15, "m7", JONAS, "We take r4.", "trap: right run, wrong team"),
     chat(
         16,
         "m8",
