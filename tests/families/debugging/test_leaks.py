@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 
+from streamdecisionbench.audit.shortcuts import shortcuts
 from streamdecisionbench.families.debugging import DRAFTS, RULES
 from streamdecisionbench.families.debugging.questions import questions
 from streamdecisionbench.suite.scenario import Scenario, State
@@ -121,6 +122,15 @@ def test_runs_do_not_all_last_equally_long(scenario: Scenario) -> None:
 
 
 @each_scenario
+def test_the_lengths_of_option_texts_and_the_words_of_questions_say_nothing(
+    scenario: Scenario,
+) -> None:
+    guessed = shortcuts(scenario)
+    for name in ("longest_option", "shortest_option", "question_only", "state_frequency"):
+        assert guessed[name] == 0, name
+
+
+@each_scenario
 def test_no_label_and_no_option_text_is_in_a_state(scenario: Scenario) -> None:
     told = [
         text.partition(": ")[2] for q in scenario.questions.values() for text in q.criteria.values()
@@ -159,4 +169,4 @@ def test_instructions_name_the_rules_they_lean_on() -> None:
         named = words(question.instructions.partition("Apply ")[2].replace("_", ""))
         ids = {rule.replace("_", "") for rule in RULES}
         assert "runs" in named, name
-        assert named - words("and the cases it numbers") <= ids, name
+        assert named - words("with the cases it numbers") <= ids, name

@@ -27,9 +27,9 @@ def questions(files: Mapping[str, str], teams: Mapping[str, str]) -> dict[str, Q
     """The questions with a scenario's own files and teams as options of inspect_file and owner."""
     return {
         "route": QuestionDraft(
-            "Which card does the panel show now? Apply order and the cases it numbers, runs, ticks.",
+            "Which card does the panel show now? Apply order with the cases it numbers, runs, ticks.",
             {
-                "wait": "Keep the card quiet",
+                "wait": "Leave the developer in peace for the moment",
                 "rerun": "Offer another run of the tests",
                 "inspect": "Open a source file in the editor",
                 "control": "Continue or stop the run",

@@ -160,7 +160,6 @@ RATES: tuple[Event, ...] = (
     voice(33, "m9", LEILA, "right r5", "distractor: speech that grows", final=False),
     voice(34, "m9", LEILA, "right r5 is ours", "trap: not final", final=False),
     voice(35, "m9", LEILA, "Right. r5 is ours.", "cause: the final text holds the whole form"),
-    terminal(36, "git", "fx pushed", "distractor: other pane"),
     save(37, SPOT, "git pull", "rates-data's fix, part of r6; the save grace starts"),
     save(37, FX, "git pull", "the same pull, part of r6"),
     *quick_run(
