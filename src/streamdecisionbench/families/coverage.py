@@ -62,8 +62,18 @@ class FamilyCoverage:
 
 def coverage(suite: Suite) -> dict[str, FamilyCoverage]:
     """Every family of the suite, in reported order."""
-    wording = str(suite.manifest.generation.get("wording", "listed"))
-    return {family: _family(family, group, wording) for family, group in suite.families().items()}
+    return {
+        family: _family(family, group, _wording(suite, group))
+        for family, group in suite.families().items()
+    }
+
+
+def _wording(suite: Suite, scenarios: list[Scenario]) -> str:
+    """As the suite was generated; of authored scenarios, as their policies say."""
+    if "wording" in suite.manifest.generation:
+        return str(suite.manifest.generation["wording"])
+    policies = [scenario.steps[0].state.get("policy", {}) for scenario in scenarios]
+    return "free" if any("intents" in policy for policy in policies) else "listed"
 
 
 def _family(family: str, scenarios: list[Scenario], wording: str) -> FamilyCoverage:

@@ -35,7 +35,10 @@ MANNERS = ("plain", "condition", "question", "reported", "negation", "correction
 
 
 class Sentence(msgspec.Struct, frozen=True):
-    """One sentence. `setting` is the kind of session it is said in, `before` what it corrects."""
+    """One sentence. `setting` is the kind of session it is said in, `before` what it corrects.
+
+    A sentence with a `scene` belongs to the story of that authored scenario; generators leave it there.
+    """
 
     id: str
     setting: str
@@ -44,6 +47,7 @@ class Sentence(msgspec.Struct, frozen=True):
     manner: str
     text: str
     before: str = ""
+    scene: str = ""
 
     def filled(self, name: str, other: str, **words: str) -> str:
         """The sentence about an item, with words for its other slots."""

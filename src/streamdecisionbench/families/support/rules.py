@@ -5,12 +5,22 @@ The payment call's rule ids start with A, the intercom call's with B.
 
 from __future__ import annotations
 
-from typing import Any
-
 __all__ = [
-    "INTENT_RULE", "INTERCOM_FREE_RULES", "INTERCOM_INTENTS", "INTERCOM_POLICY", "INTERCOM_RULES", "PAYMENT_FREE_RULES",
-    "PAYMENT_INTENTS",     "PAYMENT_POLICY", "PAYMENT_RULES",
-]  # fmt: skip
+    "INTENT_RULE",
+    "INTERCOM_FREE_RULES",
+    "INTERCOM_INTENTS",
+    "INTERCOM_RULES",
+    "PAYMENT_FREE_RULES",
+    "PAYMENT_INTENTS",
+    "PAYMENT_RULES",
+]
+
+_CAPTURE = (
+    "Capture is open while payment.status is draft and the last final agent utterance that {does}"
+    " is a capture_request whose `at` is payment.draft_since or later. In any other status it is"
+    " closed. A change of subject or card, a hold, a code being keyed in, missing consent and complete"
+    " details leave it as it is, and so does every partial, customer utterance and log entry."
+)
 
 PAYMENT_RULES: dict[str, str] = {
     "A01_time": (
@@ -20,14 +30,15 @@ PAYMENT_RULES: dict[str, str] = {
         "Utterances are listed in the order in which they began. final=false is a live partial whose"
         " text may still be replaced under the same id; final=true never changes again. `at` is the"
         " tick of the text now shown. Finals are ordered by `at` and, at one tick, by their place in"
-        " the list; wherever a rule says last or later, it means this order."
+        " the list; wherever a rule says last or later, it means this order, not the order in which they"
+        " began."
     ),
     "A03_phrases": (
         "policy.phrases lists the wordings that count for each purpose. An utterance contains a"
         " phrase when the phrase's whole words stand in it side by side in that order; capitals and"
         " punctuation do not matter, nor does the rest of the utterance. Other wordings count for"
         " nothing. If one utterance contains several phrases that compete (subjects; cards; consent"
-        " against withdrawal; request against stop), the one standing last in it counts."
+        " against withdrawal; request against stop), only the one standing last in it counts."
     ),
     "A04_who": (
         "Only final customer utterances name the subject, choose a card, and give or withdraw"
@@ -38,13 +49,12 @@ PAYMENT_RULES: dict[str, str] = {
         "route: telephony.status after_call gives wrap; hold gives hold; connected gives the subject"
         " the customer named last (subject_payment gives payment, subject_connection and"
         " subject_router give service). Before any subject is named, telephony.menu_choice (payment,"
-        " connection or router) is the subject. Announcing a hold, a return or a goodbye changes no route while telephony.status"
-        " stays the same. A subject named during a hold applies once the hold is over."
+        " connection or router) is the subject. Nothing else changes the route. A subject named during a"
+        " hold applies once the hold is over."
     ),
     "A06_hold": (
         "On hold, hold_action is return_customer as soon as clock.now minus telephony.since is at"
-        " least policy.hold_check_ticks (equal is enough), before that wait. Tones and remarks about"
-        " the waiting time change nothing."
+        " least policy.hold_check_ticks (equal is enough), before that wait. Nothing else counts."
     ),
     "A07_service_target": "In service, service_target is the subject itself: connection or router.",
     "A08_connection": (
@@ -67,9 +77,10 @@ PAYMENT_RULES: dict[str, str] = {
         " Changing the card or the subject leaves consent as it is."
     ),
     "A12_card": (
-        "instrument is the card chosen last, unknown before any choice. Once payment.left_draft_at"
-        " is a tick, choices whose `at` is that tick or later no longer count; while it is null all"
-        " count."
+        "instrument is the card chosen last, unknown before any choice. While payment.left_draft_at is"
+        " a tick, choices whose `at` is that tick or later do not count. A new draft sets it back to"
+        " null. While it is null, every choice made so far in the call counts, whenever it was made:"
+        " before this draft too."
     ),
     "A13_details": (
         "payment.captured is one form for one card. Details are complete when captured.card is the"
@@ -80,18 +91,13 @@ PAYMENT_RULES: dict[str, str] = {
         "recorder: stop when the route is wrap. Otherwise, in every route, pause while card capture"
         " is open or live digits are showing, else record."
     ),
-    "A15_capture": (
-        "While payment.status is draft, capture opens with a final agent utterance that contains a"
-        " capture_request phrase and whose `at` is payment.draft_since or later. It stays open through changes"
-        " of subject or card, holds, missing consent and complete details, and closes only with a"
-        " later final agent utterance containing a capture_stop phrase or when payment.status is no"
-        " longer draft. Nothing else opens or closes it: no partial, customer utterance or log entry."
-    ),
+    "A15_capture": _CAPTURE.format(does="counts as capture_request or capture_stop (A03)"),
     "A16_live_digits": (
         "Live digits: a partial of the customer or the agent that holds policy.digits_in_a_row or"
         " more digits in a row, whatever number they belong to. zero to nine and oh are one digit"
-        " each; a word of figures is as many digits as it has figures. Punctuation does not break the"
-        " row, any other word does. Finals and background voices never count."
+        " each; a number in figures is as many digits as it has figures, those after a point included"
+        " (7.50 is three). Punctuation does not break the row, any other word does. Finals and"
+        " background voices never count."
     ),
     "A17_inactive": (
         "Questions of a branch the route does not use are answered none: payment_stage and instrument"
@@ -101,23 +107,6 @@ PAYMENT_RULES: dict[str, str] = {
     "A18_other": "Every field and log entry not named above is information only.",
 }
 
-PAYMENT_POLICY: dict[str, Any] = {
-    "hold_check_ticks": 4,
-    "digits_in_a_row": 4,
-    "phrases": {
-        "subject_payment": ["pay the balance", "back to the payment"],
-        "subject_connection": ["connection has dropped", "look at the line"],
-        "subject_router": ["check the router", "is the router online"],
-        "card_household": ["use the household card"],
-        "card_company": ["use the company card"],
-        "consent": ["you can take the payment", "go ahead and charge"],
-        "withdrawal": ["don't take the payment"],
-        "capture_request": ["read me the long number", "give me the long number"],
-        "capture_stop": ["stop there with the card"],
-    },
-}
-"""Thresholds and wordings a deployment would set; published in every state."""
-
 INTERCOM_RULES: dict[str, str] = {
     "B01_time": (
         "All times are ticks and clock.now is the current one. Deadlines, ETAs and limits are ticks"
@@ -126,13 +115,13 @@ INTERCOM_RULES: dict[str, str] = {
     "B02_transcript": (
         "Each utterance keeps its id. While final is false its text is provisional and may be"
         " replaced; once final is true it stands for good. `at` is the tick at which the text shown"
-        " appeared. Finals are read in the order of `at`; at one tick, in the order of the list."
+        " appeared. Finals are read in the order of `at`, not in the order in which they began; at one"
+        " tick, in the order of the list."
     ),
     "B03_wordings": (
         "A wording from policy is present when its complete words appear next to each other in that"
-        " order, whatever the capitals, the punctuation and the words around it (text me is not"
-        " present in text messages). Anything phrased differently has no effect. Inside one"
-        " utterance wordings take effect from left to right."
+        " order, whatever the capitals, the punctuation and the words around it. Anything phrased"
+        " differently has no effect. Inside one utterance wordings take effect from left to right."
     ),
     "B04_speech": (
         "Only the customer's final utterances set or correct the work and set the preferred channel."
@@ -149,9 +138,9 @@ INTERCOM_RULES: dict[str, str] = {
     "B06_route": (
         "route: call.status ended gives closed. call.status hold gives hold_return when clock.now"
         " minus call.since has reached policy.hold_limit_ticks (exactly reached counts), otherwise"
-        " hold_wait. call.status connected gives the kind of the current work. Announcements,"
-        " goodbyes, a result that comes in during a hold and case.status do not change the route."
-        " Speech during a hold is read as always and shows once the hold is over."
+        " hold_wait. call.status connected gives the kind of the current work. Nothing else changes the"
+        " route. Speech during a hold is read as always; what it does to the work shows once the hold is"
+        " over."
     ),
     "B07_targets": (
         "delivery_target is the parcel of the work in the routes delivery and cancel; repair_target"
@@ -160,16 +149,14 @@ INTERCOM_RULES: dict[str, str] = {
     "B08_delivery": (
         "delivery_action, from parcels.<target>, the first that applies: status delivered,"
         " confirm_delivery; status address_query, correct_address; clock.now at or past deadline,"
-        " open_case (a parcel is late exactly at its deadline); status label_only, check_tracking;"
-        " otherwise wait. The ETA, driver messages and anybody's opinion move no deadline, and"
-        " cancellations play no part here."
+        " open_case (exactly at the deadline counts); status label_only, check_tracking; otherwise wait."
+        " Nothing but deadline makes a parcel late, and carrier_callbacks play no part here."
     ),
     "B09_cancellation": (
-        "cancellation_action, from carrier_callbacks for the target parcel: outcome cancelled gives"
-        " confirm_cancelled, refused gives explain_refusal; if there are several such callbacks the"
-        " last one listed decides. With no such callback it is cancel_request: outcome received"
-        " decides nothing, callbacks about other parcels decide nothing, and neither the agent's word"
-        " nor parcels.<target>.order_line cancels anything. A deadline plays no part here."
+        "cancellation_action goes by carrier_callbacks whose parcel is the target and whose outcome is"
+        " cancelled or refused; the last one listed decides: cancelled gives confirm_cancelled, refused"
+        " gives explain_refusal. While there is none it is cancel_request. Nothing else counts, neither"
+        " another outcome nor a deadline."
     ),
     "B10_device_test": (
         "repair_action, from devices.<target>: test.status none gives diagnose; running gives"
@@ -205,24 +192,6 @@ INTERCOM_RULES: dict[str, str] = {
     ),
     "B16_other": "Fields, notes and feed lines that no rule mentions are there to be read, not acted on.",
 }
-
-INTERCOM_POLICY: dict[str, Any] = {
-    "hold_limit_ticks": 4,
-    "requests": {
-        "delivery": {"doorplate": ["where is the door plate"], "keypad": ["where is the keypad"]},
-        "cancel": {"doorplate": ["cancel the door plate"], "keypad": ["cancel the keypad"]},
-        "repair": {"gate_unit": ["fix the gate unit"], "hall_screen": ["fix the hall screen"]},
-    },
-    "corrections": ["i mean the", "make that the"],
-    "names": {
-        "doorplate": "door plate",
-        "keypad": "keypad",
-        "gate_unit": "gate unit",
-        "hall_screen": "hall screen",
-    },
-    "preferences": {"email": ["email me"], "sms": ["text me"], "phone": ["ring me"]},
-}
-"""Thresholds and wordings a deployment would set; published in every state."""
 
 INTENT_RULE = (
     "policy.intents says what a speaker can mean; the meaning counts, in whatever words. An utterance has"
@@ -269,13 +238,7 @@ PAYMENT_FREE_RULES: dict[str, str] = {
     **{rule: text for rule, text in PAYMENT_RULES.items() if rule < "A03"},
     "A03_intents": INTENT_RULE,
     **{rule: text for rule, text in PAYMENT_RULES.items() if rule > "A04"},
-    "A15_capture": (
-        "While payment.status is draft, capture opens with a final agent utterance that has the intent"
-        " capture_request and whose `at` is payment.draft_since or later. It stays open through changes"
-        " of subject or card, holds, missing consent and complete details, and closes only with a later"
-        " final agent utterance that has the intent capture_stop or when payment.status is no longer"
-        " draft. Nothing else opens or closes it: no partial, customer utterance or log entry."
-    ),
+    "A15_capture": _CAPTURE.format(does="has the intent capture_request or capture_stop"),
 }
 """The payment call's law where people use their own words."""
 

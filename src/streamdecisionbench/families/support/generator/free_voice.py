@@ -74,7 +74,7 @@ class FreeVoice:
         return self._fill(self._choose(speaker, lambda s: s.manner in _SOUNDS_LIKE))
 
     def _choose(self, speaker: str, wanted: Callable[[Sentence], bool]) -> Sentence:
-        found = [s for s in bank().of(self._setting, speaker) if wanted(s)]
+        found = [s for s in bank().of(self._setting, speaker) if wanted(s) and not s.scene]
         return self._draws.choose(Pool(found).of(self._split))
 
     def _fill(self, sentence: Sentence, item: str = "", other: str = "") -> str:

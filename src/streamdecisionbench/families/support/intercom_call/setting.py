@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamdecisionbench.families.support.rules import INTERCOM_POLICY, INTERCOM_RULES
+from streamdecisionbench.families.support.rules import INTERCOM_FREE_RULES, INTERCOM_INTENTS
 from streamdecisionbench.suite.scenario import State
 
 __all__ = ["DEVICES", "INITIAL", "PARCELS"]
@@ -29,8 +29,17 @@ def _device(place: str, self_fit: bool) -> dict[str, Any]:
 
 
 INITIAL: State = {
-    "rules": INTERCOM_RULES,
-    "policy": INTERCOM_POLICY,
+    "rules": INTERCOM_FREE_RULES,
+    "policy": {
+        "hold_limit_ticks": 4,
+        "intents": INTERCOM_INTENTS,
+        "names": {
+            "doorplate": "door plate",
+            "keypad": "keypad",
+            "gate_unit": "gate unit",
+            "hall_screen": "hall screen",
+        },
+    },
     "clock": {"now": 0},
     "call": {
         "status": "connected",

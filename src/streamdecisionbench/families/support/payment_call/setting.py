@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from streamdecisionbench.families.support.rules import PAYMENT_POLICY, PAYMENT_RULES
+from streamdecisionbench.families.support.rules import PAYMENT_FREE_RULES, PAYMENT_INTENTS
 from streamdecisionbench.suite.scenario import State
 
 __all__ = ["INITIAL"]
 
 INITIAL: State = {
-    "rules": PAYMENT_RULES,
-    "policy": PAYMENT_POLICY,
+    "rules": PAYMENT_FREE_RULES,
+    "policy": {"hold_check_ticks": 4, "digits_in_a_row": 4, "intents": PAYMENT_INTENTS},
     "clock": {"now": 0},
-    "telephony": {"status": "connected", "since": 0, "menu_choice": "payment", "seat": "C-14"},
+    "telephony": {"status": "connected", "since": 0, "menu_choice": "router", "seat": "C-14"},
     "transcript": [],
     "account": {
         "id": "CB-20418",
