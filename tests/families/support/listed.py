@@ -1,8 +1,12 @@
-"""Policies that list phrases, for the cases that pin the listed wording of the rules."""
+"""Calls whose policy lists phrases: where the cases start that pin the listed wording of the rules."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from streamdecisionbench.families.support.intercom_call.setting import INITIAL as INTERCOM_CALL
+from streamdecisionbench.families.support.payment_call.setting import INITIAL as PAYMENT_CALL
+from streamdecisionbench.families.support.rules import INTERCOM_RULES, PAYMENT_RULES
 
 PAYMENT_POLICY: dict[str, Any] = {
     "hold_check_ticks": 4,
@@ -35,4 +39,16 @@ INTERCOM_POLICY: dict[str, Any] = {
         "hall_screen": "hall screen",
     },
     "preferences": {"email": ["email me"], "sms": ["text me"], "phone": ["ring me"]},
+}
+
+PAYMENT_START: dict[str, Any] = {
+    **PAYMENT_CALL,
+    "rules": PAYMENT_RULES,
+    "policy": PAYMENT_POLICY,
+    "telephony": {**PAYMENT_CALL["telephony"], "menu_choice": "payment"},
+}
+INTERCOM_START: dict[str, Any] = {
+    **INTERCOM_CALL,
+    "rules": INTERCOM_RULES,
+    "policy": INTERCOM_POLICY,
 }

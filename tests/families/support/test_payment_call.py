@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.families.support.payment_call.setting import INITIAL
 from streamdecisionbench.families.support.reference import reference
 from streamdecisionbench.families.support.rules import PAYMENT_RULES
 from tests.families.cases import Case, holds
+from tests.families.support.listed import PAYMENT_START
 
 Line = tuple[int, str, bool, str]
 """(at, speaker, final, text)"""
@@ -21,7 +21,7 @@ C, A, B = "customer", "agent", "background"
 
 def call(now: int, *lines: Line, **fields: Any) -> dict[str, Any]:
     """The call as it opens, with these utterances and these fields (`payment__status="draft"`)."""
-    state = copy.deepcopy(INITIAL)
+    state = copy.deepcopy(PAYMENT_START)
     state["clock"]["now"] = now
     state["transcript"] = [
         {"id": f"x{i}", "at": at, "speaker": who, "final": final, "text": text}

@@ -18,8 +18,8 @@ from streamdecisionbench.families.support import (
     RULES,
     reference,
 )
-from streamdecisionbench.families.support.rules import INTERCOM_RULES, PAYMENT_RULES
-from streamdecisionbench.suite.authoring import expand
+from streamdecisionbench.families.support.rules import INTERCOM_FREE_RULES, PAYMENT_FREE_RULES
+from streamdecisionbench.suite.authoring import Event, expand
 from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sizes import estimate_tokens
 from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
@@ -34,27 +34,27 @@ BOTH = pytest.mark.parametrize("name", ["support_a", "support_b"])
 
 GOLDEN: dict[str, list[tuple[int, str]]] = {
     "support_a": [
-        (4, "payment record ask_consent unknown"),
+        (4, "service record router check_power"),
         (4, "payment record choose_card unknown"),
         (4, "payment record collect household"),
         (8, "payment pause collect household"),
         (2, "service pause connection run_test"),
         (3, "service record connection wait_test"),
         (2, "service record connection escalate_line"),
-        (2, "service record router check_power"),
-        (4, "hold record wait"),
-        (1, "hold record return_customer"),
+        (2, "payment pause ask_consent household"),
+        (4, "hold pause wait"),
+        (1, "hold pause return_customer"),
         (2, "service record router confirm_online"),
         (4, "payment record collect household"),
-        (2, "payment record collect company"),
-        (2, "payment pause collect company"),
-        (2, "payment pause ask_consent company"),
         (2, "payment pause collect company"),
         (2, "payment pause submit company"),
-        (1, "payment record wait company"),
-        (1, "payment pause wait company"),
+        (2, "payment pause ask_consent company"),
+        (2, "payment pause submit company"),
         (2, "payment record wait company"),
+        (1, "payment record result company"),
+        (1, "payment pause result company"),
         (2, "payment record result company"),
+        (2, "payment record ask_consent household"),
         (2, "service record router confirm_online"),
         (2, "wrap stop"),
     ],
@@ -64,26 +64,26 @@ GOLDEN: dict[str, list[tuple[int, str]]] = {
         (2, "delivery email keypad check_tracking"),
         (4, "delivery email keypad correct_address"),
         (4, "cancel email keypad cancel_request"),
-        (2, "cancel email keypad confirm_cancelled"),
+        (2, "cancel email keypad explain_refusal"),
         (2, "delivery email doorplate wait"),
         (2, "delivery email doorplate open_case"),
         (2, "delivery email doorplate confirm_delivery"),
-        (4, "repair email gate_unit diagnose"),
+        (4, "cancel email keypad confirm_cancelled"),
         (4, "repair email hall_screen diagnose"),
-        (2, "repair email hall_screen await_result"),
+        (2, "repair email gate_unit diagnose"),
+        (2, "repair email gate_unit await_result"),
+        (2, "repair email gate_unit explain_clear"),
         (2, "repair email hall_screen book_visit"),
-        (2, "repair sms hall_screen book_visit"),
-        (2, "repair sms hall_screen send_part"),
-        (2, "repair sms gate_unit diagnose"),
-        (2, "repair sms gate_unit await_result"),
-        (4, "hold_wait sms"),
-        (1, "hold_return sms"),
-        (2, "repair sms gate_unit request_access"),
-        (2, "repair sms gate_unit remote_check"),
+        (2, "repair phone hall_screen book_visit"),
+        (2, "repair phone hall_screen send_part"),
+        (4, "hold_wait phone"),
+        (1, "hold_return phone"),
+        (2, "repair phone gate_unit request_access"),
+        (2, "repair phone gate_unit remote_check"),
         (1, "repair none gate_unit remote_check"),
         (2, "repair none gate_unit await_result"),
-        (2, "repair none gate_unit explain_clear"),
-        (2, "closed none"),
+        (2, "repair sms gate_unit book_visit"),
+        (2, "closed sms"),
     ],
 }
 """Segment lengths and composed decisions, read off the timelines by hand."""
@@ -206,7 +206,7 @@ def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 
 @BOTH
 def test_states_show_rules_clock_and_no_future(name: str) -> None:
-    rules = PAYMENT_RULES if name == "support_a" else INTERCOM_RULES
+    rules = PAYMENT_FREE_RULES if name == "support_a" else INTERCOM_FREE_RULES
     for step in SCENARIO[name].steps:
         assert step.state["rules"] == rules
         assert step.state["clock"] == {"now": step.t}
@@ -253,7 +253,7 @@ def test_something_happens_at_nearly_every_tick(name: str) -> None:
     ticks = sorted({e.at for e in draft.events})
     assert max(b - a for a, b in pairwise(ticks)) <= 4
     assert len(ticks) >= 50
-    assert all(e.note.startswith(("cause: ", "distractor: ")) for e in draft.events)
+    assert all(e.note.startswith(("cause: ", "distractor: ", "ahead: ")) for e in draft.events)
 
 
 @BOTH
@@ -271,23 +271,38 @@ def test_no_more_than_a_short_prefix_of_digits() -> None:
                 assert reference._digit_row(utterance["text"]) <= 6
 
 
+def later_decisions(name: str, event: Event) -> list[bool]:
+    """From the event's tick on: is the decision without it the one the scenario has?"""
+    draft, reference = DRAFT[name], SCENARIO[name].reference()
+    rest = tuple(e for e in draft.events if e is not event)
+    same = []
+    for t in range(event.at, draft.steps):
+        state = draft.project(tuple(e for e in rest if e.at <= t), t)
+        same.append(draft.decision_spec.compose(draft.reference(state)) == reference[t])
+    return same
+
+
+def leaves_a_partial_behind(name: str, event: Event) -> bool:
+    """Without its final a partial would stay live."""
+    texts = [e for e in DRAFT[name].events if e.data.get("id") == event.data.get("id", "-")]
+    return bool(event.data.get("final")) and len(texts) > 1
+
+
 @BOTH
 def test_taking_away_a_distractor_changes_nothing(name: str) -> None:
-    """Without any one distractor (if later events allow) no decision of the scenario differs."""
-    draft = DRAFT[name]
-    for event in draft.events:
-        if not event.note.startswith("distractor: ") or event.kind == "set":
-            continue
-        if event.kind == "feed" and "for" in event.data["entry"]:
-            continue  # permissions given ahead of need matter later
-        texts = [e for e in draft.events if e.data.get("id") == event.data.get("id", "-")]
-        if event.data.get("final") and len(texts) > 1:
-            continue  # without its final the partial would stay live
-        rest = tuple(e for e in draft.events if e is not event)
-        for t in range(event.at, draft.steps):
-            state = draft.project(tuple(e for e in rest if e.at <= t), t)
-            got = draft.decision_spec.compose(draft.reference(state))
-            assert got == SCENARIO[name].reference()[t], (event, t)
+    for event in DRAFT[name].events:
+        if event.note.startswith("distractor: ") and not leaves_a_partial_behind(name, event):
+            assert all(later_decisions(name, event)), event
+
+
+@BOTH
+def test_what_is_done_ahead_changes_something_later(name: str) -> None:
+    ahead = [e for e in DRAFT[name].events if e.note.startswith("ahead: ")]
+    assert len(ahead) >= 3
+    for event in ahead:
+        same = later_decisions(name, event)
+        assert same[0], event
+        assert not all(same), event
 
 
 # --- mutants and documentation --------------------------------------------------------------------

@@ -23,6 +23,18 @@ _BELIEVED = """
         return Meant("{intent}", "", "plain")
     return found"""
 
+_NAMED = '    said = _said(state, "customer", *_SUBJECTS)\n'
+_HELD = """\
+    held = [line["at"] for line in state["log"] if line["text"] == "telephony: hold"]
+    since = state["telephony"]["since"]
+    said = [s for s in said if not any(at <= s.at < since for at in held[-1:])]
+"""
+_PARKED = """\
+        parked = [line["at"] for line in state["log"] if line["text"] == "telephony: hold"]
+        if any(at <= said["at"] < state["call"]["since"] for at in parked[-1:]):
+            continue
+"""
+
 MISREADINGS: tuple[Misreading, ...] = (
     Misreading("A01_time", "counts the first tick of a hold too", (
         ('- state["telephony"]["since"]', '- state["telephony"]["since"] + 1'),
@@ -54,6 +66,12 @@ MISREADINGS: tuple[Misreading, ...] = (
     Misreading("A05_route", "has no regard for a hold", (
         ('    if status == "hold":', "    if False:"),
     )),
+    Misreading("A05_route", "has no regard for the menu choice", (
+        ('else str(state["telephony"]["menu_choice"])', 'else "payment"'),
+    )),
+    Misreading("A05_route", "forgets a subject named during a hold", (
+        (_NAMED, _NAMED + _HELD),
+    )),
     Misreading("A06_hold", "returns only beyond the threshold", (
         ('held >= state["policy"]["hold_check_ticks"]', 'held > state["policy"]["hold_check_ticks"]'),
     )),
@@ -66,14 +84,32 @@ MISREADINGS: tuple[Misreading, ...] = (
     Misreading("A09_router", "never believes that the router is online", (
         ('service["router"]["status"] == "online"', "False"),
     )),
-    Misreading("A10_stage", "asks for the card before the consent", (
-        ("if not _consented(state):", 'if not _consented(state) and _card(state) != "unknown":'),
+    Misreading("A10_stage", "asks for the consent last", (
+        ("if not _consented(state):",
+         'if not _consented(state) and _card(state) == payment["captured"]["card"]'
+         ' and all(payment["captured"].values()):'),
+    )),
+    Misreading("A10_stage", "starts a declined payment again", (
+        ('payment["status"] in ("approved", "declined")', 'payment["status"] == "approved"'),
     )),
     Misreading("A11_consent", "lets an old consent cover a new amount", (
         (" and said[-1].at >= since", ""),
     )),
+    Misreading("A11_consent", "wants a consent after the tick of the amount", (
+        (" and said[-1].at >= since", " and said[-1].at > since"),
+    )),
+    Misreading("A11_consent", "has no regard for a withdrawal", (
+        ('_said(state, "customer", "consent", "withdrawal")', '_said(state, "customer", "consent")'),
+    )),
     Misreading("A12_card", "changes the card after the draft", (
         (" if left is None or s.at < left]", "]"),
+    )),
+    Misreading("A12_card", "takes a card chosen at the tick the draft was left", (
+        ("s.at < left]", "s.at <= left]"),
+    )),
+    Misreading("A12_card", "forgets cards chosen before a new draft", (
+        ("if left is None or s.at < left]",
+         'if (left is None or s.at < left) and s.at >= state["payment"]["draft_since"]]'),
     )),
     Misreading("A13_details", "takes the form of another card", (
         ('form["card"] == card and form["number"]', 'form["number"]'),
@@ -87,6 +123,22 @@ MISREADINGS: tuple[Misreading, ...] = (
     Misreading("A15_capture", "never stops capturing on request", (
         ('_said(state, "agent", "capture_request", "capture_stop")',
          '_said(state, "agent", "capture_request")'),
+    )),
+    Misreading("A15_capture", "closes capture during a hold", (
+        ('return "pause" if _capturing(state) or', 'return "pause" if route != "hold" and _capturing(state) or'),
+    )),
+    Misreading("A15_capture", "closes capture when the subject changes", (
+        ('return "pause" if _capturing(state) or',
+         'return "pause" if route != "service" and _capturing(state) or'),
+    )),
+    Misreading("A15_capture", "opens capture by a request of an earlier draft", (
+        (' and said[-1].at >= payment["draft_since"]', ""),
+    )),
+    Misreading("A16_live_digits", "lets digits of a television pause", (
+        ('u["speaker"] in ("customer", "agent")', "True"),
+    )),
+    Misreading("A16_live_digits", "does not count figures", (
+        ("len(word) if word.isdigit() else int(word in _DIGIT_WORDS)", "int(word in _DIGIT_WORDS)"),
     )),
     Misreading("A16_live_digits", "lets final digits pause", (
         ('if not u["final"] and u["speaker"] in', 'if u["speaker"] in'),
@@ -123,6 +175,9 @@ MISREADINGS: tuple[Misreading, ...] = (
     Misreading("B04_speech", "believes whoever speaks", (
         (_CUSTOMER, _CUSTOMER.replace(' and u["speaker"] == "customer"', "")),
     )),
+    Misreading("B05_work", "has no regard for the menu choice", (
+        ('_Work(menu["kind"], menu["item"])', '_Work("repair", next(iter(state["devices"])))'),
+    )),
     Misreading("B05_work", "has no regard for corrections", (
         (" + _corrections(state, said)", ""),
     )),
@@ -131,6 +186,10 @@ MISREADINGS: tuple[Misreading, ...] = (
     )),
     Misreading("B06_route", "returns only beyond the limit", (
         ('held >= state["policy"]["hold_limit_ticks"]', 'held > state["policy"]["hold_limit_ticks"]'),
+    )),
+    Misreading("B06_route", "forgets what was asked for during a hold", (
+        ("    for said in _customer_finals(state):\n        for _, kind, item in",
+         "    for said in _customer_finals(state):\n" + _PARKED + "        for _, kind, item in"),
     )),
     Misreading("B07_targets", "keeps to the parcel chosen in the menu", (
         ('answers["delivery_target"] = work.item',
@@ -142,8 +201,19 @@ MISREADINGS: tuple[Misreading, ...] = (
     Misreading("B08_delivery", "goes by the estimated arrival", (
         ('>= parcel["deadline"]', '>= (parcel["eta"] or parcel["deadline"])'),
     )),
+    Misreading("B08_delivery", "calls a parcel late that has been delivered", (
+        ('if parcel["status"] == "delivered":',
+         'if parcel["status"] == "delivered" and state["clock"]["now"] < parcel["deadline"]:'),
+    )),
     Misreading("B09_cancellation", "believes callbacks about other parcels", (
         ('if callback["parcel"] == item:', "if True:"),
+    )),
+    Misreading("B09_cancellation", "goes by the first callback that decides", (
+        ('outcomes.get(callback["outcome"], action)',
+         'action if action != "cancel_request" else outcomes.get(callback["outcome"], action)'),
+    )),
+    Misreading("B09_cancellation", "takes a refusal for no answer", (
+        (', "refused": "explain_refusal"}', "}"),
     )),
     Misreading("B09_cancellation", "believes the order line", (
         ('action = "cancel_request"\n',
@@ -155,6 +225,16 @@ MISREADINGS: tuple[Misreading, ...] = (
     )),
     Misreading("B11_remote", "checks remotely without permission", (
         ('if _permitted(state, "remote_access") else', "if True else"),
+    )),
+    Misreading("B11_remote", "stops a running check when the permission goes", (
+        ('    if remote["status"] == "running":\n',
+         '    if remote["status"] == "running" and _permitted(state, "remote_access"):\n'),
+    )),
+    Misreading("B11_remote", "has no regard for what the remote check finds", (
+        ('_after_finding(device, remote["result"])', '_after_finding(device, "clear")'),
+    )),
+    Misreading("B12_finding", "sends a part the customer cannot fit", (
+        ('spare["self_fit"] and spare["stock"] >= 1', 'spare["stock"] >= 1'),
     )),
     Misreading("B12_finding", "sends a part that is not in stock", (
         ('spare["self_fit"] and spare["stock"] >= 1', 'spare["self_fit"]'),
@@ -170,7 +250,7 @@ MISREADINGS: tuple[Misreading, ...] = (
     )),
     Misreading("B14_channel", "falls back to another permitted channel", ((
         'return preferred if _permitted(state, preferred) else "none"',
-        'return next((c for c in (preferred, *state["policy"]["preferences"])'
+        'return next((c for c in (preferred, "email", "sms", "phone")'
         ' if _permitted(state, c)), "none")',
     ),)),
     Misreading("B15_inactive", "fills in what the route does not use", (

@@ -73,8 +73,8 @@ PAYMENT_RULES: dict[str, str] = {
     ),
     "A11_consent": (
         "Consent is valid when the last consent or withdrawal is a consent, and its `at` is not"
-        " before payment.amount_since (equal is enough): a changed amount needs a new consent."
-        " Changing the card or the subject leaves consent as it is."
+        " before payment.amount_since (equal is enough), which a changed amount and a new draft set"
+        " anew. Changing the card or the subject leaves consent as it is."
     ),
     "A12_card": (
         "instrument is the card chosen last, unknown before any choice. While payment.left_draft_at is"
