@@ -1,7 +1,7 @@
 """Support B: two parcels and two intercom devices, a carrier that calls back twice, and permissions.
 
 A note says what an event does: a cause changes the decision at its tick, a distractor changes nothing,
-and what is done ahead changes nothing yet.
+and what is done ahead changes nothing yet. A remark that can be checked ends on true or not so.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Support A: an open bill, a connection that drops, a hold, a refused card and a recorder that pauses.
 
 A note says what an event does: a cause changes the decision at its tick, a distractor changes nothing,
-and what is done ahead changes nothing yet.
+and what is done ahead changes nothing yet. A remark that can be checked ends on true or not so.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ EVENTS: tuple[Event, ...] = (
     say(6, "u07", C, False, "the company", "distractor: partial"),
     say(7, "u07", C, False, "the company card no sorry", "distractor: a partial that goes on differently"),
     say(8, "u07", C, True, "The company card, no, sorry, the household card.", "cause: the final ends on the household card"),
+    log(8, "form: loading, customer number needed", "distractor: tool output"),
     say(9, "u08", A, True, "As soon as the screen loads, we can do the card.", "distractor: a condition is no request"),
     say(9, "u09", C, False, "my customer number is two", "distractor: one live digit"),
     say(10, "u09", C, False, "my customer number is two oh nine", "distractor: three live digits are not enough"),
@@ -58,6 +59,7 @@ EVENTS: tuple[Event, ...] = (
     say(26, "u19", A, True, "An engineer is on his way, there's a fee of twelve pounds for that.", "distractor: the agent announces what was added; true"),
     say(27, "u20", C, True, "Let's pick the payment up again.", "cause: names payment, whose amount has changed"),
     say(27, "u21", A, True, "Please read the digits to me slowly.", "cause: a new request opens capture again"),
+    log(28, "form: not responding", "distractor: a form that hangs closes nothing"),
     say(28, "u22", A, True, "I'm putting you on hold now.", "distractor: announced, not yet on hold; not so"),
     phone(29, "hold", "cause: hold begins, capture stays open"),
     put(30, {"service.router.status": "restarting"}, "router: restarting, street cabinet reset", "distractor: service is inactive on hold"),
