@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from streamdecisionbench.families.coverage import coverage
 from streamdecisionbench.families.support import (
     DRAFTS,
     RULES,
@@ -22,6 +23,7 @@ from streamdecisionbench.families.support.rules import INTERCOM_FREE_RULES, PAYM
 from streamdecisionbench.suite.authoring import Event, expand
 from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sizes import estimate_tokens
+from streamdecisionbench.suite.suite_files import make_suite
 from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
 from tests.families.cases import Case, survivors
 from tests.families.support import test_free_words as free_words
@@ -319,6 +321,14 @@ def test_no_mutant_survives() -> None:
         survivors(reference, "reference", [*written, *stored("support_a"), *stored("support_b")])
         == []
     )
+
+
+def test_every_rule_decides_every_option_answers_every_misreading_shows() -> None:
+    (found,) = coverage(make_suite(list(SCENARIO.values()), name="support calls")).values()
+    assert {"A03_intents", "B03_intents"} <= set(found.rules)
+    assert found.undecided() == []
+    assert found.unanswered() == []
+    assert [(m.rule, m.what) for m in found.unnoticed()] == []
 
 
 def test_every_rule_is_pinned_and_documented() -> None:
