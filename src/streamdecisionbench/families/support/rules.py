@@ -196,11 +196,12 @@ INTERCOM_RULES: dict[str, str] = {
 INTENT_RULE = (
     "policy.intents says what a speaker can mean; the meaning counts, in whatever words. An utterance has"
     " an intent only if the speaker expresses it as his own, now and without reserve. It has none if it"
-    " makes it depend on something (if, unless, once, as soon as), if it only asks for information (unless"
-    " asking is the intent itself), if it passes on what somebody says, wrote or once said, himself at"
-    " another time included, or if it is about something else. A request put as a question (could you …?) is a request. Saying that something"
-    " is not so or not to be done is no intent, except where policy.intents has one for just that. If the"
-    " speaker corrects himself within the utterance, only what he ends on counts."
+    " makes it depend on something (if, unless, once, when, as soon as), if it only asks for information"
+    " (unless asking is the intent itself), if it passes on what somebody says, wrote or once said, himself"
+    " at another time included, or if it is about something else. A request put as a question (could you"
+    " …?) is a request. Saying that something is not so or not to be done is no intent, except where"
+    " policy.intents has one for just that. If the speaker corrects himself within the utterance, only what"
+    " he ends on counts."
 )
 """How utterances are read in calls whose policy defines intents instead of listing phrases."""
 
