@@ -6,9 +6,14 @@ line of the side log) and `desk` (new readings of the desk's own fields).
 
 from __future__ import annotations
 
+import hashlib
+
 from streamdecisionbench.suite.authoring import Event
 
-__all__ = ["desk", "final", "levels", "log", "partial"]
+__all__ = ["MISTAKEN", "TRUE", "desk", "final", "levels", "log", "partial", "recognised"]
+
+TRUE = "distractor: true, but the side log decides nothing"
+MISTAKEN = "distractor: mistaken, and the side log decides nothing"
 
 
 def partial(at: int, entry: str, text: str, note: str) -> Event:
@@ -41,3 +46,24 @@ def desk(at: int, presenter: int, host: int, audience: int, clip: int) -> Event:
 def levels(at: int, presenter: int, host: int, audience: int, clip: int) -> dict[str, int]:
     """One reading of the four channels and its tick, so an old reading is seen to be old."""
     return {"at": at, "presenter": presenter, "host": host, "audience": audience, "clip": clip}
+
+
+def recognised(*events: Event) -> tuple[Event, ...]:
+    """The events, each text with the recogniser's confidence in it.
+
+    The figure comes from a digest of the text, so it says nothing about what follows.
+
+    >>> recognised(partial(3, "p1", "next", "distractor: speech"))[0].data["confidence"]
+    0.75
+    """
+    return tuple(
+        Event(e.at, e.kind, {**e.data, "confidence": _confidence(e.data["text"])}, e.note)
+        if e.kind == "say"
+        else e
+        for e in events
+    )
+
+
+def _confidence(text: str) -> float:
+    share = hashlib.sha256(text.encode()).digest()[0] / 255
+    return round(0.55 + 0.43 * share, 2)

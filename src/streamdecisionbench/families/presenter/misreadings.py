@@ -29,6 +29,17 @@ _BELIEVED = """
         return found"""
 _ONLY_SOUNDS = ("condition", "question", "reported")
 
+_WAITS = """
+        else:
+            stage.waiting = True"""
+_STARTS = """
+        if getattr(stage, "waiting", False) and stage.slide == prepared["clip"]["slide"]:
+            stage.mode, stage.clip, stage.waiting = "clip", "play", False"""
+_LATER = 'entry["final_at"] > question["final_at"]'
+_OPENS = 'meant.intent == "open" and stage.mode == "talk":'
+_PLAYS = 'stage.mode, stage.clip = "clip", "play"'
+_PUTS_AWAY = '        if stage.mode == "clip":\n            stage.mode = "talk"'
+
 MISREADINGS: tuple[Misreading, ...] = (
     Misreading("transcript", "takes the latest to become final for the newest", ((
         "question = asked[-1]",
@@ -77,20 +88,37 @@ MISREADINGS: tuple[Misreading, ...] = (
     Misreading("order", "applies commands in the order they began", (
         (_BY_FINAL, 'key=lambda final: final["onset"]'),
     )),
+    Misreading("order", "reads the sentences of a final from the last to the first", (
+        ("for sentence in _sentences(entry):", "for sentence in _sentences(entry)[::-1]:"),
+    )),
+    Misreading("order", "keeps a play that the slide did not allow for later", (
+        (_PLAYS, _PLAYS + _WAITS),
+        (_PUTS_AWAY, _PUTS_AWAY + _STARTS),
+    )),
     Misreading("mode", "plays the clip on any slide", (
         ('(stage.mode == "talk" and on_slide)', 'stage.mode == "talk"'),
     )),
     Misreading("mode", "keeps obeying after the close", (
         ('            if stage.mode == "closed":', "            if False:"),
     )),
-    Misreading("mode", "opens questions in any mode", (
-        ('meant.intent == "open" and stage.mode == "talk":', 'meant.intent == "open":'),
+    Misreading("mode", "plays the clip during questions", (
+        ('(stage.mode == "talk" and on_slide)', '(stage.mode in ("talk", "questions") and on_slide)'),
+    )),
+    Misreading("mode", "opens questions during the clip", (
+        (_OPENS, _OPENS.replace('== "talk"', 'in ("talk", "clip")')),
+    )),
+    Misreading("mode", "opens questions anew while they are open", (
+        (_OPENS, _OPENS.replace('== "talk"', 'in ("talk", "questions")')),
     )),
     Misreading("slide", "keeps the clip on when the slide moves", (
         ('        if stage.mode == "clip":\n            stage.mode = "talk"', "        pass"),
     )),
     Misreading("slide", "does not know slides by number", (
         ("return meant.item or None", "return None"),
+    )),
+    Misreading("slide", "goes round at the ends of the deck", (
+        ("dict(pairwise(deck))", "dict(pairwise([*deck, deck[0]]))"),
+        ("dict(pairwise(deck[::-1]))", "dict(pairwise([*deck[::-1], deck[-1]]))"),
     )),
     Misreading("clip", "forgets a final pause", (
         ('        stage.clip = "pause"  #', "        pass  #"),
@@ -108,6 +136,15 @@ MISREADINGS: tuple[Misreading, ...] = (
     Misreading("card", "takes voices from before the opening for questions", (
         ('if entry["onset"] >= opened]', "]"),
     )),
+    Misreading("card", "does not count a voice that starts with the opening", (
+        ('if entry["onset"] >= opened]', 'if entry["onset"] > opened]'),
+    )),
+    Misreading("card", "stays with the first question", (
+        ("question = asked[-1]", "question = asked[0]"),
+    )),
+    Misreading("card", "takes a restatement at the tick of the question", (
+        (_LATER, _LATER.replace(">", ">=")),
+    )),
     Misreading("card", "takes any later word of the presenter for a restatement", (
         ("any(_restates(prepared, entry, s) for entry in later for s in _sentences(entry))", "later"),
     )),
@@ -120,6 +157,12 @@ MISREADINGS: tuple[Misreading, ...] = (
     Misreading("cue", "takes any earlier word of the host for the hand-over", (
         ('any(entry["onset"] >= newest["onset"] for entry in _on(transcript, "host"))',
          'bool(_on(transcript, "host"))'),
+    )),
+    Misreading("cue", "keeps stand-by when the host starts at the same tick", (
+        ('entry["onset"] >= newest["onset"]', 'entry["onset"] > newest["onset"]'),
+    )),
+    Misreading("cue", "keeps stand-by when the presenter goes on", (
+        ("for s in _sentences(newest)]", "for e in spoken for s in _sentences(e)]"),
     )),
     Misreading("side", "lets captions follow the loudest channel", ((
         '_captions(transcript, prepared["caption_order"])',

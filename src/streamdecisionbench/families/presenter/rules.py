@@ -18,8 +18,8 @@ RULES: dict[str, str] = {
         " channel and onset. Entries are listed in order of onset; newest means listed last. While"
         " final_at is null the text is provisional: lower case, without punctuation, perhaps still empty,"
         " and overwritten by each new hypothesis, so wording that is gone has no standing. Once final_at"
-        " holds a tick the text is final and never changes. A short utterance can be final at its onset"
-        " tick."
+        " holds a tick the text is final and never changes; that can be its onset tick. Final text writes"
+        " numbers as words and knows no quotation marks, dashes or colons."
     ),
     "tiers": (
         "Evidence has three strengths. An onset is enough for captions and for the listening card. Current"
@@ -30,18 +30,18 @@ RULES: dict[str, str] = {
     ),
     "whole_sentence": (
         "A command is a whole sentence. Final text is cut into sentences at every full stop, question mark"
-        " and exclamation mark; provisional text has none of these and is a single sentence from first to"
-        " last word. A sentence is a command only if, capitals aside, it is exactly one phrase of"
+        " and exclamation mark and nowhere else; provisional text has none of these and is a single sentence"
+        " from first to last word. A sentence is a command only if, capitals aside, it is exactly one phrase of"
         " prepared.commands, where <number> is the `said` word of a slide in the deck. With a word more, or"
         " with a comma, it is no command; nor is a paraphrase, or a phrase quoted or mentioned within a"
         " longer sentence. A final may hold several sentences; each one that is a command counts. The words"
-        " in prepared.commands.restate are no command: a sentence only has to begin with them (rule card)."
+        " in prepared.commands.restate are no command: a sentence only has to begin with them, as whole words"
+        " and whatever follows (rule card)."
     ),
     "authority": (
         "The channel decides who may command. Phrases under prepared.commands.presenter count on the"
         " presenter channel only, those under prepared.commands.host on the host channel only. Words on"
-        " the audience and clip channels command nothing. A wish the host passes on moves nothing unless"
-        " the presenter then says the phrase."
+        " the audience and clip channels command nothing, whoever speaks them."
     ),
     "order": (
         "Start from prepared.start and apply the commands in final text by final_at, then by listing,"
@@ -80,15 +80,14 @@ RULES: dict[str, str] = {
     ),
     "card": (
         "question_card, in questions mode only. It follows the newest audience entry with an onset at or"
-        " after the tick at which questions opened (the same tick counts); that tick is the final_at of the"
-        " host's opening, not its onset. An entry that started earlier never counts, even if it becomes"
-        " final later. No such entry: waiting. It is provisional:"
-        " listening, even with empty text. It is final: repeat, until a presenter entry whose final_at is"
-        " later than the question's final_at (the same tick does not count) has a sentence that begins,"
-        " capitals aside, with the words in prepared.commands.restate; then answer. What matters is when"
-        " the restatement became final, not when it started. The presenter's onset, a provisional"
-        " restatement, thanks, an answer without restatement, or these words from anybody else leave it at"
-        " repeat. What the question says does not matter."
+        " after the tick at which the present questions mode began (the same tick counts): the final_at,"
+        " not the onset, of the opening that led to it; an opening said while questions are open is none."
+        " An entry that started earlier never counts, even if it becomes final later. No such entry:"
+        " waiting. It is provisional: listening, even with empty text. It is final: repeat, until a presenter"
+        " entry whose final_at is later than the question's final_at (the same tick does not count) has a"
+        " sentence that begins, capitals aside, with the words in prepared.commands.restate; then answer."
+        " What matters is when the restatement became final, not when it started. Nothing else leads from"
+        " repeat to answer, and what the question says does not matter."
     ),
     "cue": (
         "host_cue, in talk and questions only. It is stand_by if, in the current text of the newest"
@@ -98,9 +97,9 @@ RULES: dict[str, str] = {
         " session."
     ),
     "side": (
-        "Only the transcript decides. Levels (read now and then, last at the tick in `at`), the clip"
-        " player, the clicker and every line of the side log (operator, player, clicker, chat, floor"
-        " staff) change no answer, whatever they report, ask or assume."
+        "Only onset, channel, text and final_at of the transcript decide. The recogniser's confidence, levels"
+        " (read now and then, last at the tick in `at`), clip player, clicker and every line of the side log"
+        " change no answer, whatever they report, ask or assume."
     ),
     "none": (
         "none is the answer of a question that the mode does not use: clip_state outside clip,"
@@ -173,7 +172,7 @@ FREE_RULES: dict[str, str] = {
         "A sentence with an intent is a command. The channel decides who may command: intents under"
         " prepared.intents.presenter count on the presenter channel only, those under"
         " prepared.intents.host on the host channel only. Words on the audience and clip channels command"
-        " nothing. A wish the host passes on moves nothing unless the presenter then says so too."
+        " nothing, whoever speaks them."
     ),
     "order": RULES["order"],
     "mode": (
@@ -186,7 +185,7 @@ FREE_RULES: dict[str, str] = {
     ),
     "slide": (
         "next and previous go one step in deck order, jump goes to the slide whose `said` word in the deck"
-        " is the number named. They work in talk, questions and clip. In clip they also put the clip away:"
+        " is the number named. They work in talk, questions and clip; in clip they also put the clip away:"
         " the mode is talk from the same tick, even if the slide named is already showing. next on the last"
         " slide and previous on the first do nothing at all. The final words rule, even where an earlier"
         " hypothesis or the speaker's wish was another slide; only a further command corrects the screen."
@@ -201,14 +200,14 @@ FREE_RULES: dict[str, str] = {
     "captions": RULES["captions"],
     "card": (
         "question_card, in questions mode only. It follows the newest audience entry with an onset at or"
-        " after the tick at which questions opened (the same tick counts); that tick is the final_at of the"
-        " host's opening, not its onset. An entry that started earlier never counts, even if it becomes"
-        " final later. No such entry: waiting. It is provisional: listening, even with empty text. It is"
-        " final: repeat, until a presenter entry whose final_at is later than the question's final_at (the"
-        " same tick does not count) has a sentence with the intent restate; then answer. What matters is"
-        " when the restatement became final, not when it started. The presenter's onset, a provisional"
-        " restatement, thanks, an answer without restatement, or a restatement by anybody else leave it at"
-        " repeat. What the question says does not matter, nor whether the restatement is true to it."
+        " after the tick at which the present questions mode began (the same tick counts): the final_at,"
+        " not the onset, of the opening that led to it; an opening said while questions are open is none."
+        " An entry that started earlier never counts, even if it becomes final later. No such entry:"
+        " waiting. It is provisional: listening, even with empty text. It is final: repeat, until a presenter"
+        " entry whose final_at is later than the question's final_at (the same tick does not count) has a"
+        " sentence with the intent restate; then answer. What matters is when the restatement became final,"
+        " not when it started. Nothing else leads from repeat to answer; neither what the question says"
+        " matters nor whether the restatement is true to it."
     ),
     "cue": (
         "host_cue, in talk and questions only. It is stand_by if, in the current text of the newest"

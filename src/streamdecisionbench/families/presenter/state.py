@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from streamdecisionbench.families.presenter.rules import COMMANDS, RULES
+from streamdecisionbench.families.presenter.rules import FREE_RULES, INTENTS, RULES
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.scenario import State
 
@@ -35,6 +35,7 @@ def prepare(
     deck: Mapping[str, str],
     clip: Mapping[str, str],
     slide: str,
+    caption_order: Sequence[str],
 ) -> dict[str, Any]:
     """The `prepared` section: what the crew typed in before the session."""
     return {
@@ -46,8 +47,8 @@ def prepare(
         ],
         "clip": dict(clip),
         "start": {"tick": 0, "mode": "talk", "slide": slide},
-        "commands": COMMANDS,
-        "caption_order": ["host", "presenter", "audience", "clip"],
+        "intents": INTENTS,
+        "caption_order": list(caption_order),
     }
 
 
@@ -55,6 +56,7 @@ def projector(
     prepared: Mapping[str, Any], fields: Mapping[str, Any]
 ) -> Callable[[Sequence[Event], int], State]:
     """A projection for one room: `fields` are the desk's readings before the first event."""
+    law = FREE_RULES if "intents" in prepared else RULES
 
     def project(events: Sequence[Event], now: int) -> State:
         entries: dict[str, dict[str, Any]] = {}
@@ -68,7 +70,7 @@ def projector(
             else:
                 readings.update(event.data)
         return {
-            "rules": [f"{name}: {text}" for name, text in RULES.items()],
+            "rules": [f"{name}: {text}" for name, text in law.items()],
             "prepared": prepared,
             "clock": {"now": now},
             "desk": readings,
@@ -86,5 +88,7 @@ def _say(entries: dict[str, dict[str, Any]], event: Event) -> None:
         name, {"id": name, "channel": CHANNELS[name[0]], "onset": event.at, "final_at": None}
     )
     entry["text"] = event.data["text"]
+    if "confidence" in event.data:
+        entry["confidence"] = event.data["confidence"]
     if event.data["final"]:
         entry["final_at"] = event.at

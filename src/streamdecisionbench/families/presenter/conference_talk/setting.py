@@ -10,10 +10,10 @@ __all__ = ["DECK", "FIELDS", "PREPARED"]
 DECK = {
     "s1": "Hands-free microscopy in a busy lab",
     "s2": "Team and partners",
-    "s3": "One morning at the bench",
+    "s3": "Noise at the bench",
     "s4": "Gloves against touchscreens",
     "s5": "What the lab asked for",
-    "s6": "Hardware on the bench",
+    "s6": "Camera, mount and focuser",
     "s7": "Demonstration and timing chart",
     "s8": "Accuracy by accent",
     "s9": "Errors and near misses",
@@ -31,7 +31,8 @@ PREPARED = prepare(
     },
     deck=DECK,
     clip={"name": "bench demonstration, with sound", "slide": "s7"},
-    slide="s5",
+    slide="s1",
+    caption_order=("audience", "presenter", "host", "clip"),
 )
 
 FIELDS = {

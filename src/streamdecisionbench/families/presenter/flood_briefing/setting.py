@@ -11,10 +11,10 @@ DECK = {
     "s1": "Orrel Barrier, winter briefing",
     "s2": "The January surge",
     "s3": "Streets below the quay line",
-    "s4": "Budget and funding partners",
+    "s4": "Forecasts and warning times",
     "s5": "Six gates, one sill",
-    "s6": "Forecasts and warning times",
-    "s7": "Closing sequence",
+    "s6": "Closing sequence",
+    "s7": "Budget and funding partners",
     "s8": "Chain hoists and back-up power",
     "s9": "Maintenance calendar",
     "s10": "Gauge record at Tanner Bridge",
@@ -30,8 +30,9 @@ PREPARED = prepare(
         "audience": "residents in the hall, some remote",
     },
     deck=DECK,
-    clip={"name": "animation of a closing, silent", "slide": "s7"},
-    slide="s6",
+    clip={"name": "a test closing, filmed with the crew's radio", "slide": "s6"},
+    slide="s4",
+    caption_order=("presenter", "audience", "host", "clip"),
 )
 
 FIELDS = {
