@@ -27,7 +27,9 @@ def differences(scenario: Scenario, solver: Callable[[State], dict[str, str]]) -
 
 
 def wording_of(scenario: Scenario) -> str:
-    return "free" if "intents" in scenario.steps[0].state.get("policy", {}) else "listed"
+    state = scenario.steps[0].state
+    set_up = {**state.get("policy", {}), **state.get("prepared", {})}
+    return "free" if "intents" in set_up else "listed"
 
 
 @pytest.mark.parametrize("family", FAMILY_MODULES)

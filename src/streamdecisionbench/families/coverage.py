@@ -69,11 +69,12 @@ def coverage(suite: Suite) -> dict[str, FamilyCoverage]:
 
 
 def _wording(suite: Suite, scenarios: list[Scenario]) -> str:
-    """As the suite was generated; of authored scenarios, as their policies say."""
+    """As the suite was generated; of authored scenarios, as what was set beforehand says."""
     if "wording" in suite.manifest.generation:
         return str(suite.manifest.generation["wording"])
-    policies = [scenario.steps[0].state.get("policy", {}) for scenario in scenarios]
-    return "free" if any("intents" in policy for policy in policies) else "listed"
+    states = [scenario.steps[0].state for scenario in scenarios]
+    set_up = [state.get(part, {}) for state in states for part in ("policy", "prepared")]
+    return "free" if any("intents" in part for part in set_up) else "listed"
 
 
 def _family(

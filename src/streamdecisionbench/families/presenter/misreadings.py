@@ -35,6 +35,7 @@ _WAITS = """
 _STARTS = """
         if getattr(stage, "waiting", False) and stage.slide == prepared["clip"]["slide"]:
             stage.mode, stage.clip, stage.waiting = "clip", "play", False"""
+_ANY_WORDS = 'for entry in _on(transcript, "presenter")\n    )'
 _LATER = 'entry["final_at"] > question["final_at"]'
 _OPENS = 'meant.intent == "open" and stage.mode == "talk":'
 _PLAYS = 'stage.mode, stage.clip = "clip", "play"'
@@ -126,6 +127,9 @@ MISREADINGS: tuple[Misreading, ...] = (
     Misreading("clip", "pauses early for a sentence that only begins so", (
         (_EARLY, _BEGINS),
     )),
+    Misreading("clip", "looks for the early pause in the newest words alone", (
+        (_ANY_WORDS, _ANY_WORDS.replace('"presenter")', '"presenter")[-1:]')),
+    ), authored=True),
     Misreading("captions", "breaks ties the other way round", (
         ("for channel in order if", "for channel in reversed(order) if"),
     )),
@@ -145,6 +149,9 @@ MISREADINGS: tuple[Misreading, ...] = (
     Misreading("card", "takes a restatement at the tick of the question", (
         (_LATER, _LATER.replace(">", ">=")),
     )),
+    Misreading("card", "wants a restatement that began after the question", (
+        (_LATER, _LATER.replace('entry["final_at"] >', 'entry["onset"] >')),
+    ), authored=True),
     Misreading("card", "takes any later word of the presenter for a restatement", (
         ("any(_restates(prepared, entry, s) for entry in later for s in _sentences(entry))", "later"),
     )),

@@ -32,7 +32,7 @@ PREPARED = prepare(
     deck=DECK,
     clip={"name": "bench demonstration, with sound", "slide": "s7"},
     slide="s1",
-    caption_order=("audience", "presenter", "host", "clip"),
+    caption_order=("audience", "host", "presenter", "clip"),
 )
 
 FIELDS = {

@@ -100,6 +100,7 @@ QUESTION: tuple[Event, ...] = (
     partial(23, "h2", "one moment hands up please for your", "distractor: opening needs a final"),
     desk(23, -41, -23, -35, -90),
     final(24, "h2", "One moment. Hands up, please, for your questions.", "cause: final opening"),
+    desk(25, -41, -39, -30, -90),
     partial(26, "a4", "", "cause: an audience onset after the opening, no words yet"),
     partial(27, "a4", "who pays for the", "distractor: question in progress"),
     desk(27, -42, -58, -21, -90),
@@ -153,13 +154,13 @@ QUESTION: tuple[Event, ...] = (
 CALENDAR: tuple[Event, ...] = (
     partial(43, "p17", "we spent a whole winter on the", "distractor: plain speech"),
     final(44, "p17", "We spent a whole winter on the crane.", "distractor: plain speech"),
-    partial(44, "h4", "we end here", "cause: onset only; a provisional closing closes nothing"),
-    partial(45, "h4", "we end here if the", "distractor: it goes on as a condition"),
+    partial(44, "h4", "the session is closed", "cause: onset; a provisional end is none"),
+    partial(45, "h4", "the session is closed as soon as the", "distractor: it goes on as a condition"),
     desk(45, -42, -22, -37, -90),
     final(
         46,
         "h4",
-        "We end here if the projector fails again."
+        "The session is closed as soon as the coffee is here."
         " Somebody on the stream would like to see slide two again.",
         "distractor: a condition, and a wish that is only passed on",
     ),
