@@ -168,7 +168,7 @@ FLOOR: tuple[Event, ...] = (
     partial(55, "a4", "and may i ask what happens when two people", "distractor: in progress"),
     desk(55, -42, -23, -21, -90),
     log(56, "floor", "He is through, microphone goes to row six.", MISTAKEN),
-    partial(57, "p24", "slide one", "distractor: listed before the host, final after him"),
+    partial(57, "p24", "", "distractor: listed before the host, final after him"),
     final(
         57,
         "h3",
@@ -198,7 +198,9 @@ CHANGES: tuple[Change, ...] = (
     Change(27, ("clip_state",), "'Please let the clip run on.' became final"),
     Change(28, ("captions",), "the clip's sound started again"),
     Change(29, ("captions", "clip_state"), "the presenter started with a provisional pause"),
-    Change(30, ("clip_state",), "the sentence went on as a report and the early pause went with it"),
+    Change(
+        30, ("clip_state",), "the sentence went on as a report and the early pause went with it"
+    ),
     Change(33, ("mode", "host_cue", "clip_state"), "she went back to her talk in final words"),
     Change(36, ("host_cue",), "current text hands over to the chair"),
     Change(37, ("host_cue",), "the sentence went on as a condition"),

@@ -31,7 +31,7 @@ FORECAST: tuple[Event, ...] = (
     partial(2, "p2", "when i", "distractor: words that break off"),
     partial(3, "p2", "when i raise my hand the next slide please", "distractor: a condition"),
     final(4, "p2", "When I raise my hand, the next slide, please.", "distractor: a condition"),
-    partial(5, "p3", "let's go one slide", "distractor: presenter and resident start at one tick"),
+    partial(5, "p3", "let's", "distractor: presenter and resident start at one tick"),
     partial(5, "a1", "one slide", "distractor: same onset as the presenter's, who comes first"),
     final(6, "a1", "One slide further, please!", "distractor: a resident calls out a command"),
     partial(6, "p3", "let's go one slide on", "distractor: slides need final text"),
@@ -139,7 +139,9 @@ QUESTION: tuple[Event, ...] = (
     desk(37, -22, -59, -40, -90),
     partial(38, "p14", "our chair has the floor now", "cause: current text hands over"),
     final(39, "p14", "Our chair has the floor now.", "distractor: no longer her newest words"),
-    partial(39, "p15", "let's roll the film", "cause: she goes on, her newest words hand nothing over"),
+    partial(
+        39, "p15", "let's roll the film", "cause: she goes on, her newest words hand nothing over"
+    ),
     final(40, "p15", "Let's roll the film.", "distractor: no clip during questions"),
     log(41, "chat", "The film is on again, good.", MISTAKEN),
     partial(41, "p16", "no more questions for the", "distractor: words that break off"),
@@ -155,7 +157,9 @@ CALENDAR: tuple[Event, ...] = (
     partial(43, "p17", "we spent a whole winter on the", "distractor: plain speech"),
     final(44, "p17", "We spent a whole winter on the crane.", "distractor: plain speech"),
     partial(44, "h4", "the session is closed", "cause: onset; a provisional end is none"),
-    partial(45, "h4", "the session is closed as soon as the", "distractor: it goes on as a condition"),
+    partial(
+        45, "h4", "the session is closed as soon as the", "distractor: it goes on as a condition"
+    ),
     desk(45, -42, -22, -37, -90),
     final(
         46,
@@ -170,7 +174,9 @@ CALENDAR: tuple[Event, ...] = (
     final(48, "p19", "Please put up slide ten.", "cause: the presenter's wish is final"),
     log(49, "operator", "Still on page ten, page two stays in reserve.", TRUE),
     partial(49, "p20", "nobody had thought of the", "distractor: plain speech"),
-    final(50, "p20", "Nobody had thought of the gauge house until it failed.", "distractor: speech"),
+    final(
+        50, "p20", "Nobody had thought of the gauge house until it failed.", "distractor: speech"
+    ),
     partial(50, "p21", "one slide back please", "distractor: slides need final text"),
     partial(51, "p21", "one slide back please over to our", "distractor: words that break off"),
     final(
