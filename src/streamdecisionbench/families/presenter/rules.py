@@ -132,8 +132,9 @@ INTENT_RULE = (
     " it on is the intent itself), or if it is about something else. A request put as a question (could"
     " we …?) is a request. Saying that something is not so or not to be done is no intent. If the speaker"
     " corrects himself within a sentence, only what he ends on counts. Provisional text is one sentence"
-    " without its marks, from first to last word: it has an intent only if it is a complete sentence as it"
-    " stands and has that intent; words that break off, so that more has to follow, have none."
+    " without its marks, from first to last word: it has an intent only if it is complete as it stands (a"
+    " short form without a verb can be) and has that intent; words that break off, so that more has to"
+    " follow, have none."
 )
 """How sentences are read where prepared.intents stands in the place of listed phrases."""
 

@@ -96,7 +96,7 @@ DEMONSTRATION: tuple[Event, ...] = (
         "Freeze the picture, says the handbook, before you measure.",
         "distractor: a report is no wish",
     ),
-    log(32, "player", "9 of 45 ticks shown, buffer full.", TRUE),
+    log(32, "player", "Loaded, 45 ticks long, buffer full.", TRUE),
     partial(32, "p14", "that's enough of the film back to my", "distractor: words break off"),
     final(33, "p14", "That's enough of the film, back to my talk.", "cause: the wish is final"),
 )

@@ -49,11 +49,16 @@ FILM: tuple[Event, ...] = (
     partial(9, "c1", "", "cause: the clip's sound starts with it"),
     partial(10, "c1", "gates one to six", "distractor: clip speech"),
     final(11, "c1", "Gates one to six, stand by.", "distractor: clip speech"),
-    partial(11, "p5", "pause the clip", "cause: onset and early pause on current text"),
-    partial(12, "p5", "pause the clip my", "cause: the sentence goes on, the pause is gone"),
+    partial(11, "p5", "stop the film there", "cause: onset and early pause on current text"),
+    partial(
+        12, "p5", "stop the film there wrote one of", "cause: the sentence goes on, the pause is gone"
+    ),
     partial(12, "c2", "", "cause: onset on the clip channel"),
     final(
-        13, "p5", "Pause the clip, my son always shouts at home.", "distractor: a report is no wish"
+        13,
+        "p5",
+        "Stop the film there, wrote one of the reviewers.",
+        "distractor: a report is no wish",
     ),
     partial(13, "c2", "gate three is", "distractor: clip speech"),
     log(13, "operator", "She wants it paused, freezing it.", MISTAKEN),
@@ -64,10 +69,14 @@ FILM: tuple[Event, ...] = (
         "distractor: the crew's radio commands a crane",
     ),
     desk(14, -45, -60, -26, -22),
-    partial(15, "p6", "stop the film there", "cause: onset and early pause on current text"),
+    partial(
+        15, "p6", "please hit pause on the clip", "cause: onset and early pause on current text"
+    ),
     partial(15, "h1", "thank you", "distractor: same onset as the presenter's, who comes first"),
     partial(16, "h1", "thank you let's hear your", "distractor: the chair comes in too early"),
-    final(17, "p6", "Stop the film there.", "distractor: confirms a pause already in force"),
+    final(
+        17, "p6", "Please hit pause on the clip.", "distractor: confirms a pause already in force"
+    ),
     partial(17, "p7", "here you can see the", "distractor: plain speech"),
     partial(17, "a2", "let the", "distractor: same onset as the presenter's"),
     final(
@@ -84,7 +93,7 @@ FILM: tuple[Event, ...] = (
 )
 
 QUESTION: tuple[Event, ...] = (
-    log(20, "player", "5 of 30 ticks shown.", TRUE),
+    log(20, "player", "Loaded, 30 ticks long.", TRUE),
     partial(20, "p9", "so much for the", "distractor: plain speech"),
     final(21, "p9", "So much for the chain.", "distractor: plain speech"),
     final(21, "p10", "So far so good.", "distractor: a short final at its onset tick"),
@@ -134,11 +143,18 @@ QUESTION: tuple[Event, ...] = (
         "distractor: questions are open already",
     ),
     final(36, "p13", "Could we see slide six?", "cause: a short wish, final at its onset tick"),
-    partial(37, "p14", "our chair has the", "distractor: words that break off"),
-    log(37, "floor", "Chair waves it off, he has no figures with him.", TRUE),
+    partial(37, "p14", "i'd like to give the word back to our", "distractor: words that break off"),
+    log(37, "floor", "Microphone two is back on its stand.", TRUE),
     desk(37, -22, -59, -40, -90),
-    partial(38, "p14", "our chair has the floor now", "cause: current text hands over"),
-    final(39, "p14", "Our chair has the floor now.", "distractor: no longer her newest words"),
+    partial(
+        38, "p14", "i'd like to give the word back to our chair", "cause: current text hands over"
+    ),
+    final(
+        39,
+        "p14",
+        "I'd like to give the word back to our chair.",
+        "distractor: no longer her newest words",
+    ),
     partial(
         39, "p15", "let's roll the film", "cause: she goes on, her newest words hand nothing over"
     ),
