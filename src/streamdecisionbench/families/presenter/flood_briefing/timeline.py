@@ -51,7 +51,10 @@ FILM: tuple[Event, ...] = (
     final(11, "c1", "Gates one to six, stand by.", "distractor: clip speech"),
     partial(11, "p5", "stop the film there", "cause: onset and early pause on current text"),
     partial(
-        12, "p5", "stop the film there wrote one of", "cause: the sentence goes on, the pause is gone"
+        12,
+        "p5",
+        "stop the film there wrote one of",
+        "cause: the sentence goes on, the pause is gone",
     ),
     partial(12, "c2", "", "cause: onset on the clip channel"),
     final(
