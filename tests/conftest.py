@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,11 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
+# A job in the background of a script ignores Ctrl-C, and so does all it starts; some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     if config.getoption("dist") != "loadfile":
         return None
@@ -35,6 +41,10 @@ def pytest_collection_finish() -> None:
     """All modules are imported: the collector, which every recording runs, need not walk them again."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # what a library counts at the end can be collected again
 
 
 @pytest.fixture(scope="session")

@@ -83,7 +83,7 @@ def flipped_states(
             found.append(
                 Flip(
                     scenario.episode_id, step.t, kind, reference, before, now,
-                    a.service_s, b.service_s, tuple(step.evidence),
+                    a.service_s, b.service_s, scenario.evidence(step.t),
                 )
             )  # fmt: skip
     labels = tuple(names or (first.name, second.name))

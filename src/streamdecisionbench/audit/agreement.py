@@ -84,10 +84,9 @@ def check(scenario: Scenario, answers: Answers) -> Agreement:
         reference, answered = spec.compose(step.gold), spec.compose(given)
         consumed += reference == answered
         if wrong:
+            evidence = scenario.evidence(step.t)
             disagreements.append(
-                Disagreement(
-                    step.t, wrong, reference != answered, reference, answered, step.evidence
-                )
+                Disagreement(step.t, wrong, reference != answered, reference, answered, evidence)
             )
     return Agreement(scenario.episode_id, scenario.n, consumed, per_question, tuple(disagreements))
 

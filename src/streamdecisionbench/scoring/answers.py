@@ -110,7 +110,6 @@ def mistakes(recording: Recording, suite: Suite) -> list[Mistake]:
         for step, response in zip(scenario.steps, episode.responses, strict=True):
             expected, answered = spec.compose(step.gold), spec.compose(response.pred)
             if expected != answered:
-                found.append(
-                    Mistake(scenario.episode_id, step.t, expected, answered, step.evidence)
-                )
+                evidence = scenario.evidence(step.t)
+                found.append(Mistake(scenario.episode_id, step.t, expected, answered, evidence))
     return found

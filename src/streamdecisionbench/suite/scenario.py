@@ -116,6 +116,11 @@ class Scenario(msgspec.Struct, frozen=True, omit_defaults=True):
         """H = n · tick_seconds on the recording clock."""
         return self.n * self.tick_seconds
 
+    def evidence(self, t: int) -> tuple[str, ...]:
+        """The author's notes on what happened at step t; where nothing did, on what happened last."""
+        notes = (step.evidence for step in self.steps[t::-1])
+        return next((tuple(found) for found in notes if found), ())
+
     def planned(self, interval_s: float | None = None) -> list[float]:
         """When each step is published with states `interval_s` apart on average; at its own pace
         without.
