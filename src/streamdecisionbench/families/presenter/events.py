@@ -54,7 +54,7 @@ def recognised(*events: Event) -> tuple[Event, ...]:
     The figure comes from a digest of the text, so it says nothing about what follows.
 
     >>> recognised(partial(3, "p1", "next", "distractor: speech"))[0].data["confidence"]
-    0.75
+    0.88
     """
     return tuple(
         Event(e.at, e.kind, {**e.data, "confidence": _confidence(e.data["text"])}, e.note)
