@@ -10,6 +10,17 @@ from typing import Any
 
 __all__ = ["COMMANDS", "FREE_RULES", "INTENTS", "INTENT_RULE", "RULES"]
 
+_CARD = (
+    "question_card, in questions mode only. It follows the newest audience entry with an onset at or"
+    " after the tick at which the present questions mode began (the same tick counts): the final_at,"
+    " not the onset, of the opening that led to it; an opening said while questions are open is none."
+    " An entry that started earlier never counts, even if it becomes final later. No such entry:"
+    " waiting. It is provisional: listening, even with empty text. It is final: repeat, until a presenter"
+    " entry whose final_at is later than the question's final_at (the same tick does not count) has a"
+    " sentence"
+)
+"""When a card listens and when it asks for a repeat; what ends the repeat depends on the wording."""
+
 RULES: dict[str, str] = {
     "transcript": (
         "A streaming recogniser writes the transcript from four channels: presenter (lapel microphone),"
@@ -79,13 +90,7 @@ RULES: dict[str, str] = {
         " prepared.caption_order is shown."
     ),
     "card": (
-        "question_card, in questions mode only. It follows the newest audience entry with an onset at or"
-        " after the tick at which the present questions mode began (the same tick counts): the final_at,"
-        " not the onset, of the opening that led to it; an opening said while questions are open is none."
-        " An entry that started earlier never counts, even if it becomes final later. No such entry:"
-        " waiting. It is provisional: listening, even with empty text. It is final: repeat, until a presenter"
-        " entry whose final_at is later than the question's final_at (the same tick does not count) has a"
-        " sentence that begins, capitals aside, with the words in prepared.commands.restate; then answer."
+        f"{_CARD} that begins, capitals aside, with the words in prepared.commands.restate; then answer."
         " What matters is when the restatement became final, not when it started. Nothing else leads from"
         " repeat to answer, and what the question says does not matter."
     ),
@@ -200,13 +205,7 @@ FREE_RULES: dict[str, str] = {
     ),
     "captions": RULES["captions"],
     "card": (
-        "question_card, in questions mode only. It follows the newest audience entry with an onset at or"
-        " after the tick at which the present questions mode began (the same tick counts): the final_at,"
-        " not the onset, of the opening that led to it; an opening said while questions are open is none."
-        " An entry that started earlier never counts, even if it becomes final later. No such entry:"
-        " waiting. It is provisional: listening, even with empty text. It is final: repeat, until a presenter"
-        " entry whose final_at is later than the question's final_at (the same tick does not count) has a"
-        " sentence with the intent restate; then answer. What matters is when the restatement became final,"
+        f"{_CARD} with the intent restate; then answer. What matters is when the restatement became final,"
         " not when it started. Nothing else leads from repeat to answer; neither what the question says"
         " matters nor whether the restatement is true to it."
     ),
