@@ -8,27 +8,34 @@ real recorder on the virtual clock and scored with the real scorer. A suite keep
 if no two settings that were published more than a point apart change places: two of the six were
 published 0.1 points apart, which no suite can tell. An interval covers if it holds the value of the very large suite
 that all of them make together. These are simulations: they show what suite and intervals do, not what a
-service does.
+service does. A profile fixes how many states of a scenario it gets right, so suites differ less than
+services would and the intervals are wide for it. Therefore a second part, on the timelines of `--pool`
+generated suites, draws components whose error rate and latency vary from scenario to scenario: `--trials`
+fresh suites of as many scenarios, each against the value of very many passes over the whole pool.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import permutations
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import numpy as np
 from bench.simulation import simulate
 
-from streamdecisionbench.analysis.bootstrap import METRICS
+from streamdecisionbench.analysis.bootstrap import METRICS, Sampling, intervals
 from streamdecisionbench.analysis.score_intervals import ScoreIntervals, score_intervals
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.families.generate import generate, generated_families
+from streamdecisionbench.scoring.score import score_timelines
+from streamdecisionbench.scoring.timeline import Timeline
 from streamdecisionbench.suite.generation.parameters import Parameters
+from streamdecisionbench.suite.scenario import Scenario
 
 HOSTED = ("jev", "terra-none", "terra-low", "luna-low", "astra-low", "luna-none")
 APART = 1.0
@@ -42,8 +49,15 @@ def main() -> None:
     parser.add_argument("--per-family", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--pool", type=int, default=5, help="suites whose timelines are drawn from")
+    parser.add_argument("--trials", type=int, default=200)
     wanted = parser.parse_args()
-    seeds = range(wanted.first_seed, wanted.first_seed + wanted.suites)
+    seeds = range(wanted.first_seed, wanted.first_seed + max(wanted.suites, 1))
+    if wanted.trials:
+        for line in varying(seeds[0], wanted.pool, wanted.per_family, wanted.trials):
+            print(line, flush=True)
+    if not wanted.suites:
+        return
     found = []
     with ProcessPoolExecutor(wanted.jobs) as pool:
         sizes = [wanted.per_family] * wanted.suites
@@ -58,6 +72,66 @@ def main() -> None:
     print(f"order kept in {kept} of {len(found)} suites")
     for metric in METRICS:
         print(coverage(found, metric))
+
+
+Reference = tuple[str, np.ndarray]
+"""A scenario's family and the ids of its composed reference decisions."""
+
+
+def varying(first_seed: int, suites: int, per_family: int, trials: int) -> Iterator[str]:
+    """How often the interval of a fresh suite holds the value of a very large one."""
+    families = tuple(generated_families())
+    pool: list[Reference] = []
+    for seed in range(first_seed, first_seed + suites):
+        made = generate(Parameters(seed=seed, families=families, per_family=per_family))
+        pool += [(scenario.task_family, _ids(scenario)) for scenario in made]
+    for name, error, latency_s in (("fast", 0.36, 0.25), ("slow", 0.05, 2.6)):
+        rng = np.random.default_rng(1)
+        passes = [score_timelines(_answered(pool, error, latency_s, rng)) for _ in range(60)]
+        truth = {m: float(np.mean([getattr(s, m) for s in passes])) for m in METRICS}
+        held = dict.fromkeys(METRICS, 0)
+        for trial in range(trials):
+            drawn = [
+                one
+                for family in families
+                for one in rng.permutation(
+                    np.array([k for k, (f, _) in enumerate(pool) if f == family])
+                )[:per_family]
+            ]
+            parts = _answered([pool[k] for k in drawn], error, latency_s, rng)
+            found = intervals({name: parts}, sampling=Sampling(10, 1000, trial)).recordings[name]
+            for m in METRICS:
+                held[m] += found[m].low <= truth[m] <= found[m].high
+        shown = ", ".join(f"{m} {100 * n / trials:.1f} %" for m, n in held.items())
+        yield f"{name}: of {trials} fresh suites the interval holds the large one's {shown}"
+
+
+def _ids(scenario: Scenario) -> np.ndarray:
+    known: dict[object, int] = {}
+    composed = [scenario.decision_spec.compose(step.gold) for step in scenario.steps]
+    return np.array([known.setdefault(str(decision), len(known)) for decision in composed])
+
+
+def _answered(
+    references: Sequence[Reference], error: float, latency_s: float, rng: np.random.Generator
+) -> list[Timeline]:
+    """Errors that last, at a rate and with a median latency of the scenario's own."""
+    found = []
+    for k, (family, reference) in enumerate(references):
+        n = len(reference)
+        rate = float(np.clip(rng.normal(error, 0.5 * error), 0.0, 0.95))
+        wrong = np.zeros(n, bool)
+        wrong[0] = rng.random() < rate
+        for t in range(1, n):
+            wrong[t] = wrong[t - 1] if rng.random() < 0.6 else rng.random() < rate
+        latency = latency_s * rng.lognormal(0, 0.3) * rng.lognormal(0, 0.25, n)
+        predicted = np.where(wrong, 10_000, reference)
+        found.append(
+            Timeline(
+                f"s{k}", family, 2.0, np.arange(0, 2.0 * n, 2.0), latency, reference, predicted
+            )
+        )
+    return found
 
 
 def suite_scored(seed: int, per_family: int) -> Scored:
