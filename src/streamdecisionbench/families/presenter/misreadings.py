@@ -95,7 +95,7 @@ MISREADINGS: tuple[Misreading, ...] = (
     Misreading("order", "keeps a play that the slide did not allow for later", (
         (_PLAYS, _PLAYS + _WAITS),
         (_PUTS_AWAY, _PUTS_AWAY + _STARTS),
-    ), authored=True),
+    )),
     Misreading("mode", "plays the clip on any slide", (
         ('(stage.mode == "talk" and on_slide)', 'stage.mode == "talk"'),
     )),

@@ -1,6 +1,6 @@
 """The sentences people say in halls whose rules define intents, and what each of them means.
 
-`sentences.json` is the bank; `readings.json` beside it, once there, is how blind readers took it. Each
+`sentences.json` is the bank; `readings.json` beside it is how blind readers took it. Each
 sentence ends with its only mark, so that final text falls into the bank's sentences again.
 """
 

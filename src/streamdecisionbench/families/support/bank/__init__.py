@@ -1,6 +1,6 @@
 """The sentences people say in calls whose rules define intents, and what each of them means.
 
-`sentences.json` is the bank; `readings.json` beside it, once there, is how blind readers took it.
+`sentences.json` is the bank; `readings.json` beside it is how blind readers took it.
 """
 
 from __future__ import annotations
