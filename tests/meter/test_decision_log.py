@@ -191,7 +191,7 @@ meter.close()
 print(meter.errors, meter.lost_rows)
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-B", "-c", program], capture_output=True, text=True, check=True
     )
     assert "'log'" in done.stdout
     assert done.stdout.strip().endswith(" 0")

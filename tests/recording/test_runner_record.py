@@ -318,7 +318,7 @@ def test_a_disk_that_fills_up_is_one_message_and_can_be_resumed(tmp_path: Path) 
     where = ["run", "python:loopback_component:Loopback", "--data", str(data), "--out", str(out)]
     with loopback_server() as url:
         done = subprocess.run(
-            [sys.executable, "-c", limited, *where],
+            [sys.executable, "-B", "-c", limited, *where],
             capture_output=True, text=True, cwd=HERE, env=environment(url), timeout=300, check=False,
         )  # fmt: skip
         assert done.returncode == 2, done.stderr
