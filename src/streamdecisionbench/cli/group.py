@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, MutableMapping
 from typing import Any
 
 import typer
@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from streamdecisionbench.errors import InputError
 
-__all__ = ["OnceEach", "WholeSummaries", "add_commands", "add_group"]
+__all__ = ["OnceEach", "WholeSummaries", "add_group", "group_of"]
 
 
 class OnceEach(TyperCommand):
@@ -43,22 +43,65 @@ class WholeSummaries(TyperGroup):
                 formatter.write_dl([(name, _sentence(command.help)) for name, command in listed])
 
 
-def add_commands(app: typer.Typer, package: str, modules: Iterable[str]) -> None:
-    """Every module is named as its command is typed and has `register(app)`.
+class WhenAsked(MutableMapping[str, Any]):
+    """Commands by the name they are typed with; a module is read when its command is asked for.
 
-    Modules import nothing heavy at the top: `sdb --help` reads them all and stays fast.
+    Every module is named as its command is typed and has `register(app)`. They import nothing heavy
+    at the top: `sdb --help` reads them all and stays fast, and a command reads only its own.
     """
-    for name in modules:
-        importlib.import_module(f"{package}.{name}").register(app)
-    for command in app.registered_commands:
-        command.cls = OnceEach
+
+    def __init__(self, package: str, modules: Iterable[str]) -> None:
+        self._package = package
+        self._modules = {_typed(module): module for module in modules}
+        self._read: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._read:
+            alone = typer.Typer(rich_markup_mode=None)
+            importlib.import_module(f"{self._package}.{self._modules[name]}").register(alone)
+            for command in alone.registered_commands:
+                command.cls = OnceEach
+            self._read[name] = typer.main.get_group(alone).commands[name]
+        return self._read[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._modules[name] = name
+        self._read[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._modules[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+
+def group_of(package: str, modules: Iterable[str]) -> type[WholeSummaries]:
+    """What typer is to make of a folder of commands."""
+
+    class Group(WholeSummaries):
+        def __init__(self, **how: Any) -> None:
+            super().__init__(**how)
+            self.commands = WhenAsked(package, modules)
+
+    return Group
 
 
 def add_group(app: typer.Typer, package: str, modules: Iterable[str], *, text: str) -> None:
     """A folder of commands, named as it is typed, with one sentence that fits `sdb --help`."""
-    group = typer.Typer(cls=WholeSummaries, help=text, no_args_is_help=True, rich_markup_mode=None)
-    add_commands(group, package, modules)
+    commands = group_of(package, modules)
+    group = typer.Typer(cls=commands, help=text, no_args_is_help=True, rich_markup_mode=None)
     app.add_typer(group, name=package.rpartition(".")[2])
+
+
+def _typed(module: str) -> str:
+    """
+    >>> _typed("import_"), _typed("cost_of_error")
+    ('import', 'cost-of-error')
+    """
+    return module.rstrip("_").replace("_", "-")
 
 
 def _sentence(text: str | None) -> str:

@@ -9,12 +9,14 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from streamdecisionbench.cli.group import WholeSummaries, add_commands
+from streamdecisionbench.cli.group import group_of
 from streamdecisionbench.cli.harmless import harmless
 from streamdecisionbench.errors import SdbError
 from streamdecisionbench.plain_text import PLAIN_ERRORS, visible
@@ -27,7 +29,7 @@ MODULES: tuple[str, ...] = (
 
 app = typer.Typer(
     name="sdb",
-    cls=WholeSummaries,
+    cls=group_of("streamdecisionbench.cli", MODULES),
     help="StreamDecisionBench: how much of the time is the decision in force right?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -65,8 +67,6 @@ def main() -> None:
     try:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        if not app.registered_commands:
-            add_commands(app, "streamdecisionbench.cli", MODULES)
         code = _run()
     except KeyboardInterrupt:
         code = INTERRUPTED
@@ -78,7 +78,7 @@ def _run() -> int:
     code: int | str | None = 0
     try:
         try:
-            app()
+            _command()()
         except SystemExit as end:
             code = end.code
         sys.stdout.flush()
@@ -96,6 +96,12 @@ def _run() -> int:
     except RecursionError:
         return _tell("the input is nested too deeply\n  fix: make it flatter", SdbError.exit_code)
     return code if isinstance(code, int) else int(code is not None)
+
+
+@cache
+def _command() -> Callable[[], object]:
+    """Made once: whoever calls `main` again waits for the command alone."""
+    return typer.main.get_command(app)
 
 
 def _tell(message: str, code: int) -> int:

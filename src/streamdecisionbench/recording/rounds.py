@@ -167,10 +167,10 @@ class _Work:
         self, plays: Sequence[Play], prepared: Mapping[str, Prepared], left: int
     ) -> None:
         ledgers = [self._ledger(play, prepared[play.episode_id]) for play in plays]
+        if self.settings.clock == "virtual":
+            await self._virtually(plays, ledgers)
+            return
         with steady():
-            if self.settings.clock == "virtual":
-                await self._virtually(plays, ledgers)
-                return
             origin = time.monotonic() + LEAD_S + _START_S * (len(plays) - 1)
             await _together([
                 self._stream(play, ledger, origin, left)
