@@ -9,7 +9,7 @@ import pytest
 
 from tests.docs.markdown import Step, blocks, name_of, pages, steps, stray_commands
 from tests.docs.services import HostedServer
-from tests.docs.workbench import KEYS, SDB, Page, Workshop
+from tests.docs.workbench import KEYS, Page, Workshop
 
 STEPS = [
     pytest.param(path, index, step, id=str(step))
@@ -80,6 +80,6 @@ def test_the_sample_in_the_readme_is_what_the_published_recording_prints(
     outcome = done.outcome(index)
     if outcome.skipped:
         pytest.skip(outcome.skipped)
-    alone = workshop.execute([SDB, "score", "published/jev"], done.folder)
+    alone = workshop.sdb(["score", "published/jev"], done.folder)
     printed = {line.rstrip() for line in alone.stdout.replace("\u00a0", " ").splitlines()}
     assert [line for line in sample.splitlines() if line != "…" and line not in printed] == []

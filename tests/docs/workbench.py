@@ -86,6 +86,19 @@ class Workshop:
             timeout=_PATIENCE_S,
         )
 
+    def sdb(self, words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+        """`sdb …`, in this process unless it loads a model or starts a cluster."""
+        if _needs_a_process(words):
+            return self.execute([SDB, *words], folder)
+        kept = dict(os.environ)
+        os.environ.clear()
+        os.environ.update(self.environment)
+        try:
+            return sdb(*words, cwd=folder, COLUMNS=self.environment["COLUMNS"])
+        finally:
+            os.environ.clear()
+            os.environ.update(kept)
+
     def recording(self, name: str) -> Path:
         """A recording a page takes for granted: of the profile its name begins with, or of Jev."""
         if name not in self.recordings:
@@ -93,9 +106,9 @@ class Workshop:
                 (p for p in builtin_profiles() if name.startswith(p)), key=len, default="jev"
             )
             out = self.folder / "recordings" / name
-            command = [SDB, "run", f"simulated:{profile}", "--clock", "virtual", "--quiet"]
+            command = ["run", f"simulated:{profile}", "--clock", "virtual", "--quiet"]
             seed = ["--seed", str(len(self.recordings))]
-            done = self.execute([*command, *seed, "--out", str(out)], self.folder)
+            done = self.sdb([*command, *seed, "--out", str(out)], self.folder)
             assert done.returncode == 0, done.stderr
             self.recordings[name] = out
         return self.recordings[name]
@@ -196,7 +209,7 @@ class Page:
     def _command(self, work: Plan, *, named: bool) -> Outcome:
         words = with_ports(work.words, self._ports, self._workshop.port)
         words = with_globs(words, self.folder)
-        done = self._workshop.execute([SDB, *words[1:]], self.folder)
+        done = self._workshop.sdb(words[1:], self.folder)
         if named and done.returncode == 2 and _nothing_to_work_on(work.words):
             return Outcome(problem=_look_up(work.words))
         if done.returncode != 0:
@@ -273,6 +286,10 @@ def helps() -> dict[str, str]:
 
 def options(name: str) -> set[str]:
     return set(re.findall(r"--[a-z][\w-]*", helps()[name]))
+
+
+def _needs_a_process(words: list[str]) -> bool:
+    return words[0] == "demo" or any("gguf" in word or "spark" in word for word in words)
 
 
 def _help(name: str) -> str:
