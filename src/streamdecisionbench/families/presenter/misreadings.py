@@ -129,7 +129,7 @@ MISREADINGS: tuple[Misreading, ...] = (
     )),
     Misreading("clip", "looks for the early pause in the newest words alone", (
         (_ANY_WORDS, _ANY_WORDS.replace('"presenter")', '"presenter")[-1:]')),
-    ), authored=True),
+    )),
     Misreading("captions", "breaks ties the other way round", (
         ("for channel in order if", "for channel in reversed(order) if"),
     )),
@@ -151,7 +151,7 @@ MISREADINGS: tuple[Misreading, ...] = (
     )),
     Misreading("card", "wants a restatement that began after the question", (
         (_LATER, _LATER.replace('entry["final_at"] >', 'entry["onset"] >')),
-    ), authored=True),
+    )),
     Misreading("card", "takes any later word of the presenter for a restatement", (
         ("any(_restates(prepared, entry, s) for entry in later for s in _sentences(entry))", "later"),
     )),

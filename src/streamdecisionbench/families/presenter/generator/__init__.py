@@ -46,15 +46,15 @@ _DEALT_TO_TALKS = frozenset(
         "another number than meant", "words around the phrase", "a wish is passed on",
         "not the host's to say", "play on another page", "paused for good",
         "only begins like a pause", "the clip is put away", "the clip speaks", "thanked first",
-        "two ask at once", "a voice before the opening", "a race for the stage",
-        "a hand-over taken back", "handed over again", "two voices at once", "closed for good",
-        "closed after a hand-over", "the desk insists",
+        "restated while it is asked", "two ask at once", "a voice before the opening",
+        "a race for the stage", "a hand-over taken back", "handed over again", "two voices at once",
+        "closed for good", "closed after a hand-over", "the desk insists",
     )
 )  # fmt: skip
 _DEALT_TO_MEETINGS = frozenset(
     (
         "two commands in one final", "beyond the end of the deck", "a command within a sentence",
-        "a heckler commands", "not the host's to say", "a pause taken back",
+        "a heckler commands", "not the host's to say", "a pause taken back", "paused and talks on",
         "the floor opened in vain", "paused beforehand", "not quite a restatement",
         "restated too early", "a voice at the opening", "opened twice", "no clip for the floor",
         "the phrase within a sentence", "both start at once", "a second sentence hands over",

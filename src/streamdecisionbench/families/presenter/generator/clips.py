@@ -16,7 +16,7 @@ def _started(room: Room) -> None:
 
 
 def _another_page(room: Room) -> None:
-    """Playing works on the clip's page alone, and is not kept for later."""
+    """Playing works on the clip's page alone, and is not kept until that page is up."""
     into(room, "talk")
     if room.slide == room.hall.clip_page:
         to_page(room, room.target())
@@ -27,6 +27,7 @@ def _another_page(room: Room) -> None:
         room.words.says("play").text,
         "this page has no clip, so the command is lost",
     )
+    to_page(room, room.hall.clip_page)
 
 
 def _pause_at_once(room: Room, said: Said) -> Voice:
@@ -46,6 +47,25 @@ def _paused_for_good(room: Room) -> None:
     room.finish(voice, said.text, "the final confirms a pause already in force")
     room.early_pause, room.clip = False, "pause"
     room.show("the pause is final")
+    room.script.hold(1, 3)
+    _play_again(room)
+
+
+def _paused_and_talks_on(room: Room) -> None:
+    """The pause is still provisional when newer words begin: any entry may hold the clip."""
+    into(room, "clip")
+    _resume(room)
+    said, text = room.words.says("pause"), line(room, "presenter")
+    voice = _pause_at_once(room, said)
+    room.script.wait(room.a_while())
+    shown = room.words.part("presenter", text, room.draws.between(2, 4))
+    newer = room.begin("presenter", shown, "trap: newer words, but the pause stands", trap=True)
+    room.script.wait(room.a_while())
+    room.finish(voice, said.text, "the final confirms a pause already in force")
+    room.early_pause, room.clip = False, "pause"
+    room.busy.add("presenter")
+    room.script.wait(room.a_while())
+    room.finish(newer, text, "trap: final text without a command", trap=True)
     room.script.hold(1, 3)
     _play_again(room)
 
@@ -134,8 +154,8 @@ def _sound_of_the_clip(room: Room) -> None:
     room.script.hold(1, 3)
     words = line(room, "clip")
     if room.draws.chance(0.6):
-        purpose = room.draws.choose(("next", "back", "pause"))
-        words += f" {room.words.says(purpose).text}"
+        orders = (room.words.says("next"), room.words.back("clip"), room.words.says("pause"))
+        words += f" {room.draws.choose(orders).text}"
     voice = room.begin("clip", "", "cause: an onset on the clip channel, no words yet")
     room.show("the sound of the clip starts")
     room.script.wait(room.a_while())
@@ -146,9 +166,10 @@ _PAUSES = ("clip", "tiers")
 
 CLIPS: tuple[Situation[Room], ...] = (
     Situation("clip", "the clip is started", ("mode", "clip"), happens_in("clip", ticks=14), _started, 2, dealt=False),
-    Situation("play", "play on another page", ("mode", "order"), happens_in("talk"), _another_page),
+    Situation("play", "play on another page", ("mode", "order"), happens_in("talk", ticks=12), _another_page),
     Situation("clip", "paused for good", _PAUSES, happens_in("clip", ticks=12), _paused_for_good, 3),
     Situation("clip", "a pause taken back", _PAUSES, happens_in("clip", ticks=12), _pause_taken_back, 3),
+    Situation("clip", "paused and talks on", _PAUSES, happens_in("clip", ticks=14), _paused_and_talks_on),
     Situation("clip", "only begins like a pause", (*_PAUSES, "whole_sentence", "intents"), happens_in("clip", ticks=12), _only_begins_so),
     Situation("clip", "the floor opened in vain", ("mode", "order"), happens_in("clip", ticks=12), _floor_in_vain),
     Situation("play", "the clip is put away", ("slide", "mode"), happens_in("clip", ticks=12), _put_away),

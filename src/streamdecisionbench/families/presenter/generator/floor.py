@@ -125,6 +125,24 @@ def _too_early(room: Room) -> None:
     _restate(room)
 
 
+def _ahead(room: Room) -> None:
+    """A restatement may begin while the question is spoken: it counts if it is final later."""
+    into(room, "questions")
+    room.script.hold(1, 3)
+    text, restated = question(room), _restatement(room)
+    asker = _start_asking(room, text, "cause: an onset in the audience")
+    room.script.wait(room.a_while())
+    note = "the presenter knows what is being asked"
+    voice = room.begin("presenter", room.words.part("presenter", restated, 5), note)
+    room.show("the presenter starts to speak")
+    room.script.wait(room.a_while())
+    _end_asking(room, asker, text)
+    room.script.wait(room.a_while())
+    room.finish(voice, restated, "cause: begun before the question was final, but final after it")
+    room.restate()
+    room.show("the restatement became final, whenever it began")
+
+
 def _before_the_opening(room: Room) -> None:
     """Who started before the floor was open asks nothing, however late the words are final."""
     into(room, "talk")
@@ -213,6 +231,7 @@ FLOOR: tuple[Situation[Room], ...] = (
     Situation("asked", "not quite a restatement", _CARD, happens_in("questions", ticks=13), _not_quite),
     Situation("asked", "two ask at once", _CARD, happens_in("questions", ticks=12), _two_ask),
     Situation("asked", "restated too early", _CARD, happens_in("questions", ticks=13), _too_early),
+    Situation("asked", "restated while it is asked", _CARD, happens_in("questions", ticks=12), _ahead),
     Situation("floor", "a voice before the opening", ("card", "mode"), happens_in("talk"), _before_the_opening),
     Situation("floor", "a voice at the opening", ("card", "mode"), happens_in("talk"), _at_the_opening),
     Situation("floor", "opened twice", ("mode", "card"), happens_in("questions", ticks=13), _opened_again),

@@ -31,6 +31,11 @@ _BY_HOST = ("open", "close")
 _SOUNDS_LIKE = ("condition", "question", "reported", "negation")
 _READ = ("presenter", "host")
 _ABOUT_ASKING = re.compile(r"\b(?:ask|asks|asked|asking|question)\b")
+_ELSEWHERE = {
+    "clip": re.compile(r"\bquestions?\b", re.IGNORECASE),
+    "questions": re.compile(r"\b(?:clip|film|footage|recording|video)\b", re.IGNORECASE),
+}
+"""Mode → what nobody would mention who leaves it for the talk."""
 _SHORT = 3
 _CORRECTED = 0.25
 
@@ -54,6 +59,10 @@ class FreeWords:
         if not corrections or not self._draws.chance(_CORRECTED):
             return self.says(purpose, page)
         return self._said(self._draws.choose(corrections), page)
+
+    def back(self, mode: str) -> Said:
+        fitting = [s for s in self._sort("back", "plain") if not _ELSEWHERE[mode].search(s.text)]
+        return self._said(self._draws.choose(fitting))
 
     def corrected(self, first: str, then: str) -> tuple[str, Said]:
         """The words up to the first number are a sentence of their own while nothing follows."""

@@ -33,7 +33,7 @@ def into(room: Room, *modes: str) -> None:
         return
     if room.mode != "talk":
         room.script.hold(1, 3)
-        back = room.words.ordered("back")
+        back = room.words.back(room.mode)
         command(room, "presenter", back, room.talk_on, f"'{back.words}' became final")
     wanted = modes[0]
     if wanted == "clip":

@@ -135,7 +135,7 @@ def _would_work(room: Room) -> Said:
     found = [words.says("next" if room.slide != pages[-1] else "previous")]
     found.append(words.says("jump", room.draws.choose([p for p in pages if p != room.slide])))
     if room.mode == "clip":
-        found.append(words.says("back"))
+        found.append(words.back(room.mode))
     return room.draws.choose(found)
 
 

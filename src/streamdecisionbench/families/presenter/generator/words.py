@@ -64,6 +64,9 @@ class Words(Protocol):
     def ordered(self, purpose: str, page: str = "") -> Said:
         """The same, where the speaker may also begin with something else and correct himself."""
 
+    def back(self, mode: str) -> Said:
+        """A sentence that leads from this mode back to the talk, and mentions no other."""
+
     def corrected(self, first: str, then: str) -> tuple[str, Said]:
         """Words that ask for one page, and the sentence they turn into, which asks for another."""
 
@@ -138,6 +141,9 @@ class ListedWords:
 
     def ordered(self, purpose: str, page: str = "") -> Said:
         return self.says(purpose, page)
+
+    def back(self, mode: str) -> Said:
+        return self.says("back")
 
     def corrected(self, first: str, then: str) -> tuple[str, Said]:
         """A hypothesis that is put right: within one phrase nobody can correct himself."""
