@@ -1,0 +1,78 @@
+"""Situations that have to show a misreading: each is dealt to every ten sessions, and shows it alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from streamdecisionbench.families.presenter import reference as module
+from streamdecisionbench.families.presenter.generator import KINDS, WORDINGS, names
+from streamdecisionbench.families.presenter.generator.free_words import FreeWords
+from streamdecisionbench.families.presenter.generator.hall import draw_hall
+from streamdecisionbench.families.presenter.generator.room import Room
+from streamdecisionbench.families.presenter.misreadings import MISREADINGS
+from streamdecisionbench.suite.authoring import expand
+from streamdecisionbench.suite.generation.compose import Kind
+from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.pools import SPLITS
+from streamdecisionbench.suite.generation.script import Script
+from streamdecisionbench.suite.generation.seat import Seat
+from streamdecisionbench.suite.generation.situations import deal
+from streamdecisionbench.suite.misreading import misread
+from streamdecisionbench.suite.scenario import Scenario
+
+SHOWN_BY = {
+    "play on another page": "keeps a play that the slide did not allow for later",
+    "paused and talks on": "looks for the early pause in the newest words alone",
+    "restated while it is asked": "wants a restatement that began after the question",
+}
+SESSIONS = 4
+
+
+def seat(split: str, wording: str) -> Seat:
+    return Seat(split=split, wording=wording, number=0, suite=Draws("suite"))
+
+
+def alone(situation: str, wording: str, seed: int) -> Scenario:
+    """A session of the kind that is dealt the situation, in which nothing else happens."""
+    kind = next(k for k in KINDS for s in k.situations if s.dealt and s.name == situation)
+    draws = Draws(seed, situation)
+    script = Script(draws.fork("script"), steps=60, changes=22, noise=0.5)
+    opened = kind.open(script, draws, seat("eval", wording))
+    next(s for s in kind.situations if s.name == situation).play(opened.world)
+    return expand(replace(opened.draft("alone"), seed="alone"))
+
+
+@pytest.mark.parametrize("wording", WORDINGS)
+@pytest.mark.parametrize("situation", SHOWN_BY)
+def test_whenever_it_is_played_the_misreading_decides_otherwise(
+    situation: str, wording: str
+) -> None:
+    (misreading,) = (m for m in MISREADINGS if m.what == SHOWN_BY[situation])
+    wrong = misread(module, misreading)
+    for seed in range(SESSIONS):
+        scenario = alone(situation, wording, seed)
+        compose = scenario.decision_spec.compose
+        assert any(compose(wrong(s.state)) != compose(s.gold) for s in scenario.steps), seed
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_five_sessions_of_a_kind_are_dealt_everything(kind: Kind[Room]) -> None:
+    hands = deal(kind.situations, 5, 5, Draws("any"))
+    assert {name for hand in hands for name in hand} == {s.name for s in kind.situations if s.dealt}
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize(
+    ("mode", "own", "other"),
+    [("clip", r"clip|film", r"question"), ("questions", r"question", r"clip|film")],
+)
+def test_who_goes_back_speaks_of_what_is_on(split: str, mode: str, own: str, other: str) -> None:
+    draws = Draws("back", split, mode)
+    words = FreeWords(draw_hall(draws, seat(split, "free"), names.TALKS), split, draws)
+    spoken = {words.back(mode).text for _ in range(200)}
+    assert len(spoken) > 10
+    assert any(re.search(own, text, re.IGNORECASE) for text in spoken)
+    assert not [text for text in spoken if re.search(other, text, re.IGNORECASE)]
