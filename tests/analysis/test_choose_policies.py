@@ -194,6 +194,17 @@ def test_a_policy_must_save_a_tenth_to_be_recommended_for_its_price() -> None:
             assert found.best.policy is None
 
 
+def test_intervals_replayed_together_give_what_each_gives_alone() -> None:
+    """To the last bit: how many are replayed at once is no part of a choice."""
+    intervals, terms = [0.5, 1.9, 7.9], Terms(sampling=Sampling(resamples=20))
+    together = field(*telling())
+    assert together.policies is not None
+    together.policies.look_ahead(intervals)
+    for interval in intervals:
+        alone = decide(field(*telling()), interval, terms, listed=True)
+        assert decide(together, interval, terms, listed=True) == alone
+
+
 def test_policies_of_simulations_are_never_recommended() -> None:
     for simulated in (("fast",), ("slow",), ("fast", "slow")):
         found = decide(field(*telling(), simulated=simulated), 4.0, QUICK, listed=True)

@@ -132,10 +132,15 @@ def holds(everybody: Field, choice: Choice, more: Sequence[Contender] = ()) -> t
     """Intervals around the one asked for at which the same is recommended, tried on a grid."""
     ends = []
     grid = _GRID if everybody.policies is None or not choice.terms.policies else _GRID // 2
-    for direction in (-1, 1):
+    ways = [
+        [choice.interval * 2 ** (direction * k / grid) for k in range(1, 2 * grid + 1)]
+        for direction in (-1, 1)
+    ]
+    if everybody.policies is not None:
+        everybody.policies.look_ahead([*ways[0], *ways[1]])
+    for way in ways:
         reached = choice.interval
-        for k in range(1, 2 * grid + 1):
-            there = choice.interval * 2 ** (direction * k / grid)
+        for there in way:
             if decide(everybody, there, choice.terms, more).best.name != choice.best.name:
                 break
             reached = there

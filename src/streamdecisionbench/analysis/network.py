@@ -115,7 +115,7 @@ def network_estimate(
     tau, tokens = _measured(recording, parts)
     if not (has_decode(recording) if decode is None else decode):
         tokens = {"prefill": tokens["prefill"]}
-    fit, _ = _fit(tau, tokens, quantile)
+    fit = _fit(tau, tokens, quantile)
     starts: dict[tuple[str, ...], Ints] = {}
     remainders = [
         _refit(tau, tokens, quantile, weights, starts)
@@ -221,13 +221,29 @@ def _measured(recording: Recording, parts: Sequence[Timeline]) -> tuple[Floats, 
     return tau, {"prefill": prefill, "decode": decode}
 
 
-def _fit(
+def _fit(tau: Floats, tokens: Mapping[str, Floats], quantile: float) -> NetworkFit:
+    found, used, dropped = _envelope(tau, tokens, quantile)
+    slopes = dict(zip(used, map(float, found.beta[1:]), strict=True))
+    residual = tau - np.column_stack((np.ones(len(tau)), *used.values())) @ found.beta
+    plain = fit_quantile(np.ones((len(tau), 1)), tau, quantile)
+    return NetworkFit(
+        remainder_s=float(found.beta[0]),
+        prefill_s_per_ktok=slopes.get("prefill", 0.0),
+        decode_s_per_tok=slopes.get("decode", 0.0),
+        dropped={name: dropped[name] for name in _TERMS if name in dropped},
+        below=float(np.mean(residual < -1e-9)),
+        r1=1 - pinball_loss(residual, quantile) / plain.loss if plain.loss > 0 else 0.0,
+    )
+
+
+def _envelope(
     tau: Floats,
     tokens: Mapping[str, Floats],
     quantile: float,
     weights: Floats | None = None,
     starts: dict[tuple[str, ...], Ints] | None = None,
-) -> tuple[NetworkFit, QuantileFit]:
+) -> tuple[QuantileFit, dict[str, Floats], dict[str, str]]:
+    """The regression, the terms in it, and why others are not."""
     dropped = {} if "decode" in tokens else {"decode": "returns no text"}
     used = dict(tokens)
     drawn = slice(None) if weights is None else weights > 0
@@ -242,24 +258,12 @@ def _fit(
         found = fit_quantile(X, tau, quantile, weights=weights, start=start)
         if starts is not None:
             starts[key] = found.basis
-        slopes = dict(zip(used, map(float, found.beta[1:]), strict=True))
-        negative = [name for name, slope in slopes.items() if slope < 0]
+        negative = [name for name, slope in zip(used, found.beta[1:], strict=True) if slope < 0]
         if not negative:
-            break
+            return found, used, dropped
         for name in negative:
             del used[name]
             dropped[name] = "below zero"
-    residual = tau - X @ found.beta
-    plain = fit_quantile(np.ones((len(tau), 1)), tau, quantile)
-    fit = NetworkFit(
-        remainder_s=float(found.beta[0]),
-        prefill_s_per_ktok=slopes.get("prefill", 0.0),
-        decode_s_per_tok=slopes.get("decode", 0.0),
-        dropped={name: dropped[name] for name in _TERMS if name in dropped},
-        below=float(np.mean(residual < -1e-9)),
-        r1=1 - pinball_loss(residual, quantile) / plain.loss if plain.loss > 0 else 0.0,
-    )
-    return fit, found
 
 
 def _refit(
@@ -269,7 +273,7 @@ def _refit(
     weights: Floats,
     starts: dict[tuple[str, ...], Ints],
 ) -> float:
-    return _fit(tau, tokens, quantile, weights, starts)[0].remainder_s
+    return float(_envelope(tau, tokens, quantile, weights, starts)[0].beta[0])
 
 
 def _replay(parts: Sequence[Timeline], tau: Floats, removed: float, interval: float) -> Replayed:

@@ -1,13 +1,13 @@
 """Which policies a search tries, and what each is worth at one interval, scenario by scenario.
 
 Everything is on the nominal clock, singles too, so that differences are paired by state. Policies that
-differ in one threshold only are replayed together.
+differ in one threshold only are replayed together, and so are intervals known to be asked about.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -28,7 +28,8 @@ from streamdecisionbench.policy_file import (
 from streamdecisionbench.scoring.classes import N_METRICS
 from streamdecisionbench.scoring.pairs.nominal_clock import Stage, stage
 from streamdecisionbench.scoring.policies.read_answers import on_stage_of
-from streamdecisionbench.scoring.policies.scene import Answers, Variant, scenes
+from streamdecisionbench.scoring.policies.requests import MissingAnswersError
+from streamdecisionbench.scoring.policies.scene import Answers, Rows, Scene, Variant, scenes
 from streamdecisionbench.scoring.policies.shares import correct_share, replay
 from streamdecisionbench.scoring.timeline import Floats
 
@@ -40,6 +41,8 @@ LIMITS = (1, 2)
 """Requests in flight, with `latest`."""
 PLAIN = ""
 """The kind of what simply takes the newest answer."""
+_AT_ONCE = 100_000
+"""Steps replayed together: enough to be quick with short recordings, some megabytes with long ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,13 @@ class Field:
         flat = self.stage.flat
         self._offset = flat.y[flat.first] - np.array([p.reference[0] for p in self.stage.parts])
         self._never = self.stage.never[flat.first]
+        self._ahead: list[float] = []
+        self._known: dict[tuple[tuple[str, ...], str, float], list[Kind]] = {}
+        self._levels: dict[tuple[str, str], list[float]] = {}
+
+    def look_ahead(self, intervals: Iterable[float]) -> None:
+        """Intervals that will be asked about: neighbours among them are replayed together."""
+        self._ahead = sorted({*intervals})
 
     def at(self, interval: float) -> Field:
         """The same components at another interval."""
@@ -140,12 +150,49 @@ class Field:
             for kind in self.kinds(members, rule):
                 yield from kind.candidates
 
-    def kinds(self, members: tuple[str, ...], rule: str = "freshest") -> Iterator[Kind]:
+    def kinds(self, members: tuple[str, ...], rule: str = "freshest") -> list[Kind]:
         """The ways to use one component or several, each with all its numbers."""
-        ways = self._single(members[0]) if len(members) == 1 else self._cascade(members, rule)
-        for name, policies in ways:
-            if policies:
-                yield Kind(name, members, rule, self._tried(members, policies))
+        asked = members, rule, self.interval
+        if self.interval not in self._ahead:
+            return self._kinds(members, rule, [self.interval])[0]
+        if asked not in self._known:
+            near = self._neighbours(members)
+            try:
+                found = self._kinds(members, rule, near)
+            except MissingAnswersError:  # perhaps at a neighbour alone
+                near = [self.interval]
+                found = self._kinds(members, rule, near)
+            for interval, kinds in zip(near, found, strict=True):
+                self._known[members, rule, interval] = kinds
+        return self._known[asked]
+
+    def _neighbours(self, members: tuple[str, ...]) -> list[float]:
+        """The intervals ahead in groups of fixed size; the group that holds this one."""
+        rows = self.thresholds * len(members) * sum(part.n for part in self.stage.parts)
+        size = max(1, _AT_ONCE // rows)
+        first = self._ahead.index(self.interval) // size * size
+        return self._ahead[first : first + size]
+
+    def _kinds(
+        self, members: tuple[str, ...], rule: str, intervals: Sequence[float]
+    ) -> list[list[Kind]]:
+        """By interval."""
+        ways = []
+        for interval in intervals:
+            here = self.at(interval)
+            own = here._single(members[0]) if len(members) == 1 else here._cascade(members, rule)
+            ways.append([(name, policies) for name, policies in own if policies])
+        tried = [
+            self._tried(members, intervals, [policies for _, policies in same])
+            for same in zip(*ways, strict=True)
+        ]
+        return [
+            [
+                Kind(name, members, rule, candidates[place])
+                for (name, _), candidates in zip(own, tried, strict=True)
+            ]
+            for place, own in enumerate(ways)
+        ]
 
     def _single(self, name: str) -> Iterator[tuple[str, list[Policy]]]:
         yield PLAIN, [Policy()]
@@ -189,10 +236,13 @@ class Field:
         confidence = self.answers[name].confidence
         if confidence is None:
             return []
+        if (name, compose) in self._levels:
+            return self._levels[name, compose]
         every = np.concatenate(list(confidence[compose]))
         ranks = (np.arange(self.thresholds) + 1) / (self.thresholds + 1)
         found = np.unique(np.ceil(np.quantile(every, ranks) * 100 - 1e-9) / 100)
-        return [float(x) for x in found if 0 < x <= 1]
+        self._levels[name, compose] = [float(x) for x in found if 0 < x <= 1]
+        return self._levels[name, compose]
 
     def by_step(self, candidate: Candidate) -> Floats:
         """What each step of all scenarios contributes to a candidate's accuracy."""
@@ -218,29 +268,45 @@ class Field:
             table[scene.index] = done.alpha + done.beta * rows.c[:, None]
         return table
 
-    def _tried(self, members: tuple[str, ...], policies: Sequence[Policy]) -> list[Candidate]:
-        """Policies that differ in thresholds or expiry alone are replayed at once."""
-        alike: dict[Policy, list[Policy]] = {}
-        for policy in policies:
-            alike.setdefault(_shape(policy), []).append(policy)
-        found = []
-        for group in alike.values():
-            values, money = self._replay(members, group)
-            found += [Candidate(members, *row) for row in zip(group, values, money, strict=True)]
+    def _tried(
+        self,
+        members: tuple[str, ...],
+        intervals: Sequence[float],
+        policies: Sequence[Sequence[Policy]],
+    ) -> list[list[Candidate]]:
+        """By interval. Policies that differ in thresholds or expiry alone are replayed at once."""
+        alike: list[dict[Policy, list[Policy]]] = []
+        for own in policies:
+            alike.append({})
+            for policy in own:
+                alike[-1].setdefault(_shape(policy), []).append(policy)
+        found: list[list[Candidate]] = [[] for _ in intervals]
+        for groups in zip(*(own.values() for own in alike), strict=True):
+            replayed = self._replay(members, intervals, groups)
+            for out, group, values, money in zip(found, groups, *replayed, strict=True):
+                out += [Candidate(members, *row) for row in zip(group, values, money, strict=True)]
         return found
 
     def _replay(
-        self, members: tuple[str, ...], policies: Sequence[Policy]
-    ) -> tuple[Floats, list[float | None]]:
+        self,
+        members: tuple[str, ...],
+        intervals: Sequence[float],
+        policies: Sequence[Sequence[Policy]],
+    ) -> tuple[Floats, list[list[float | None]]]:
+        """By interval, as many policies each: accuracy by scenario, money per hour."""
         components = [self.answers[name] for name in members]
-        variants = [_variant(policy) for policy in policies]
-        values = np.zeros((len(policies), len(self.stage.parts)))
-        spent = np.zeros(len(policies))
+        count = len(policies[0])
+        numbers = [[_variant(policy) for policy in own] for own in policies]
+        variants = list(dict.fromkeys(one for own in numbers for one in own))
+        place = {one: k for k, one in enumerate(variants)}
+        places = [[place[one] for one in own] for own in numbers]
+        values = np.zeros((len(intervals), count, len(self.stage.parts)))
+        spent = np.zeros((len(intervals), count))
         priced = all(one.cost is not None for one in components)
-        for scene in scenes(policies[0], components, variants=variants):
-            rows = scene.rows(self.interval, len(policies))
+        for scene in scenes(policies[0][0], components, variants=variants):
+            rows = _rows(scene, intervals, places)
             right, flights = correct_share(scene, rows)
-            values[:, scene.index] = right.reshape(len(policies), scene.count)
+            values[..., scene.index] = right.reshape(len(intervals), count, scene.count)
             if priced:
                 paid = np.stack(
                     [
@@ -251,9 +317,28 @@ class Field:
                     axis=1,
                 )
                 money = np.where(flights.sent, paid[rows.scenario], 0.0).sum(axis=(1, 2))
-                spent += money.reshape(len(policies), scene.count).sum(axis=1)
-        hours = sum(p.n for p in self.stage.parts) * self.interval / 3600
-        return values, [float(x) / hours if priced and np.isfinite(x) else None for x in spent]
+                spent += money.reshape(len(intervals), count, scene.count).sum(axis=2)
+        steps = sum(p.n for p in self.stage.parts)
+        hours = [steps * interval / 3600 for interval in intervals]
+        return values, [
+            [float(x) / lasts if priced and np.isfinite(x) else None for x in own]
+            for own, lasts in zip(spent, hours, strict=True)
+        ]
+
+
+def _rows(scene: Scene, intervals: Sequence[float], variants: Sequence[Sequence[int]]) -> Rows:
+    """Every scenario at every interval under the variants named for it, variant by variant."""
+    every = np.arange(scene.count)
+    return Rows(
+        np.tile(every, sum(len(own) for own in variants)),
+        np.repeat(np.concatenate([np.array(own) for own in variants]), scene.count),
+        np.concatenate(
+            [
+                np.tile(scene.tick / interval, len(own))
+                for interval, own in zip(intervals, variants, strict=True)
+            ]
+        ),
+    )
 
 
 def _shape(policy: Policy) -> Policy:

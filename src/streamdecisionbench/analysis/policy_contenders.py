@@ -7,7 +7,7 @@ that is what it is worth in a choice. The numbers to use are the best over all s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,12 +90,16 @@ class Policies:
         """By name, on the nominal clock."""
         return self._field.answers
 
+    def look_ahead(self, intervals: Iterable[float]) -> None:
+        """Intervals that will be asked about; contenders are the same without, but slower."""
+        self._field.look_ahead(intervals)
+
     def contenders(self, interval: float, teams: Sequence[Team], allows: Allows) -> list[Contender]:
         """Every kind of policy of every team, without those that change nothing here."""
         found = []
         for team in teams:
             field = self._field.at(interval)
-            kinds = list(field.kinds(team.members, team.rule or "freshest"))
+            kinds = field.kinds(team.members, team.rule or "freshest")
             (plain,) = next(k for k in kinds if k.name == PLAIN).candidates
             for kind in kinds:
                 if kind.name != PLAIN:

@@ -81,6 +81,7 @@ def _constant(X: Floats, y: Floats, tau: float, w: Floats) -> QuantileFit:
 
 def _descend(X: Floats, y: Floats, tau: float, w: Floats, basis: Ints) -> Ints:
     basis = basis.copy()
+    drawn, flat = w > 0, -1e-10 * float(w.sum())
     for _ in range(_MOST_EDGES):
         inverse = np.linalg.inv(X[basis])
         residual = y - X @ (inverse @ y[basis])
@@ -90,18 +91,19 @@ def _descend(X: Floats, y: Floats, tau: float, w: Floats, basis: Ints) -> Ints:
         pull[basis] = 0.0
         gain = pull @ moves
         up, down = w[basis] * (1 - tau) - gain, w[basis] * tau + gain
-        slopes = np.concatenate((up, down)) / np.tile(np.abs(moves).max(axis=0), 2)
-        best = int(np.argmin(slopes))
-        if slopes[best] >= -1e-10 * float(w.sum()):
+        most = np.abs(moves).max(axis=0)
+        slopes = np.concatenate((up / most, down / most))
+        best = int(slopes.argmin())
+        if slopes[best] >= flat:
             return basis
         j, sign = best % len(basis), 1.0 if best < len(basis) else -1.0
         step = sign * moves[:, j]
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = residual / step
-        ahead = np.flatnonzero((reach > 0) & np.isfinite(reach) & (w > 0))
-        order = ahead[np.argsort(reach[ahead], kind="stable")]
-        slope = (up if sign > 0 else down)[j] + np.cumsum(w[order] * np.abs(step[order]))
-        stop = int(np.searchsorted(slope, 0.0))
+        ahead = ((reach > 0) & (reach < np.inf) & drawn).nonzero()[0]
+        order = ahead[reach[ahead].argsort(kind="stable")]
+        slope = (up if sign > 0 else down)[j] + (w[order] * np.abs(step[order])).cumsum()
+        stop = int(slope.searchsorted(0.0))
         if stop == len(order):
             return basis  # cannot happen for a full-rank X; never walk off to infinity
         basis[j] = order[stop]

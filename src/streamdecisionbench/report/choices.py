@@ -63,7 +63,10 @@ def choices(
     if terms.policies and real > 0:
         couples = min(CASCADES, real * (real - 1) // 2) if terms.pairs else 0
         most = min(most, max(_FEWEST, _TEAMS / (real + couples)))
-    return [decide(field, d, terms) for d in paces(*bounds, interval, int(most))]
+    intervals = paces(*bounds, interval, int(most))
+    if field.policies is not None:
+        field.policies.look_ahead(intervals)
+    return [decide(field, d, terms) for d in intervals]
 
 
 def stretches(found: Sequence[Choice]) -> list[Stretch]:
