@@ -17,16 +17,21 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# Tests that measure real time run alone; all others share the cores. What fails is tried once more by
-# itself: a machine full of other work disturbs processes and pages, and a real fault fails again.
-# Many wait for servers, pages and kills, so there are two workers to a core.
+# Tests that keep real time mostly sleep; they run beside all others, which give way to them. Many wait
+# for servers, pages and kills, so there are two workers to a core. What fails is tried once more when
+# all else is done: a machine full of other work disturbs processes and pages, and a real fault fails again.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 # They start hundreds of commands, so bytecode is kept whatever the surroundings say.
 unexport PYTHONDONTWRITEBYTECODE
-AGAIN = $(BIN)/pytest --last-failed --last-failed-no-failures none
+SHARED = $(BIN)/pytest -m "not realtime"
+TIMED  = $(BIN)/pytest -m realtime -o cache_dir=.pytest_cache/realtime
+AGAIN  = --last-failed --last-failed-no-failures none
 unit: $(VENV)/.dev
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "not realtime" || $(AGAIN) -m "not realtime"
-	$(BIN)/pytest -m realtime || $(AGAIN) -m realtime
+	@$(TIMED) > $(VENV)/realtime.txt 2>&1 & timed=$$!; trap 'kill $$timed; exit 130' INT TERM; \
+	nice -n 10 $(SHARED) -n $(WORKERS) --dist loadfile --no-loadscope-reorder; shared=$$?; \
+	wait $$timed; timed=$$?; echo "Tests of real time:"; cat $(VENV)/realtime.txt; \
+	if [ $$shared != 0 ]; then $(SHARED) $(AGAIN) || exit 1; fi; \
+	if [ $$timed != 0 ]; then $(TIMED) $(AGAIN) || exit 1; fi
 
 bench: $(VENV)/.dev
 	$(BIN)/python bench/scoring.py

@@ -37,6 +37,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return PagesApart(config, log)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        from tests.cores import dearest_first
+
+        items[:] = dearest_first(items)
+
+
 def pytest_collection_finish() -> None:
     """All modules are imported: the collector, which every recording runs, need not walk them again."""
     gc.collect()

@@ -16,14 +16,14 @@ COLUMNS = "80"
 
 
 def sdb(
-    *arguments: str | Path, cwd: Path | None = None, **environment: str
+    *arguments: str | Path, cwd: Path | None = None, encoding: str = "utf-8", **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """`sdb …` with a terminal of 80 columns, without the start of an interpreter.
 
     Everything a command could leave behind is put back: environment, folder, module path.
     """
     words = ["sdb", *map(str, arguments)]
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="") for _ in range(2))
     with (
         _kept(cwd, {"COLUMNS": COLUMNS, **environment}, words),
         contextlib.redirect_stdout(out),
@@ -81,4 +81,4 @@ def _read(stream: io.TextIOWrapper) -> str:
     stream.flush()
     raw = stream.buffer
     assert isinstance(raw, io.BytesIO)
-    return raw.getvalue().decode("utf-8").replace("\r\n", "\n")
+    return raw.getvalue().decode(stream.encoding).replace("\r\n", "\n")

@@ -65,19 +65,26 @@ def test_shells_can_complete_it() -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1"])
 def test_any_output_encoding_will_do(runs: Path, encoding: str) -> None:
-    environment = {**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "80"}
     for words in (
         ["score", str(runs / "jev")],
         ["choose", str(runs / "jev"), "--interval", "2", "--resamples", "50"],
         ["suite", "show", "support_a"],
         ["score", str(runs / "jev"), "--json"],
     ):
-        done = subprocess.run([*START, *words], capture_output=True, check=False, env=environment)
-        text = done.stdout.decode(encoding)
+        done = sdb(*words, encoding=encoding)
         assert done.returncode == 0, done.stderr
-        assert b"Traceback" not in done.stderr
+        assert "Traceback" not in done.stderr
         if words[-1] == "--json":
-            assert json.loads(text)["schema"] == "sdb-score/1"
+            assert json.loads(done.stdout)["schema"] == "sdb-score/1"
+
+
+def test_the_encoding_of_a_process_will_do(runs: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
+    words = ["suite", "show", "support_a"]
+    done = subprocess.run([*START, *words], capture_output=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
+    assert b"Traceback" not in done.stderr
 
 
 def test_programs_get_every_sign_whatever_the_encoding(tmp_path: Path) -> None:
