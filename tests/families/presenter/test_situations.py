@@ -9,6 +9,7 @@ import pytest
 
 from streamdecisionbench.families.presenter import reference as module
 from streamdecisionbench.families.presenter.generator import KINDS, WORDINGS, names
+from streamdecisionbench.families.presenter.generator.clips import CLIPS
 from streamdecisionbench.families.presenter.generator.free_words import FreeWords
 from streamdecisionbench.families.presenter.generator.hall import draw_hall
 from streamdecisionbench.families.presenter.generator.room import Room
@@ -56,6 +57,29 @@ def test_whenever_it_is_played_the_misreading_decides_otherwise(
         scenario = alone(situation, wording, seed)
         compose = scenario.decision_spec.compose
         assert any(compose(wrong(s.state)) != compose(s.gold) for s in scenario.steps), seed
+
+
+@pytest.mark.parametrize("situation", [s.name for s in CLIPS if s.group == "clip" and s.dealt])
+def test_captions_are_told_whoever_starts_with_the_clip(situation: str) -> None:
+    """The clip is heard at every tick it runs, and stands first in the order of captions."""
+    talk = KINDS[0]
+    draws = Draws("heard", situation)
+    script = Script(draws.fork("script"), steps=60, changes=22, noise=1.0)
+    opened = talk.open(script, draws, seat("eval", "listed"))
+    room = opened.world
+    room.hall.prepared["caption_order"].sort(key="clip".__ne__)
+
+    def heard() -> bool:
+        running = room.mode == "clip" and room.clip == "play" and not room.early_pause
+        if running:
+            room.utter("clip", "There it goes.", "the sound of the clip")
+            room.show("the clip is heard")
+        return running
+
+    script.distract = heard
+    next(s for s in talk.situations if s.name == situation).play(room)
+    expand(replace(opened.draft("heard"), seed="heard"))
+    assert "clip" in room.started
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

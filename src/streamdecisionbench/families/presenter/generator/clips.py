@@ -60,6 +60,7 @@ def _paused_and_talks_on(room: Room) -> None:
     room.script.wait(room.a_while())
     shown = room.words.part("presenter", text, room.draws.between(2, 4))
     newer = room.begin("presenter", shown, "trap: newer words, but the pause stands", trap=True)
+    room.show("the presenter talks on, and the pause stands")
     room.script.wait(room.a_while())
     room.finish(voice, said.text, "the final confirms a pause already in force")
     room.early_pause, room.clip = False, "pause"
