@@ -17,6 +17,8 @@ from types import TracebackType
 import pyspark
 
 SPARK_HOME = Path(pyspark.__file__).parent
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For Java processes of a minute: compiling them thoroughly takes longer than they live."""
 NO_JAVA = "no Java found: a Spark cluster needs Java 17 or newer"
 
 
@@ -81,6 +83,7 @@ class Cluster:
             "SPARK_HOME": str(SPARK_HOME),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": sys.executable,
+            "SPARK_DAEMON_JAVA_OPTS": BRIEF,
             "SPARK_WORKER_OPTS": "-Dspark.worker.timeout=5",
         }
         log = (self._folder / f"{kind}.{len(self._processes)}.log").open("wb")

@@ -28,7 +28,7 @@ from streamdecisionbench.logs.log_suite import suite_of_log
 from streamdecisionbench.logs.references import References
 from streamdecisionbench.logs.score_log import open_log
 from streamdecisionbench.logs.usable import Allowed
-from tests.logs.engines.cluster import NO_JAVA, Cluster, java
+from tests.logs.engines.cluster import BRIEF, NO_JAVA, Cluster, java
 from tests.meter.test_log_score import left_by_a_kill
 
 pytestmark = pytest.mark.skipif(java() is None, reason=NO_JAVA)
@@ -87,6 +87,8 @@ def session(cluster: Cluster) -> Iterator[SparkSession]:
     made = (
         SparkSession.builder.master(cluster.master)
         .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.extraJavaOptions", BRIEF)
+        .config("spark.executor.extraJavaOptions", BRIEF)
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "8")
         .config("spark.sql.adaptive.coalescePartitions.enabled", "false")
