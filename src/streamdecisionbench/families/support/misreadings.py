@@ -91,7 +91,7 @@ MISREADINGS: tuple[Misreading, ...] = (
     )),
     Misreading("A10_stage", "starts a declined payment again", (
         ('payment["status"] in ("approved", "declined")', 'payment["status"] == "approved"'),
-    ), authored=True),
+    )),
     Misreading("A11_consent", "lets an old consent cover a new amount", (
         (" and said[-1].at >= since", ""),
     )),
@@ -106,7 +106,7 @@ MISREADINGS: tuple[Misreading, ...] = (
     )),
     Misreading("A12_card", "takes a card chosen at the tick the draft was left", (
         ("s.at < left]", "s.at <= left]"),
-    ), authored=True),
+    )),
     Misreading("A12_card", "forgets cards chosen before a new draft", (
         ("if left is None or s.at < left]",
          'if (left is None or s.at < left) and s.at >= state["payment"]["draft_since"]]'),
@@ -126,20 +126,20 @@ MISREADINGS: tuple[Misreading, ...] = (
     )),
     Misreading("A15_capture", "closes capture during a hold", (
         ('return "pause" if _capturing(state) or', 'return "pause" if route != "hold" and _capturing(state) or'),
-    ), authored=True),
+    )),
     Misreading("A15_capture", "closes capture when the subject changes", (
         ('return "pause" if _capturing(state) or',
          'return "pause" if route != "service" and _capturing(state) or'),
-    ), authored=True),
+    )),
     Misreading("A15_capture", "opens capture by a request of an earlier draft", (
         (' and said[-1].at >= payment["draft_since"]', ""),
-    ), authored=True),
+    )),
     Misreading("A16_live_digits", "lets digits of a television pause", (
         ('u["speaker"] in ("customer", "agent")', "True"),
     )),
     Misreading("A16_live_digits", "does not count figures", (
         ("len(word) if word.isdigit() else int(word in _DIGIT_WORDS)", "int(word in _DIGIT_WORDS)"),
-    ), authored=True),
+    )),
     Misreading("A16_live_digits", "lets final digits pause", (
         ('if not u["final"] and u["speaker"] in', 'if u["speaker"] in'),
     )),
@@ -232,10 +232,10 @@ MISREADINGS: tuple[Misreading, ...] = (
     )),
     Misreading("B11_remote", "has no regard for what the remote check finds", (
         ('_after_finding(device, remote["result"])', '_after_finding(device, "clear")'),
-    ), authored=True),
+    )),
     Misreading("B12_finding", "sends a part the customer cannot fit", (
         ('spare["self_fit"] and spare["stock"] >= 1', 'spare["stock"] >= 1'),
-    ), authored=True),
+    )),
     Misreading("B12_finding", "sends a part that is not in stock", (
         ('spare["self_fit"] and spare["stock"] >= 1', 'spare["self_fit"]'),
     )),

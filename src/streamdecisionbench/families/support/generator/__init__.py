@@ -9,6 +9,7 @@ from streamdecisionbench.families.support.generator.bystanders import (
     distract_intercom,
     distract_payment,
 )
+from streamdecisionbench.families.support.generator.capturing import CAPTURING
 from streamdecisionbench.families.support.generator.helping import HELPING
 from streamdecisionbench.families.support.generator.intercom import IntercomCall
 from streamdecisionbench.families.support.generator.openings import open_intercom, open_payment
@@ -95,6 +96,6 @@ def _intercom_draft(call: IntercomCall, state: State, scenario_id: str) -> Draft
 
 
 KINDS: tuple[Kind[PaymentCall] | Kind[IntercomCall], ...] = (
-    Kind("payment_call", (*HELPING, *PAYING), _open_payment),
+    Kind("payment_call", (*HELPING, *PAYING, *CAPTURING), _open_payment),
     Kind("intercom_call", (*PARCELS, *REPAIRS), _open_intercom),
 )

@@ -51,6 +51,8 @@ class IntercomCall(Call):
     other_parcels: tuple[str, ...] = ()
     shown: set[str] = field(default_factory=set)
     """Items and channels that some card has named."""
+    remote_checks: int = 0
+    """Remote checks that have come to a result."""
     owed: str = "email"
     """The channel that has its turn in this call."""
 
@@ -181,6 +183,7 @@ class IntercomCall(Call):
     def remote(self, item: str, status: str, note: str) -> None:
         device = self.devices[item]
         device.remote = status
+        self.remote_checks += status not in ("none", "running")
         fields = {f"devices.{item}.remote": _public(status)}
         self.tool(fields, f"{device.name}: remote check {status}", note)
 
@@ -190,6 +193,14 @@ class IntercomCall(Call):
         self.tool(
             {f"devices.{item}.spare.stock": stock}, f"stores: {stock} for the {device.name}", note
         )
+
+    def fit(self, item: str, self_fit: bool, note: str) -> None:
+        """Whether the customer can fit the spare part without a technician."""
+        device = self.devices[item]
+        device.self_fit = self_fit
+        what = "part, fits without tools" if self_fit else "part, for technicians only"
+        fields = {f"devices.{item}.spare.self_fit": self_fit}
+        self.tool(fields, f"stores: new {device.name} {what}", note)
 
     def permit(self, permission: str, given: bool, by: str, note: str) -> None:
         """An entry of the permission log; only the customer's own count."""

@@ -1,22 +1,20 @@
-"""What happens around the money: consent, cards, forms, capture, the bank's reply."""
+"""What happens around the money: consent, cards, forms, the bank's reply."""
 
 from __future__ import annotations
 
 from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.call import CONNECTED
 from streamdecisionbench.families.support.generator.payment import DETAILS, PaymentCall
-from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
+from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["PAYING"]
-
-_DIGITS = ("zero", "oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+__all__ = ["PAYING", "on_the_line", "open_capture", "to_a_draft"]
 
 
 # --- what has to be so before something can happen --------------------------------------------------
 
 
-def _to_a_draft(call: PaymentCall) -> None:
+def to_a_draft(call: PaymentCall) -> None:
     """The panel shows a payment that is still a draft."""
     call.turn_to("payment")
     if call.payment == "processing":
@@ -30,7 +28,7 @@ def _to_a_draft(call: PaymentCall) -> None:
 
 
 def _to_an_agreed_draft(call: PaymentCall) -> None:
-    _to_a_draft(call)
+    to_a_draft(call)
     if not call.agreed:
         call.pause()
         call.customer_says("consent", "final consent", "the customer agrees to the amount")
@@ -53,16 +51,10 @@ def _choose(call: PaymentCall, card: str) -> None:
     call.customer_says(f"card {card}", f"chooses {card}", f"the customer chooses the {card} card")
 
 
-def _open_capture(call: PaymentCall) -> None:
+def open_capture(call: PaymentCall) -> None:
     if not call.capturing:
         call.pause()
         call.agent_says("request", "asks for the long number", "the agent asks for the long number")
-
-
-def _close_capture(call: PaymentCall) -> None:
-    if call.capturing:
-        call.pause()
-        call.agent_says("stop", "closes capture", "the agent stops the capture")
 
 
 # --- consent ---------------------------------------------------------------------------------------
@@ -70,7 +62,7 @@ def _close_capture(call: PaymentCall) -> None:
 
 def _consent(call: PaymentCall) -> None:
     """The agent's words and half a sentence are no consent."""
-    _to_a_draft(call)
+    to_a_draft(call)
     if call.agreed:
         call.pause()
         call.raise_amount()
@@ -104,7 +96,7 @@ def _another_amount(call: PaymentCall) -> None:
 
 def _at_the_very_tick(call: PaymentCall) -> None:
     """A consent at the tick of the new amount counts."""
-    _to_a_draft(call)
+    to_a_draft(call)
     call.pause()
     if call.agreed:
         call.raise_amount()
@@ -134,7 +126,7 @@ def _withdrawn(call: PaymentCall) -> None:
 
 def _yes_and_no(call: PaymentCall) -> None:
     """Consent and withdrawal in one breath: what comes last counts."""
-    _to_a_draft(call)
+    to_a_draft(call)
     first, second = ("consent", "withdrawal") if call.agreed else ("withdrawal", "consent")
     call.pause()
     text = call.voice.both(first, second)
@@ -149,7 +141,7 @@ def _yes_and_no(call: PaymentCall) -> None:
 
 def _card(call: PaymentCall) -> None:
     """The agent's offer and an unlisted wish choose nothing."""
-    _to_a_draft(call)
+    to_a_draft(call)
     card = _next_card(call)
     call.breathe()
     call.trap(AGENT, call.voice.by_others(f"card {card}", AGENT), "a card from the agent")
@@ -162,7 +154,7 @@ def _card(call: PaymentCall) -> None:
 
 def _two_cards(call: PaymentCall) -> None:
     """Two cards in one breath."""
-    _to_a_draft(call)
+    to_a_draft(call)
     card = _next_card(call)
     other = next(c for c in call.cards if c != card)
     call.pause()
@@ -172,20 +164,28 @@ def _two_cards(call: PaymentCall) -> None:
 
 
 def _too_late(call: PaymentCall) -> None:
-    """A card chosen after the payment left draft does not count for it."""
+    """A card chosen as the payment leaves draft does not count for it, but for the next draft.
+
+    The bank declines, and the request of the old draft opens no capture in the new one.
+    """
     _to_a_chosen_card(call)
+    open_capture(call)
     call.pause()
-    call.pay("cause: the payment leaves draft")
-    call.show("the payment leaves draft")
-    call.wait(1)
+    call.pay("cause: the payment leaves draft, capture closes")
     card = next(c for c in call.cards if c != call.card)
     call.script.trap(
-        call.final(CUSTOMER, call.voice.says(f"card {card}"), "trap: a card after the draft")
+        call.final(CUSTOMER, call.voice.says(f"card {card}"), "trap: a card at the very tick")
     )
     call.hear(f"card {card}")
-    call.pause(1, 3)
-    call.answer(call.draws.choose(["approved", "declined"]), "cause: the bank replied")
-    call.show("the bank has replied")
+    call.show("the payment leaves draft")
+    call.wait(1)
+    call.trap(CUSTOMER, call.voice.says(f"card {card}"), "a card after the draft")
+    call.pause(1, 2)
+    call.answer("declined", "cause: the bank replied")
+    call.show("the bank has declined")
+    call.pause(1, 2)
+    call.new_draft("cause: a new payment is drafted")
+    call.show(f"a new payment is drafted, with the {card} card")
 
 
 # --- forms and the bank ----------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def _paid(call: PaymentCall) -> None:
     if not call.complete:
         call.pause(1, 2)
         _fill(call)
-    _open_capture(call)
+    open_capture(call)
     call.breathe()
     call.trap(AGENT, "There, it's on its way to the bank.", "still a draft, capture still open")
     call.pause(1, 2)
@@ -236,8 +236,8 @@ def _paid(call: PaymentCall) -> None:
     call.breathe()
     call.trap(AGENT, call.voice.says("request"), "a request that comes after the draft")
     call.pause(1, 2)
-    call.answer(call.draws.choose(["approved", "declined"]), "cause: the bank replied")
-    call.show("the bank has replied")
+    call.answer("approved", "cause: the bank replied")
+    call.show("the bank has approved")
 
 
 def _once_more(call: PaymentCall) -> None:
@@ -250,119 +250,30 @@ def _once_more(call: PaymentCall) -> None:
     call.customer_says("consent", "final consent", "the customer agrees to the amount")
 
 
-# --- capture and digits ----------------------------------------------------------------------------
-
-
-def _long_number(call: PaymentCall) -> None:
-    """Only the agent's final request opens capture; it outlives the digits."""
-    _to_a_draft(call)
-    _close_capture(call)
-    call.breathe()
-    call.trap(CUSTOMER, call.voice.by_others("request", CUSTOMER), "a request from the customer")
-    call.pause(1, 2)
-    _open_capture(call)
-    call.breathe()
-    call.trap(CUSTOMER, "Sure, it's [digits removed].", "capture stays open after the digits")
-
-
-def _stopped(call: PaymentCall) -> None:
-    """Capture outlives much, but not the agent's final stop."""
-    _to_a_draft(call)
-    _open_capture(call)
-    call.breathe()
-    call.trap(BACKGROUND, call.voice.by_others("stop", BACKGROUND), "stop from the background")
-    call.slip("stop", AGENT)
-    call.breathe()
-    call.trap_log("chat, supervisor: the recorder may run again", "chat commands nothing")
-    call.pause(1, 2)
-    call.agent_says("stop", "closes capture", "the agent stops the capture")
-
-
-def _ask_and_stop(call: PaymentCall) -> None:
-    """Request and stop in one breath, either way round."""
-    _to_a_draft(call)
-    order = ("request", "stop") if call.capturing else ("stop", "request")
-    call.pause()
-    text = call.voice.both(*order)
-    call.agent_says(order[1], f"{order[0]}, then {order[1]}", f"the last word is {order[1]}", text)
-    call.pause(1, 3)
-    text = call.voice.both(order[1], order[0])
-    call.agent_says(order[0], f"{order[1]}, then {order[0]}", f"the last word is {order[0]}", text)
-
-
-def _live_digits(call: PaymentCall) -> None:
-    """Digits pause while they are live; one too few, a television or a final do not."""
-    _close_capture(call)
-    call.breathe()
-    speaker = call.draws.choose([CUSTOMER, CUSTOMER, AGENT])
-    ident = call.next_id()
-    row = call.draws.sample(_DIGITS[2:], call.digits - 1)
-    if call.draws.chance(0.4):
-        row[call.draws.below(len(row))] = "oh"
-    opening = call.draws.choose(["it ends in", "the reference is", "the postcode is", "that makes"])
-    heard = f"{opening} {' '.join(row)}"
-    call.script.trap(say.say(call.now, ident, speaker, False, heard, "trap: one digit too few"))
-    call.wait(call.draws.between(1, 2))
-    row.append(call.draws.choose(_DIGITS[2:]))
-    heard = f"{opening} {' '.join(row)}"
-    call.script.emit(say.say(call.now, ident, speaker, False, heard, "cause: live digits"))
-    call.live = True
-    call.show(f"{call.digits} digits in a live partial")
-    call.wait(call.draws.between(1, 3))
-    text = heard[0].upper() + heard[1:] + "."
-    if call.draws.chance(0.3):
-        text = opening[0].upper() + opening[1:] + " [digits removed]."
-    call.script.emit(say.say(call.now, ident, speaker, True, text, "cause: nothing is live"))
-    call.live = False
-    call.show("the partial is final, nothing is live")
-
-
-def _strange_digits(call: PaymentCall) -> None:
-    """Digits of a television, and digits that are final at once."""
-    _close_capture(call)
-    call.pause(1, 2)
-    ident = call.next_id()
-    row = " ".join(call.draws.sample(_DIGITS[2:], call.digits + 1))
-    text = f"Ring us now on {row}!"
-    note = "trap: live digits from the background"
-    call.script.trap(say.say(call.now, ident, BACKGROUND, False, plain(text), note))
-    call.wait(call.draws.between(1, 2))
-    call.script.trap(say.say(call.now, ident, BACKGROUND, True, text, "trap: background"))
-    call.pause(1, 2)
-    row = " ".join(call.draws.sample(_DIGITS[2:], call.digits + 1))
-    call.trap(CUSTOMER, f"My customer number is {row}.", "digits that are final")
-
-
 # --- the table -------------------------------------------------------------------------------------
 
 
-def _on_the_line(call: PaymentCall) -> bool:
+def on_the_line(call: PaymentCall) -> bool:
     return call.status == CONNECTED and call.left >= 7
 
 
 def _decided(call: PaymentCall) -> bool:
-    return _on_the_line(call) and call.payment in ("approved", "declined")
+    return on_the_line(call) and call.payment in ("approved", "declined")
 
 
 _CONSENT = ("A03_phrases", "A03_intents", "A04_who", "A10_stage", "A11_consent", "A18_other")
 _CARD = ("A03_phrases", "A03_intents", "A04_who", "A12_card")
-_CAPTURE = ("A03_phrases", "A03_intents", "A14_recorder", "A15_capture")
 
 PAYING: tuple[Situation[PaymentCall], ...] = (
-    Situation("consent", "consent", _CONSENT, _on_the_line, _consent, 2),
-    Situation("consent", "another amount", _CONSENT, _on_the_line, _another_amount, 2),
-    Situation("consent", "at the very tick", _CONSENT, _on_the_line, _at_the_very_tick, 1),
-    Situation("consent", "withdrawn", _CONSENT, _on_the_line, _withdrawn, 2),
-    Situation("consent", "yes and no", _CONSENT, _on_the_line, _yes_and_no, 1),
-    Situation("card", "a card", _CARD, _on_the_line, _card, 3),
-    Situation("card", "two cards", _CARD, _on_the_line, _two_cards, 2),
-    Situation("card", "too late", (*_CARD, "A10_stage"), _on_the_line, _too_late, 1),
-    Situation("form", "the other form", ("A13_details", "A10_stage"), _on_the_line, _other_form, 1),
-    Situation("form", "paid", ("A10_stage", "A15_capture"), _on_the_line, _paid, 1),
+    Situation("consent", "consent", _CONSENT, on_the_line, _consent, 2),
+    Situation("consent", "another amount", _CONSENT, on_the_line, _another_amount, 2),
+    Situation("consent", "at the very tick", _CONSENT, on_the_line, _at_the_very_tick, 1),
+    Situation("consent", "withdrawn", _CONSENT, on_the_line, _withdrawn, 2),
+    Situation("consent", "yes and no", _CONSENT, on_the_line, _yes_and_no, 1),
+    Situation("card", "a card", _CARD, on_the_line, _card, 3),
+    Situation("card", "two cards", _CARD, on_the_line, _two_cards, 2),
+    Situation("card", "too late", (*_CARD, "A10_stage", "A15_capture"), on_the_line, _too_late, 1),
+    Situation("form", "the other form", ("A13_details", "A10_stage"), on_the_line, _other_form, 1),
+    Situation("form", "paid", ("A10_stage", "A15_capture"), on_the_line, _paid, 1),
     Situation("form", "once more", ("A10_stage", "A11_consent"), _decided, _once_more, 4, dealt=False),
-    Situation("capture", "the long number", _CAPTURE, _on_the_line, _long_number, 2),
-    Situation("capture", "stopped", _CAPTURE, _on_the_line, _stopped, 1),
-    Situation("capture", "ask and stop", _CAPTURE, _on_the_line, _ask_and_stop, 1),
-    Situation("digits", "live digits", ("A16_live_digits", "A14_recorder"), _on_the_line, _live_digits, 2),
-    Situation("digits", "strange digits", ("A16_live_digits",), _on_the_line, _strange_digits, 1),
 )  # fmt: skip
