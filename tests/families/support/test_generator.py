@@ -8,19 +8,38 @@ from typing import Any
 import pytest
 
 from streamdecisionbench.families.generate import generate
-from streamdecisionbench.families.support.generator import names, phrases, talk
+from streamdecisionbench.families.support import reference
+from streamdecisionbench.families.support.generator import KINDS, names, phrases, talk
 from streamdecisionbench.families.support.generator.phrases import Phrase
 from streamdecisionbench.families.support.generator.voice import plain
+from streamdecisionbench.families.support.misreadings import MISREADINGS
+from streamdecisionbench.suite.generation.compose import Kind, compose
+from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.parameters import (
     CHANGES_TOLERANCE,
     NOISE_TOLERANCE,
     Parameters,
 )
 from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.generation.seat import Seat
+from streamdecisionbench.suite.misreading import misread
 from streamdecisionbench.suite.scenario import Suite
 
 FAMILY = "support_call_assist"
 NAMED = {"DELIVERY", "CANCEL", "CORRECTION"}
+SHOWN = {
+    "too late": {
+        "starts a declined payment again",
+        "takes a card chosen at the tick the draft was left",
+        "opens capture by a request of an earlier draft",
+    },
+    "the long number": {"closes capture during a hold"},
+    "stopped": {"closes capture when the subject changes"},
+    "digits in figures": {"does not count figures"},
+    "unclear": {"has no regard for what the remote check finds"},
+    "a technician's part": {"sends a part the customer cannot fit"},
+}
+"""Misreadings that no other situation is sure to show."""
 
 
 def spoken_names(pool: str) -> list[str]:
@@ -87,3 +106,16 @@ def test_short_long_quiet_and_loud_calls(steps: int, changes: int, noise: float)
             for step in scenario.steps
         ]
         assert abs(sum(noisy) / steps - noise) <= NOISE_TOLERANCE + 1e-9
+
+
+@pytest.mark.parametrize("situation", SHOWN)
+def test_a_call_that_is_dealt_a_situation_shows_what_it_is_for(situation: str) -> None:
+    kind: Kind[Any] = next(k for k in KINDS if situation in {s.name for s in k.situations})
+    draws = Draws("dealt", situation)
+    seat = Seat("eval", "listed", 0, draws.fork("suite"), agenda=(situation,))
+    wanted = Parameters(seed=1, families=(FAMILY,), steps=40, changes=15)
+    call = compose(kind, "call", wanted, seat, draws)
+    decision = call.decision_spec.compose
+    for misreading in (m for m in MISREADINGS if m.what in SHOWN[situation]):
+        wrong = misread(reference, misreading)
+        assert any(decision(wrong(s.state)) != decision(s.gold) for s in call.steps), misreading
