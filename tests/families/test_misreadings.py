@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -10,13 +12,33 @@ import pytest
 from streamdecisionbench.errors import SdbError
 from streamdecisionbench.families.registry import FAMILY_MODULES, reference_of
 from streamdecisionbench.families.sdb_v1 import build
-from streamdecisionbench.suite.misreading import Misreading, misread
+from streamdecisionbench.suite.misread_together import misread_together
+from streamdecisionbench.suite.misreading import Misreading, Reference, misread
+from streamdecisionbench.suite.scenario import State, Suite
 
 EVERY = pytest.mark.parametrize("family", FAMILY_MODULES)
 
 
+@cache
+def v1() -> Suite:
+    return build()
+
+
 def part(family: str, name: str) -> Any:
     return importlib.import_module(f"streamdecisionbench.families.{FAMILY_MODULES[family]}.{name}")
+
+
+@cache
+def alone(family: str) -> list[Reference]:
+    table = part(family, "misreadings").MISREADINGS
+    return [misread(part(family, "reference"), misreading) for misreading in table]
+
+
+def said(reading: Reference, state: State) -> dict[str, str] | str:
+    try:
+        return reading(state)
+    except Exception as error:
+        return repr(error)
 
 
 @EVERY
@@ -25,14 +47,28 @@ def test_every_rule_can_be_misread_and_every_misreading_fits(family: str) -> Non
     rules = importlib.import_module(f"streamdecisionbench.families.{FAMILY_MODULES[family]}").RULES
     assert {m.rule for m in table} == set(rules)
     assert len({(m.rule, m.what) for m in table}) == len(table)
-    for misreading in table:
-        assert misread(part(family, "reference"), misreading) is not reference_of(family)
+    for reading in alone(family):
+        assert reading is not reference_of(family)
+
+
+@EVERY
+def test_together_they_answer_as_each_alone(family: str) -> None:
+    table = part(family, "misreadings").MISREADINGS
+    together = misread_together(part(family, "reference"), table)
+    states = [
+        s.state for scenario in v1() if scenario.task_family == family for s in scenario.steps
+    ]
+    for state in states[::4]:
+        before = json.dumps(state)
+        for one, same in zip(together, alone(family), strict=True):
+            assert said(one, state) == said(same, state)
+        assert json.dumps(state) == before
 
 
 @EVERY
 def test_nothing_misread_is_the_reference(family: str) -> None:
     same = misread(part(family, "reference"), Misreading("nothing", "reads everything", ()))
-    scenarios = [s for s in build() if s.task_family == family]
+    scenarios = [s for s in v1() if s.task_family == family]
     assert all(same(step.state) == step.gold for s in scenarios for step in s.steps)
 
 
@@ -40,3 +76,5 @@ def test_a_misreading_that_no_longer_fits_says_so() -> None:
     gone = Misreading("wait", "changes what is not there", (("no such text", ""),))
     with pytest.raises(SdbError, match=r"no longer fits .*: 'no such text' occurs 0 times"):
         misread(part("live_debugging", "reference"), gone)
+    with pytest.raises(SdbError, match=r"no longer fits"):
+        misread_together(part("live_debugging", "reference"), [gone])

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.registry import FAMILY_MODULES, has
-from streamdecisionbench.suite.misreading import Misreading, Reference, misread
+from streamdecisionbench.suite.misread_together import misread_together
+from streamdecisionbench.suite.misreading import Misreading, Reference
 from streamdecisionbench.suite.scenario import Scenario, Step, Suite
 
 __all__ = ["FamilyCoverage", "MisreadingCoverage", "coverage"]
@@ -92,8 +93,8 @@ def _family(
     concerned = {m.rule for m in table}
     decided: dict[str, set[tuple[str, int]]] = {r: set() for r in rules if r in concerned}
     measured = []
-    for misreading in table:
-        decisions, answers = _changed(misread(reference, misreading), scenarios)
+    changed = _changed(misread_together(reference, table), scenarios)
+    for misreading, (decisions, answers) in zip(table, changed, strict=True):
         decided[misreading.rule] |= decisions
         measured.append(
             MisreadingCoverage(
@@ -123,18 +124,24 @@ def _options(scenarios: Iterable[Scenario]) -> dict[str, dict[str, int]]:
     return {q: {v: counts[q, v] for v in sorted(values)} for q, values in known.items()}
 
 
-def _changed(wrong: Reference, scenarios: Iterable[Scenario]) -> tuple[set[tuple[str, int]], int]:
-    """States at which the misreading decides otherwise; states at which it answers otherwise."""
-    decisions: set[tuple[str, int]] = set()
-    answers = 0
+def _changed(
+    readings: list[Reference], scenarios: Iterable[Scenario]
+) -> list[tuple[set[tuple[str, int]], int]]:
+    """A misreading: states at which it decides otherwise; how many it answers otherwise."""
+    decisions: list[set[tuple[str, int]]] = [set() for _ in readings]
+    answers = [0] * len(readings)
     for scenario in scenarios:
         compose = scenario.decision_spec.compose
         for step in scenario.steps:
-            got = _answers(wrong, step)
-            answers += got != step.gold
-            if got is None or (got != step.gold and compose(got) != compose(step.gold)):
-                decisions.add((scenario.episode_id, step.t))
-    return decisions, answers
+            right = compose(step.gold)
+            for i, wrong in enumerate(readings):
+                got = _answers(wrong, step)
+                if got == step.gold:
+                    continue
+                answers[i] += 1
+                if got is None or compose(got) != right:
+                    decisions[i].add((scenario.episode_id, step.t))
+    return list(zip(decisions, answers, strict=True))
 
 
 def _answers(wrong: Reference, step: Step) -> dict[str, str] | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from streamdecisionbench.errors import SdbError
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["Misreading", "misread"]
+__all__ = ["Misreading", "Reference", "misread", "swapped"]
 
 Reference = Callable[[State], dict[str, str]]
 
@@ -40,6 +40,16 @@ class Misreading:
 
 def misread(module: types.ModuleType, misreading: Misreading) -> Reference:
     """The module's `reference`, with one rule read wrongly."""
+    source = swapped(module, misreading)
+    wrong = types.ModuleType(module.__name__)  # dataclasses look their module up by name
+    code = compile(source, f"{module.__name__}, {misreading.what}", "exec")
+    exec(code, wrong.__dict__)  # noqa: S102 (the package's own source)
+    reference: Reference = wrong.reference
+    return reference
+
+
+def swapped(module: types.ModuleType, misreading: Misreading) -> str:
+    """The module's source with the misreading's replacements."""
     source = _source(str(module.__file__))
     for old, new in misreading.swaps:
         if source.count(old) != 1:
@@ -48,11 +58,7 @@ def misread(module: types.ModuleType, misreading: Misreading) -> Reference:
                 f" {module.__name__}: {old!r} occurs {source.count(old)} times"
             )
         source = source.replace(old, new)
-    wrong = types.ModuleType(module.__name__)  # dataclasses look their module up by name
-    code = compile(source, f"{module.__name__}, {misreading.what}", "exec")
-    exec(code, wrong.__dict__)  # noqa: S102 (the package's own source)
-    reference: Reference = wrong.reference
-    return reference
+    return source
 
 
 @cache
