@@ -34,9 +34,10 @@ from tests.recording.recorder_kit import (
 NAMES = ("one_a", "two_b", "three_a", "four_b")
 SUITE = small_suite(*NAMES, steps=30, tick=2.0)
 INTERVALS = (4.0, 2.0, 1.0, 0.4)
+Sweep = list[tuple[Recording, Suite]]
 
 
-def sweep(home: Path, workers: int, service_s: float = 0.5) -> list[tuple[Recording, Suite]]:
+def sweep(home: Path, workers: int, service_s: float = 0.5) -> Sweep:
     """A component that takes half a second, behind so many workers."""
 
     async def behave(request: Request, call: int) -> Answer:
@@ -51,9 +52,14 @@ def sweep(home: Path, workers: int, service_s: float = 0.5) -> list[tuple[Record
     return found
 
 
-def test_a_queue_breaks_the_prediction_where_its_capacity_ends(tmp_path: Path) -> None:
-    """Two requests a second fit; at 0.4 s two and a half come."""
-    result = repacing(sweep(tmp_path, workers=1))
+@pytest.fixture(scope="module")
+def queue(tmp_path_factory: pytest.TempPathFactory) -> Sweep:
+    """One worker: two requests a second fit; at 0.4 s two and a half come."""
+    return sweep(tmp_path_factory.mktemp("queue"), workers=1)
+
+
+def test_a_queue_breaks_the_prediction_where_its_capacity_ends(queue: Sweep) -> None:
+    result = repacing(queue)
     assert result.fails_from == 0.4
     assert "fails to predict from 0.4 s (2.5 requests a second) on" in result.sentence
     assert [c.interval for c in result.conditions] == list(INTERVALS)
@@ -81,8 +87,8 @@ def late(recording: Recording, states: int) -> Recording:
     return replace(recording, episodes=episodes)
 
 
-def test_a_pace_the_client_did_not_hold_is_left_out_of_conclusions(tmp_path: Path) -> None:
-    found = sweep(tmp_path, workers=1)
+def test_a_pace_the_client_did_not_hold_is_left_out_of_conclusions(queue: Sweep) -> None:
+    found = queue
     broken = late(found[3][0], states=10)
     result = repacing([*found[:3], (broken, SUITE)])
     assert [c.held for c in result.conditions] == [True, True, True, False]
@@ -101,9 +107,7 @@ LOADS = ((4.0, 1), (2.0, 1), (4.0, 4), (2.0, 4), (1.0, 4))
 """Rates of 0.25, 0.5, 1, 2 and 4 requests a second."""
 
 
-def loaded(
-    home: Path, services: Callable[[Request, int], float], workers: int
-) -> list[tuple[Recording, Suite]]:
+def loaded(home: Path, services: Callable[[Request, int], float], workers: int) -> Sweep:
     found = []
     for number, (interval, streams) in enumerate(LOADS):
 
@@ -203,10 +207,9 @@ def test_a_client_that_is_busy_itself_is_left_out(tmp_path: Path) -> None:
     assert result.fails_from_streams != 8
 
 
-def test_one_pace_checks_nothing(tmp_path: Path) -> None:
-    found = sweep(tmp_path, workers=1)[:1]
+def test_one_pace_checks_nothing(queue: Sweep) -> None:
     with pytest.raises(InputError, match="only one"):
-        repacing(found)
+        repacing(queue[:1])
 
 
 def test_a_sweep_by_command_can_be_resumed_as_a_whole(tmp_path: Path) -> None:

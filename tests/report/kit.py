@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from pathlib import Path
 
+import pytest
+
+from streamdecisionbench.analysis.network import network_estimate
 from streamdecisionbench.recording.events import Release, Response, Usage
 from streamdecisionbench.recording.recording import Episode, Recording
+from streamdecisionbench.report import analyses, choices
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.suite.scenario import (
@@ -115,6 +120,16 @@ def material(count: int, *, simulated: bool = False, tokens: bool = True) -> Mat
             for k in range(count)
         ]
     )
+
+
+def in_haste(patch: pytest.MonkeyPatch) -> None:
+    """Ranges of few draws and a choice at few paces, for tests of what is made of them.
+
+    Reports as they are made, with all draws and paces, are in test_report and test_tables_published.
+    """
+    patch.setattr(analyses, "network_estimate", partial(network_estimate, resamples=20))
+    patch.setattr(analyses, "DRAWS", 10)
+    patch.setattr(choices, "_MOST", 9)
 
 
 def stored_suite(folder: Path) -> Suite:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -24,11 +23,13 @@ from streamdecisionbench.examples import example_recording, example_suite
 from streamdecisionbench.in_force import spelled
 from streamdecisionbench.recording.events import Response
 from streamdecisionbench.recording.prices import Price, read_prices
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.page import CostView, PageInputs, PairView, write_page
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.costs.course import course_of, course_of_pair
 from streamdecisionbench.scoring.pairs.compose import PairScore, compose
 from streamdecisionbench.scoring.score import Score, score_timelines
+from streamdecisionbench.suite.scenario import Suite
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
 from tests.report.page_kit import (
     HOSTILE,
@@ -55,15 +56,29 @@ def inputs() -> PageInputs:
     return kit_inputs(suite, kit_recordings(suite))
 
 
+@pytest.fixture(scope="module")
+def file(inputs: PageInputs, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page, written once; every test opens it afresh."""
+    return _written(inputs, tmp_path_factory.mktemp("page"))
+
+
 @pytest.fixture
-def page(browser: Browser, inputs: PageInputs, tmp_path: Path) -> Iterator[Browser]:
-    yield from _opened(browser, inputs, tmp_path)
+def page(browser: Browser, file: Path) -> Iterator[Browser]:
+    yield from _visited(browser, file)
+
+
+def _written(inputs: PageInputs, folder: Path) -> Path:
+    file = folder / "index.html"
+    write_page(inputs, file)
+    return file
 
 
 def _opened(browser: Browser, inputs: PageInputs, folder: Path) -> Iterator[Browser]:
+    yield from _visited(browser, _written(inputs, folder))
+
+
+def _visited(browser: Browser, file: Path) -> Iterator[Browser]:
     """The page, and afterwards: no error, no dialog, and no request but the one for the file."""
-    file = folder / "index.html"
-    write_page(inputs, file)
     browser.resize(1280, 900)
     browser.seen.errors.clear()
     browser.seen.requests.clear()
@@ -401,10 +416,8 @@ def _other(route: str) -> str:
     return "rerun" if route != "rerun" else "inspect"
 
 
-def test_the_interval_is_in_the_address(
-    browser: Browser, inputs: PageInputs, tmp_path: Path
-) -> None:
-    for page in _opened(browser, inputs, tmp_path):
+def test_the_interval_is_in_the_address(browser: Browser, file: Path) -> None:
+    for page in _visited(browser, file):
         page.run("sdb.setInterval(1.2)")
         page.run("new Promise(done => setTimeout(done, 400))")
         assert page.run("location.hash") == "#interval=1.2"
@@ -650,13 +663,14 @@ def test_the_smallest_page(browser: Browser, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 30])
-@pytest.mark.parametrize("width", [360, 800, 2200])
-def test_fits_every_width(browser: Browser, tmp_path: Path, count: int, width: int) -> None:
+def test_fits_every_width(browser: Browser, tmp_path: Path, count: int) -> None:
     suite = kit_suite()
-    for page in _opened(browser, kit_inputs(suite, kit_recordings(suite, count)), tmp_path):
-        page.resize(width, 800)
-        page.settle()
-        assert page.run("document.documentElement.scrollWidth") <= width
+    file = _written(kit_inputs(suite, kit_recordings(suite, count)), tmp_path)
+    for width in (360, 800, 2200):
+        for page in _visited(browser, file):
+            page.resize(width, 800)
+            page.settle()
+            assert page.run("document.documentElement.scrollWidth") <= width, width
 
 
 def test_light_dark_and_paper(page: Browser) -> None:
@@ -693,24 +707,11 @@ def test_everything_interactive_has_a_name(page: Browser) -> None:
     assert nameless == []
 
 
-@pytest.mark.skipif(
-    "SDB_PUBLISHED" not in os.environ,
-    reason="SDB_PUBLISHED names no folder of published recordings",
-)
-def test_published_recordings(browser: Browser, tmp_path: Path) -> None:
-    from streamdecisionbench.recording.published_csv import Correction, import_tables
-    from streamdecisionbench.recording.reader import read_recording
-
-    tables = Path(os.environ["SDB_PUBLISHED"]) / "recordings"
-    names = ["astra-low", "jev"]
-    suite, folders = import_tables(
-        tables / "astra-low.csv",
-        [tables / f"{name}.csv" for name in names],
-        tmp_path / "imported",
-        corrections=[Correction.parse("assembly_a:32=31")],
-    )
-    recordings = [read_recording(folder, suite) for folder in folders]
-    inputs = kit_inputs(suite, recordings, extras=False)
+def test_published_recordings(
+    browser: Browser, tmp_path: Path, published: tuple[Suite, dict[str, Recording]]
+) -> None:
+    suite, recordings = published
+    inputs = kit_inputs(suite, list(recordings.values()), extras=False)
     for page in _opened(browser, inputs, tmp_path):
         for interval in INTERVALS:
             _type_interval(page, f"{interval:g}")

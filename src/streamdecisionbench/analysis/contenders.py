@@ -86,6 +86,8 @@ class Field:
         self.weights = family_weights([p.family for p in self.stage.parts])
         self.policies: Policies | None = None
         self._duos: dict[tuple[str, str], Duo] = {}
+        self._paired: dict[float, list[str]] = {}
+        self._steps: tuple[float, dict[str, Floats]] = (0.0, {})
 
     @property
     def parts(self) -> Sequence[Timeline]:
@@ -115,10 +117,22 @@ class Field:
         names = list(self._flats)
         if len(names) <= 2 * PAIRED:
             return names
-        timed = {n: -self.in_force(shares_by_step_at(self._flats[n], interval)) for n in names}
+        if interval in self._paired:
+            return self._paired[interval]
+        timed = {n: -self.in_force(self._steps_of(n, interval)) for n in names}
         untimed = {n: -float(self.weights @ self._lanes[n].untimed) for n in names}
         chosen = {n for by in (timed, untimed) for n in sorted(names, key=by.__getitem__)[:PAIRED]}
-        return [name for name in names if name in chosen]
+        self._paired[interval] = [name for name in names if name in chosen]
+        return self._paired[interval]
+
+    def _steps_of(self, name: str, interval: float) -> Floats:
+        """What every step of a recording earns; known while the interval stays."""
+        if self._steps[0] != interval:
+            self._steps = interval, {}
+        known = self._steps[1]
+        if name not in known:
+            known[name] = shares_by_step_at(self._flats[name], interval)
+        return known[name]
 
     def in_force(self, by_step: Floats) -> float:
         """A(Δ): what the steps earn, scenarios averaged family by family."""
@@ -142,7 +156,7 @@ class Field:
             name=name,
             members=(name,),
             rule=None,
-            by_step=lambda interval: shares_by_step_at(flat, interval),
+            by_step=lambda interval: self._steps_of(name, interval),
             shares=shares,
             per_state=lambda _: self.per_state(name),
         )

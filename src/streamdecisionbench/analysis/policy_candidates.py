@@ -30,7 +30,7 @@ from streamdecisionbench.scoring.pairs.nominal_clock import Stage, stage
 from streamdecisionbench.scoring.policies.read_answers import on_stage_of
 from streamdecisionbench.scoring.policies.requests import MissingAnswersError
 from streamdecisionbench.scoring.policies.scene import Answers, Rows, Scene, Variant, scenes
-from streamdecisionbench.scoring.policies.shares import correct_share, replay
+from streamdecisionbench.scoring.policies.shares import correct_share, held_of, replay
 from streamdecisionbench.scoring.timeline import Floats
 
 __all__ = ["PLAIN", "Candidate", "Field", "Kind"]
@@ -250,7 +250,7 @@ class Field:
         components = [self.answers[name] for name in candidate.members]
         total = np.zeros(len(flat.r))
         for scene in scenes(candidate.policy, components):
-            held = replay(scene, scene.rows(self.interval)).held
+            held, _ = held_of(scene, scene.rows(self.interval))
             scenario = scene.index[held.row]
             decision = np.where(held.decision < 0, self._never[scenario], held.decision)
             decision = np.minimum(decision + self._offset[scenario], self._never[scenario])

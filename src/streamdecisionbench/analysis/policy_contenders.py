@@ -121,10 +121,14 @@ class Policies:
             return []
 
         def by_step(_: float) -> Floats:
-            return self._halves.crossed_steps(field.by_step(one), field.by_step(two))
+            own = field.by_step(one)
+            other = own if two is one else field.by_step(two)
+            return self._halves.crossed_steps(own, other)
 
         def shares(_: float) -> Shares:
-            crossed = self._halves.crossed(field.shares(one), field.shares(two))
+            own = field.shares(one)
+            other = own if two is one else field.shares(two)
+            crossed = self._halves.crossed(own, other)
             slowest = self._field.answers[team.members[-1]].parts
             untimed = np.array([p.untimed for p in slowest])
             return macro_shares(crossed, untimed, self._halves.whole)

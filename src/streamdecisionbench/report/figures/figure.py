@@ -15,7 +15,9 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.plain_text import inert_cell, visible
 from streamdecisionbench.report.figures.pdf import canonical
 
-__all__ = ["FORMATS", "Figure", "can_draw", "parse_formats", "render", "to_csv"]
+__all__ = [
+    "FORMATS", "Figure", "can_draw", "drawn", "from_svg", "parse_formats", "render", "to_csv",
+]  # fmt: skip
 
 FORMATS = ("svg", "png", "pdf")
 
@@ -59,12 +61,21 @@ def can_draw() -> bool:
 
 def render(figure: Figure, formats: Sequence[str] = FORMATS) -> dict[str, bytes]:
     """The figure in each format; the same figure always gives the same bytes."""
-    if not formats:
-        return {}
+    return from_svg(drawn(figure), formats) if formats else {}
+
+
+def drawn(figure: Figure) -> str:
+    """The figure as SVG."""
     import vl_convert
 
     svg = vl_convert.vegalite_to_svg(_shown(dict(figure.spec)))
-    svg = _with_text(svg, figure)
+    return _with_text(svg, figure)
+
+
+def from_svg(svg: str, formats: Sequence[str]) -> dict[str, bytes]:
+    """A drawn figure in each format."""
+    import vl_convert
+
     made: dict[str, bytes] = {}
     for name in formats:
         if name == "svg":

@@ -19,7 +19,7 @@ from streamdecisionbench.scoring.policies.scene import NO_FALLBACK, Rows, Scene
 from streamdecisionbench.scoring.policies.window import Window
 from streamdecisionbench.scoring.timeline import Floats, Ints
 
-__all__ = ["Held", "Line", "Lines", "Replay", "correct_share", "replay", "shares_of"]
+__all__ = ["Held", "Line", "Lines", "Replay", "correct_share", "held_of", "replay", "shares_of"]
 
 _NONE = CLASSES.index("no_decision")
 
@@ -92,6 +92,13 @@ def shares_of(scene: Scene, rows: Rows, taken: Taken) -> Floats:
     return alpha + beta * rows.c[:, None]
 
 
+def held_of(scene: Scene, rows: Rows) -> tuple[Held, Flights]:
+    """What was in force when, and nothing about what it was worth."""
+    flights = fly(scene, rows)
+    held, _ = _hold(scene, rows, take(scene, rows, flights), None)
+    return held, flights
+
+
 def correct_share(scene: Scene, rows: Rows) -> tuple[Floats, Flights]:
     """In-force accuracy of every row and nothing else: what a search asks for thousands of times.
 
@@ -99,9 +106,7 @@ def correct_share(scene: Scene, rows: Rows) -> tuple[Floats, Flights]:
     """
     if (scene.fallback != NO_FALLBACK).any():
         raise ValueError("a fallback decision can be right; use replay")
-    flights = fly(scene, rows)
-    taken = take(scene, rows, flights)
-    held, _ = _hold(scene, rows, taken, None)
+    held, flights = held_of(scene, rows)
     s, p = rows.scenario[held.row], scene.known(held.decision)
     begin, end = (_correct_until(scene, s, p, time) for time in (held.begin, held.yields))
     share = np.bincount(held.row, weights=end - begin, minlength=len(rows)).astype(np.float64)
