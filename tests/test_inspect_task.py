@@ -8,13 +8,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("inspect_ai", reason="the extra `inspect` is not installed")
-
-from inspect_ai import eval as inspect_eval
-from inspect_ai.log import list_eval_logs, read_eval_log
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
-
-from streamdecisionbench.inspect_task import TIMING, sdb_suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
 SCENARIO = "presenter_a"
@@ -22,6 +15,14 @@ SCENARIO = "presenter_a"
 
 def test_a_run_with_the_mock_provider(tmp_path: Path) -> None:
     """Right in the first half, not even JSON in three states, the alphabet's first label elsewhere."""
+    pytest.importorskip("inspect_ai", reason="the extra `inspect` is not installed")
+    # Seconds to import, and every worker imports every file of tests.
+    from inspect_ai import eval as inspect_eval
+    from inspect_ai.log import list_eval_logs, read_eval_log
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    from streamdecisionbench.inspect_task import TIMING, sdb_suite
+
     scenario = read_suite(builtin_suite_path()).scenarios[SCENARIO]
     at = {json.dumps(scenario.steps[t].state, sort_keys=True): t for t in range(scenario.n)}
 

@@ -64,7 +64,7 @@ class FamilyCoverage:
 def coverage(suite: Suite) -> dict[str, FamilyCoverage]:
     """Every family of the suite, in reported order."""
     return {
-        family: _family(family, group, _wording(suite, group), bool(suite.manifest.generation))
+        family: _family(family, group, _wording(suite, group))
         for family, group in suite.families().items()
     }
 
@@ -78,9 +78,7 @@ def _wording(suite: Suite, scenarios: list[Scenario]) -> str:
     return "free" if any("intents" in part for part in set_up) else "listed"
 
 
-def _family(
-    family: str, scenarios: list[Scenario], wording: str, generated: bool
-) -> FamilyCoverage:
+def _family(family: str, scenarios: list[Scenario], wording: str) -> FamilyCoverage:
     states = sum(s.n for s in scenarios)
     module = FAMILY_MODULES.get(family)
     if module is None or not has(module, "misreadings"):
@@ -88,7 +86,7 @@ def _family(
     package = f"streamdecisionbench.families.{module}"
     reference = importlib.import_module(f"{package}.reference")
     every: tuple[Misreading, ...] = importlib.import_module(f"{package}.misreadings").MISREADINGS
-    table = [m for m in every if m.wording in ("", wording) and not (m.authored and generated)]
+    table = [m for m in every if m.wording in ("", wording)]
     rules: dict[str, str] = importlib.import_module(package).RULES
     concerned = {m.rule for m in table}
     decided: dict[str, set[tuple[str, int]]] = {r: set() for r in rules if r in concerned}

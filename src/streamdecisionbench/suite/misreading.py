@@ -34,8 +34,6 @@ class Misreading:
     answers_only: bool = False
     wording: str = ""
     """Where it can happen: in suites of this wording, or in any."""
-    authored: bool = False
-    """Authored scenarios show it; a generated suite may lack the situation, and is not asked for it."""
 
 
 def misread(module: types.ModuleType, misreading: Misreading) -> Reference:
