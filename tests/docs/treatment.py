@@ -16,8 +16,9 @@ otherwise: 480 requests at 2 s take 16 minutes."""
 PAID = ("--yes",)
 """A pass over a priced service asks first, and nobody sits at this terminal."""
 
-TINY = ("--data", "tiny-suite")
-"""A whole scenario through a model in this process takes minutes; two short states do not."""
+TINY = ("--data", "tiny-suite", "--option", "threads=1")
+"""A whole scenario through a model in this process takes minutes; two short states do not, on the one
+core that other tests leave."""
 
 SERVE = ("--port", "0")
 """Any free port. Later commands of the page that name the printed port get the real one."""
