@@ -116,11 +116,10 @@ def check_draws(block: int, resamples: int) -> None:
 
 def _counts(n: int, block: int, rng: np.random.Generator) -> Floats:
     b = block_length(n, block)
-    found = np.zeros(n)
-    for begin in range(0, n, b):
-        first = int(rng.integers(0, n))
-        np.add.at(found, (first + np.arange(min(b, n - begin))) % n, 1.0)
-    return found
+    sizes = np.full(-(-n // b), b)
+    sizes[-1] = n - b * (len(sizes) - 1)
+    steps = np.arange(n) % b + np.repeat(rng.integers(0, n, len(sizes)), sizes)
+    return np.bincount(steps % n, minlength=n).astype(np.float64)
 
 
 def _drawn_blocks(table: Floats, block: int, resamples: int, rng: np.random.Generator) -> Floats:
@@ -131,9 +130,9 @@ def _drawn_blocks(table: Floats, block: int, resamples: int, rng: np.random.Gene
     sums = _circular_sums(table, b)
     total: Floats = np.zeros((resamples, table.shape[1]))
     for starts in rng.integers(0, n, (whole, resamples)):  # one by one: memory stays small
-        total += sums[starts]
+        total += sums.take(starts, axis=0)
     if rest:
-        total += _circular_sums(table, rest)[rng.integers(0, n, resamples)]
+        total += _circular_sums(table, rest).take(rng.integers(0, n, resamples), axis=0)
     return total
 
 

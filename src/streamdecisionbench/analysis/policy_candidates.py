@@ -7,10 +7,10 @@ differ in one threshold only are replayed together, and so are intervals known t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -43,6 +43,8 @@ PLAIN = ""
 """The kind of what simply takes the newest answer."""
 _AT_ONCE = 100_000
 """Steps replayed together: enough to be quick with short recordings, some megabytes with long ones."""
+_NEAR = 16
+"""Intervals at which a policy chosen at one of them is likely chosen again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,7 @@ class Field:
         self._ahead: list[float] = []
         self._known: dict[tuple[tuple[str, ...], str, float], list[Kind]] = {}
         self._levels: dict[tuple[str, str], list[float]] = {}
+        self._found: dict[tuple[str, tuple[str, ...], Policy], dict[float, Floats]] = {}
 
     def look_ahead(self, intervals: Iterable[float]) -> None:
         """Intervals that will be asked about: neighbours among them are replayed together."""
@@ -156,7 +159,7 @@ class Field:
         if self.interval not in self._ahead:
             return self._kinds(members, rule, [self.interval])[0]
         if asked not in self._known:
-            near = self._neighbours(members)
+            near = self._neighbours(members, self.thresholds)
             try:
                 found = self._kinds(members, rule, near)
             except MissingAnswersError:  # perhaps at a neighbour alone
@@ -166,9 +169,9 @@ class Field:
                 self._known[members, rule, interval] = kinds
         return self._known[asked]
 
-    def _neighbours(self, members: tuple[str, ...]) -> list[float]:
+    def _neighbours(self, members: tuple[str, ...], policies: int) -> list[float]:
         """The intervals ahead in groups of fixed size; the group that holds this one."""
-        rows = self.thresholds * len(members) * sum(part.n for part in self.stage.parts)
+        rows = policies * len(members) * sum(part.n for part in self.stage.parts)
         size = max(1, _AT_ONCE // rows)
         first = self._ahead.index(self.interval) // size * size
         return self._ahead[first : first + size]
@@ -246,27 +249,52 @@ class Field:
 
     def by_step(self, candidate: Candidate) -> Floats:
         """What each step of all scenarios contributes to a candidate's accuracy."""
-        flat = self.stage.flat
-        components = [self.answers[name] for name in candidate.members]
-        total = np.zeros(len(flat.r))
-        for scene in scenes(candidate.policy, components):
-            held, _ = held_of(scene, scene.rows(self.interval))
-            scenario = scene.index[held.row]
-            decision = np.where(held.decision < 0, self._never[scenario], held.decision)
-            decision = np.minimum(decision + self._offset[scenario], self._never[scenario])
-            found = stretches(flat, scenario, held.begin, held.yields, decision)
-            total += shares_by_step(flat, found)
-        return total
+        return self._with_neighbours(candidate, self._steps)
 
     def shares(self, candidate: Candidate) -> Floats:
         """The six classes and segment-balanced accuracy, scenario by scenario."""
-        table = np.zeros((len(self.stage.parts), N_METRICS))
+        return self._with_neighbours(candidate, self._shares)
+
+    def _with_neighbours(
+        self, candidate: Candidate, find: Callable[[Candidate, Sequence[float]], list[Floats]]
+    ) -> Floats:
+        """What is found here; the same of intervals ahead, where it may be chosen too, is kept."""
+        if self.interval not in self._ahead or math.isfinite(candidate.policy.expire.after_s):
+            return find(candidate, [self.interval])[0]
+        known = self._found.setdefault((find.__name__, candidate.members, candidate.policy), {})
+        if self.interval not in known:
+            near = [x for x in self._neighbours(candidate.members, 1) if x >= self.interval][:_NEAR]
+            try:
+                known.update(zip(near, find(candidate, near), strict=True))
+            except MissingAnswersError:  # perhaps at a neighbour alone
+                known[self.interval] = find(candidate, [self.interval])[0]
+        return known.pop(self.interval)
+
+    def _steps(self, candidate: Candidate, intervals: Sequence[float]) -> list[Floats]:
+        flat = self.stage.flat
+        components = [self.answers[name] for name in candidate.members]
+        totals = [np.zeros(len(flat.r)) for _ in intervals]
+        for scene in scenes(candidate.policy, components):
+            held, _ = held_of(scene, _rows(scene, intervals, [[0]] * len(intervals)))
+            every = scene.index[held.row % scene.count]
+            said = np.where(held.decision < 0, self._never[every], held.decision)
+            said = np.minimum(said + self._offset[every], self._never[every])
+            ends = np.searchsorted(held.row, scene.count * np.arange(len(intervals) + 1))
+            for total, (first, last) in zip(totals, pairwise(ends.tolist()), strict=True):
+                at = slice(first, last)
+                found = stretches(flat, every[at], held.begin[at], held.yields[at], said[at])
+                total += shares_by_step(flat, found)
+        return totals
+
+    def _shares(self, candidate: Candidate, intervals: Sequence[float]) -> list[Floats]:
+        tables = np.zeros((len(intervals), len(self.stage.parts), N_METRICS))
         components = [self.answers[name] for name in candidate.members]
         for scene in scenes(candidate.policy, components):
-            rows = scene.rows(self.interval)
+            rows = _rows(scene, intervals, [[0]] * len(intervals))
             done = replay(scene, rows)
-            table[scene.index] = done.alpha + done.beta * rows.c[:, None]
-        return table
+            found = done.alpha + done.beta * rows.c[:, None]
+            tables[:, scene.index] = found.reshape(len(intervals), scene.count, N_METRICS)
+        return list(tables)
 
     def _tried(
         self,

@@ -64,7 +64,8 @@ def fly(scene: Scene, rows: Rows, window: Window | None = None) -> Flights:
     for k in range(scene.components):
         latency = scene.latency[k][s]
         if mode == "one-at-a-time":
-            one = _one_at_a_time(asks, latency, c, horizon, window)
+            ordered = asks is published and bool(scene.wanted.all())
+            one = _one_at_a_time(asks, latency, c, horizon, window, ordered=ordered)
         elif mode == "latest":
             limit = min(scene.policy.dispatch.limit or scene.n, scene.n)
             waited = scene.waited[k][s]
@@ -93,25 +94,29 @@ def _every(asks: _Asks, latency: Floats, c: Floats, horizon: Floats) -> _Found:
 
 
 def _one_at_a_time(
-    asks: _Asks, latency: Floats, c: Floats, horizon: Floats, window: Window | None
+    asks: _Asks,
+    latency: Floats,
+    c: Floats,
+    horizon: Floats,
+    window: Window | None,
+    *,
+    ordered: bool,
 ) -> _Found:
     """One request at a time; when it is answered the newest step asked for since is next.
 
-    Steps are asked for in order here, so answers come in order too.
+    Steps are asked for in order here, so answers come in order too. `ordered`: every one of them, and
+    none before an earlier one.
     """
     count, n = asks.time.shape
-    every, steps = np.arange(count), np.arange(n)
+    every = np.arange(count)
+    find = _next_of_all if ordered else _next
+    within = asks.time < horizon
     a, b = np.zeros((count, n)), np.zeros((count, n))
     sent = np.zeros((count, n), dtype=bool)
     last = np.full(count, -1)
     free_a, free_b, free = np.full(count, -np.inf), np.zeros(count), np.full(count, -np.inf)
     for _ in range(n):
-        open_ = (asks.time < horizon) & (steps > last[:, None])
-        waiting = open_ & (asks.time <= free[:, None])
-        coming = open_ & ~waiting
-        queued, ahead = np.logical_or.reduce((waiting, coming), axis=2)
-        newest = n - 1 - np.argmax(waiting[:, ::-1], axis=1)
-        following = np.argmax(coming, axis=1)
+        queued, newest, ahead, following = find(asks.time, within, last, free)
         step = np.where(queued, newest, following)
         start_a = np.where(queued, free_a, asks.a[every, step])
         start_b = np.where(queued, free_b, asks.b[every, step])
@@ -134,6 +139,28 @@ def _one_at_a_time(
         free = np.where(go, start_a + end_b * c[:, 0], np.inf)
     arrival = np.where(sent, a + b * c, np.inf)
     return a, b, arrival, sent, np.zeros_like(sent)
+
+
+_Next = tuple[Bools, Ints, Bools, Ints]
+"""Whether a step waits, and the newest that does; whether one comes later, and the first of those."""
+
+
+def _next(time: Floats, within: Bools, last: Ints, free: Floats) -> _Next:
+    n = time.shape[1]
+    open_ = within & (np.arange(n) > last[:, None])
+    waiting = open_ & (time <= free[:, None])
+    coming = open_ & ~waiting
+    queued, ahead = np.logical_or.reduce((waiting, coming), axis=2)
+    return queued, n - 1 - np.argmax(waiting[:, ::-1], axis=1), ahead, np.argmax(coming, axis=1)
+
+
+def _next_of_all(time: Floats, within: Bools, last: Ints, free: Floats) -> _Next:
+    """The same where times rise along a row: how many have passed says which."""
+    n = time.shape[1]
+    passed = np.count_nonzero(time <= free[:, None], axis=1)
+    end = np.count_nonzero(within, axis=1)
+    newest, following = np.minimum(passed, end) - 1, np.maximum(passed, last + 1)
+    return newest > last, np.maximum(newest, 0), following < end, np.minimum(following, n - 1)
 
 
 def _latest(
