@@ -29,6 +29,7 @@ from streamdecisionbench.scoring.policies.score_policy import score_policy
 from streamdecisionbench.scoring.score import family_weights
 from tests.analysis.kit import timeline
 from tests.cli.command import sdb
+from tests.report.kit import in_haste
 
 QUICK = Terms(sampling=Sampling(resamples=300))
 STEPS = 60
@@ -254,7 +255,7 @@ def test_page_and_command_say_the_same(
     """As if these had been measured: then pairs and policies of them may be recommended."""
     monkeypatch.setattr(Recording, "simulated", property(lambda _: False))
     monkeypatch.setattr("streamdecisionbench.report.write_report.can_draw", lambda: False)
-    monkeypatch.setattr("streamdecisionbench.report.analyses.DRAWS", 2)
+    in_haste(monkeypatch, paces=160)
     runs = (recorded / "jev", recorded / "terra-none")
     made = sdb("report", *runs, "--out", tmp_path / "report", "--quiet", "--bounds", "1.8", "2.2")
     assert made.returncode == 0, made.stderr

@@ -122,14 +122,14 @@ def material(count: int, *, simulated: bool = False, tokens: bool = True) -> Mat
     )
 
 
-def in_haste(patch: pytest.MonkeyPatch) -> None:
+def in_haste(patch: pytest.MonkeyPatch, *, paces: int = 9) -> None:
     """Ranges of few draws and a choice at few paces, for tests of what is made of them.
 
     Reports as they are made, with all draws and paces, are in test_report and test_tables_published.
     """
     patch.setattr(analyses, "network_estimate", partial(network_estimate, resamples=20))
     patch.setattr(analyses, "DRAWS", 10)
-    patch.setattr(choices, "_MOST", 9)
+    patch.setattr(choices, "_MOST", paces)
 
 
 def stored_suite(folder: Path) -> Suite:

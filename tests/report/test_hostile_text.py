@@ -72,7 +72,10 @@ def test_messages_cannot_either(tmp_path: Path) -> None:
     assert "no\\x1b[2Jthing" in done.stderr
 
 
-def test_a_report_of_it_is_made_and_inert(home: Path, tmp_path: Path) -> None:
+def test_a_report_of_it_is_made_and_inert(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kit.in_haste(monkeypatch)
     out = tmp_path / "report"
     done = sdb("report", *(home / name for name in NAMES), "--out", out, "--formats", "svg,pdf")
     assert done.returncode == 0, done.stderr

@@ -19,6 +19,8 @@ from streamdecisionbench.suite.suite_files import write_suite
 from tests.cli.command import sdb
 from tests.report import kit
 
+Done = subprocess.CompletedProcess[str]
+
 
 def _contents(folder: Path) -> dict[str, bytes]:
     return {
@@ -40,13 +42,27 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def test_everything_is_there_and_a_second_run_changes_no_byte(
-    recorded: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "report"
-    command = ("report", recorded / "jev", recorded / "terra-none", "--out", out)
-    done = sdb(*command)
+@pytest.fixture(scope="module")
+def whole(recorded: Path) -> tuple[Path, Done]:
+    """A report with everything in it, and what the command said."""
+    out = recorded / "report"
+    done = sdb("report", recorded / "jev", recorded / "terra-none", "--out", out)
     assert done.returncode == 0, done.stderr
+    return out, done
+
+
+def _answers(page: Path) -> dict[float, list[str]]:
+    """What the page recommends at every interval it has an answer for."""
+    data = r'<script type="application/json" id="data">(.*?)</script>'
+    found = re.search(data, page.read_text(), re.S)
+    assert found is not None
+    return {answer["d"]: answer["lines"] for answer in json.loads(found.group(1))["answers"]}
+
+
+def test_everything_is_there_and_a_second_run_changes_no_byte(
+    recorded: Path, whole: tuple[Path, Done]
+) -> None:
+    out, done = whole
     assert "figure pace_curves" in done.stderr
     assert "Simulation" in done.stdout
     first = _contents(out)
@@ -63,7 +79,8 @@ def test_everything_is_there_and_a_second_run_changes_no_byte(
     assert "(sim.)" in text
     for figure in ("trajectory", "error_time", "pace_curves", "latency_map", "separability"):
         assert f"](figures/{figure}.svg)" in text
-    assert sdb(*command).returncode == 0
+    again = sdb("report", recorded / "jev", recorded / "terra-none", "--out", out)
+    assert again.returncode == 0, again.stderr
     assert _contents(out) == first
 
 
@@ -80,6 +97,7 @@ def test_options(recorded: Path, tmp_path: Path) -> None:
     assert not any(name.endswith((".png", ".pdf")) for name in names)
     scores = json.loads((out / "scores.json").read_text())["recordings"]
     assert (scores[0]["interval"], scores[0]["bounds"]) == (1.0, [1.0, 4.0])
+    _require_words_of(_answers(out / "index.html")[1.0], out / "report.md")
 
 
 def test_a_folder_of_somebody_else_is_left_alone(recorded: Path, tmp_path: Path) -> None:
@@ -213,7 +231,8 @@ def test_two_suites_do_not_mix(tmp_path: Path) -> None:
         )
 
 
-def test_recordings_of_different_scenarios(tmp_path: Path) -> None:
+def test_recordings_of_different_scenarios(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kit.in_haste(monkeypatch)
     source = kit.suite()
     whole, part = kit.recording(source, "whole", 1), kit.recording(source, "part", 2)
     half = type(part)(
@@ -226,23 +245,24 @@ def test_recordings_of_different_scenarios(tmp_path: Path) -> None:
     assert "| part | – |" in main
 
 
-def test_page_text_and_command_say_the_same(recorded: Path, tmp_path: Path) -> None:
-    runs = [recorded / "jev", recorded / "terra-none"]
-    done = sdb("report", *runs, "--out", tmp_path / "report", "--formats", "", "--interval", "1.2")
-    assert done.returncode == 0, done.stderr
-    page = (tmp_path / "report" / "index.html").read_text()
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
-    assert found is not None
-    answers = {answer["d"]: answer["lines"] for answer in json.loads(found.group(1))["answers"]}
-    for interval in ("0.64", "1.2", "6"):
-        said = sdb("choose", *runs, "--interval", interval, "--json")
+def test_page_text_and_command_say_the_same(recorded: Path, whole: tuple[Path, Done]) -> None:
+    out, _ = whole
+    answers = _answers(out / "index.html")
+    for interval in ("0.64", "2", "6"):
+        said = sdb(
+            "choose", recorded / "jev", recorded / "terra-none", "--interval", interval, "--json"
+        )
         words = json.loads(said.stdout)["result"]["words"]
         assert words[:-1] == answers[float(interval)]
         assert words[-1].startswith("It stays the choice")
-    text = (tmp_path / "report" / "report.md").read_text()
-    for line in answers[1.2]:
-        assert escape_markdown(line) in text
-    assert any("prove nothing" in line for line in answers[1.2])
+    _require_words_of(answers[2.0], out / "report.md")
+
+
+def _require_words_of(answer: list[str], text: Path) -> None:
+    written = text.read_text()
+    for line in answer:
+        assert escape_markdown(line) in written
+    assert any("prove nothing" in line for line in answer)
 
 
 def test_without_the_drawing_libraries_everything_but_figures_is_there(
