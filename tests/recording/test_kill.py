@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -18,18 +17,19 @@ from streamdecisionbench.recording.events import Response
 from streamdecisionbench.recording.reader import read_recording, scan
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
 from streamdecisionbench.suite.suite_files import read_suite
+from tests.cli.command import sdb
 from tests.recording.recorder_kit import loopback_server, suite_folder
+from tests.recording.warm_process import start
 
 HERE = Path(__file__).parent
 MOMENTS = 20
 SCENARIOS = ("one_a", "two_b", "three_a")
 STEPS = 8
-COMMAND = [sys.executable, "-m", "streamdecisionbench.cli.main", "run"]
 
 
 def command(data: Path, out: Path, *more: str) -> list[str]:
     where = ["--data", str(data), "--out", str(out), "--quiet"]
-    return [*COMMAND, "python:loopback_component:Loopback", *where, *more]
+    return ["run", "python:loopback_component:Loopback", *where, *more]
 
 
 def lines_of(out: Path) -> int:
@@ -47,22 +47,19 @@ def test_killed_at_a_random_moment(tmp_path: Path, moment: int) -> None:
     last_line = 3 * len(SCENARIOS) * STEPS - 2
     after = round(moment * last_line / (MOMENTS - 1))
     with loopback_server(delay_s=0.03) as url:
-        environment = {**os.environ, "SDB_TEST_URL": url}
-        process = subprocess.Popen(
-            command(data, out), cwd=HERE, env=environment, stderr=subprocess.PIPE
-        )
+        process = start(*command(data, out), cwd=HERE, SDB_TEST_URL=url)
         try:
             deadline = time.monotonic() + 120
             while lines_of(out) < after and time.monotonic() < deadline:
-                assert process.poll() is None, "it ended before it could be killed"
+                assert process.exitcode is None, "it ended before it could be killed"
                 time.sleep(0.001)
             time.sleep(draw.uniform(0, 0.02))
             # What is on disk at this instant must be there after the kill.
             seen = (out / EVENTS_FILE).read_bytes() if (out / EVENTS_FILE).exists() else b""
         finally:
-            process.send_signal(signal.SIGKILL)
-            process.communicate(timeout=60)
-        finished_first = process.returncode == 0
+            process.kill()
+            process.join(60)
+        finished_first = process.exitcode == 0
 
         answered: list[Response] = []
         left = b""
@@ -79,15 +76,7 @@ def test_killed_at_a_random_moment(tmp_path: Path, moment: int) -> None:
                 with pytest.raises(InputError, match=r"incomplete|no run\.json|no such folder"):
                     read_recording(out, suite)
 
-        resumed = subprocess.run(
-            command(data, out, "--resume"),
-            cwd=HERE,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        resumed = sdb(*command(data, out, "--resume"), cwd=HERE, SDB_TEST_URL=url)
     assert resumed.returncode == 0, resumed.stderr
     recording = read_recording(out, suite)
     assert {e: len(x.responses) for e, x in recording.episodes.items()} == dict.fromkeys(
@@ -107,27 +96,18 @@ def test_a_sweep_killed_in_the_middle_is_finished(tmp_path: Path, after: int) ->
     data = suite_folder(tmp_path / "suite", *SCENARIOS, steps=STEPS, tick=0.02)
     out, sweep = tmp_path / "out", ("--intervals", "0.2,0.1", "--streams", "3,6")
     with loopback_server(delay_s=0.03) as url:
-        environment = {**os.environ, "SDB_TEST_URL": url}
-        process = subprocess.Popen(command(data, out, *sweep), cwd=HERE, env=environment)
+        process = start(*command(data, out, *sweep), cwd=HERE, SDB_TEST_URL=url)
         try:
             deadline = time.monotonic() + 120
             while sum(lines_of(p.parent) for p in out.rglob(EVENTS_FILE)) < after:
-                assert process.poll() is None, "it ended before it could be killed"
+                assert process.exitcode is None, "it ended before it could be killed"
                 assert time.monotonic() < deadline
                 time.sleep(0.002)
         finally:
-            process.send_signal(signal.SIGKILL)
-            process.communicate(timeout=60)
+            process.kill()
+            process.join(60)
         written = {p.parent: p.read_bytes() for p in out.rglob(EVENTS_FILE)}
-        resumed = subprocess.run(
-            command(data, out, *sweep, "--resume"),
-            cwd=HERE,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        resumed = sdb(*command(data, out, *sweep, "--resume"), cwd=HERE, SDB_TEST_URL=url)
     assert resumed.returncode == 0, resumed.stderr
     folders = sorted(p.parent for p in out.rglob(RUN_FILE))
     assert len(folders) == 6
@@ -159,7 +139,8 @@ def test_a_second_interruption_ends_it_at_once(tmp_path: Path) -> None:
     data = suite_folder(tmp_path / "suite", steps=2000, tick=0.01)
     out = tmp_path / "out"
     where = ["--data", str(data), "--out", str(out), "--quiet"]
-    process = subprocess.Popen([*COMMAND, "python:stubborn:Stubborn", *where], cwd=tmp_path)
+    sdb_run = [sys.executable, "-m", "streamdecisionbench.cli.main", "run"]
+    process = subprocess.Popen([*sdb_run, "python:stubborn:Stubborn", *where], cwd=tmp_path)
     try:
         deadline = time.monotonic() + 120
         while lines_of(out) < 20 and time.monotonic() < deadline:

@@ -7,8 +7,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -35,6 +33,7 @@ from tests.recording.recorder_kit import (
     small_suite,
     suite_folder,
 )
+from tests.recording.warm_process import start
 
 HERE = Path(__file__).parent
 SUITE = small_suite("one_a")
@@ -140,11 +139,9 @@ def test_nan_from_a_real_server_is_dropped(tmp_path: Path) -> None:
 
     data = suite_folder(tmp_path / "suite")
     with loopback_server(reply) as url:
-        done = subprocess.run(
-            [sys.executable, "-m", "streamdecisionbench.cli.main", "run",
-             "python:loopback_component:Loopback", "--data", data, "--out", tmp_path / "out", "--quiet"],
-            cwd=HERE, env={**os.environ, "SDB_TEST_URL": url}, capture_output=True, text=True,
-            timeout=120, check=False,
+        done = sdb(
+            "run", "python:loopback_component:Loopback", "--data", data, "--out", tmp_path / "out",
+            "--quiet", cwd=HERE, SDB_TEST_URL=url,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert sdb("score", tmp_path / "out", "--data", data).returncode == 0
@@ -172,10 +169,9 @@ def test_a_component_that_gives_up_by_itself_is_not_complete(
 @pytest.mark.parametrize("clock", ["real", "virtual"])
 def test_a_function_that_raises_stop_iteration_ends_the_run(tmp_path: Path, clock: str) -> None:
     (tmp_path / "stops.py").write_text("def answer(request):\n    return next(iter([]))\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "streamdecisionbench.cli.main", "run", "python:stops:answer", "--clock", clock,
-         "--data", suite_folder(tmp_path / "suite"), "--out", "out", "--quiet"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    done = sdb(
+        "run", "python:stops:answer", "--clock", clock, "--quiet",
+        "--data", suite_folder(tmp_path / "suite"), "--out", "out", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 2
     assert "stops.py:2: python:stops:answer raises StopIteration" in done.stderr
@@ -321,10 +317,9 @@ def test_a_relative_out_survives_a_component_that_changes_the_folder(
         + (f"    {go}\n" if when == "in answer" else "")
         + "    return dict(request.state['hint'])\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "streamdecisionbench.cli.main", "run", "python:wanders:answer",
-         "--data", suite_folder(tmp_path / "suite"), "--out", "out"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    done = sdb(
+        "run", "python:wanders:answer", "--data", suite_folder(tmp_path / "suite"), "--out", "out",
+        cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("out: complete")
@@ -391,11 +386,9 @@ def test_a_process_that_was_stopped_records_the_scenario_anew(tmp_path: Path) ->
         "def answer(request):\n    return dict(request.state['hint'])\n"
     )
     data, out = suite_folder(tmp_path / "suite", steps=10, tick=0.1), tmp_path / "out"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "streamdecisionbench.cli.main", "run", "python:plain:answer",
-         "--data", data, "--out", out, "--quiet"],
-        cwd=tmp_path,
-    )  # fmt: skip
+    process = start(
+        "run", "python:plain:answer", "--data", data, "--out", out, "--quiet", cwd=tmp_path
+    )
     try:
         deadline = time.monotonic() + 120
         log = out / EVENTS_FILE
@@ -403,10 +396,11 @@ def test_a_process_that_was_stopped_records_the_scenario_anew(tmp_path: Path) ->
             time.monotonic() < deadline
         ):
             time.sleep(0.005)
-        process.send_signal(signal.SIGSTOP)
+        os.kill(process.pid or 0, signal.SIGSTOP)
         time.sleep(1.5)
-        process.send_signal(signal.SIGCONT)
-        assert process.wait(timeout=120) == 0
+        os.kill(process.pid or 0, signal.SIGCONT)
+        process.join(120)
+        assert process.exitcode == 0
     finally:
         process.kill()
     recording = read_recording(out)

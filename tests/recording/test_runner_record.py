@@ -22,6 +22,7 @@ from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recorder import record
 from streamdecisionbench.recording.run_request import RunRequest, choose_scenarios, launch
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
+from tests.cli import command
 from tests.recording.loopback_component import KEY_VARIABLE, Loopback
 from tests.recording.recorder_kit import (
     InProcess,
@@ -33,21 +34,14 @@ from tests.recording.recorder_kit import (
     small_suite,
     suite_folder,
 )
+from tests.recording.warm_process import start
 
 HERE = Path(__file__).parent
 PLANTED = "sk-planted-0123456789abcdef"
 
 
 def sdb(*arguments: str | Path, url: str = "", **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "streamdecisionbench.cli.main", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=HERE,
-        env=environment(url, **more),
-        timeout=300,
-        check=False,
-    )
+    return command.sdb(*arguments, cwd=HERE, SDB_TEST_URL=url, COLUMNS="200", **more)
 
 
 def environment(url: str, **more: str) -> dict[str, str]:
@@ -235,8 +229,7 @@ def test_keys_planted_everywhere_are_found_nowhere(tmp_path: Path, component: st
     data = suite_folder(tmp_path / "suite")
     work = tmp_path / "work"
     work.mkdir()
-    command = [sys.executable, "-m", "streamdecisionbench.cli.main", "run", component]
-    command += ["--data", str(data), "--yes"]
+    words = ["run", component, "--data", str(data), "--yes"]
     (work / ".env").write_text(f"SDB_API_KEY={in_file}\n")
     seen = ""
     with loopback_server(
@@ -245,15 +238,8 @@ def test_keys_planted_everywhere_are_found_nowhere(tmp_path: Path, component: st
         # All providers read the address the same way; one of them shows how.
         hidden = url.replace("http://", f"http://me:{in_address}@")
         for address in (url, hidden) if component == "systemone:m" else (url,):
-            done = subprocess.run(
-                [*command, "--base-url", address, "--out", f"out-{len(seen)}"],
-                capture_output=True,
-                text=True,
-                cwd=work,
-                env={**os.environ, **planted},
-                timeout=300,
-                check=False,
-            )  # fmt: skip
+            where = ["--base-url", address, "--out", f"out-{len(seen)}"]
+            done = command.sdb(*words, *where, cwd=work, **planted)
             assert done.returncode == 2, done.stderr
             assert "Traceback" not in done.stderr
             assert "[hidden] [hidden] [hidden] [hidden]" in done.stderr
@@ -270,15 +256,15 @@ def test_a_stop_keeps_everything_and_says_how_to_go_on(tmp_path: Path, number: i
     data = suite_folder(tmp_path / "suite", "one_a", "two_b", steps=400)
     out = tmp_path / "out"
     with loopback_server() as url:
-        command = [sys.executable, "-m", "streamdecisionbench.cli.main", "run"]
-        command += ["python:loopback_component:Loopback", "--data", str(data), "--out", str(out)]
-        process = subprocess.Popen(
-            [*command, "--quiet"], cwd=HERE, env=environment(url), stderr=subprocess.PIPE, text=True
-        )
+        process = start(
+            "run", "python:loopback_component:Loopback", "--data", data, "--out", out, "--quiet",
+            cwd=HERE, errors=tmp_path / "errors", SDB_TEST_URL=url,
+        )  # fmt: skip
         wait_for_lines(out, 30)
-        process.send_signal(number)
-        _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
+        os.kill(process.pid or 0, number)
+        process.join(60)
+    errors = (tmp_path / "errors").read_text()
+    assert process.exitcode == 130
     assert "--resume" in errors
     assert "Traceback" not in errors
     run = run_record(out)
@@ -307,23 +293,29 @@ def test_a_component_that_fails_to_close_spoils_nothing(tmp_path: Path) -> None:
     assert record(suite, alone(Slammed()), settings(suite), tmp_path).status == "complete"
 
 
+def nine_thousand_bytes() -> None:
+    """No file of this process grows beyond; a module half compiled would be kept for later ones."""
+    import resource
+
+    sys.dont_write_bytecode = True
+    resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
+
+
 def test_a_disk_that_fills_up_is_one_message_and_can_be_resumed(tmp_path: Path) -> None:
     """A real limit on file size: the write fails half-way through a line."""
     data = suite_folder(tmp_path / "suite", "one_a", "two_b", steps=20)
     out = tmp_path / "out"
-    limited = (
-        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000));"
-        "from streamdecisionbench.cli.main import main; main()"
-    )
     where = ["run", "python:loopback_component:Loopback", "--data", str(data), "--out", str(out)]
     with loopback_server() as url:
-        done = subprocess.run(
-            [sys.executable, "-B", "-c", limited, *where],
-            capture_output=True, text=True, cwd=HERE, env=environment(url), timeout=300, check=False,
+        process = start(
+            *where, cwd=HERE, errors=tmp_path / "errors", before=nine_thousand_bytes,
+            SDB_TEST_URL=url,
         )  # fmt: skip
-        assert done.returncode == 2, done.stderr
-        assert "cannot be written" in done.stderr
-        assert "Traceback" not in done.stderr
+        process.join(300)
+        errors = (tmp_path / "errors").read_text()
+        assert process.exitcode == 2, errors
+        assert "cannot be written" in errors
+        assert "Traceback" not in errors
         assert (out / EVENTS_FILE).stat().st_size == 9000
         with pytest.raises(InputError, match="incomplete"):
             read_recording(out)
@@ -336,11 +328,11 @@ def test_progress_is_drawn_on_a_terminal(tmp_path: Path) -> None:
     pty = pytest.importorskip("pty")
     data = suite_folder(tmp_path / "suite", steps=50)
     main, other = pty.openpty()
-    command = [sys.executable, "-m", "streamdecisionbench.cli.main", "run"]
-    command += ["python:loopback_component:Loopback"]
+    words = [sys.executable, "-m", "streamdecisionbench.cli.main", "run"]
+    words += ["python:loopback_component:Loopback"]
     with loopback_server(delay_s=0.005) as url:
         process = subprocess.Popen(
-            [*command, "--data", str(data), "--out", str(tmp_path / "out")],
+            [*words, "--data", str(data), "--out", str(tmp_path / "out")],
             cwd=HERE,
             env={**environment(url), "TERM": "xterm"},
             stdout=other,
