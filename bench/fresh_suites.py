@@ -31,6 +31,7 @@ from bench.simulation import simulate
 from streamdecisionbench.analysis.bootstrap import METRICS, Sampling, intervals
 from streamdecisionbench.analysis.score_intervals import ScoreIntervals, score_intervals
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
+from streamdecisionbench.components.simulated.simulator import Simulator
 from streamdecisionbench.families.generate import generate, generated_families
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
@@ -138,8 +139,8 @@ def suite_scored(seed: int, per_family: int) -> Scored:
     """One suite, every setting on it, each with its intervals."""
     families = tuple(generated_families())
     suite = generate(Parameters(seed=seed, families=families, per_family=per_family))
-    profiles = builtin_profiles()
-    return {name: score_intervals(simulate(profiles[name], suite, seed)) for name in HOSTED}
+    profiles, simulator = builtin_profiles(), Simulator(suite, seed)
+    return {name: score_intervals(simulate(profiles[name], suite, simulator)) for name in HOSTED}
 
 
 def published(name: str) -> float:

@@ -44,10 +44,11 @@ def main() -> None:
     arguments = parser.parse_args()
     suite = make_suite([expand(draft) for draft in drafts().values()], name="SDB v1")
     names = arguments.profiles.split(",") if arguments.profiles else list(builtin_profiles())
+    simulators = [Simulator(suite, seed) for seed in range(arguments.seeds)]
     rows = []
     for name in names:
         profile = builtin_profiles()[name]
-        rows.append([facts(profile, suite, seed) for seed in range(arguments.seeds)])
+        rows.append([facts(profile, suite, simulator) for simulator in simulators])
         if arguments.json:
             for row in rows[-1]:
                 print(json.dumps(row), flush=True)
@@ -59,9 +60,9 @@ def main() -> None:
         DOCS.write_text(f"{before}{BEGIN}\n{table(rows)}\n{END}{after}", encoding="utf-8")
 
 
-def facts(profile: Profile, suite: Suite, seed: int) -> dict[str, Any]:
+def facts(profile: Profile, suite: Suite, simulator: Simulator) -> dict[str, Any]:
     """One simulated pass, beside what was published."""
-    scored = simulate(profile, suite, seed)
+    scored = simulate(profile, suite, simulator)
     published, latency = profile.published, scored.latency
     assert published is not None
     assert latency is not None
@@ -69,7 +70,7 @@ def facts(profile: Profile, suite: Suite, seed: int) -> dict[str, Any]:
     return {
         "profile": profile.name,
         "title": profile.title,
-        "seed": seed,
+        "seed": simulator.seed,
         "log_auc": 100 * scored.log_auc,
         "published_log_auc": published.log_auc,
         "untimed": 100 * scored.untimed,
@@ -88,13 +89,13 @@ def facts(profile: Profile, suite: Suite, seed: int) -> dict[str, Any]:
     }
 
 
-def simulate(profile: Profile, suite: Suite, seed: int) -> Score:
-    component = SimulatedComponent(Simulator(suite, seed), profile, virtual=True)
+def simulate(profile: Profile, suite: Suite, simulator: Simulator) -> Score:
+    component = SimulatedComponent(simulator, profile, virtual=True)
     settings = Settings(
         names={None: component.info.name},
         scenarios=tuple(suite.scenarios),
         clock="virtual",
-        seed=seed,
+        seed=simulator.seed,
     )
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "recording"

@@ -27,7 +27,7 @@ from streamdecisionbench.recording.events import (
 )
 from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.normal_answer import normalise
-from streamdecisionbench.suite.digest import request_hash
+from streamdecisionbench.suite.digest import request_hashes
 from streamdecisionbench.suite.scenario import Scenario
 
 __all__ = ["Exchange", "Lane", "Ledger", "Log", "Prepared", "Reading", "Tally", "prepare"]
@@ -151,11 +151,12 @@ class Tally:
 def prepare(scenario: Scenario, interval_s: float) -> Prepared:
     """Requests with their hashes, and the reference: none of it is computed while time runs."""
     questions = scenario.wire_questions()
+    states = [step.state for step in scenario.steps]
+    hashes = request_hashes(states, questions)
     return Prepared(
         scenario=scenario,
         requests=tuple(
-            Request(step.state, questions, request_hash(step.state, questions))
-            for step in scenario.steps
+            Request(state, questions, name) for state, name in zip(states, hashes, strict=True)
         ),
         reference=tuple(scenario.reference()),
         interval_s=interval_s,

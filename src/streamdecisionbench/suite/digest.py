@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["canonical", "digest", "has_digest", "public_hash", "request_hash"]
+__all__ = ["canonical", "digest", "has_digest", "public_hash", "request_hash", "request_hashes"]
 
 
 def canonical(value: Any) -> bytes:
@@ -44,6 +44,16 @@ def has_digest(value: Any, expected: str) -> bool:
 def request_hash(state: Any, questions: Any) -> str:
     """Identifies one request {state, questions}."""
     return digest({"state": state, "questions": questions})
+
+
+def request_hashes(states: Iterable[Any], questions: Any) -> list[str]:
+    """`request_hash` of every state with the same questions, which are written down once.
+
+    >>> request_hashes([{"t": 0}], {"q": 1}) == [request_hash({"t": 0}, {"q": 1})]
+    True
+    """
+    before = b'{"questions":' + canonical(questions) + b',"state":'
+    return [hashlib.sha256(before + canonical(state) + b"}").hexdigest() for state in states]
 
 
 def public_hash(requests: Iterable[dict[str, Any]]) -> str:
