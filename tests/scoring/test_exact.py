@@ -16,6 +16,7 @@ from streamdecisionbench.scoring.integrals import integrated_shares
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from tests.scoring import plain
+from tests.scoring.drawn import latencies, whole
 
 EXACT = 1e-12
 MANY = settings(max_examples=1500, deadline=None)
@@ -25,41 +26,23 @@ _NAMES = (*CLASSES, "segment")
 
 
 @st.composite
-def latencies(draw: DrawFn, n: int) -> list[float]:
-    """Ties, zeros, ordinary values and latencies far beyond the horizon."""
-    kind = draw(st.sampled_from(("ordinary", "grid", "zero", "far", "mixed", "equal")))
-    ordinary = st.floats(0, 12, allow_nan=False).map(lambda x: round(x, 6))
-    grid = st.sampled_from([0.0, 0.5, 1.0, 2.0, 2.5, 4.0, 6.0])
-    far = st.floats(50, 5000, allow_nan=False).map(lambda x: round(x, 3))
-    if kind == "zero":
-        return [0.0] * n
-    if kind == "equal":
-        return [draw(ordinary)] * n
-    one = {"ordinary": ordinary, "grid": grid, "far": far, "mixed": st.one_of(ordinary, grid, far)}[
-        kind
-    ]
-    return draw(st.lists(one, min_size=n, max_size=n))
-
-
-@st.composite
 def recordings(draw: DrawFn, most: int = 14) -> Timeline:
     """Two steps and more, jittered or nominal releases, decisions that recur (A-B-A)."""
     n = draw(st.integers(2, most))
     tick = draw(st.sampled_from([2.0, 1.0, 0.5]))
-    jitter = draw(
-        st.one_of(st.just([0.0] * n), st.lists(st.floats(0, 0.4), min_size=n, max_size=n))
-    )
-    release = [i * tick + round(j * tick, 6) for i, j in enumerate(jitter)]
-    reference = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
-    answers = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
-    obey = draw(st.lists(st.booleans(), min_size=n, max_size=n))
+    jitter = [k / 2**24 for k in whole(draw, n, round(0.4 * 2**24))]
+    late = draw(st.sampled_from((0, 1))) * tick
+    release = [i * tick + round(j * late, 6) for i, j in enumerate(jitter)]
+    reference = whole(draw, n, 2)
+    answers = whole(draw, n, 4)
+    obey = whole(draw, n, 1)
     predicted = [y if ok else p for y, p, ok in zip(reference, answers, obey, strict=True)]
     return Timeline(
         "x",
         "f",
         tick,
         np.array(release),
-        np.array(draw(latencies(n))),
+        np.array(latencies(draw, n, 12, (50, 5000), 6)),
         np.array(reference),
         np.array(predicted),
     )

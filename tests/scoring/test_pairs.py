@@ -18,9 +18,10 @@ from streamdecisionbench.scoring.pairs.compose import PAIR_METRICS, PairScore, c
 from streamdecisionbench.scoring.score import Shares, score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
 from tests.scoring import plain_pairs
+from tests.scoring.drawn import any_of, latencies, whole
 
 EXACT = 1e-12
-MANY = settings(max_examples=200, deadline=None)
+MANY = settings(max_examples=100, deadline=None)
 SOME = settings(max_examples=100, deadline=None)
 RULES = plain_pairs.RULES
 
@@ -37,22 +38,12 @@ limits = st.builds(
 
 
 @st.composite
-def latencies(draw: DrawFn, n: int) -> list[float]:
-    """Ties, zeros, ordinary values, and latencies far beyond the horizon."""
-    ordinary = st.floats(0, 9, allow_nan=False).map(lambda x: round(x, 3))
-    grid = st.sampled_from([0.0, 0.5, 1.0, 2.0, 2.5, 4.0, 6.0])
-    far = st.floats(30, 3000, allow_nan=False).map(lambda x: round(x, 3))
-    one = draw(st.sampled_from([ordinary, grid, st.just(0.0), st.one_of(ordinary, grid, far), far]))
-    return draw(st.lists(one, min_size=n, max_size=n))
-
-
-@st.composite
 def rhythms(draw: DrawFn, n: int) -> np.ndarray | None:
     """Every tick, or at times of their own, as logged sessions have them."""
     if draw(st.booleans()):
         return None
-    gap = st.sampled_from([0.25, 0.5, 1.0, 1.5, 4.0]) | st.floats(0.01, 5.0)
-    gaps = draw(st.lists(gap, min_size=n, max_size=n))
+    round_, odd = any_of(draw, n, (0.25, 0.5, 1.0, 1.5, 4.0)), whole(draw, n, 2**31)
+    gaps = [g if k % 2 else 0.01 + 4.99 * k / 2**31 for g, k in zip(round_, odd, strict=True)]
     edges = np.cumsum([0.0, *gaps])
     return edges[:-1] * (n / edges[-1])
 
@@ -62,13 +53,14 @@ def duos(draw: DrawFn, most: int = 9) -> tuple[Timeline, Timeline]:
     """A fast and a slow component on one scenario; decisions recur and answers may be anything."""
     n = draw(st.integers(1, most))
     tick = draw(st.sampled_from([2.0, 1.0, 0.5]))
-    reference = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
+    reference = np.array(whole(draw, n, 2))
     rhythm = draw(rhythms(n))
 
     def component() -> Timeline:
-        answers = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
-        right = draw(st.lists(st.booleans(), min_size=n, max_size=n))
-        made = timeline(draw(latencies(n)), reference, np.where(right, reference, answers), tick)
+        answers = whole(draw, n, 4)
+        right = whole(draw, n, 1)
+        took = latencies(draw, n, 9, (30, 3000), 3)
+        made = timeline(took, reference, np.where(right, reference, answers), tick)
         return made if rhythm is None else replace(made, rhythm=rhythm, release=rhythm * tick)
 
     return component(), component()

@@ -35,7 +35,7 @@ from tests.scoring.test_exact import bounds, intervals, recordings
 from tests.scoring.test_pairs import duos
 
 EXACT, INTEGRATED = 1e-12, 1e-9
-MANY = settings(max_examples=200, deadline=None)
+MANY = settings(max_examples=100, deadline=None)
 FEW = settings(max_examples=40, deadline=None)
 
 VALUES = (

@@ -27,7 +27,7 @@ from tests.scoring.test_pairs import duos
 from tests.scoring.test_streams import streams, timeline_of
 
 EXACT, INTEGRATED = 1e-12, 1e-9
-MANY = settings(max_examples=250, deadline=None)
+MANY = settings(max_examples=100, deadline=None)
 SOME = settings(max_examples=80, deadline=None)
 FEW = settings(max_examples=40, deadline=None)
 

@@ -20,6 +20,7 @@ from streamdecisionbench.policy_file import (
 from streamdecisionbench.scoring.policies.read_answers import Setting
 from streamdecisionbench.scoring.policies.scene import Answers
 from streamdecisionbench.scoring.timeline import Timeline
+from tests.scoring.drawn import any_of, whole
 from tests.scoring.policies.plain_policy import Voice
 
 NAMES = ("one", "two", "three")
@@ -112,16 +113,15 @@ def tied(draw: DrawFn, most: int = 10) -> Case:
     policy = draw(policies())
     n = draw(st.integers(1, most))
     delays = [0.5, 1.0, 2.0, 2.5, 4.0, 6.0, 64.0]
-    grid = st.sampled_from(delays if policy.when_unsure else [0.0, *delays])
-    step = st.integers(0, 3)
-    reference = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    grid = delays if policy.when_unsure else [0.0, *delays]
+    reference = whole(draw, n, 2)
     voices = []
     for _ in range(policy.count):
-        latency = draw(st.lists(grid, min_size=n, max_size=n))
-        said = draw(st.lists(step, min_size=n, max_size=n))
-        sure = draw(st.lists(st.sampled_from([0.25, 0.5, 0.75]), min_size=n, max_size=n))
+        latency = any_of(draw, n, grid)
+        said = whole(draw, n, 3)
+        sure = any_of(draw, n, [0.25, 0.5, 0.75])
         voices.append(Voice(timeline(latency, reference, said), sure))
-    changed = [True, *draw(st.lists(st.booleans(), min_size=n - 1, max_size=n - 1))]
+    changed = [True, *any_of(draw, n - 1, (False, True))]
     fallback = draw(st.sampled_from([None, None, 0, 1, 7]))
     return Case(policy, voices, draw(st.sampled_from([0.5, 1.0, 2.0, 4.0])), changed, fallback)
 

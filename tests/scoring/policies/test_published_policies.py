@@ -12,10 +12,12 @@ from streamdecisionbench.cost_file.read import default_costs
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.policy_file import Cascade, Debounce, Dispatch, Expire, Gate, Policy
 from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.costs.charged_policy import wrong_time
 from streamdecisionbench.scoring.policies.read_answers import answers_of
 from streamdecisionbench.scoring.policies.score_policy import score_policy_recordings
+from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import read_suite
 from tests.cli.command import sdb
 
@@ -31,8 +33,11 @@ PARTS = {
 }
 
 
+Published = tuple[Suite, dict[str, Recording]]
+
+
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
     folder = os.environ.get("SDB_PUBLISHED")
     if not folder:
         pytest.skip("SDB_PUBLISHED is not set: published recordings are not at hand")
@@ -43,19 +48,20 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tables / "astra-low.csv", "--correct", "assembly_a:32=31", "--out", out,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return out
+    suite = read_suite(out / "suite")
+    return suite, {name: read_recording(out / name, suite) for name in ("astra-low", "jev")}
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_the_table_in_the_docs(name: str, published: Path) -> None:
+def test_the_table_in_the_docs(name: str, published: Published) -> None:
     from dataclasses import replace
 
-    suite = read_suite(published / "suite")
-    astra, jev = (read_recording(published / n, suite) for n in ("astra-low", "jev"))
+    suite, runs = published
+    astra, jev = runs["astra-low"], runs["jev"]
     pair = replace(PARTS[name], cascade=Cascade(("jev", "astra-low")))
     cells: list[str] = []
-    for policy, runs in ((PARTS[name], [astra]), (PARTS[name], [jev]), (pair, [jev, astra])):
-        found = score_policy_recordings(policy, runs, suite, interval=2.0)
+    for policy, who in ((PARTS[name], [astra]), (PARTS[name], [jev]), (pair, [jev, astra])):
+        found = score_policy_recordings(policy, who, suite, interval=2.0)
         assert found.log_auc is not None
         cells += [f"{100 * found.in_force:.1f}", f"{100 * found.log_auc:.1f}"]
         cells.append(str(sum(found.counts.requests)))
@@ -65,13 +71,11 @@ def test_the_table_in_the_docs(name: str, published: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_the_table_of_costs_in_the_docs(name: str, published: Path) -> None:
+def test_the_table_of_costs_in_the_docs(name: str, published: Published) -> None:
     from dataclasses import replace
 
-    suite = read_suite(published / "suite")
-    astra, jev = (
-        answers_of(read_recording(published / n, suite), suite) for n in ("astra-low", "jev")
-    )
+    suite, runs = published
+    astra, jev = (answers_of(runs[n], suite) for n in ("astra-low", "jev"))
     pair = replace(PARTS[name], cascade=Cascade(("jev", "astra-low")))
     cells: list[str] = []
     for policy, who in ((PARTS[name], [astra]), (PARTS[name], [jev]), (pair, [jev, astra])):
@@ -84,8 +88,7 @@ def test_the_table_of_costs_in_the_docs(name: str, published: Path) -> None:
     assert row.split(" | ") == cells
 
 
-def test_no_confidence_is_invented_for_them(published: Path) -> None:
-    suite = read_suite(published / "suite")
-    jev = read_recording(published / "jev", suite)
+def test_no_confidence_is_invented_for_them(published: Published) -> None:
+    suite, runs = published
     with pytest.raises(InputError, match="jev: its answers carry no confidences"):
-        score_policy_recordings(Policy(gate=Gate(0.5)), [jev], suite)
+        score_policy_recordings(Policy(gate=Gate(0.5)), [runs["jev"]], suite)

@@ -26,7 +26,7 @@ from tests.scoring.policies import kit, plain_policy
 from tests.scoring.policies.kit import Case
 
 EXACT = 1e-12
-MANY = settings(max_examples=200, deadline=None)
+MANY = settings(max_examples=100, deadline=None)
 SOME = settings(max_examples=60, deadline=None)
 METRICS = (*CLASSES, "segment")
 
