@@ -121,7 +121,7 @@ def _risk(
         layers.append(
             alt.Chart(data(points))
             .mark_line(color=look.colour, strokeDash=look.dash, strokeWidth=2 if look.named else 1)
-            .encode(x=x, y=y, order="k:O")
+            .encode(x=x, y=y, order=alt.Order("k:O"))
         )
     return alt.layer(*layers).properties(width=_SIDE, height=_SIDE)
 

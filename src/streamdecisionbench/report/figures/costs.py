@@ -124,7 +124,7 @@ def _figure(
         layers.append(
             alt.Chart(data(rows))
             .mark_line(color=look.colour, strokeDash=look.dash, strokeWidth=2 if look.named else 1)
-            .encode(x=x, y=y, order="k:O")
+            .encode(x=x, y=y, order=alt.Order("k:O"))
         )
     panel = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
     named = [e for e in material.ranked if style[e.name].named]

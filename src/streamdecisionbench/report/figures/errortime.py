@@ -49,7 +49,7 @@ def error_time(material: Material) -> Figure:
         .encode(
             y=y,
             x=alt.X("begin:Q", scale=alt.Scale(domain=[0, 100], nice=False), axis=x_axis),
-            x2="end:Q",
+            x2=alt.X2("end:Q"),
             color=alt.Color(
                 "class:N",
                 scale=alt.Scale(domain=labels, range=colours),
@@ -60,7 +60,9 @@ def error_time(material: Material) -> Figure:
     numbers = (
         alt.Chart(data(texts))
         .mark_text(fontSize=11, baseline="middle")
-        .encode(y=y, x="middle:Q", text="text:N", color=alt.Color("ink:N", scale=None))
+        .encode(
+            y=y, x=alt.X("middle:Q"), text=alt.Text("text:N"), color=alt.Color("ink:N", scale=None)
+        )
     )
     chart = alt.layer(bars, numbers).properties(
         width=520, height={"step": 26 if len(settings) <= 12 else 20}

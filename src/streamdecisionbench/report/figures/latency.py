@@ -227,7 +227,7 @@ def latency_decomposition(material: Material, parts: Mapping[str, LatencyParts])
         alt.Chart(data(rows))
         .mark_bar(stroke="white", strokeWidth=0.6, height={"band": 0.7})
         .encode(
-            y=y, x=x, x2="end:Q",
+            y=y, x=x, x2=alt.X2("end:Q"),
             color=alt.Color(
                 "part:N",
                 scale=alt.Scale(domain=[k[1] for k in kinds], range=[k[2] for k in kinds]),
@@ -238,7 +238,7 @@ def latency_decomposition(material: Material, parts: Mapping[str, LatencyParts])
     rule = (
         alt.Chart(data(whiskers))
         .mark_rule(color=INK, strokeWidth=1.2)
-        .encode(y=y, x=alt.X("low:Q"), x2="high:Q")
+        .encode(y=y, x=alt.X("low:Q"), x2=alt.X2("high:Q"))
     )
     ends = [
         alt.Chart(data(whiskers))
@@ -296,7 +296,7 @@ def _arrows(
         return []
     colour_of = alt.Color("colour:N", scale=None, legend=None)
     return [
-        alt.Chart(data(lines)).mark_line(strokeWidth=1.3).encode(x=x, y=y, color=colour_of, detail="name:N"),
+        alt.Chart(data(lines)).mark_line(strokeWidth=1.3).encode(x=x, y=y, color=colour_of, detail=alt.Detail("name:N")),
         alt.Chart(data(heads))
         .mark_point(shape="triangle", filled=True, size=55, opacity=1)
         .encode(x=x, y=y, color=colour_of, angle=alt.Angle("turn:Q", scale=None)),
@@ -343,5 +343,7 @@ def _names(
     return (
         alt.Chart(data(rows))
         .mark_text(align="left", baseline="middle", fontSize=11)
-        .encode(x=x, y=y, text="name:N", color=alt.Color("colour:N", scale=None, legend=None))
+        .encode(
+            x=x, y=y, text=alt.Text("name:N"), color=alt.Color("colour:N", scale=None, legend=None)
+        )
     )

@@ -125,7 +125,7 @@ def _panel(
         drawn = (
             alt.Chart(data(rows))
             .mark_line(strokeWidth=(2 if large else 1.6) if named else 0.8)
-            .encode(x=x, y=y, color=colour, detail="setting:N")
+            .encode(x=x, y=y, color=colour, detail=alt.Detail("setting:N"))
         )
         if named:
             drawn = drawn.encode(strokeDash=alt.StrokeDash("setting:N", scale=dash, legend=None))

@@ -137,7 +137,7 @@ def _in_force(rows: Sequence[Mapping[str, Any]], fails_from: float | None) -> Dr
         layers.append(
             alt.Chart(data([{**row, "low": max(0.0, row["low"]), "high": min(100.0, row["high"])} for row in bars]))
             .mark_rule(color=PALETTE[1], strokeWidth=3, opacity=0.4)
-            .encode(x=x, y=alt.Y("low:Q", title="in force (%)"), y2="high:Q")
+            .encode(x=x, y=alt.Y("low:Q", title="in force (%)"), y2=alt.Y2("high:Q"))
         )  # fmt: skip
     for kind, size in (("predicted", 150), ("measured", 45), ("left out", 45)):
         some = [row for row in rows if row["kind"] == kind]
@@ -152,7 +152,7 @@ def _in_force(rows: Sequence[Mapping[str, Any]], fails_from: float | None) -> Dr
             layers.append(
                 alt.Chart(data(some))
                 .mark_text(dy=dy, fontSize=9, color=INK)
-                .encode(x=x, y=y, text="label:N")
+                .encode(x=x, y=y, text=alt.Text("label:N"))
             )
     return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
 

@@ -61,7 +61,7 @@ def separability(material: Material) -> Figure:
         .encode(
             x=x,
             y=y,
-            order="order:Q",
+            order=alt.Order("order:Q"),
             color=alt.Color(
                 "setting:N", scale=alt.Scale(domain=domain, range=colours), legend=legend
             ),

@@ -176,12 +176,12 @@ def label_panel(
     lines = (
         alt.Chart(data(leaders))
         .mark_line(strokeWidth=0.8)
-        .encode(x=x, y=y, color=shade, detail="label:N")
+        .encode(x=x, y=y, color=shade, detail=alt.Detail("label:N"))
     )
     names = (
         alt.Chart(data(texts))
         .mark_text(align="left", baseline="middle", fontSize=11)
-        .encode(x=x, y=y, color=shade, text="label:N")
+        .encode(x=x, y=y, color=shade, text=alt.Text("label:N"))
     )
     return alt.layer(lines, names).properties(
         width=width, height=height, view=alt.ViewConfig(stroke=None)

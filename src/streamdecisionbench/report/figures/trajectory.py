@@ -238,18 +238,18 @@ def _reference_panel(
     bars = (
         alt.Chart(data(shown))
         .mark_bar(height={"band": 0.84}, stroke="white", strokeWidth=1)
-        .encode(x=time.x("begin", labelled=False), x2="end:Q", y=y, color=shade)
+        .encode(x=time.x("begin", labelled=False), x2=alt.X2("end:Q"), y=y, color=shade)
     )
     texts = (
         alt.Chart(data(shown))
         .mark_text(fontSize=11, color=INK)
-        .encode(x=time.x("middle", labelled=False), y=y, text="text:N")
+        .encode(x=time.x("middle", labelled=False), y=y, text=alt.Text("text:N"))
     )
     marks = [{"x": c.seconds, "t": str(c.number)} for c in changes]
     numbers = (
         alt.Chart(data(marks))
         .mark_text(fontSize=10, fontWeight="bold", color=INK, baseline="bottom", align="left")
-        .encode(x=time.x("x", labelled=False), y=alt.value(-2), text="t:N")
+        .encode(x=time.x("x", labelled=False), y=alt.value(-2), text=alt.Text("t:N"))
     )
     return alt.layer(bars, texts, numbers).properties(
         width=_WIDTH, height={"step": 22},
@@ -274,7 +274,7 @@ def _lanes_panel(
         .mark_bar(height={"band": 0.78}, stroke="white", strokeWidth=0.5)
         .encode(
             x=time.x("begin", labelled=True),
-            x2="end:Q",
+            x2=alt.X2("end:Q"),
             y=y,
             color=alt.Color(
                 "class:N",
@@ -290,7 +290,11 @@ def _lanes_panel(
     right = (
         alt.Chart(data(shares))
         .mark_text(align="left", fontSize=11, color=INK)
-        .encode(x=alt.value(4), y=alt.Y("lane:N", sort=list(lanes), axis=None), text="share:N")
+        .encode(
+            x=alt.value(4),
+            y=alt.Y("lane:N", sort=list(lanes), axis=None),
+            text=alt.Text("share:N"),
+        )
         .properties(width=46, height={"step": 24})
     )
     return alt.hconcat(bars, right, spacing=0)
@@ -303,7 +307,7 @@ def _quotes_panel(lines: Sequence[str]) -> Drawing:
     return (
         alt.Chart(data(rows))
         .mark_text(align="left", fontSize=11, color=INK)
-        .encode(x=alt.value(0), y=alt.Y("line:O", axis=None), text="text:N")
+        .encode(x=alt.value(0), y=alt.Y("line:O", axis=None), text=alt.Text("text:N"))
         .properties(
             width=_WIDTH, height={"step": 16},
             title=alt.TitleParams("why the reference changed", fontSize=11, fontWeight="normal", anchor="start", offset=4),
