@@ -65,11 +65,13 @@ def step(tick: int, rules: list[str] = RULES) -> Request:
 
 
 Ask = Callable[[Request], Answer]
+ONE_CORE = Options(extra={"threads": "1"})
+"""Threads that wait for each other burn what the tests beside this one need."""
 
 
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Ask]:
-    component = create("gguf:smollm2", Options(extra={"threads": "1"}))
+    component = create("gguf:smollm2", ONE_CORE)
     assert component.info.in_process
     assert component.info.settings["sha256"]
     assert "/" not in repr(component.info)  # no path of this machine in a run record
@@ -135,7 +137,7 @@ def test_the_event_loop_stays_free() -> None:
     """Two requests at once wait for each other; a ticker beside them keeps ticking."""
 
     async def attempt() -> tuple[list[Answer], int]:
-        component = create("gguf:smollm2")
+        component = create("gguf:smollm2", ONE_CORE)
         ticks = 0
 
         async def ticker() -> None:
