@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 
 from streamdecisionbench.analysis.bundles.pack import write_bundle
 from streamdecisionbench.cost_file.read import default_costs
+from streamdecisionbench.report.board.rows import SuiteRows
 from streamdecisionbench.report.board.write_board import write_board
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
@@ -63,8 +64,17 @@ def board(bundles: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path
     return out
 
 
-def test_passes_of_a_setting_are_one_row(bundles: list[Path], tmp_path: Path) -> None:
-    (found,) = write_board(bundles, tmp_path / "site")
+@pytest.fixture(scope="module")
+def written(
+    bundles: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[SuiteRows]]:
+    """The same once more, without the command."""
+    out = tmp_path_factory.mktemp("written") / "site"
+    return out, write_board(bundles, out)
+
+
+def test_passes_of_a_setting_are_one_row(written: tuple[Path, list[SuiteRows]]) -> None:
+    site, (found,) = written
     assert len(found.rows) == len(SETTINGS) + 1
     for row in found.rows:
         aucs = [p.score.log_auc for p in row.passes]
@@ -74,7 +84,7 @@ def test_passes_of_a_setting_are_one_row(bundles: list[Path], tmp_path: Path) ->
         costs = [score(p.recording, found.suite, costs=default_costs()).cost for p in row.passes]
         totals = [c.overall.at_interval.total for c in costs if c is not None]
         assert row.cost == pytest.approx(sum(totals) / len(row.passes), rel=1e-12)
-    page = (tmp_path / "site" / "index.html").read_text()
+    page = (site / "index.html").read_text()
     assert '"place by that cost"' in page
     assert found.words
     assert escape(found.words[0]) in page
@@ -84,10 +94,9 @@ def test_passes_of_a_setting_are_one_row(bundles: list[Path], tmp_path: Path) ->
     assert [row.component for row in by_hand] == ["baseline:random"]
 
 
-def test_the_same_bytes_twice(board: Path, bundles: list[Path], tmp_path: Path) -> None:
-    write_board(bundles, tmp_path / "again")
+def test_the_same_bytes_twice(board: Path, written: tuple[Path, list[SuiteRows]]) -> None:
     for path in sorted(p for p in board.rglob("*") if p.is_file()):
-        assert (tmp_path / "again" / path.relative_to(board)).read_bytes() == path.read_bytes()
+        assert (written[0] / path.relative_to(board)).read_bytes() == path.read_bytes()
 
 
 def test_a_bundle_that_does_not_verify_stops_it(bundles: list[Path], tmp_path: Path) -> None:
