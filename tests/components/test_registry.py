@@ -13,18 +13,18 @@ import pytest
 
 from streamdecisionbench.components.registry import PROVIDERS, create, find_factory, survey
 from streamdecisionbench.errors import InputError
+from tests.cli import command
 from tests.components.protocols import REQUEST
 
 KEY = "sk-planted-0123456789abcdef"
 
 
 def sdb(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if not k.endswith(("_API_KEY", "_BASE_URL"))}
-    return subprocess.run(
-        [sys.executable, "-m", "streamdecisionbench.cli.main", *arguments],
-        cwd=cwd, env={**environment, **variables}, capture_output=True, text=True, timeout=120,
-        check=False,
-    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.endswith(("_API_KEY", "_BASE_URL")):
+                patch.delenv(name)
+        return command.sdb(*arguments, cwd=cwd, **variables)
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from streamdecisionbench.families.registry import drafts
 from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import make_suite, write_suite
+from tests.cli.command import sdb
 
 SERVE = [sys.executable, "-m", "streamdecisionbench.cli.main", "serve"]
 QUICK = {
@@ -330,16 +331,10 @@ def test_health_says_that_it_is_a_simulation(server: Server) -> None:
 
 def test_a_taken_port_and_a_missing_suite_exit_with_two(server: Server) -> None:
     suite = str(server.folder / "suite")
-    taken = subprocess.run(
-        [*SERVE, "--port", str(server.port), "--data", suite],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    taken = sdb("serve", "--port", str(server.port), "--data", suite)
     assert taken.returncode == 2
     assert "choose another --port" in taken.stderr
-    missing = subprocess.run(
-        [*SERVE, "--port", "0", "--data", str(server.folder / "nothing")],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    missing = sdb("serve", "--port", "0", "--data", server.folder / "nothing")
     assert missing.returncode == 2
     assert "no such file" in missing.stderr
     assert "Traceback" not in taken.stderr + missing.stderr
@@ -363,13 +358,7 @@ def test_stops_in_order(server: Server, number: signal.Signals) -> None:
 
 
 def test_an_empty_host_is_not_every_address() -> None:
-    done = subprocess.run(
-        [*SERVE, "--host", "", "--port", "0"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = sdb("serve", "--host", "", "--port", "0")
     assert done.returncode == 2
     assert "every address" in done.stderr
 

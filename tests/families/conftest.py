@@ -1,4 +1,4 @@
-"""Generated suites, made once for all tests that read them."""
+"""Suites, made once for all tests that read them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from streamdecisionbench.families.generate import generate
+from streamdecisionbench.families.sdb_v1 import build
 from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.scenario import Suite
 
@@ -21,3 +22,9 @@ def generated() -> Callable[[str], Suite]:
         return generate(Parameters(seed=1, families=(family,)))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def sdb_v1() -> Suite:
+    """The authored scenarios, as their sources make them."""
+    return build()

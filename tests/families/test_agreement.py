@@ -10,7 +10,6 @@ import pytest
 
 from streamdecisionbench.families.generate import generate, generated_families
 from streamdecisionbench.families.registry import FAMILY_MODULES, reference_of
-from streamdecisionbench.families.sdb_v1 import build
 from streamdecisionbench.suite.generation.compose import GenerationError
 from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.scenario import Scenario, State, Suite
@@ -33,8 +32,8 @@ def wording_of(scenario: Scenario) -> str:
 
 
 @pytest.mark.parametrize("family", FAMILY_MODULES)
-def test_the_second_solver_agrees_on_sdb_v1(family: str) -> None:
-    scenarios = [s for s in build() if s.task_family == family]
+def test_the_second_solver_agrees_on_sdb_v1(family: str, sdb_v1: Suite) -> None:
+    scenarios = [s for s in sdb_v1 if s.task_family == family]
     for scenario in scenarios:
         assert differences(scenario, second_solver(family, wording_of(scenario))) == []
 

@@ -23,7 +23,7 @@ from streamdecisionbench.families.generate import (
     regenerate,
 )
 from streamdecisionbench.families.registry import FAMILY_MODULES
-from streamdecisionbench.families.sdb_v1 import build, recheck
+from streamdecisionbench.families.sdb_v1 import recheck
 from streamdecisionbench.suite.generation.compose import Kind
 from streamdecisionbench.suite.generation.parameters import (
     CHANGES_TOLERANCE,
@@ -151,16 +151,16 @@ def test_train_and_eval_share_no_name_and_no_state(family: str, generated: Gener
 
 @EVERY
 def test_a_seed_names_a_suite(family: str) -> None:
-    wanted = Parameters(seed=11, families=(family,), per_family=2)
+    wanted = Parameters(seed=16, families=(family,), per_family=2)
     one, again = generate(wanted), generate(wanted)
-    other = generate(msgspec.structs.replace(wanted, seed=12))
+    other = generate(msgspec.structs.replace(wanted, seed=17))
     assert one.dataset_hash == again.dataset_hash
     assert not set(one.manifest.hashes.values()) & set(other.manifest.hashes.values())
 
 
 @EVERY
 def test_the_manifest_alone_makes_it_again(family: str, tmp_path: Path) -> None:
-    wanted = Parameters(seed=12, families=(family,), per_family=1, steps=48, changes=15, noise=0.3)
+    wanted = Parameters(seed=17, families=(family,), per_family=1, steps=48, changes=15, noise=0.3)
     write_suite(generate(wanted), tmp_path / "suite")
     suite = read_suite(tmp_path / "suite")
     assert msgspec.convert(suite.manifest.generation, Parameters) == wanted
@@ -169,7 +169,7 @@ def test_the_manifest_alone_makes_it_again(family: str, tmp_path: Path) -> None:
     (scenario,) = suite
     assert scenario.n == 48
     assert abs(len(scenario.changes()) - 15) <= CHANGES_TOLERANCE
-    stated = {**suite.manifest.generation, "seed": 13}
+    stated = {**suite.manifest.generation, "seed": 18}
     elsewhere = msgspec.structs.replace(
         suite, manifest=msgspec.structs.replace(suite.manifest, generation=stated)
     )
@@ -238,8 +238,8 @@ def test_what_cannot_be_met_is_refused_with_what_can(wrong: dict[str, Any], mess
         generate(Parameters(**asked))
 
 
-def test_sdb_v1_can_be_measured_too() -> None:
-    found = coverage(build())
+def test_sdb_v1_can_be_measured_too(sdb_v1: Suite) -> None:
+    found = coverage(sdb_v1)
     assert list(found) == list(FAMILY_MODULES)
     for measured in found.values():
         assert measured.states == 120

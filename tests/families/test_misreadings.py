@@ -11,17 +11,11 @@ import pytest
 
 from streamdecisionbench.errors import SdbError
 from streamdecisionbench.families.registry import FAMILY_MODULES, reference_of
-from streamdecisionbench.families.sdb_v1 import build
 from streamdecisionbench.suite.misread_together import misread_together
 from streamdecisionbench.suite.misreading import Misreading, Reference, misread
 from streamdecisionbench.suite.scenario import State, Suite
 
 EVERY = pytest.mark.parametrize("family", FAMILY_MODULES)
-
-
-@cache
-def v1() -> Suite:
-    return build()
 
 
 def part(family: str, name: str) -> Any:
@@ -52,11 +46,11 @@ def test_every_rule_can_be_misread_and_every_misreading_fits(family: str) -> Non
 
 
 @EVERY
-def test_together_they_answer_as_each_alone(family: str) -> None:
+def test_together_they_answer_as_each_alone(family: str, sdb_v1: Suite) -> None:
     table = part(family, "misreadings").MISREADINGS
     together = misread_together(part(family, "reference"), table)
     states = [
-        s.state for scenario in v1() if scenario.task_family == family for s in scenario.steps
+        s.state for scenario in sdb_v1 if scenario.task_family == family for s in scenario.steps
     ]
     for state in states[::4]:
         before = json.dumps(state)
@@ -66,9 +60,9 @@ def test_together_they_answer_as_each_alone(family: str) -> None:
 
 
 @EVERY
-def test_nothing_misread_is_the_reference(family: str) -> None:
+def test_nothing_misread_is_the_reference(family: str, sdb_v1: Suite) -> None:
     same = misread(part(family, "reference"), Misreading("nothing", "reads everything", ()))
-    scenarios = [s for s in v1() if s.task_family == family]
+    scenarios = [s for s in sdb_v1 if s.task_family == family]
     assert all(same(step.state) == step.gold for s in scenarios for step in s.steps)
 
 

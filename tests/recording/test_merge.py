@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recorder import record
 from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE, file_sha256
 from streamdecisionbench.suite.suite_files import write_suite
+from tests.cli.command import sdb
 from tests.recording.recorder_kit import InProcess, alone, right, settings, small_suite
 
 SUITE = small_suite("one_a", "two_b", "three_a")
@@ -108,15 +108,7 @@ def test_the_command_says_what_it_joined(tmp_path: Path) -> None:
     write_suite(SUITE, tmp_path / "suite")
     one = part(tmp_path / "one", "one_a")
     two = part(tmp_path / "two", "two_b", served="m-9")
-    command = [sys.executable, "-m", "streamdecisionbench.cli.main", "merge"]
-    done = subprocess.run(
-        [*command, one, two, "--out", tmp_path / "all", "--data", tmp_path / "suite"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={**os.environ},
-    )
+    done = sdb("merge", one, two, "--out", tmp_path / "all", "--data", tmp_path / "suite")
     assert done.returncode == 0, done.stderr
     assert "2 scenarios, 12 responses" in done.stdout
     assert "served by different models: m-1, m-9" in done.stdout

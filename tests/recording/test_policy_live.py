@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.components import registry
-from streamdecisionbench.components.contract import Options
+from streamdecisionbench.components.simulated.profiles import find_profile
+from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.policy_file import Policy, parse_policy
 from streamdecisionbench.recording.events import Cancelled, Skipped
@@ -51,7 +52,13 @@ INTERVAL = 0.2
 
 @pytest.fixture(scope="module")
 def suite() -> Suite:
-    return read_suite(builtin_suite_path())
+    return simulator().suite
+
+
+@cache
+def simulator() -> Simulator:
+    """What `simulated:NAME` has, made once."""
+    return Simulator(read_suite(builtin_suite_path()), 0)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +75,7 @@ def recorded(
     out: Path, suite: Suite, profiles: dict[str | None, str], policy: Policy | None
 ) -> Recording:
     lanes = [
-        Lane(registry.create(f"simulated:{profile}", Options(extra={"clock": "virtual"})), name)
+        Lane(SimulatedComponent(simulator(), find_profile(profile), virtual=True), name)
         for name, profile in profiles.items()
     ]
     names = {lane: f"simulated:{profile}" for lane, profile in profiles.items()}

@@ -6,6 +6,7 @@ import socket
 import ssl
 import zlib
 from collections.abc import AsyncIterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +173,7 @@ def _version(response: httpx2.Response) -> str:
 def ssl_context(policy: HttpPolicy) -> ssl.SSLContext:
     """The system's certificates, or those the environment names instead."""
     if not policy.certificates:
-        return httpx2.create_ssl_context(trust_env=False)
+        return _system_context(policy.http2)
     files = [(name, Path(value)) for name, value in policy.certificates]
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     for name, path in files:
@@ -188,6 +189,12 @@ def ssl_context(policy: HttpPolicy) -> ssl.SSLContext:
                 fix="correct the variable, or unset it to use the system's certificates",
             ) from None
     return context
+
+
+@cache
+def _system_context(http2: bool) -> ssl.SSLContext:
+    """Reading them takes long, and once will do; what is offered on connecting is kept there too."""
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 def _socket_options() -> list[tuple[int, int, int]]:
