@@ -6,7 +6,7 @@ import socket
 import ssl
 import zlib
 from collections.abc import AsyncIterator, Mapping
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -172,11 +172,20 @@ def _version(response: httpx2.Response) -> str:
 
 def ssl_context(policy: HttpPolicy) -> ssl.SSLContext:
     """The system's certificates, or those the environment names instead."""
-    if not policy.certificates:
-        return _system_context(policy.http2)
-    files = [(name, Path(value)) for name, value in policy.certificates]
+    stamps = tuple(_stamp(Path(value)) for _, value in policy.certificates)
+    return _context(policy.certificates, stamps, policy.http2)
+
+
+@lru_cache(maxsize=8)
+def _context(
+    certificates: tuple[tuple[str, str], ...], stamps: tuple[object, ...], http2: bool
+) -> ssl.SSLContext:
+    """Read once while its files are as they were; what is offered on connecting is kept there too."""
+    if not certificates:
+        return httpx2.create_ssl_context(trust_env=False)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    for name, path in files:
+    for name, value in certificates:
+        path = Path(value)
         try:
             if path.is_dir():
                 context.load_verify_locations(capath=path)
@@ -191,10 +200,12 @@ def ssl_context(policy: HttpPolicy) -> ssl.SSLContext:
     return context
 
 
-@cache
-def _system_context(http2: bool) -> ssl.SSLContext:
-    """Reading them takes long, and once will do; what is offered on connecting is kept there too."""
-    return httpx2.create_ssl_context(trust_env=False)
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def _socket_options() -> list[tuple[int, int, int]]:
