@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 
 import pytest
 
@@ -28,6 +29,13 @@ PAPER = {
     "sensitivity", "decomposition", "integrated_decomposition", "pace", "paired", "scenario",
     "regime", "transitions", "composition", "served_latency",
 }  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _in_haste() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        kit.in_haste(patch)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -35,16 +35,16 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     suite = read_suite(builtin_suite_path())
     made = []
     for profile in SETTINGS:
+        done = sdb(
+            "run", f"simulated:{profile}", "--clock", "virtual", "--quiet", "--scenarios",
+            "support_a,presenter_b", "--passes", str(PASSES), "--out", home / profile,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
         for seed in range(PASSES):
-            run = home / f"{profile}-{seed}"
-            done = sdb(
-                "run", f"simulated:{profile}", "--clock", "virtual", "--quiet", "--scenarios",
-                "support_a,presenter_b", "--seed", str(seed), "--out", run,
-            )  # fmt: skip
-            assert done.returncode == 0, done.stderr
-            recording = replace(read_recording(run, suite), name=f"{run.name} {HOSTILE}")
-            path = home / f"{run.name}.zip"
-            write_bundle([recording], suite, path, told={"place": HOSTILE})
+            run = read_recording(home / profile / f"pass-{seed + 1}", suite)
+            path = home / f"{profile}-{seed}.zip"
+            named = replace(run, name=f"{path.stem} {HOSTILE}")
+            write_bundle([named], suite, path, told={"place": HOSTILE})
             made.append(path)
     done = sdb(
         "run", "baseline:random", "--clock", "virtual", "--quiet", "--scenarios", "support_a",
