@@ -237,11 +237,13 @@ def spread(profile: Profile) -> float:
     A scenario with median m draws m·(Q(u)/p50)^γ; γ is chosen so that the pool of all scenarios
     keeps the declared p95. Without scenario medians γ = 1.
     """
-    medians = [s.latency_p50_s for s in profile.scenarios.values() if s.latency_p50_s]
+    medians = tuple(s.latency_p50_s for s in profile.scenarios.values() if s.latency_p50_s)
     latency = profile.latency
-    if not medians or latency.p95_s <= latency.p50_s:
-        return 1.0
+    return _spread(latency, medians) if medians and latency.p95_s > latency.p50_s else 1.0
 
+
+@cache
+def _spread(latency: Latency, medians: tuple[float, ...]) -> float:
     def below_p95(gamma: float) -> float:
         shares = [
             rank(latency, latency.p50_s * math.exp(math.log(latency.p95_s / m) / gamma))

@@ -149,7 +149,8 @@ class SimulatedComponent:
         )
 
     async def open(self) -> None:
-        self._simulator.prepare(self._profile)
+        if not self._virtual:  # where no time passes, what nobody asks about need not be drawn
+            self._simulator.prepare(self._profile)
 
     async def answer(self, request: Request) -> Answer:
         started = time.monotonic()
