@@ -107,8 +107,10 @@ def test_a_sweep_killed_in_the_middle_is_finished(tmp_path: Path, after: int) ->
             process.kill()
             process.join(60)
         written = {p.parent: p.read_bytes() for p in out.rglob(EVENTS_FILE)}
-        resumed = sdb(*command(data, out, *sweep, "--resume"), cwd=HERE, SDB_TEST_URL=url)
-    assert resumed.returncode == 0, resumed.stderr
+        again = command(data, out, *sweep, "--resume")
+        resumed = start(*again, cwd=HERE, errors=tmp_path / "errors", SDB_TEST_URL=url)
+        resumed.join(300)  # apart from the server, whose thread would cost it time
+    assert resumed.exitcode == 0, (tmp_path / "errors").read_text()
     folders = sorted(p.parent for p in out.rglob(RUN_FILE))
     assert len(folders) == 6
     for folder in folders:
