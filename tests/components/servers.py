@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -81,6 +82,11 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
     owner: ScriptedServer
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away is no fault; what is one is told."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -88,7 +94,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", 0))
-        received = Received("POST", self.path, dict(self.headers.items()), self.rfile.read(length))
+        body = self.rfile.read(length)
+        if len(body) < length:  # the client has given up in the middle of its request
+            self.close_connection = True
+            return
+        received = Received("POST", self.path, dict(self.headers.items()), body)
         reply = self.server.owner.next_reply(received)
         if reply.hang:
             self.server.owner.wait_until_stopped()
