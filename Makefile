@@ -27,7 +27,7 @@ SHARED = $(BIN)/pytest -m "not realtime"
 TIMED  = $(BIN)/pytest -m realtime -o cache_dir=.pytest_cache/realtime
 AGAIN  = --last-failed --last-failed-no-failures none
 unit: $(VENV)/.dev
-	@$(TIMED) > $(VENV)/realtime.txt 2>&1 & timed=$$!; trap 'kill $$timed; exit 130' INT TERM; \
+	@SDB_BESIDE_OTHERS=1 $(TIMED) > $(VENV)/realtime.txt 2>&1 & timed=$$!; trap 'kill $$timed; exit 130' INT TERM; \
 	nice -n 10 $(SHARED) -n $(WORKERS) --dist loadfile --no-loadscope-reorder; shared=$$?; \
 	wait $$timed; timed=$$?; echo "Tests of real time:"; cat $(VENV)/realtime.txt; \
 	if [ $$shared != 0 ]; then $(SHARED) $(AGAIN) || exit 1; fi; \

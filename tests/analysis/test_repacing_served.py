@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -76,6 +77,8 @@ def test_a_real_queue_breaks_the_prediction_beyond_its_capacity(
     if not all(c.held for c in result.conditions):
         assert "could not keep the pace" in result.sentence
     if not (slow.held and loaded.held):
+        if "SDB_BESIDE_OTHERS" in os.environ:
+            pytest.fail("too busy beside other tests to conclude: to be tried again alone")
         pytest.skip(f"this machine is too busy to conclude: {result.sentence}")
     assert result.fails_from_rate == 10.0
     assert result.holds_to_rate == (2.0 if faster.held else 1.25)
