@@ -250,3 +250,15 @@ def test_text_of_logs_is_data(tmp_path: Path) -> None:
     assert shown.returncode == 0
     assert "[red]x[/red]" in shown.stdout.replace("\n", "")
     assert "\x1b[31m" not in shown.stdout
+
+
+@pytest.mark.parametrize("last", ["", '{"stream": "a", "publ'], ids=["empty", "half a line"])
+def test_a_file_begun_just_before_a_kill_spoils_nothing(tmp_path: Path, last: str) -> None:
+    log = tmp_path / "log"
+    log.mkdir()
+    (log / "1.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    alone = sdb("logs", "score", "log", "--json", cwd=tmp_path)
+    (log / "2.jsonl").write_text(last)
+    with_it = sdb("logs", "score", "log", "--json", cwd=tmp_path)
+    assert (alone.returncode, with_it.returncode) == (0, 0), with_it.stderr
+    assert json.loads(with_it.stdout)["groups"] == json.loads(alone.stdout)["groups"]

@@ -36,7 +36,10 @@ def torn_lines(files: LogFiles) -> dict[str, bytes]:
 
 
 def without_torn_lines(files: LogFiles, folder: Path) -> Whole:
-    """Copies files that end in half a line into a folder, without that line."""
+    """Copies files that end in half a line into a folder, without that line.
+
+    A file begun just before the kill may hold nothing else; it is left out, unless no other is there.
+    """
     copies: dict[str, str] = {}
     for path, tail in torn_lines(files).items():
         copy = folder / f"whole-{len(copies)}" / Path(path).name
@@ -45,8 +48,11 @@ def without_torn_lines(files: LogFiles, folder: Path) -> Whole:
         with copy.open("r+b") as file:
             file.truncate(copy.stat().st_size - len(tail))
         copies[path] = str(copy)
-    read = replace(files, paths=tuple(copies.get(path, path) for path in files.paths))
-    return Whole(read, {copy: path for path, copy in copies.items()})
+    paths = [copies.get(path, path) for path in files.paths]
+    read = list(zip(paths, files.formats, strict=True))
+    kept = [(path, form) for path, form in read if not _is_empty(path, form)] or read
+    whole = replace(files, paths=tuple(p for p, _ in kept), formats=tuple(f for _, f in kept))
+    return Whole(whole, {copy: path for path, copy in copies.items()})
 
 
 def torn_note(torn: int) -> list[str]:
@@ -55,6 +61,10 @@ def torn_note(torn: int) -> list[str]:
         return []
     ends = "1 file ends" if torn == 1 else f"{torn} files end"
     return [f"{ends} in a line that was cut off, as a killed process leaves it: left out"]
+
+
+def _is_empty(path: str, form: str) -> bool:
+    return form == "json" and Path(path).is_file() and not Path(path).stat().st_size
 
 
 def _tail(path: Path) -> bytes:
