@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator, MutableMapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -43,7 +43,7 @@ class WholeSummaries(TyperGroup):
                 formatter.write_dl([(name, _sentence(command.help)) for name, command in listed])
 
 
-class WhenAsked(MutableMapping[str, Any]):
+class WhenAsked(Mapping[str, Any]):
     """Commands by the name they are typed with; a module is read when its command is asked for.
 
     Every module is named as its command is typed and has `register(app)`. They import nothing heavy
@@ -64,13 +64,6 @@ class WhenAsked(MutableMapping[str, Any]):
             self._read[name] = typer.main.get_group(alone).commands[name]
         return self._read[name]
 
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._modules[name] = name
-        self._read[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._modules[name]
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._modules)
 
@@ -84,7 +77,7 @@ def group_of(package: str, modules: Iterable[str]) -> type[WholeSummaries]:
     class Group(WholeSummaries):
         def __init__(self, **how: Any) -> None:
             super().__init__(**how)
-            self.commands = WhenAsked(package, modules)
+            self.commands = cast(Any, WhenAsked(package, modules))  # read, never added to
 
     return Group
 
@@ -97,7 +90,8 @@ def add_group(app: typer.Typer, package: str, modules: Iterable[str], *, text: s
 
 
 def _typed(module: str) -> str:
-    """
+    """The word that is typed for a module's command.
+
     >>> _typed("import_"), _typed("cost_of_error")
     ('import', 'cost-of-error')
     """

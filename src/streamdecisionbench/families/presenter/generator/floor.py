@@ -108,37 +108,35 @@ def _two_ask(room: Room) -> None:
     _end_asking(room, second, two)
 
 
-def _too_early(room: Room) -> None:
-    """A restatement that is final at the very tick of the question does not count."""
+def _ahead(room: Room, note: str) -> tuple[tuple[Voice, str], tuple[Voice, str]]:
+    """Somebody asks, and the presenter begins to restate it meanwhile: both voices with their words."""
     into(room, "questions")
     room.script.hold(1, 3)
     text, restated = question(room), _restatement(room)
     asker = _start_asking(room, text, "cause: an onset in the audience")
     room.script.wait(room.a_while())
-    note = "the presenter is ahead of the question"
     voice = room.begin("presenter", room.words.part("presenter", restated, 5), note)
     room.show("the presenter starts to speak")
+    return (asker, text), (voice, restated)
+
+
+def _too_early(room: Room) -> None:
+    """A restatement that is final at the very tick of the question does not count."""
+    asked, restated = _ahead(room, "the presenter is ahead of the question")
     room.script.wait(1)
-    room.finish(voice, restated, "trap: final at the tick of the question", trap=True)
-    _end_asking(room, asker, text)
+    room.finish(*restated, "trap: final at the tick of the question", trap=True)
+    _end_asking(room, *asked)
     room.script.hold(1, 3)
     _restate(room)
 
 
-def _ahead(room: Room) -> None:
+def _begun_early(room: Room) -> None:
     """A restatement may begin while the question is spoken: it counts if it is final later."""
-    into(room, "questions")
-    room.script.hold(1, 3)
-    text, restated = question(room), _restatement(room)
-    asker = _start_asking(room, text, "cause: an onset in the audience")
+    asked, restated = _ahead(room, "the presenter knows what is being asked")
     room.script.wait(room.a_while())
-    note = "the presenter knows what is being asked"
-    voice = room.begin("presenter", room.words.part("presenter", restated, 5), note)
-    room.show("the presenter starts to speak")
+    _end_asking(room, *asked)
     room.script.wait(room.a_while())
-    _end_asking(room, asker, text)
-    room.script.wait(room.a_while())
-    room.finish(voice, restated, "cause: begun before the question was final, but final after it")
+    room.finish(*restated, "cause: begun before the question was final, but final after it")
     room.restate()
     room.show("the restatement became final, whenever it began")
 
@@ -231,7 +229,7 @@ FLOOR: tuple[Situation[Room], ...] = (
     Situation("asked", "not quite a restatement", _CARD, happens_in("questions", ticks=13), _not_quite),
     Situation("asked", "two ask at once", _CARD, happens_in("questions", ticks=12), _two_ask),
     Situation("asked", "restated too early", _CARD, happens_in("questions", ticks=13), _too_early),
-    Situation("asked", "restated while it is asked", _CARD, happens_in("questions", ticks=12), _ahead),
+    Situation("asked", "restated while it is asked", _CARD, happens_in("questions", ticks=12), _begun_early),
     Situation("floor", "a voice before the opening", ("card", "mode"), happens_in("talk"), _before_the_opening),
     Situation("floor", "a voice at the opening", ("card", "mode"), happens_in("talk"), _at_the_opening),
     Situation("floor", "opened twice", ("mode", "card"), happens_in("questions", ticks=13), _opened_again),
