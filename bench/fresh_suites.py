@@ -28,8 +28,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from bench.simulation import simulate
 
-from streamdecisionbench.analysis.bootstrap import METRICS, Sampling, intervals
-from streamdecisionbench.analysis.score_intervals import ScoreIntervals, score_intervals
+from streamdecisionbench.analysis.bootstrap import (
+    METRICS,
+    Sampling,
+    ScoreIntervals,
+    intervals,
+    score_intervals,
+)
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.components.simulated.simulator import Simulator
 from streamdecisionbench.families.generate import generate, generated_families

@@ -24,10 +24,13 @@ from streamdecisionbench.families.generate import generate, generated_families
 from streamdecisionbench.families.registry import drafts
 from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.generation.parameters import Parameters
-from streamdecisionbench.suite.scenario import Suite
-from streamdecisionbench.suite.sizes import estimate_tokens
-from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
-from streamdecisionbench.suite.untimed import best_constant, states_right
+from streamdecisionbench.suite.scenario import Suite, estimate_tokens
+from streamdecisionbench.suite.trivial_policies import (
+    best_constant,
+    first_option,
+    lexical_overlap,
+    states_right,
+)
 
 
 def main() -> None:

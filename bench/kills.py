@@ -31,9 +31,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.recording.recorder_kit import suite_folder
 
 from streamdecisionbench.errors import SdbError
-from streamdecisionbench.recording.event_lines import scan
+from streamdecisionbench.recording.events import EVENTS_FILE, scan
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.writer import EVENTS_FILE
 from streamdecisionbench.suite.suite_files import read_suite
 
 SCENARIOS = ("one_a", "two_b", "three_a")

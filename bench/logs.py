@@ -31,7 +31,7 @@ import numpy as np
 from tests.scoring import plain_streams
 
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.kernel import batches, tables
+from streamdecisionbench.scoring.score import batches, tables
 from streamdecisionbench.scoring.timeline import Flat
 
 PER_STREAM = 100

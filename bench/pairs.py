@@ -23,7 +23,7 @@ from streamdecisionbench.in_force import RULES
 from streamdecisionbench.recording.events import Release, Response
 from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.pairs.compose import all_pairs, compose, compose_recordings
+from streamdecisionbench.scoring.pairs import all_pairs, compose, compose_recordings
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite

@@ -23,21 +23,26 @@ from streamdecisionbench.analysis.policy_search import search
 from streamdecisionbench.analysis.token_cost import request_costs
 from streamdecisionbench.components import registry
 from streamdecisionbench.components.contract import Options
-from streamdecisionbench.policy_file import Cascade, Debounce, Dispatch, Expire, Gate, Policy
-from streamdecisionbench.recording.ledger import Lane
+from streamdecisionbench.recording.episode_log import Player
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.recorder import Settings, record
+from streamdecisionbench.recording.record import RunSettings, record
+from streamdecisionbench.rules.policy_file import (
+    Cascade,
+    ConfidenceGate,
+    Debounce,
+    Dispatch,
+    Expire,
+    Policy,
+)
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.policies.cover import cover
-from streamdecisionbench.scoring.policies.read_answers import answers_of
-from streamdecisionbench.scoring.policies.scene import Answers, Variant, scenes
-from streamdecisionbench.scoring.policies.shares import replay
+from streamdecisionbench.scoring.policy_answers import Answers, Variant, answers_of, scenes
+from streamdecisionbench.scoring.policy_replay import cover, replay
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
 PROFILES = ("jev", "terra-none", "kev-4b", "djev", "astra-low", "luna-low")
 CASES = {
-    "gate": Policy(gate=Gate(0.7)),
+    "gate": Policy(gate=ConfidenceGate(0.7)),
     "expire": Policy(expire=Expire(6.0)),
     "debounce": Policy(debounce=Debounce(2)),
     "one at a time": Policy(dispatch=Dispatch("one-at-a-time")),
@@ -114,9 +119,9 @@ def _record(count: int) -> list[Answers]:
             profile = PROFILES[k % len(PROFILES)]
             name = f"simulated:{profile}"
             component = registry.create(name, Options(seed=k, extra={"clock": "virtual"}))
-            settings = Settings({None: name}, tuple(suite.scenarios), clock="virtual", seed=k)
+            settings = RunSettings({None: name}, tuple(suite.scenarios), clock="virtual", seed=k)
             out = Path(folder) / f"{profile}-{k}"
-            record(suite, [Lane(component)], settings, out)
+            record(suite, [Player(component)], settings, out)
             recording = read_recording(out, suite)
             cost = request_costs(recording, prices, list(suite.scenarios))
             found.append(answers_of(recording, suite, cost=cost))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from streamdecisionbench.analysis.repacing import Repacing, repacing
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.run_request import RunRequest, launch
+from streamdecisionbench.recording.request import RunRequest, launch
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
 CONDITIONS = ((2.0, 1), (1.0, 1), (1.0, 2), (2.0, 8), (1.0, 8))

@@ -23,7 +23,7 @@ from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
 
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.run_request import RunRequest, launch
+from streamdecisionbench.recording.request import RunRequest, launch
 from streamdecisionbench.report.write_report import write_report
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 

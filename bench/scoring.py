@@ -70,7 +70,7 @@ def peak_mb(call: Callable[[], object]) -> float:
 def main() -> None:
     if len(sys.argv) > 1:
         from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
-        from streamdecisionbench.suite.find_suite import find_suite
+        from streamdecisionbench.suite.suite_files import find_suite
 
         folder = Path(sys.argv[1])
         suite = find_suite(recorded_suite_hash(folder), near=folder)
@@ -132,10 +132,14 @@ def main() -> None:
 
 def costs() -> None:
     """What spells, delays, changes, acts and costs add to a score of a recorded folder."""
-    from streamdecisionbench.cost_file.read import default_costs
-    from streamdecisionbench.scoring.costs.charge import act_measures, charge
-    from streamdecisionbench.scoring.costs.course import course_of
-    from streamdecisionbench.scoring.costs.measures import change_measures, spell_measures
+    from streamdecisionbench.rules.cost_file import default_costs
+    from streamdecisionbench.scoring.cost import (
+        act_measures,
+        change_measures,
+        charge,
+        course_of,
+        spell_measures,
+    )
     from streamdecisionbench.scoring.score import score
 
     with tempfile.TemporaryDirectory() as folder:

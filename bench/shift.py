@@ -16,10 +16,14 @@ from statistics import mean, median
 from streamdecisionbench.families.generate import generate, generated_families
 from streamdecisionbench.families.sdb_v1 import build
 from streamdecisionbench.suite.generation.parameters import Parameters
-from streamdecisionbench.suite.scenario import FAMILIES, Scenario
-from streamdecisionbench.suite.sizes import estimate_tokens
-from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
-from streamdecisionbench.suite.untimed import Policy, best_constant, states_right
+from streamdecisionbench.suite.scenario import FAMILIES, Scenario, estimate_tokens
+from streamdecisionbench.suite.trivial_policies import (
+    Policy,
+    best_constant,
+    first_option,
+    lexical_overlap,
+    states_right,
+)
 
 COLUMNS = (
     "changes", "ticks between changes", "of these 1–3 ticks", "commonest route", "routes",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from streamdecisionbench.recording.published_csv import Correction, import_tables
+from streamdecisionbench.recording.published_tables import Correction, import_tables
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.suite.scenario import Suite

@@ -15,22 +15,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from streamdecisionbench.audit.agreement import check, read_answers
-from streamdecisionbench.audit.audit_record import read_record, summarise, violations
-from streamdecisionbench.components.providers.dotenv import load
+from streamdecisionbench.audit.agreement import (
+    check,
+    read_answers,
+    read_record,
+    summarise,
+    violations,
+)
+from streamdecisionbench.components.providers.address import load
 from streamdecisionbench.components.simulated.profiles import read_profiles
 from streamdecisionbench.errors import SdbError
 from streamdecisionbench.examples import example_suite
+from streamdecisionbench.recording.events import EVENTS_FILE, file_sha256
 from streamdecisionbench.recording.prices import find_price, read_prices
-from streamdecisionbench.recording.published_csv import import_tables
+from streamdecisionbench.recording.published_tables import import_tables
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.writer import EVENTS_FILE, file_sha256
-from streamdecisionbench.scoring.costs.suite_costs import read_costs
+from streamdecisionbench.scoring.cost import read_costs
+from streamdecisionbench.scoring.json import scores_to_json
 from streamdecisionbench.scoring.score import score
-from streamdecisionbench.scoring.score_json import scores_to_json
+from streamdecisionbench.suite.check import validate_suite
 from streamdecisionbench.suite.digest import digest
 from streamdecisionbench.suite.suite_files import read_suite, write_suite
-from streamdecisionbench.suite.violations import validate_suite
 
 DATA = Path(__file__).resolve().parents[1] / "src" / "streamdecisionbench" / "data"
 

@@ -15,12 +15,11 @@ if TYPE_CHECKING:
 
     from streamdecisionbench._version import __version__
     from streamdecisionbench.examples import example_recording, example_suite
-    from streamdecisionbench.logs.log_score import LogScore
-    from streamdecisionbench.logs.score_log import score_log
+    from streamdecisionbench.logs.score import LogScore, score_log
     from streamdecisionbench.recording.reader import read_recording
     from streamdecisionbench.recording.recording import Recording
     from streamdecisionbench.scoring.answers import mistakes
-    from streamdecisionbench.scoring.pairs.compose import all_pairs, compose_recordings
+    from streamdecisionbench.scoring.pairs import all_pairs, compose_recordings
     from streamdecisionbench.scoring.score import Level, Score, Shares, score
     from streamdecisionbench.suite.scenario import DecisionSpec, Scenario, Suite
     from streamdecisionbench.suite.suite_files import read_suite, write_suite
@@ -54,10 +53,10 @@ _HOME = {
     "Recording": "recording.recording",
     "read_recording": "recording.reader",
     "mistakes": "scoring.answers",
-    "all_pairs": "scoring.pairs.compose",
-    "compose_recordings": "scoring.pairs.compose",
-    "LogScore": "logs.log_score",
-    "score_log": "logs.score_log",
+    "all_pairs": "scoring.pairs",
+    "compose_recordings": "scoring.pairs",
+    "LogScore": "logs.score",
+    "score_log": "logs.score",
     "Level": "scoring.score",
     "Score": "scoring.score",
     "Shares": "scoring.score",

@@ -9,7 +9,5 @@ _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 from streamdecisionbench.cli.main import main  # noqa: E402
 
-__all__ = ["main"]
-
 if __name__ == "__main__":
     main()

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["InputError", "SdbError"]
-
 
 class SdbError(Exception):
     """Anything `sdb` reports in one message instead of a traceback. Exit code 2."""

@@ -14,8 +14,6 @@ from streamdecisionbench.suite.scenario import (
 )
 from streamdecisionbench.suite.suite_files import make_suite
 
-__all__ = ["example_recording", "example_suite"]
-
 _LABELS = {"K01": "record", "K02": "pause"}
 _GOLD = ("record", "record", "pause", "record")
 _ANSWERS = ("record", "record", "pause", "pause")

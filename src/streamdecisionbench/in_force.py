@@ -1,7 +1,7 @@
 """The in-force rule: which answer takes effect, one component's newest or what a policy lets through.
 
-The one definition behind a live recording, its replay at any pace (`scoring.in_force_replay`,
-`scoring.pairs.replay` and `scoring.policies.acceptance` compute it for arrays) and the meter. An arbiter is asked once per arrival, in
+The one definition behind a live recording, its replay at any pace (`scoring.sweep`,
+`scoring.pair_sweep` and `scoring.policy_replay` compute it for arrays) and the meter. An arbiter is asked once per arrival, in
 order of arrival, and remembers what it let through. The horizon is not its business: an answer at or
 after H never reaches it. Standard library only.
 """
@@ -12,23 +12,6 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from streamdecisionbench.errors import InputError
-
-__all__ = [
-    "FAST",
-    "NOT_AGREED",
-    "OLDER_THAN_ACTIVE",
-    "REACH",
-    "RULES",
-    "SLOW",
-    "WITHHELD",
-    "Arbiter",
-    "CascadeRule",
-    "Newest",
-    "PairRule",
-    "PolicyRule",
-    "pair_rule",
-    "spelled",
-]
 
 FAST = "fast"
 SLOW = "slow"

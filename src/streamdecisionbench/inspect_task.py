@@ -29,7 +29,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import JSONSchema
 
-from streamdecisionbench.components.contract import Answer, Fatal, Request
+from streamdecisionbench.components.contract import Answer, Fatal, Request, check_answer
 from streamdecisionbench.components.providers.prompt import (
     INSTRUCTION,
     SCHEMA_NAME,
@@ -38,15 +38,12 @@ from streamdecisionbench.components.providers.prompt import (
     read_labels,
     read_object,
 )
-from streamdecisionbench.components.valid_answer import check_answer
-from streamdecisionbench.recording.run_request import choose_scenarios
+from streamdecisionbench.recording.request import choose_scenarios
 from streamdecisionbench.scoring.score import Score as StreamScore
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
 from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
-
-__all__ = ["in_force", "log_auc", "sdb_suite", "untimed"]
 
 TIMING = "latencies as Inspect measures them; not a recording at the stream's pace"
 _NEVER = 1e6

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from streamdecisionbench.scoring.score import Score
     from streamdecisionbench.suite.scenario import Suite
 
-__all__ = ["Bench", "pytest_configure", "sdb"]
-
 _MARKER = (
     "sdb(scenarios=None, families=None, data=None, interval=2.0, seed=0): what the fixture `sdb`"
     " runs a component on"
@@ -86,7 +84,7 @@ class Bench:
 
 def _run_named(component: str, suite: Suite, chosen: dict[str, Any], out: Path) -> None:
     """As `sdb run` would; a service that costs money is refused, since no test can be asked."""
-    from streamdecisionbench.recording.run_request import RunRequest, launch
+    from streamdecisionbench.recording.request import RunRequest, launch
 
     data = chosen.get("data")
     launch(
@@ -106,9 +104,9 @@ def _run_named(component: str, suite: Suite, chosen: dict[str, Any], out: Path) 
 def _run_object(component: Any, suite: Suite, chosen: dict[str, Any], out: Path) -> None:
     from streamdecisionbench.components.contract import Options
     from streamdecisionbench.components.local.python_class import PythonComponent
-    from streamdecisionbench.recording.ledger import Lane
-    from streamdecisionbench.recording.recorder import Settings, record
-    from streamdecisionbench.recording.run_request import choose_scenarios
+    from streamdecisionbench.recording.episode_log import Player
+    from streamdecisionbench.recording.record import RunSettings, record
+    from streamdecisionbench.recording.request import choose_scenarios
 
     seed = int(chosen.get("seed", 0))
     owner = component if hasattr(component, "__qualname__") else type(component)
@@ -118,8 +116,8 @@ def _run_object(component: Any, suite: Suite, chosen: dict[str, Any], out: Path)
         suite, tuple(chosen.get("families") or ()), tuple(chosen.get("scenarios") or ())
     )
     names: dict[str | None, str] = {None: made.info.name}
-    settings = Settings(names=names, scenarios=scenarios, clock="virtual", seed=seed)
-    record(suite, [Lane(made)], settings, out)
+    settings = RunSettings(names=names, scenarios=scenarios, clock="virtual", seed=seed)
+    record(suite, [Player(made)], settings, out)
 
 
 def pytest_configure(config: pytest.Config) -> None:

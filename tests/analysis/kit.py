@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from streamdecisionbench.recording.events import Usage
+from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.scoring.timeline import Timeline
 

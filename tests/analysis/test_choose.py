@@ -10,21 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamdecisionbench.analysis.bootstrap import Sampling
+from streamdecisionbench.analysis.candidates import Contender, Field
 from streamdecisionbench.analysis.choose import (
     Budget,
     Candidate,
     Choice,
     Terms,
+    choice_lines,
+    choice_table,
     choose,
     decide,
     holds,
 )
-from streamdecisionbench.analysis.contenders import Contender, Field
-from streamdecisionbench.analysis.recommendation import choice_lines, choice_table
 from streamdecisionbench.analysis.token_cost import Cost, Tokens
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import Price
-from streamdecisionbench.scoring.pairs.compose import compose
+from streamdecisionbench.scoring.pairs import compose
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
 from tests.analysis.kit import timeline

@@ -13,19 +13,25 @@ import numpy as np
 import pytest
 
 from streamdecisionbench.analysis.bootstrap import Sampling
-from streamdecisionbench.analysis.choose import Candidate, Choice, Terms, decide, holds
-from streamdecisionbench.analysis.contenders import Field
-from streamdecisionbench.analysis.halves import halve
-from streamdecisionbench.analysis.policy_contenders import everybody
-from streamdecisionbench.analysis.recommendation import choice_lines, choice_table
+from streamdecisionbench.analysis.candidates import Field, everybody, halve
+from streamdecisionbench.analysis.choose import (
+    MIN_SAVING,
+    Budget,
+    Candidate,
+    Choice,
+    Terms,
+    choice_lines,
+    choice_table,
+    decide,
+    holds,
+)
 from streamdecisionbench.analysis.token_cost import Cost, Tokens
-from streamdecisionbench.analysis.weighing import MIN_SAVING, Budget
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.policy_file import Cascade, Gate, Policy, policy_of
 from streamdecisionbench.recording.prices import Price
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.policies.scene import Answers
-from streamdecisionbench.scoring.policies.score_policy import score_policy
+from streamdecisionbench.rules.policy_file import Cascade, ConfidenceGate, Policy, policy_of
+from streamdecisionbench.scoring.policy_answers import Answers
+from streamdecisionbench.scoring.policy_score import score_policy
 from streamdecisionbench.scoring.score import family_weights
 from tests.analysis.kit import timeline
 from tests.cli.command import sdb
@@ -112,7 +118,7 @@ def test_numbers_are_judged_on_the_half_they_were_not_chosen_on() -> None:
     rule = unsure.split("(")[1].split(")")[0].replace("-", "_")
     both = ("fast", "slow")
     cases = {
-        "fast, gated": [(Policy(gate=Gate(x)), [fast]) for x in levels],
+        "fast, gated": [(Policy(gate=ConfidenceGate(x)), [fast]) for x in levels],
         unsure: [(Policy(cascade=Cascade(both, "when-unsure", x, rule)), [fast, slow]) for x in levels],
     }  # fmt: skip
     for name, tried in cases.items():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, t
 
-from streamdecisionbench.analysis.bootstrap import Estimate, Sampling
+from streamdecisionbench.analysis.bootstrap import Estimate, Sampling, student_quantile
 from streamdecisionbench.analysis.gate import (
     CANNOT_TELL,
     FAIL,
@@ -19,7 +19,6 @@ from streamdecisionbench.analysis.gate import (
     gate_estimates,
     gate_timelines,
 )
-from streamdecisionbench.analysis.student import student_quantile
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.timeline import Timeline
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from streamdecisionbench.analysis.block_resampling import (
+from streamdecisionbench.analysis.bootstrap import (
+    METRICS,
+    Sampling,
     block_variance,
+    intervals,
+    intervals_table,
     resampled_counts,
     resampled_sums,
 )
-from streamdecisionbench.analysis.bootstrap import METRICS, Sampling, intervals, intervals_table
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.score import score_timelines
 from tests.analysis.kit import bench, timeline

@@ -10,19 +10,23 @@ import numpy as np
 import pytest
 
 from streamdecisionbench.analysis.bootstrap import Sampling
-from streamdecisionbench.analysis.halves import halve
-from streamdecisionbench.analysis.policy_advice import frontier_table, search_lines, steps_table
-from streamdecisionbench.analysis.policy_candidates import Field
-from streamdecisionbench.analysis.policy_search import PolicySearch, search
+from streamdecisionbench.analysis.candidates import PolicyField, halve
+from streamdecisionbench.analysis.policy_search import (
+    PolicySearch,
+    frontier_table,
+    search,
+    search_lines,
+    steps_table,
+)
 from streamdecisionbench.analysis.token_cost import cost, request_costs
-from streamdecisionbench.components.simulated.outcomes import draw_scenario
-from streamdecisionbench.components.simulated.profiles import Calibration, builtin_profiles
-from streamdecisionbench.components.usage import Usage
+from streamdecisionbench.components.contract import Usage
+from streamdecisionbench.components.simulated.profiles import ProfileCalibration, builtin_profiles
+from streamdecisionbench.components.simulated.simulator import draw_scenario
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_recording
 from streamdecisionbench.recording.prices import Price, PriceTable
-from streamdecisionbench.scoring.policies.scene import Answers
-from streamdecisionbench.scoring.policies.score_policy import score_policy
+from streamdecisionbench.scoring.policy_answers import Answers
+from streamdecisionbench.scoring.policy_score import score_policy
 from streamdecisionbench.scoring.score import family_weights
 from streamdecisionbench.scoring.timeline import Timeline
 from streamdecisionbench.suite.scenario import Suite
@@ -38,7 +42,7 @@ def suite() -> Suite:
 
 
 def simulated(
-    profile: str, seed: int, calibration: Calibration | None, price: float | None = None
+    profile: str, seed: int, calibration: ProfileCalibration | None, price: float | None = None
 ) -> Answers:
     """A profile's answers to SDB v1, with a calibration of our own; None: confidences are noise."""
     own = msgspec.structs.replace(builtin_profiles()[profile], calibration=calibration)
@@ -72,7 +76,7 @@ def simulated(
 @cache
 def telling() -> PolicySearch:
     """A fast component that knows when it is wrong, and a slow one that is nearly always right."""
-    sure = Calibration(right=0.9, wrong=0.3, spread=0.08)
+    sure = ProfileCalibration(right=0.9, wrong=0.3, spread=0.08)
     fast, slow = simulated("jev", 0, sure, 0.001), simulated("astra-low", 0, None, 0.02)
     return search([fast, replace(slow, confidence=None)], 4.0, sampling=FEW)
 
@@ -112,7 +116,7 @@ def test_confidences_that_tell_are_used() -> None:
 
 def test_every_candidate_is_worth_what_the_score_says() -> None:
     found = telling()
-    sure = Calibration(right=0.9, wrong=0.3, spread=0.08)
+    sure = ProfileCalibration(right=0.9, wrong=0.3, spread=0.08)
     named = {
         "jev-0": simulated("jev", 0, sure, 0.001),
         "astra-low-0": replace(simulated("astra-low", 0, None, 0.02), confidence=None),
@@ -127,8 +131,8 @@ def test_every_candidate_is_worth_what_the_score_says() -> None:
 
 
 def test_steps_add_up_to_the_accuracy() -> None:
-    sure = Calibration(right=0.9, wrong=0.3, spread=0.08)
-    field = Field([simulated("jev", 1, sure)], 2.0, thresholds=3, rules=("freshest",))
+    sure = ProfileCalibration(right=0.9, wrong=0.3, spread=0.08)
+    field = PolicyField([simulated("jev", 1, sure)], 2.0, thresholds=3, rules=("freshest",))
     weights = np.repeat(1.0, 8)
     for candidate in field.singles():
         by_step = field.by_step(candidate)
@@ -140,7 +144,7 @@ def test_the_frontier_only_rises_and_budgets_bind() -> None:
     costs = [p.candidate.per_hour or 0.0 for p in found.frontier]
     assert costs == sorted(costs)
     assert [p.seen for p in found.frontier] == sorted(p.seen for p in found.frontier)
-    sure = Calibration(right=0.9, wrong=0.3, spread=0.08)
+    sure = ProfileCalibration(right=0.9, wrong=0.3, spread=0.08)
     parts = [simulated("jev", 0, sure, 0.001), simulated("astra-low", 0, None, 0.02)]
     tight = search(parts, 4.0, budget=costs[0] * 1.01, sampling=FEW)
     assert tight.within_budget < tight.tried

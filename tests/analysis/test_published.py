@@ -7,15 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamdecisionbench.analysis.baselines import baselines
 from streamdecisionbench.analysis.network import NetworkEstimate, network_estimate
-from streamdecisionbench.analysis.numbers import fixed
-from streamdecisionbench.analysis.pace import pace, sensitivity
-from streamdecisionbench.analysis.schedules import project
-from streamdecisionbench.analysis.separability import separability
+from streamdecisionbench.analysis.paper import (
+    baselines,
+    pace,
+    project,
+    sensitivity,
+    separability,
+    transition_errors,
+    window_shares,
+)
+from streamdecisionbench.analysis.table import fixed
 from streamdecisionbench.analysis.token_cost import cost
-from streamdecisionbench.analysis.transitions import transition_errors
-from streamdecisionbench.analysis.window import window_shares
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite

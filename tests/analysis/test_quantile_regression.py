@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamdecisionbench.analysis.quantile_regression import fit_quantile, pinball_loss
+from streamdecisionbench.analysis.network import fit_quantile, pinball_loss
 from streamdecisionbench.errors import InputError
 
 linprog = pytest.importorskip(

@@ -14,8 +14,8 @@ import pytest
 
 from streamdecisionbench.analysis.repacing import repacing
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.run_record import read_run
-from streamdecisionbench.recording.run_request import RunRequest, launch
+from streamdecisionbench.recording.request import RunRequest, launch
+from streamdecisionbench.recording.run_file import read_run
 from streamdecisionbench.suite.suite_files import read_suite
 from tests.recording.recorder_kit import suite_folder
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.analysis.bootstrap import METRICS, intervals
-from streamdecisionbench.analysis.score_intervals import score_intervals
+from streamdecisionbench.analysis.bootstrap import METRICS, intervals, score_intervals
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import read_suite

@@ -12,19 +12,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamdecisionbench as sdb
-from streamdecisionbench.analysis.baselines import baselines
+from streamdecisionbench.analysis.bootstrap import in_force_at
 from streamdecisionbench.analysis.network import has_decode, network_estimate
-from streamdecisionbench.analysis.pace import pace
+from streamdecisionbench.analysis.paper import (
+    SCHEDULES,
+    ErrorCount,
+    baselines,
+    choose_window,
+    offsets,
+    pace,
+    paired_counts,
+    project,
+    separability,
+    transition_errors,
+    window_shares,
+)
 from streamdecisionbench.analysis.repeats import repeats
-from streamdecisionbench.analysis.schedules import SCHEDULES, project
-from streamdecisionbench.analysis.separability import separability
-from streamdecisionbench.analysis.state_by_state import paired_counts
-from streamdecisionbench.analysis.steps import in_force_at
 from streamdecisionbench.analysis.token_cost import cost
-from streamdecisionbench.analysis.transitions import ErrorCount, offsets, transition_errors
-from streamdecisionbench.analysis.window import choose_window, window_shares
+from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.events import Usage
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.score import score_timelines
@@ -80,7 +86,7 @@ def test_pace_is_the_score_at_the_interval() -> None:
 def test_schedules_drawn_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     part = timeline([0, 0, 1, 1, 0, 2], [0, 1, 1, 1, 0, 2], [0.5, 1.5, 0.7, 3.0, 0.2, 0.9])
     whole = project([part], draws=50)
-    monkeypatch.setattr("streamdecisionbench.analysis.schedules._STATES_AT_ONCE", 400)
+    monkeypatch.setattr("streamdecisionbench.analysis.paper._STATES_AT_ONCE", 400)
     for one, other in zip(whole, project([part], draws=50), strict=True):
         assert one.oracle == pytest.approx(other.oracle, abs=1e-12)
 

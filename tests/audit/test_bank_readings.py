@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.audit.bank_readings import (
-    Reading,
+from streamdecisionbench.audit.sentence_bank import (
     Record,
+    SentenceReading,
     expected,
     export_bank,
     read_reading,
@@ -107,7 +107,7 @@ def test_a_family_without_a_bank_is_refused_with_those_that_have_one(tmp_path: P
 def test_a_sentence_is_settled_when_two_readers_agree_or_a_reason_is_stated() -> None:
     right = {s.id: expected(s, INTENTS) for s in BANK.sentences}
     one = BANK.sentences[0]
-    both = [Reading("a", right), Reading("b", right | {one.id: "none"})]
+    both = [SentenceReading("a", right), SentenceReading("b", right | {one.id: "none"})]
     assert unsettled(BANK, INTENTS, Record("", FAMILY, both[:1])) == ["only 1 readings, of 2"]
     (left,) = unsettled(BANK, INTENTS, Record("", FAMILY, both))
     assert left.startswith(one.id)

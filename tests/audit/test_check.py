@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from streamdecisionbench.audit.agreement import check, read_answers
-from streamdecisionbench.audit.shortcuts import SHORTCUTS, shortcuts
+from streamdecisionbench.audit.probe import SHORTCUTS, shortcuts
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite

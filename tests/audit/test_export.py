@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.audit.blind_export import diff, export
+from streamdecisionbench.audit.export import diff, export
 from streamdecisionbench.suite.scenario import Scenario, Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb

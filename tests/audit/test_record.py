@@ -12,10 +12,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from streamdecisionbench.audit.agreement import check, read_answers
-from streamdecisionbench.audit.audit_record import (
+from streamdecisionbench.audit.agreement import (
     AuditRecord,
     builtin_record_path,
+    check,
+    read_answers,
     read_record,
     summarise,
     violations,

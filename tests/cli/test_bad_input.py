@@ -14,8 +14,8 @@ import pytest
 
 from streamdecisionbench import __version__, score
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.lock import alone_in
-from streamdecisionbench.recording.run_request import RunRequest, launch
+from streamdecisionbench.recording.folder import alone_in
+from streamdecisionbench.recording.request import RunRequest, launch
 from tests.cli.command import sdb
 from tests.recording.made import write
 

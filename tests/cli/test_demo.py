@@ -13,9 +13,16 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.cli import demo
-from streamdecisionbench.cli.demo import COMPONENTS, MARKER, REAL, Lane, lane_line, prepare
-from streamdecisionbench.components.serving import sparrow
-from streamdecisionbench.components.serving.sparrow import is_installed
+from streamdecisionbench.cli.demo import (
+    COMPONENTS,
+    MARKER,
+    REAL,
+    RecordingProcess,
+    lane_line,
+    prepare,
+)
+from streamdecisionbench.components.serving import sparrow_server as sparrow
+from streamdecisionbench.components.serving.sparrow_server import is_installed
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.suite.suite_files import make_suite, read_suite, write_suite
@@ -138,7 +145,7 @@ def test_a_killed_demonstration_leaves_no_process(tmp_path: Path) -> None:
 def test_a_line_per_component() -> None:
     process = subprocess.Popen([sys.executable, "-c", ""], text=True)
     process.wait(timeout=60)
-    lane = Lane("jev", process, Path("jev.err"))
+    lane = RecordingProcess("jev", process, Path("jev.err"))
     assert lane_line(lane).split() == ["jev", "starting"]
     lane.facts = {"scenario": "support_a", "step": 3, "steps": 60, "responses": 2, "in_force": 0.5}
     assert "step 3/60" in lane_line(lane)

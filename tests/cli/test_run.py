@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.analysis.bundles.pack import pack
-from streamdecisionbench.components.contract import Answer, Fatal
-from streamdecisionbench.components.valid_answer import check_answer
+from streamdecisionbench.analysis.bundles import pack
+from streamdecisionbench.components.contract import Answer, Fatal, check_answer
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.ledger import Tally
+from streamdecisionbench.recording.episode_log import Tally
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.redaction import Redactor
-from streamdecisionbench.suite.find_suite import find_suite
+from streamdecisionbench.suite.suite_files import find_suite
 from tests.cli.command import sdb
 
 JEV = ("run", "simulated:jev", "--clock", "virtual")

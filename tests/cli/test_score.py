@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import streamdecisionbench as package
-from streamdecisionbench.cli.working import working
+from streamdecisionbench.cli.progress import working
 from streamdecisionbench.scoring.classes import CLASSES
 from tests.cli.command import sdb
 from tests.recording.made import write

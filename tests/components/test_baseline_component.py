@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from streamdecisionbench.components.contract import Options
+from streamdecisionbench.components.contract import Options, check_answer
 from streamdecisionbench.components.registry import create
-from streamdecisionbench.components.valid_answer import check_answer
 from streamdecisionbench.errors import InputError
 from tests.components.protocols import REQUEST
 

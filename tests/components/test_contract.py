@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamdecisionbench.components.contract import Answer, Fatal
-from streamdecisionbench.components.valid_answer import check_answer
+from streamdecisionbench.components.contract import Answer, Fatal, check_answer
 from tests.components.protocols import EVEN, REQUEST, RIGHT
 
 

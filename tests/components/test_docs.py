@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.components.contract import Answer, Fatal, Options, Retryable
+from streamdecisionbench.components.contract import Answer, Fatal, Options, Retryable, check_answer
 from streamdecisionbench.components.registry import PROVIDERS, create
-from streamdecisionbench.components.valid_answer import check_answer
 from tests.components.protocols import REQUEST, RIGHT
 from tests.components.servers import Reply, scripted
 

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.contract import Answer, Fatal, Options, Retryable
+from streamdecisionbench.components.contract import Answer, Fatal, Options, Retryable, check_answer
 from streamdecisionbench.components.registry import create
-from streamdecisionbench.components.valid_answer import check_answer
 from tests.components.protocols import (
     EVEN,
     PROTOCOLS,

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.contract import Answer, Fatal, Options, Request
-from streamdecisionbench.components.local.gguf_prompt import question_prompts
+from streamdecisionbench.components.contract import Answer, Fatal, Options, Request, check_answer
+from streamdecisionbench.components.local.gguf import question_prompts
 from streamdecisionbench.components.registry import create
-from streamdecisionbench.components.valid_answer import check_answer
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 

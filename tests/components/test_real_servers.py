@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.contract import Answer, Fatal, Options, Request
+from streamdecisionbench.components.contract import Answer, Fatal, Options, Request, check_answer
 from streamdecisionbench.components.registry import create
-from streamdecisionbench.components.valid_answer import check_answer
-from streamdecisionbench.recording.run_request import RunRequest, launch
+from streamdecisionbench.recording.request import RunRequest, launch
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.components.processes import process, sparrow
 from tests.components.protocols import REQUEST

@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.contract import Answer, Options
+from streamdecisionbench.components.contract import Answer, Options, Usage, check_answer
 from streamdecisionbench.components.providers.prompt import INSTRUCTION
 from streamdecisionbench.components.registry import create
-from streamdecisionbench.components.valid_answer import check_answer
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.conditions import conditions
-from streamdecisionbench.recording.events import Usage
 from tests.components.protocols import (
     ANTHROPIC,
     CHAT,
@@ -306,7 +304,7 @@ def test_keys_go_where_they_belong(protocol: Protocol, monkeypatch: pytest.Monke
 def test_another_host_never_gets_the_providers_key(
     protocol: Protocol, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from streamdecisionbench.components.providers.endpoint import resolve
+    from streamdecisionbench.components.providers.address import resolve
 
     monkeypatch.setenv(protocol.key_variable, KEY)
     endpoint = resolve(

@@ -20,11 +20,10 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.contract import Options, Request
+from streamdecisionbench.components.contract import Options, Request, check_answer
 from streamdecisionbench.components.registry import create
-from streamdecisionbench.components.simulated.outcomes import draw_scenario
 from streamdecisionbench.components.simulated.profiles import builtin_profiles, find_profile
-from streamdecisionbench.components.valid_answer import check_answer
+from streamdecisionbench.components.simulated.simulator import draw_scenario
 from streamdecisionbench.families.registry import drafts
 from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.scenario import Suite

@@ -17,11 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamdecisionbench.components.contract import Fatal, Options, Request
+from streamdecisionbench.components.contract import Fatal, Options, Request, check_answer
 from streamdecisionbench.components.registry import create
-from streamdecisionbench.components.simulated.outcomes import draw_scenario
 from streamdecisionbench.components.simulated.profiles import (
-    Latency,
+    DeclaredLatency,
     Profile,
     builtin_profiles,
     find_profile,
@@ -30,8 +29,11 @@ from streamdecisionbench.components.simulated.profiles import (
     right_states,
     spread,
 )
-from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
-from streamdecisionbench.components.valid_answer import check_answer
+from streamdecisionbench.components.simulated.simulator import (
+    SimulatedComponent,
+    Simulator,
+    draw_scenario,
+)
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.registry import drafts
 from streamdecisionbench.suite.authoring import expand
@@ -302,7 +304,7 @@ def test_quantile_rises_and_rank_inverts_it(
     shape: tuple[float, float, float, float], u: float, v: float
 ) -> None:
     floor, a, b, c = shape
-    latency = Latency(floor, floor * a, floor * a * b, floor * a * b * c)
+    latency = DeclaredLatency(floor, floor * a, floor * a * b, floor * a * b * c)
     low, high = sorted((u, v))
     assert quantile(latency, low) <= quantile(latency, high) * (1 + 1e-12)
     assert quantile(latency, 0.5) == pytest.approx(latency.p50_s)

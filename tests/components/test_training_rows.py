@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from streamdecisionbench.components.contract import Request
-from streamdecisionbench.components.providers.chat_completions import request_body
+from streamdecisionbench.components.providers.openai import chat_body
 from streamdecisionbench.components.training_rows import training_rows
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.generate import generate
@@ -41,7 +41,7 @@ def test_chat_rows_are_the_conversation_of_the_provider(learned: Suite) -> None:
     for step, row in zip(scenario.steps, rows, strict=True):
         *asked, reply = row["messages"]
         request = Request(step.state, scenario.wire_questions())
-        assert asked == request_body("any", request)["messages"]
+        assert asked == chat_body("any", request)["messages"]
         assert reply["role"] == "assistant"
         assert scenario.decode(json.loads(reply["content"])) == step.gold
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from streamdecisionbench.suite.check import validate_suite
 from streamdecisionbench.suite.generation.parameters import CHANGES_TOLERANCE
-from streamdecisionbench.suite.scenario import Suite
-from streamdecisionbench.suite.sizes import estimate_tokens
+from streamdecisionbench.suite.scenario import Suite, estimate_tokens
 from streamdecisionbench.suite.suite_files import read_suite, write_suite
-from streamdecisionbench.suite.untimed import best_constant
-from streamdecisionbench.suite.violations import validate_suite
+from streamdecisionbench.suite.trivial_policies import best_constant
 
 
 def keeps_its_bounds(suite: Suite, folder: Path, wording: str) -> None:

@@ -24,19 +24,22 @@ from streamdecisionbench.families.generate import (
 )
 from streamdecisionbench.families.registry import FAMILY_MODULES
 from streamdecisionbench.families.sdb_v1 import recheck
+from streamdecisionbench.suite.check import validate_suite
 from streamdecisionbench.suite.generation.compose import Kind
+from streamdecisionbench.suite.generation.draws import SPLITS, Pool
 from streamdecisionbench.suite.generation.parameters import (
     CHANGES_TOLERANCE,
     Parameters,
     change_range,
 )
-from streamdecisionbench.suite.generation.pools import SPLITS, Pool
-from streamdecisionbench.suite.scenario import Suite
-from streamdecisionbench.suite.sizes import estimate_tokens
+from streamdecisionbench.suite.scenario import Suite, estimate_tokens
 from streamdecisionbench.suite.suite_files import read_suite, write_suite
-from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
-from streamdecisionbench.suite.untimed import best_constant, states_right
-from streamdecisionbench.suite.violations import validate_suite
+from streamdecisionbench.suite.trivial_policies import (
+    best_constant,
+    first_option,
+    lexical_overlap,
+    states_right,
+)
 
 FAMILIES = generated_families()
 EVERY = pytest.mark.parametrize("family", FAMILIES)

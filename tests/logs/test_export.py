@@ -13,8 +13,8 @@ from streamdecisionbench.logs.export import log_of
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.score import Level, score
-from streamdecisionbench.suite.find_suite import find_suite
 from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import find_suite
 from tests.cli.command import sdb
 from tests.recording.recorder_kit import suite_folder
 

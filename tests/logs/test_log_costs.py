@@ -14,16 +14,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamdecisionbench as sdb_api
-from streamdecisionbench.cost_file.read import default_costs
-from streamdecisionbench.cost_file.rules import Costs, Section
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.log_sums import LogSums, Settings
+from streamdecisionbench.logs.sums import LogSettings, LogSums
+from streamdecisionbench.rules.cost_file import default_costs
+from streamdecisionbench.rules.costs import Costs, Section
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.costs.charge import ALL_ACTS, act_measures
-from streamdecisionbench.scoring.costs.course import course_of
-from streamdecisionbench.scoring.costs.measures import change_measures, spell_measures
-from streamdecisionbench.scoring.latency_sums import LatencySums
-from streamdecisionbench.scoring.score_json import cost_to_json
+from streamdecisionbench.scoring.cost import (
+    ALL_ACTS,
+    act_measures,
+    change_measures,
+    course_of,
+    spell_measures,
+)
+from streamdecisionbench.scoring.json import cost_to_json
+from streamdecisionbench.scoring.pooled import LatencySums
 from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Timeline
 from tests.cli.command import sdb
 from tests.logs.made_logs import rows_of, table_of
@@ -189,7 +193,7 @@ def test_parts_merge_to_the_whole() -> None:
     table = table_of(worded(drawn(60, 9))).sort_by(
         [("stream", "ascending"), ("published_at", "ascending")]
     )
-    asked = Settings(costs=default_costs(), theta=2.0, bounds=Bounds(), resamples=20)
+    asked = LogSettings(costs=default_costs(), theta=2.0, bounds=Bounds(), resamples=20)
     whole = LogSums(asked)
     whole.add(table)
     streams = table["stream"].to_pylist()
@@ -208,7 +212,7 @@ def test_parts_merge_to_the_whole() -> None:
 def test_many_delays_keep_their_quantiles(monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of(worded(drawn(150, 12)))
     exact = sdb_api.score_log(table, theta=4, resamples=0).groups[0].costs
-    monkeypatch.setattr("streamdecisionbench.scoring.latency_sums._KEPT", 10)
+    monkeypatch.setattr("streamdecisionbench.scoring.pooled._KEPT", 10)
     binned = sdb_api.score_log(table, theta=4, resamples=0).groups[0].costs
     assert exact is not None
     assert binned is not None

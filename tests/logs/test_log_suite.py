@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.decision_questions import asked_by_decisions
+from streamdecisionbench.logs.suite_of_log import asked_by_decisions
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.scoring.score import score
+from streamdecisionbench.suite.check import validate_scenario
 from streamdecisionbench.suite.suite_files import read_suite, scenario_to_json
-from streamdecisionbench.suite.violations import validate_scenario
 from tests.cli.command import sdb
 from tests.logs.test_export import law
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from streamdecisionbench.cli.logs import telling as module
-from streamdecisionbench.cli.logs.telling import telling
+from streamdecisionbench.cli import progress as module
+from streamdecisionbench.cli.progress import telling
 from streamdecisionbench.logs.engines.duck import DuckEngine
 
 

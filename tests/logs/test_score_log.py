@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.log_score import LogScore
-from streamdecisionbench.scoring.poisson_bootstrap import poisson_weights, stream_keys
+from streamdecisionbench.logs.score import LogScore
+from streamdecisionbench.scoring.pooled import poisson_weights, stream_keys
 from tests.logs.made_logs import pooled, pooled_over, rows_of, table_of
 from tests.scoring.plain_streams import CLASSES, Stream, in_force_accuracy
 from tests.scoring.test_streams import streams
@@ -108,17 +108,17 @@ def test_order_files_and_names_change_no_digit(
 
 
 def test_portions_of_any_size_give_the_same_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    from streamdecisionbench.logs import whole_streams
-    from streamdecisionbench.logs.log_sums import LogSums, Settings
-    from streamdecisionbench.scoring import kernel
+    from streamdecisionbench.logs import arrays as whole_streams
+    from streamdecisionbench.logs.sums import LogSettings, LogSums
+    from streamdecisionbench.scoring import score as kernel
 
     table = table_of(rows_of(drawn(30, 9)))
-    whole = LogSums(Settings())
+    whole = LogSums(LogSettings())
     whole.add(table.sort_by([("stream", "ascending"), ("published_at", "ascending")]))
     for rows, decisions in ((1, 1), (7, 20), (50, 8192)):
         monkeypatch.setattr(kernel, "_DECISIONS", decisions)
         ordered = table.sort_by([("stream", "ascending"), ("published_at", "ascending")])
-        parts = [LogSums(Settings()), LogSums(Settings())]
+        parts = [LogSums(LogSettings()), LogSums(LogSettings())]
         cut = whole_streams.whole_streams(ordered.to_batches(max_chunksize=5), ["stream"], rows)
         for k, part in enumerate(cut):
             parts[k % 2].add(part)

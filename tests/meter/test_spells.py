@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamdecisionbench.cost_file.rules import AgePenalty, Costs, Pair, Section
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.meter import DecisionLog, Meter
+from streamdecisionbench.rules.costs import AgePenalty, Costs, Pair, Section
 from tests.cli.command import sdb
 from tests.meter import plain
 from tests.meter.plain import Happened

@@ -7,8 +7,14 @@ import time
 
 import httpx
 
-from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal, Request, Retryable
-from streamdecisionbench.recording.events import Usage
+from streamdecisionbench.components.contract import (
+    Answer,
+    ComponentInfo,
+    Fatal,
+    Request,
+    Retryable,
+    Usage,
+)
 
 KEY_VARIABLE = "LOOPBACK_API_KEY"
 

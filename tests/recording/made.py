@@ -8,9 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.examples import example_recording, example_suite
-from streamdecisionbench.recording.events import Attempt, Event, Release, Response
-from streamdecisionbench.recording.run_record import write_run
-from streamdecisionbench.recording.writer import EVENTS_FILE, EventLog, file_sha256
+from streamdecisionbench.recording.events import (
+    EVENTS_FILE,
+    Attempt,
+    Event,
+    EventLog,
+    Release,
+    Response,
+    file_sha256,
+)
+from streamdecisionbench.recording.run_file import write_run
 from streamdecisionbench.suite.suite_files import write_suite
 
 

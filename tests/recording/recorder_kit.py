@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Request
+from streamdecisionbench.recording.episode_log import Player
 from streamdecisionbench.recording.events import Event
-from streamdecisionbench.recording.ledger import Lane
-from streamdecisionbench.recording.recorder import Settings
+from streamdecisionbench.recording.record import RunSettings
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,
@@ -115,16 +115,16 @@ def right(request: Request, **more: Any) -> Answer:
     return Answer(labels=dict(request.state["hint"]), **more)
 
 
-def alone(component: Any) -> list[Lane]:
-    return [Lane(component)]
+def alone(component: Any) -> list[Player]:
+    return [Player(component)]
 
 
-def settings(suite: Suite, **changes: Any) -> Settings:
+def settings(suite: Suite, **changes: Any) -> RunSettings:
     values: dict[str, Any] = {
         "names": {None: "test:in-process"},
         "scenarios": tuple(suite.scenarios),
     }
-    return Settings(**{**values, **changes})
+    return RunSettings(**{**values, **changes})
 
 
 @dataclass

@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.contract import Answer, Request, Retryable
-from streamdecisionbench.components.usage import Usage
+from streamdecisionbench.components.contract import Answer, Request, Retryable, Usage
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_suite
-from streamdecisionbench.recording.ledger import Lane
+from streamdecisionbench.recording.episode_log import Player
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.recorder import record
-from streamdecisionbench.recording.run_record import RUN_FILE
+from streamdecisionbench.recording.record import record
+from streamdecisionbench.recording.run_file import RUN_FILE
 from tests.recording import made
 from tests.recording.made import edit_lines
 from tests.recording.recorder_kit import InProcess, alone, right, settings, small_suite
@@ -49,7 +48,7 @@ def paired(tmp_path_factory: pytest.TempPathFactory) -> Path:
     async def slow(request: Request, call: int) -> Answer:
         return right(request, service_s=0.7)
 
-    lanes = [Lane(InProcess(_once_refused), "fast"), Lane(InProcess(slow), "slow")]
+    lanes = [Player(InProcess(_once_refused), "fast"), Player(InProcess(slow), "slow")]
     chosen = settings(
         SUITE, names={"fast": "a:b", "slow": "c:d"}, rule="late_override", clock="virtual"
     )
@@ -342,7 +341,7 @@ def test_hashes_of_another_making_are_tolerated_from_others(tmp_path: Path) -> N
 
 
 def test_a_duplicate_among_many_is_found_at_once(tmp_path: Path) -> None:
-    from streamdecisionbench.recording.check_times import check_completeness
+    from streamdecisionbench.recording.check import check_completeness
     from streamdecisionbench.recording.events import Release, Response
 
     steps = 100_000

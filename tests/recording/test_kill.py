@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.events import Response
-from streamdecisionbench.recording.reader import read_recording, scan
-from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
+from streamdecisionbench.recording.events import EVENTS_FILE, Response, scan
+from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.suite.suite_files import read_suite
 from tests.cli.command import sdb
 from tests.recording.recorder_kit import loopback_server, suite_folder

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.analysis.bundles.contents import conditions
-from streamdecisionbench.components.providers.http_policy import HttpPolicy, Observed, Server
+from streamdecisionbench.analysis.bundles import conditions
+from streamdecisionbench.components.providers.http import HttpPolicy, Observed, Server
 from streamdecisionbench.recording.network_probe import probe
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.recorder import record
+from streamdecisionbench.recording.record import record
 from tests.components.secure import make_certificate
 from tests.recording.recorder_kit import InProcess, alone, settings, small_suite
 

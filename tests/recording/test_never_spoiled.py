@@ -14,14 +14,13 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.contract import Answer, Fatal, Request
-from streamdecisionbench.components.usage import Usage
+from streamdecisionbench.components.contract import Answer, Fatal, Request, Usage
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording import standstill
+from streamdecisionbench.recording import clock as standstill
+from streamdecisionbench.recording.events import EVENTS_FILE, EventLog
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.recorder import record
-from streamdecisionbench.recording.run_record import RUN_FILE, read_run
-from streamdecisionbench.recording.writer import EVENTS_FILE, EventLog
+from streamdecisionbench.recording.record import record
+from streamdecisionbench.recording.run_file import RUN_FILE, read_run
 from tests.cli.command import sdb
 from tests.recording.recorder_kit import (
     InProcess,

@@ -12,14 +12,13 @@ import pytest
 from streamdecisionbench.components.simulated.profiles import find_profile
 from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.policy_file import Policy, parse_policy
+from streamdecisionbench.recording.episode_log import Player
 from streamdecisionbench.recording.events import Cancelled, Skipped
-from streamdecisionbench.recording.ledger import Lane
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.recorder import Settings, record
+from streamdecisionbench.recording.record import RunSettings, record
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.policies.live import live_policy
-from streamdecisionbench.scoring.policies.score_policy import score_policy_recordings
+from streamdecisionbench.rules.policy_file import Policy, parse_policy
+from streamdecisionbench.scoring.policy_score import live_policy, score_policy_recordings
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
@@ -75,11 +74,11 @@ def recorded(
     out: Path, suite: Suite, profiles: dict[str | None, str], policy: Policy | None
 ) -> Recording:
     lanes = [
-        Lane(SimulatedComponent(simulator(), find_profile(profile), virtual=True), name)
+        Player(SimulatedComponent(simulator(), find_profile(profile), virtual=True), name)
         for name, profile in profiles.items()
     ]
     names = {lane: f"simulated:{profile}" for lane, profile in profiles.items()}
-    settings = Settings(names, SCENARIOS, interval_s=INTERVAL, clock="virtual", policy=policy)
+    settings = RunSettings(names, SCENARIOS, interval_s=INTERVAL, clock="virtual", policy=policy)
     record(suite, lanes, settings, out)
     return read_recording(out, suite)
 

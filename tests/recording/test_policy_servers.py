@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.scoring.policies.live import live_policy
+from streamdecisionbench.scoring.policy_score import live_policy
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
 SDB = [sys.executable, "-m", "streamdecisionbench.cli.main"]

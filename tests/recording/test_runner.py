@@ -12,9 +12,9 @@ import pytest
 from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
 from streamdecisionbench.in_force import Arbiter, Newest, PairRule
 from streamdecisionbench.recording.clock import Clock
+from streamdecisionbench.recording.episode_log import Ledger, Player, Tally, prepare
 from streamdecisionbench.recording.events import Attempt, Release, Response
-from streamdecisionbench.recording.ledger import Lane, Ledger, Tally, prepare
-from streamdecisionbench.recording.realtime import Dispatch, run_episode
+from streamdecisionbench.recording.realtime import Sending, run_episode
 from streamdecisionbench.recording.retry import RetryPolicy
 from tests.recording.recorder_kit import InProcess, MemoryLog, alone, right, small_scenario
 
@@ -22,11 +22,11 @@ QUICK = RetryPolicy(delays_s=(0.0, 0.001, 0.001, 0.001))
 
 
 def episode(
-    lanes: list[Lane],
+    lanes: list[Player],
     *,
     steps: int = 6,
     interval: float = 0.01,
-    dispatch: Dispatch | None = None,
+    dispatch: Sending | None = None,
     arbiter: Arbiter | None = None,
     log: Any = None,
 ) -> tuple[MemoryLog, Tally]:
@@ -35,7 +35,7 @@ def episode(
     ledger = Ledger(
         prepare(small_scenario("one_a", steps), interval), log, arbiter or Newest(), tally
     )
-    asyncio.run(run_episode(ledger, lanes, dispatch or Dispatch(retry=QUICK), Clock()))
+    asyncio.run(run_episode(ledger, lanes, dispatch or Sending(retry=QUICK), Clock()))
     return log, tally
 
 
@@ -108,7 +108,7 @@ def test_a_full_house_makes_the_next_request_wait_and_that_is_not_latency() -> N
         log = MemoryLog()
         ledger = Ledger(prepare(small_scenario("one_a", 3), 0.01), log, Newest(), Tally())
         work = asyncio.create_task(
-            run_episode(ledger, alone(component), Dispatch(max_in_flight=1), Clock())
+            run_episode(ledger, alone(component), Sending(max_in_flight=1), Clock())
         )
         while len(log.of(Release)) < 3:
             await asyncio.sleep(0.001)
@@ -130,7 +130,7 @@ def test_at_most_the_declared_number_runs_at_once() -> None:
         return right(request)
 
     component = InProcess(slow)
-    episode(alone(component), steps=20, interval=0.001, dispatch=Dispatch(max_in_flight=4))
+    episode(alone(component), steps=20, interval=0.001, dispatch=Sending(max_in_flight=4))
     assert component.most_at_once == 4
 
 
@@ -258,7 +258,7 @@ def test_an_attempt_that_never_answers_is_timed_out_and_retried() -> None:
         return right(request)
 
     component = InProcess(hang_once, in_process=False)
-    dispatch = Dispatch(timeout_s=0.5, retry=QUICK)
+    dispatch = Sending(timeout_s=0.5, retry=QUICK)
     log, _ = episode(alone(component), steps=1, dispatch=dispatch)
     assert [a.error_type for a in log.of(Attempt)] == ["timeout", None]
 
@@ -268,7 +268,7 @@ def test_what_runs_in_this_process_has_no_network_to_time_out() -> None:
         await asyncio.sleep(0.05)
         return right(request)
 
-    log, _ = episode(alone(InProcess(slow)), steps=1, dispatch=Dispatch(timeout_s=0.001))
+    log, _ = episode(alone(InProcess(slow)), steps=1, dispatch=Sending(timeout_s=0.001))
     assert [a.ok for a in log.of(Attempt)] == [True]
 
 
@@ -350,7 +350,7 @@ def test_a_live_pair_calls_both_and_arbitrates_as_answers_arrive() -> None:
             await asyncio.sleep(0.005)
         return right(request)
 
-    lanes = [Lane(InProcess(fast), "fast"), Lane(InProcess(slow), "slow")]
+    lanes = [Player(InProcess(fast), "fast"), Player(InProcess(slow), "slow")]
     log, _ = episode(lanes, steps=2, interval=0.4, arbiter=PairRule("freshest"))
     found = {(r.component, r.t): r for r in log.of(Response)}
     assert len(found) == 4

@@ -16,12 +16,13 @@ import pytest
 
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal, Request
 from streamdecisionbench.errors import InputError, SdbError
-from streamdecisionbench.recording import cost_estimate
-from streamdecisionbench.recording.ledger import Lane
+from streamdecisionbench.recording import prices as cost_estimate
+from streamdecisionbench.recording.episode_log import Player
+from streamdecisionbench.recording.events import EVENTS_FILE
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.recorder import record
-from streamdecisionbench.recording.run_request import RunRequest, choose_scenarios, launch
-from streamdecisionbench.recording.writer import EVENTS_FILE, RUN_FILE
+from streamdecisionbench.recording.record import record
+from streamdecisionbench.recording.request import RunRequest, choose_scenarios, launch
+from streamdecisionbench.recording.run_file import RUN_FILE
 from tests.cli import command
 from tests.recording.loopback_component import KEY_VARIABLE, Loopback
 from tests.recording.recorder_kit import (
@@ -86,7 +87,7 @@ def test_scenarios_run_one_after_another(tmp_path: Path) -> None:
 
 def test_a_live_pair_is_recorded_with_both_halves(tmp_path: Path) -> None:
     suite = small_suite("one_a", steps=5)
-    lanes = [Lane(InProcess(), "fast"), Lane(InProcess(), "slow")]
+    lanes = [Player(InProcess(), "fast"), Player(InProcess(), "slow")]
     chosen = settings(suite, names={"fast": "test:f", "slow": "test:s"}, rule="freshest")
     assert record(suite, lanes, chosen, tmp_path / "out").status == "complete"
     recording = read_recording(tmp_path / "out", suite)

@@ -11,13 +11,13 @@ import pytest
 
 from streamdecisionbench.components.contract import ComponentInfo, Fatal
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.cost_estimate import estimate
-from streamdecisionbench.recording.ledger import Tally
+from streamdecisionbench.recording.episode_log import Tally
+from streamdecisionbench.recording.folder import Outcome
 from streamdecisionbench.recording.merge import merge
+from streamdecisionbench.recording.prices import estimate
 from streamdecisionbench.recording.progress import Quiet
-from streamdecisionbench.recording.recorder import Outcome
-from streamdecisionbench.recording.run_record import write_run
-from streamdecisionbench.recording.run_request import RunRequest, launch
+from streamdecisionbench.recording.request import RunRequest, launch
+from streamdecisionbench.recording.run_file import write_run
 from streamdecisionbench.suite.suite_files import read_suite, write_suite
 from tests.recording.recorder_kit import loopback_server, small_suite, suite_folder
 
@@ -197,7 +197,7 @@ def test_planted_links_are_not_followed(tmp_path: Path) -> None:
     assert target.read_text() == "keep me"
     assert json.loads((folder / "run.json").read_text()) == {"status": "running"}
     (folder / "events.jsonl").symlink_to(tmp_path / "precious")
-    from streamdecisionbench.recording.writer import EventLog
+    from streamdecisionbench.recording.events import EventLog
 
     with pytest.raises((OSError, InputError)):
         EventLog(folder, resume=True)

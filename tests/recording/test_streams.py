@@ -15,15 +15,20 @@ from hypothesis import settings as how
 from hypothesis import strategies as st
 
 from streamdecisionbench.components.contract import Answer, Request
-from streamdecisionbench.components.serving.request_queue import RequestQueue
+from streamdecisionbench.components.serving.planned_replies import RequestQueue
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.events import Release, Response
-from streamdecisionbench.recording.reader import read_recording, scan
-from streamdecisionbench.recording.realtime import Dispatch
-from streamdecisionbench.recording.recorder import Part, record, record_together
-from streamdecisionbench.recording.run_record import read_run
-from streamdecisionbench.recording.run_request import RunRequest, launch
-from streamdecisionbench.recording.streams import replicas_for, rounds_of
+from streamdecisionbench.recording.events import Release, Response, scan
+from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.recording.realtime import Sending
+from streamdecisionbench.recording.record import (
+    Part,
+    record,
+    record_together,
+    replicas_for,
+    rounds_of,
+)
+from streamdecisionbench.recording.request import RunRequest, launch
+from streamdecisionbench.recording.run_file import read_run
 from tests.cli.command import sdb
 from tests.recording.recorder_kit import (
     InProcess,
@@ -75,7 +80,7 @@ def test_virtual_streams_share_the_workers_as_one_queue(
         clock="virtual",
         workers=workers,
         streams=streams,
-        dispatch=Dispatch(max_in_flight=1000),
+        dispatch=Sending(max_in_flight=1000),
     )
     record(SUITE, alone(taking(services)), chosen, out)
     found = {
@@ -120,7 +125,7 @@ def test_limits_hold_per_stream_and_in_all(tmp_path: Path, clock: str) -> None:
         clock=clock,
         workers=100 if clock == "virtual" else None,
         streams=4,
-        dispatch=Dispatch(max_in_flight=3, in_all=5),
+        dispatch=Sending(max_in_flight=3, in_all=5),
     )
     record(suite, alone(component), chosen, tmp_path / "out")
     offsets = {p.episode_id: p.offset_s(suite.scenarios["one_a"].tick_seconds, 4) for p in rounds_of(NAMES, 4)[0]}  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.published_csv import Correction, import_tables, read_table
+from streamdecisionbench.recording.published_tables import Correction, import_tables, read_table
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import read_suite

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import Newest
+from streamdecisionbench.recording.episode_log import Ledger, Tally, prepare
 from streamdecisionbench.recording.events import Attempt, Release, Response
-from streamdecisionbench.recording.ledger import Ledger, Tally, prepare
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.realtime import Dispatch
-from streamdecisionbench.recording.recorder import record
+from streamdecisionbench.recording.realtime import Sending
+from streamdecisionbench.recording.record import record
 from streamdecisionbench.recording.virtual import run_virtual_episode
 from tests.recording.recorder_kit import (
     Behaviour,
@@ -37,7 +37,7 @@ def virtual(
     ledger = Ledger(prepare(small_scenario("one_a", steps), tick), log, Newest(), Tally())
     asyncio.run(
         run_virtual_episode(
-            ledger, alone(InProcess(behaviour)), Dispatch(max_in_flight=slots), workers
+            ledger, alone(InProcess(behaviour)), Sending(max_in_flight=slots), workers
         )
     )
     return log

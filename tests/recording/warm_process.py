@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = str(Path(__file__).parents[2])
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
-    ["pytest", "httpx", "streamdecisionbench.cli.run", "streamdecisionbench.recording.run_request"]
+    ["pytest", "httpx", "streamdecisionbench.cli.run", "streamdecisionbench.recording.request"]
 )
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.analysis.network import network_estimate
-from streamdecisionbench.recording.events import Release, Response, Usage
+from streamdecisionbench.components.contract import Usage
+from streamdecisionbench.recording.events import Release, Response
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.report import analyses, choices
+from streamdecisionbench.report import material as analyses
+from streamdecisionbench.report import material as choices
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.suite.scenario import (

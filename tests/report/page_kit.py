@@ -10,10 +10,10 @@ from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.recording.events import Release, Response
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.report.choices import choices
+from streamdecisionbench.report.material import choices
 from streamdecisionbench.report.page import CostView, PageInputs
 from streamdecisionbench.report.write_report import make_material, view_of
-from streamdecisionbench.scoring.pairs.compose import all_pairs
+from streamdecisionbench.scoring.pairs import all_pairs
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,

@@ -7,19 +7,16 @@ from dataclasses import replace
 import pytest
 
 from streamdecisionbench.analysis.bootstrap import Sampling
-from streamdecisionbench.analysis.choose import Terms, decide
-from streamdecisionbench.analysis.choose_by_cost import by_cost
-from streamdecisionbench.analysis.contenders import Field
-from streamdecisionbench.cost_file.read import default_costs
-from streamdecisionbench.report.error_costs import error_costs, pair_cost
-from streamdecisionbench.report.material import Material
+from streamdecisionbench.analysis.candidates import Field
+from streamdecisionbench.analysis.choose import Terms, by_cost, decide
+from streamdecisionbench.report.material import Material, error_costs, pair_cost
 from streamdecisionbench.report.page.payload import payload
-from streamdecisionbench.report.tables.costs import costs_of_error
-from streamdecisionbench.report.tables.table import to_markdown
+from streamdecisionbench.report.render import to_markdown
+from streamdecisionbench.report.tables import costs_of_error
 from streamdecisionbench.report.write_report import make_material
+from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.costs.charge import charge
-from streamdecisionbench.scoring.costs.course import course_of, course_of_pair
+from streamdecisionbench.scoring.cost import charge, course_of, course_of_pair
 from tests.report import kit
 from tests.report.page_kit import kit_inputs
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.report.analyses import Findings, find
 from streamdecisionbench.report.figures.figure import (
     FORMATS,
     Figure,
@@ -21,11 +20,11 @@ from streamdecisionbench.report.figures.figure import (
     render,
     to_csv,
 )
-from streamdecisionbench.report.figures.label_placing import place_labels
-from streamdecisionbench.report.figures.latency import oracle_slope
-from streamdecisionbench.report.figures.style import SHOWN, spaced
+from streamdecisionbench.report.figures.latency import oracle_slope, place_labels
+from streamdecisionbench.report.figures.style import spaced
 from streamdecisionbench.report.figures.trajectory import spans
-from streamdecisionbench.report.material import Material
+from streamdecisionbench.report.material import Findings, Material, find
+from streamdecisionbench.report.palette import SHOWN
 from streamdecisionbench.report.write_report import make_figures, make_material, make_tables
 from streamdecisionbench.scoring.score import score_timelines
 from tests.report import kit

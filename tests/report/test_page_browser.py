@@ -13,11 +13,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from streamdecisionbench.analysis.choose import decide
-from streamdecisionbench.analysis.contenders import Field
-from streamdecisionbench.analysis.numbers import fixed, percent
-from streamdecisionbench.analysis.policy_contenders import everybody, priced_answers
-from streamdecisionbench.analysis.recommendation import choice_lines, money
+from streamdecisionbench.analysis.candidates import Field, everybody, priced_answers
+from streamdecisionbench.analysis.choose import choice_lines, decide, money
+from streamdecisionbench.analysis.table import fixed, percent
 from streamdecisionbench.analysis.token_cost import Cost, Tokens
 from streamdecisionbench.examples import example_recording, example_suite
 from streamdecisionbench.in_force import spelled
@@ -26,8 +24,8 @@ from streamdecisionbench.recording.prices import Price, read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.page import CostView, PageInputs, PairView, write_page
 from streamdecisionbench.report.palette import CLASS_STYLE
-from streamdecisionbench.scoring.costs.course import course_of, course_of_pair
-from streamdecisionbench.scoring.pairs.compose import PairScore, compose
+from streamdecisionbench.scoring.cost import course_of, course_of_pair
+from streamdecisionbench.scoring.pairs import PairScore, compose
 from streamdecisionbench.scoring.score import Score, score_timelines
 from streamdecisionbench.suite.scenario import Suite
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser

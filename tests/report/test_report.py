@@ -13,7 +13,7 @@ import pytest
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.folder import MARKER, fill
-from streamdecisionbench.report.tables.table import escape_markdown
+from streamdecisionbench.report.render import escape_markdown
 from streamdecisionbench.report.write_report import write_report
 from streamdecisionbench.suite.suite_files import write_suite
 from tests.cli.command import sdb

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from streamdecisionbench.report.analyses import find
-from streamdecisionbench.report.tables.table import (
+from streamdecisionbench.report.material import find
+from streamdecisionbench.report.render import (
     Number,
     Row,
     Table,

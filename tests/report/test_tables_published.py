@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.analysis.numbers import fixed
+from streamdecisionbench.analysis.table import fixed
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.analyses import find
-from streamdecisionbench.report.tables.table import Table
+from streamdecisionbench.report.material import find
+from streamdecisionbench.report.render import Table
 from streamdecisionbench.report.write_report import make_material, make_tables
 from streamdecisionbench.suite.scenario import Suite
 

@@ -10,10 +10,9 @@ from hypothesis.strategies import DrawFn
 
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import CLASSES, shares_at
-from streamdecisionbench.scoring.curves import METRICS
-from streamdecisionbench.scoring.in_force_replay import accepted_at, critical_scale, find_runs
-from streamdecisionbench.scoring.integrals import integrated_shares
+from streamdecisionbench.scoring.integrals import METRICS, integrated_shares
 from streamdecisionbench.scoring.score import score_timelines
+from streamdecisionbench.scoring.sweep import accepted_at, critical_scale, find_runs
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from tests.scoring import plain
 from tests.scoring.drawn import latencies, whole

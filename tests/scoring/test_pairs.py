@@ -14,7 +14,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW, PairRule
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import CLASSES
-from streamdecisionbench.scoring.pairs.compose import PAIR_METRICS, PairScore, compose
+from streamdecisionbench.scoring.pairs import PAIR_METRICS, PairScore, compose
 from streamdecisionbench.scoring.score import Shares, score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
 from tests.scoring import plain_pairs

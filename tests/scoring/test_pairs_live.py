@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from streamdecisionbench.components.serving.listening import listen
+from streamdecisionbench.components.serving.http_server import listen
 from streamdecisionbench.components.serving.simulation_server import DemoServer
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.components.simulated.simulator import Simulator
@@ -20,9 +20,9 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import RULES
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.recording.run_request import RunRequest, launch
-from streamdecisionbench.scoring.pairs.compose import all_pairs
-from streamdecisionbench.scoring.pairs.live import contention, halves_of, live_pair
+from streamdecisionbench.recording.request import RunRequest, launch
+from streamdecisionbench.scoring.pair_live import contention, halves_of, live_pair
+from streamdecisionbench.scoring.pairs import all_pairs
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import (
     builtin_suite_path,

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.analysis.numbers import fixed, percent
+from streamdecisionbench.analysis.table import fixed, percent
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.pairs.compose import compose_recordings
-from streamdecisionbench.scoring.pairs.matrix import matrix
+from streamdecisionbench.scoring.pairs import compose_recordings, matrix
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.scenario import Suite
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.analysis.numbers import fixed
+from streamdecisionbench.analysis.table import fixed
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.answers import mistakes
 from streamdecisionbench.scoring.score import Level, Score, score

@@ -12,9 +12,8 @@ from hypothesis.strategies import DrawFn
 
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import ALL_CLASSES, TABLE
-from streamdecisionbench.scoring.in_force_replay import critical_scale
-from streamdecisionbench.scoring.kernel import batches, tables
-from streamdecisionbench.scoring.score import score_timelines
+from streamdecisionbench.scoring.score import batches, score_timelines, tables
+from streamdecisionbench.scoring.sweep import critical_scale
 from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Flat, Timeline
 from tests.scoring import plain_streams
 from tests.scoring.plain_streams import Stream
@@ -138,7 +137,7 @@ def test_a_score_says_what_the_plain_definition_says(stream: Stream, interval: f
 @given(streams(most=30), st.floats(0.1, 20))
 def test_long_delays_are_swept_to_the_same_scales(stream: Stream, c_max: float) -> None:
     """Streams with many overlapping answers take another way to the same critical scales."""
-    from streamdecisionbench.scoring import in_force_replay
+    from streamdecisionbench.scoring import sweep as in_force_replay
 
     flat = flat_of([stream])
     limit = np.array([c_max])

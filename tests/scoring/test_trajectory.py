@@ -8,15 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.pairs.pair_trajectory import pair_sweep, pair_trajectory
+from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
+from streamdecisionbench.scoring.sweep import NOTHING, Sweep, Trajectory, sweep_of, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
-from streamdecisionbench.scoring.trajectory import (
-    NOTHING,
-    Sweep,
-    Trajectory,
-    sweep_of,
-    trajectory_at,
-)
 from tests.scoring import plain, plain_pairs
 from tests.scoring.test_exact import SOME, bounds, intervals, recordings
 from tests.scoring.test_pairs import duos

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_suite
+from streamdecisionbench.suite.check import validate_scenario, validate_suite
 from streamdecisionbench.suite.digest import digest
 from streamdecisionbench.suite.suite_files import (
     make_suite,
@@ -21,7 +22,6 @@ from streamdecisionbench.suite.suite_files import (
     scenario_to_json,
     write_suite,
 )
-from streamdecisionbench.suite.violations import validate_scenario, validate_suite
 from tests.cli.command import sdb
 
 Edit = Callable[[dict[str, Any]], object]

@@ -1,63 +1,328 @@
-"""Bootstrap intervals for a recording's scores and for differences between recordings.
-
-The score is a weighted sum of what each step contributes (`steps`). Blocks of consecutive steps are
-drawn with replacement within every scenario (`blocks`), for all recordings the same ones, so a
-difference is paired by state. Deviations of the resampled scores from the score are widened by
-
-    √(n / (n − b)) · κ · t / z.
-
-Blocks scatter about their own scenario's mean, which takes b of n steps' variance away. Cutting at
-block edges loses dependence that reaches across them: a variance from blocks of b steps falls short
-by an amount proportional to 1/b, so κ² = (2·V(b) − V(b/2)) / V(b), at least 1, puts it back. And few
-blocks fit: t is Student's quantile with as many degrees of freedom as there are blocks less
-scenarios, z the normal one. bench/bootstrap.py measures how often such intervals hold the truth.
-
-Where every family has at least five scenarios, scenarios are drawn first, within their family, then
-blocks within each (`over_scenarios`): the interval then speaks of other scenarios of the same kind.
-With fewer, the scenarios at hand are taken as they are.
-
-What blocks alone generalise over: other stretches of stream of the same scenarios' kind, with new answers
-and latencies of the same component. On the very same timelines a second pass moves less, since hard
-states stay hard; repeated passes (`repeats`) measure that. Neither says anything about another
-place, another hour, another version of a model, or other scenarios.
-"""
+"""Student's quantile without a statistics library."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from streamdecisionbench.analysis.block_resampling import (
-    block_length,
-    block_variance,
-    degrees_of_freedom,
-    resampled_scenarios,
-    resampled_sums,
-)
-from streamdecisionbench.analysis.result_table import Cell, Table, percent, text
-from streamdecisionbench.analysis.steps import shares_by_step_at, shares_by_step_over
+from streamdecisionbench.analysis.table import Cell, Table, percentage, text
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.score import family_weights
-from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
+from streamdecisionbench.scoring.bounds import Bounds, check_interval
+from streamdecisionbench.scoring.json import scores_to_json
+from streamdecisionbench.scoring.score import Score, family_weights
+from streamdecisionbench.scoring.sweep import accepted_at, find_runs
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
 
-__all__ = [
-    "METRICS",
-    "POWER",
-    "Difference",
-    "Estimate",
-    "Intervals",
-    "Sampling",
-    "bootstrap",
-    "bootstrap_columns",
-    "intervals",
-    "intervals_table",
-    "over_scenarios",
-    "same_states",
-]
+
+def student_quantile(p: float, degrees: int) -> float:
+    """t with P(T ≤ t) = p for `degrees` of freedom, to about twelve digits.
+
+    >>> round(student_quantile(0.975, 7), 6), round(student_quantile(0.975, 1), 6)
+    (2.364624, 12.706205)
+    """
+    if not 0.5 <= p < 1 or degrees < 1:
+        raise ValueError("p lies in [0.5, 1) and there is at least one degree of freedom")
+    low, high = 0.0, 1.0
+    while _below(high, degrees) < p:
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if _below(middle, degrees) < p:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _below(t: float, degrees: int) -> float:
+    """P(T ≤ t), t ≥ 0: the finite sums for whole degrees of freedom in θ = atan(t/√ν)."""
+    angle = math.atan(t / math.sqrt(degrees))
+    cosine, sine = math.cos(angle), math.sin(angle)
+    term, total = 1.0, 0.0
+    if degrees % 2:
+        term = cosine
+        for k in range(1, (degrees - 1) // 2 + 1):
+            total += term
+            term *= cosine * cosine * (2 * k) / (2 * k + 1)
+        return 0.5 + (angle + sine * total) / math.pi
+    for k in range(degrees // 2):
+        total += term
+        term *= cosine * cosine * (2 * k + 1) / (2 * k + 2)
+    return 0.5 + sine * total / 2
+
+
+# Block resampling: circular blocks of consecutive steps, drawn within each scenario.
+#
+# Consecutive steps share evidence, reference segments and service conditions, so single steps are not
+# independent draws; blocks of them nearly are. A resample of a scenario of n steps is ⌈n/b⌉ blocks of
+# b steps, each starting anywhere (the end is followed by the beginning), the last cut to fit.
+
+
+def resampled_counts(
+    lengths: Sequence[int], block: int, resamples: int, seed: int
+) -> Iterator[Floats]:
+    """How often each step (scenarios end to end) is drawn, resample by resample."""
+    check_draws(block, resamples)
+    rng = np.random.default_rng(seed)
+    for _ in range(resamples):
+        yield np.concatenate([_counts(n, block, rng) for n in lengths])
+
+
+def resampled_sums(
+    values: Sequence[Floats], weights: Floats, block: int, resamples: int, seed: int
+) -> Floats:
+    """Σ_e weight_e · Σ_g value of step g, over resampled steps: one row per resample.
+
+    `values` holds an array (steps, columns) per scenario. All columns of a row come from the same
+    blocks, so differences of columns are differences paired by state.
+    """
+    check_draws(block, resamples)
+    rng = np.random.default_rng(seed)
+    total: Floats = np.zeros((resamples, values[0].shape[1]))
+    for table, weight in zip(values, weights, strict=True):
+        total += weight * _drawn_blocks(table, block, resamples, rng)
+    return total
+
+
+def resampled_scenarios(
+    values: Sequence[Floats],
+    weights: Floats,
+    families: Sequence[str],
+    block: int,
+    resamples: int,
+    seed: int,
+) -> Floats:
+    """The same sums with scenarios drawn first, with replacement within their family, then blocks.
+
+    Every place of a family is filled anew in every resample, so a scenario drawn twice brings two
+    different sets of blocks.
+    """
+    check_draws(block, resamples)
+    rng = np.random.default_rng(seed)
+    total: Floats = np.zeros((resamples, values[0].shape[1]))
+    for family in dict.fromkeys(families):
+        members = [k for k, name in enumerate(families) if name == family]
+        for place in members:
+            drawn = rng.integers(0, len(members), resamples)
+            for nth, k in enumerate(members):
+                rows = np.flatnonzero(drawn == nth)
+                total[rows] += weights[place] * _drawn_blocks(values[k], block, rows.size, rng)
+    return total
+
+
+def block_variance(values: Sequence[Floats], weights: Floats, block: int) -> Floats:
+    """The variance of Σ_e weight_e · Σ_g value per column, as blocks of this length show it.
+
+    Exact over all starts, and corrected for the scenario's mean being that of the blocks.
+    """
+    total: Floats = np.zeros(values[0].shape[1])
+    for table, weight in zip(values, weights, strict=True):
+        n = len(table)
+        b = block_length(n, block)
+        if n > b:
+            total += weight**2 * (n / b) * (n / (n - b)) * _circular_sums(table, b).var(axis=0)
+    return total
+
+
+def block_length(n: int, block: int) -> int:
+    """At most half a scenario, so that a resample is never the scenario itself.
+
+    >>> block_length(60, 10), block_length(8, 10), block_length(1, 10)
+    (10, 4, 1)
+    """
+    return min(block, max(1, n // 2))
+
+
+def degrees_of_freedom(lengths: Sequence[int], block: int) -> float:
+    """Blocks that fit, less one per scenario, whose mean they are compared with."""
+    return max(1.0, sum(n / block_length(n, block) - 1 for n in lengths))
+
+
+def check_draws(block: int, resamples: int) -> None:
+    if block < 1:
+        raise InputError(f"block {block} is not a number of steps", fix="give 1 or more")
+    if not 2 <= resamples <= 1_000_000:
+        raise InputError(f"{resamples} resamples cannot be drawn", fix="give 2 to 1000000")
+
+
+def _counts(n: int, block: int, rng: np.random.Generator) -> Floats:
+    b = block_length(n, block)
+    sizes = np.full(-(-n // b), b)
+    sizes[-1] = n - b * (len(sizes) - 1)
+    steps = np.arange(n) % b + np.repeat(rng.integers(0, n, len(sizes)), sizes)
+    return np.bincount(steps % n, minlength=n).astype(np.float64)
+
+
+def _drawn_blocks(table: Floats, block: int, resamples: int, rng: np.random.Generator) -> Floats:
+    """Sums over one scenario's resampled steps: one row per resample."""
+    n = len(table)
+    b = block_length(n, block)
+    whole, rest = divmod(n, b)
+    sums = _circular_sums(table, b)
+    total: Floats = np.zeros((resamples, table.shape[1]))
+    for starts in rng.integers(0, n, (whole, resamples)):  # one by one: memory stays small
+        total += sums.take(starts, axis=0)
+    if rest:
+        total += _circular_sums(table, rest).take(rng.integers(0, n, resamples), axis=0)
+    return total
+
+
+def _circular_sums(table: Floats, length: int) -> Floats:
+    """Sums of `length` consecutive rows from every start."""
+    wrapped = np.concatenate((table, table[: length - 1]))
+    prefix = np.concatenate((np.zeros((1, table.shape[1])), np.cumsum(wrapped, axis=0)))
+    sums: Floats = prefix[length:] - prefix[:-length]
+    return sums
+
+
+# Which steps the in-force score is earned at.
+#
+# While step g's evidence holds, [r_g, r_{g+1}), some share of the time has the right decision in
+# force. Adding these up over steps gives the score exactly, at one interval and integrated:
+#
+#     A_e(Δ) = Σ_g a_g(Δ),   S_e = Σ_g ∫ w(c) a_g(tick/c) dc.
+#
+# Over a run (source i in force until j arrives, for a range of c) the time within step g is
+# [clip(u_j(c)) − clip(u_i(c))], clipped to the step: straight pieces in c, integrated in closed form.
+
+
+@dataclass(frozen=True, slots=True)
+class StepStretches:
+    """Time in force, cut at every release: on [begin, end) one decision meets one reference."""
+
+    step: Ints
+    begin: Floats
+    end: Floats
+    right: NDArray[np.bool_]
+
+
+def stretches(
+    flat: Flat, scenario: Ints, begin: Floats, end: Floats, decision: Ints
+) -> StepStretches:
+    """Cuts decisions in force on [begin, end) at the releases they span."""
+    first, last = flat.locate(begin, scenario), flat.locate(end, scenario)
+    row, step = _spans(first, last)
+    begins = np.maximum(begin[row], flat.r[step])
+    ends = np.minimum(end[row], flat.step_end[step])
+    keep = begins < ends
+    row, step = row[keep], step[keep]
+    return StepStretches(step, begins[keep], ends[keep], decision[row] == flat.y[step])
+
+
+def in_force_at(flat: Flat, interval: float) -> StepStretches:
+    """What one component has in force at an interval, on the recording clock."""
+    check_interval(interval)
+    u = flat.r + (flat.tick / interval)[flat.scenario] * flat.L
+    source = np.flatnonzero(accepted_at(flat, u))
+    scenario, begin = flat.scenario[source], u[source]
+    if not source.size:
+        empty = np.zeros(0)
+        return StepStretches(source, empty, empty, np.zeros(0, dtype=bool))
+    newest = np.append(scenario[1:] != scenario[:-1], True)
+    end = np.where(newest, flat.H[scenario], np.append(begin[1:], 0.0))
+    return stretches(flat, scenario, begin, end, flat.p[source])
+
+
+def shares_by_step(flat: Flat, found: StepStretches) -> Floats:
+    """a_g: the time right within each step as a share of its scenario's observed time."""
+    seconds = np.where(found.right, found.end - found.begin, 0.0)
+    sums = np.bincount(found.step, weights=seconds, minlength=len(flat.r))
+    shares: Floats = sums.astype(np.float64) * flat.time_weight
+    return shares
+
+
+def shares_by_step_at(flat: Flat, interval: float) -> Floats:
+    """In-force accuracy at an interval, step by step."""
+    return shares_by_step(flat, in_force_at(flat, interval))
+
+
+def shares_by_step_over(flat: Flat, bounds: Bounds) -> Floats:
+    """The integrated score, step by step."""
+    runs = find_runs(flat, flat.tick / bounds.high, flat.tick / bounds.low)
+    held = runs.source >= 0
+    scenario, source, until = runs.scenario[held], runs.source[held], runs.until[held]
+    low, high = runs.low[held], runs.high[held]
+    at_horizon = until < 0
+    r_until = np.where(at_horizon, flat.H[scenario], flat.r[until])
+    L_until = np.where(at_horizon, 0.0, flat.L[until])
+    r_source, L_source = flat.r[source], flat.L[source]
+    first = flat.locate(r_source + low * L_source, scenario)
+    last = flat.locate(r_until + high * L_until, scenario)
+    row, step = _spans(first, last)
+    right = flat.p[source[row]] == flat.y[step]
+    row, step = row[right], step[right]
+    edges = flat.r[step], flat.step_end[step]
+    log = bounds.weighting == "log"
+    until_then = _passed(r_until[row], L_until[row], low[row], high[row], *edges, log=log)
+    before = _passed(r_source[row], L_source[row], low[row], high[row], *edges, log=log)
+    sums = np.bincount(step, weights=until_then - before, minlength=len(flat.r))
+    if log:
+        norm = np.full(len(flat.r), 1.0 / np.log(bounds.high / bounds.low))
+    else:
+        norm = (flat.tick / (bounds.high - bounds.low))[flat.scenario]
+    shares: Floats = sums * norm * flat.time_weight
+    return shares
+
+
+def _passed(
+    r: Floats, L: Floats, low: Floats, high: Floats, begin: Floats, end: Floats, *, log: bool
+) -> Floats:
+    """∫ over [low, high] of clip(r + c·L, begin, end) − begin, dc/c (log) or dc/c² (linear)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        enters = np.where(L > 0, (begin - r) / L, np.where(r > begin, -np.inf, np.inf))
+        leaves = np.where(L > 0, (end - r) / L, np.where(r >= end, -np.inf, np.inf))
+    enters, leaves = np.clip(enters, low, high), np.clip(leaves, low, high)
+    ratio = np.log(leaves / enters)
+    if log:
+        inside = (r - begin) * ratio + L * (leaves - enters)
+        beyond = np.log(high / leaves)
+    else:
+        inside = (r - begin) * (1 / enters - 1 / leaves) + L * ratio
+        beyond = 1 / leaves - 1 / high
+    total: Floats = inside + (end - begin) * beyond
+    return total
+
+
+def _spans(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """Every (row, step) with first[row] ≤ step ≤ last[row]."""
+    size = np.maximum(last - first + 1, 0)
+    row = np.repeat(np.arange(len(size)), size)
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(size) - size, size)
+    return row, first[row] + nth
+
+
+# Bootstrap intervals for a recording's scores and for differences between recordings.
+#
+# The score is a weighted sum of what each step contributes (`steps`). Blocks of consecutive steps are
+# drawn with replacement within every scenario (`blocks`), for all recordings the same ones, so a
+# difference is paired by state. Deviations of the resampled scores from the score are widened by
+#
+#     √(n / (n − b)) · κ · t / z.
+#
+# Blocks scatter about their own scenario's mean, which takes b of n steps' variance away. Cutting at
+# block edges loses dependence that reaches across them: a variance from blocks of b steps falls short
+# by an amount proportional to 1/b, so κ² = (2·V(b) − V(b/2)) / V(b), at least 1, puts it back. And few
+# blocks fit: t is Student's quantile with as many degrees of freedom as there are blocks less
+# scenarios, z the normal one. bench/bootstrap.py measures how often such intervals hold the truth.
+#
+# Where every family has at least five scenarios, scenarios are drawn first, within their family, then
+# blocks within each (`over_scenarios`): the interval then speaks of other scenarios of the same kind.
+# With fewer, the scenarios at hand are taken as they are.
+#
+# What blocks alone generalise over: other stretches of stream of the same scenarios' kind, with new answers
+# and latencies of the same component. On the very same timelines a second pass moves less, since hard
+# states stay hard; repeated passes (`repeats`) measure that. Neither says anything about another
+# place, another hour, another version of a model, or other scenarios.
+
 
 METRICS = ("log_auc", "in_force", "untimed")
 ENOUGH_SCENARIOS = 5
@@ -235,9 +500,9 @@ def intervals_table(result: Intervals) -> Table:
     columns = [text("", "recording")]
     for name, key in zip(("AUC", at, "untimed"), METRICS, strict=True):
         columns += [
-            percent(name, key),
-            percent("low", f"{key}_low"),
-            percent("high", f"{key}_high"),
+            percentage(name, key),
+            percentage("low", f"{key}_low"),
+            percentage("high", f"{key}_high"),
         ]
     s = result.sampling
     scenarios = result.drawn != "blocks"
@@ -284,3 +549,48 @@ def _student(sampling: Sampling, lengths: Sequence[int]) -> float:
     """t / z, by the first term of the expansion of Student's quantile about the normal one."""
     z = NormalDist().inv_cdf((1 + sampling.level) / 2)
     return 1 + (z * z + 1) / (4 * degrees_of_freedom(lengths, sampling.block))
+
+
+# How sure one recording's score is, for every output that prints it.
+#
+# `detectable` is the smallest true difference between this recording and another of the same scatter, erring
+# independently, whose interval would exclude zero in 80 of 100 trials. Paired differences have their own
+# (`intervals`), mostly smaller: hard states are hard for both.
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreIntervals:
+    """Of log-AUC, of in force at the interval and of untimed accuracy."""
+
+    metrics: Mapping[str, Estimate]
+    sampling: Sampling
+    drawn: str
+    """What was resampled: `blocks`, or `scenarios, then blocks`."""
+
+    @property
+    def signature(self) -> str:
+        """How they were drawn, to stand beside a score's own signature."""
+        drawn = "blocks" if self.drawn == "blocks" else "scenarios+blocks"
+        s = self.sampling
+        return f"interval:{100 * s.level:g}% bootstrap:{drawn} block:{s.block} resamples:{s.resamples} seed:{s.seed}"
+
+    def detectable(self, metric: str) -> float:
+        return sqrt(2) * self.metrics[metric].detectable(self.sampling.level)
+
+
+def score_intervals(score: Score, sampling: Sampling | None = None) -> ScoreIntervals:
+    found = intervals(
+        {score.name: score.parts}, interval=score.interval, bounds=score.bounds, sampling=sampling
+    )
+    return ScoreIntervals(found.recordings[score.name], found.sampling, found.drawn)
+
+
+def sure_scores_to_json(scores: Sequence[Score], *, with_curves: bool = False) -> dict[str, Any]:
+    """Schema sdb-score/1 with every recording's intervals beside its scores."""
+    document = scores_to_json(scores, with_curves=with_curves)
+    for entry, score in zip(document["recordings"], scores, strict=True):
+        found = score_intervals(score)
+        entry["interval_95"] = {m: [found.metrics[m].low, found.metrics[m].high] for m in METRICS}
+        entry["detectable"] = {m: found.detectable(m) for m in METRICS}
+        entry["interval_signature"] = found.signature
+    return document

@@ -15,16 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamdecisionbench.analysis.result_table import Cell, Table, percent, text
-from streamdecisionbench.analysis.steps import stretches
+from streamdecisionbench.analysis.bootstrap import stretches
+from streamdecisionbench.analysis.table import Cell, Table, percentage, text
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.policy_file import Policy
-from streamdecisionbench.scoring.policies.scene import Answers, scenes
-from streamdecisionbench.scoring.policies.shares import replay
+from streamdecisionbench.rules.policy_file import Policy
+from streamdecisionbench.scoring.policy_answers import Answers, scenes
+from streamdecisionbench.scoring.policy_replay import replay
 from streamdecisionbench.scoring.score import family_weights
 from streamdecisionbench.scoring.timeline import Flat
-
-__all__ = ["Bin", "Calibration", "Coverage", "calibration", "calibration_tables"]
 
 BINS = 10
 _SAME = 1e-12
@@ -139,8 +137,8 @@ def calibration_tables(found: Mapping[str, Calibration]) -> Sequence[Table]:
     tables = [
         Table(
             f"Calibration in force at {first.interval:g} s, {first.compose} (%)",
-            (text("", "recording"), percent("Brier", "brier"), percent("confidence"),
-             percent("right"), percent("decided")),
+            (text("", "recording"), percentage("Brier", "brier"), percentage("confidence"),
+             percentage("right"), percentage("decided")),
             tuple(rows),
             ("Weighted by time in force; right: of the decision now, not when it was asked.",),
         )
@@ -149,15 +147,19 @@ def calibration_tables(found: Mapping[str, Calibration]) -> Sequence[Table]:
         tables.append(
             Table(
                 f"{name}: reliability (%)",
-                (percent("from", "low", 0), percent("to", "high", 0), percent("time"),
-                 percent("confidence"), percent("right")),
+                (percentage("from", "low", 0), percentage("to", "high", 0), percentage("time"),
+                 percentage("confidence"), percentage("right")),
                 tuple((b.low, b.high, b.time, b.confidence, b.right) for b in c.bins),
             )
         )  # fmt: skip
         tables.append(
             Table(
                 f"{name}: risk against coverage (%)",
-                (percent("at least", "confidence", 0), percent("coverage"), percent("risk")),
+                (
+                    percentage("at least", "confidence", 0),
+                    percentage("coverage"),
+                    percentage("risk"),
+                ),
                 tuple((p.confidence, p.coverage, p.risk) for p in c.coverage[::3]),
             )
         )

@@ -26,24 +26,13 @@ from streamdecisionbench.analysis.bootstrap import (
     bootstrap,
     over_scenarios,
     same_states,
+    shares_by_step_at,
+    shares_by_step_over,
+    student_quantile,
 )
-from streamdecisionbench.analysis.steps import shares_by_step_at, shares_by_step_over
-from streamdecisionbench.analysis.student import student_quantile
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
-
-__all__ = [
-    "CANNOT_TELL",
-    "FAIL",
-    "PASS",
-    "Gate",
-    "Limits",
-    "gate_by_scenario",
-    "gate_estimates",
-    "gate_timelines",
-    "resampled_estimate",
-]
 
 PASS, FAIL, CANNOT_TELL = "pass", "fail", "cannot tell"
 LEVEL = 0.95

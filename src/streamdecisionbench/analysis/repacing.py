@@ -1,32 +1,130 @@
-"""Is re-pacing true? What one condition predicts for the others, against what was measured there.
+"""One setting recorded under several conditions: which recordings belong together, and which to use.
 
-A score re-paces recorded latencies and so assumes that a service answers as fast at four times the
-rate. With recordings of one setting at several intervals and loads this can be checked: from the
-recording made at (Δ_j, S_j) the in-force accuracy at Δ_i is predicted, whatever the load, and the
-recording made at (Δ_i, S_i) has measured it as it ran. The rate is S/Δ requests a second. The
-difference is taken scenario by scenario, replicas averaged; its interval is Student's over scenarios,
-at 95 % for all predictions of one source together (Bonferroni). Below one point a difference does not
-make a prediction wrong, however sure it is.
+A condition is a pace and a load. What was measured at one's own pace needs no re-pacing, so it is
+preferred to what another pace predicts.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import msgspec
 import numpy as np
 
-from streamdecisionbench.analysis.result_table import Cell, Table, number, percent, text
-from streamdecisionbench.analysis.student import student_quantile
+from streamdecisionbench.analysis.bootstrap import student_quantile
+from streamdecisionbench.analysis.table import Cell, Table, number, percentage, text
+from streamdecisionbench.components.providers.address import same_place
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.punctuality import MATTERS, punctuality
+from streamdecisionbench.recording.check import MATTERS, punctuality
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.latency import latency
 from streamdecisionbench.scoring.score import Score, Shares, score, score_timelines
 from streamdecisionbench.suite.scenario import Suite
 
-__all__ = ["Condition", "Prediction", "Repacing", "repacing", "repacing_tables"]
+_CONDITION = frozenset({
+    "interval_s", "tick_seconds", "streams", "replica", "seed", "workers", "max_in_flight_in_all",
+    "scenarios", "clock",
+})  # fmt: skip
+"""What of a config may differ between the conditions of one setting."""
+
+_SAME = 1e-9
+
+
+def condition_of(recording: Recording) -> tuple[float, int] | None:
+    """Its interval and its streams; None where scenarios have intervals of their own."""
+    interval, streams = recording.config.get("interval_s"), recording.config.get("streams", 1)
+    if not isinstance(interval, int | float) or not isinstance(streams, int):
+        return None
+    return float(interval), streams
+
+
+def sweeps(recordings: Sequence[Recording]) -> list[list[int]]:
+    """Places of recordings of one setting that were made under two or more conditions."""
+    groups: dict[bytes, list[int]] = {}
+    for place, recording in enumerate(recordings):
+        if condition_of(recording) is not None:
+            groups.setdefault(_setting(recording), []).append(place)
+    return [
+        places
+        for places in groups.values()
+        if len({condition_of(recordings[place]) for place in places}) > 1
+    ]
+
+
+def at_own_pace(recordings: Sequence[Recording], interval: float) -> tuple[list[int], list[str]]:
+    """Whom to weigh at an interval, by place, and what people should know about it.
+
+    Of a setting under several conditions: those recorded at the interval itself, at the lowest load;
+    otherwise at the nearest interval, re-paced. A condition that the client did not hold is passed
+    over where another was.
+    """
+    dropped: set[int] = set()
+    words: list[str] = []
+    for places in sweeps(recordings):
+        held = [p for p in places if punctuality(recordings[p].episodes).held] or places
+        best = min((_place(recordings[p]) for p in held), key=lambda c: _distance(c, interval))
+        kept = [p for p in held if _place(recordings[p]) == best]
+        dropped |= {*places} - {*kept}
+        name = recordings[kept[0]].name
+        load = f" with {best[1]} streams" if best[1] > 1 else ""
+        if _near(best[0], interval):
+            words.append(f"{name}: measured at {interval:g} s{load} itself, not re-paced.")
+        else:
+            words.append(
+                f"{name}: not measured at {interval:g} s; re-paced from {best[0]:g} s{load},"
+                " the nearest of its conditions."
+            )
+    return [place for place in range(len(recordings)) if place not in dropped], words
+
+
+def _place(recording: Recording) -> tuple[float, int]:
+    found = condition_of(recording)
+    if found is None:
+        raise AssertionError("a sweep has conditions")
+    return found
+
+
+def _distance(condition: tuple[float, int], interval: float) -> tuple[float, int]:
+    apart = 0.0 if _near(condition[0], interval) else abs(math.log(condition[0] / interval))
+    return apart, condition[1]
+
+
+def _near(a: float, b: float) -> bool:
+    return abs(a - b) <= _SAME * b
+
+
+def _setting(recording: Recording) -> bytes:
+    return msgspec.json.encode(
+        [recording.dataset_hash, _plain(recording.config, leave=_CONDITION)], order="deterministic"
+    )
+
+
+def _plain(config: Mapping[str, Any], leave: frozenset[str]) -> dict[str, Any]:
+    """Without what differs between conditions, seeds of simulations and ports of this machine."""
+    found: dict[str, Any] = {}
+    for key, value in config.items():
+        if key in leave:
+            continue
+        if key == "base_url_host":
+            value = same_place(value)
+        elif isinstance(value, Mapping):
+            value = _plain(value, leave=frozenset({"seed"}))
+        found[key] = value
+    return found
+
+
+# Is re-pacing true? What one condition predicts for the others, against what was measured there.
+#
+# A score re-paces recorded latencies and so assumes that a service answers as fast at four times the
+# rate. With recordings of one setting at several intervals and loads this can be checked: from the
+# recording made at (Δ_j, S_j) the in-force accuracy at Δ_i is predicted, whatever the load, and the
+# recording made at (Δ_i, S_i) has measured it as it ran. The rate is S/Δ requests a second. The
+# difference is taken scenario by scenario, replicas averaged; its interval is Student's over scenarios,
+# at 95 % for all predictions of one source together (Bonferroni). Below one point a difference does not
+# make a prediction wrong, however sure it is.
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +253,7 @@ def repacing_tables(result: Repacing) -> list[Table]:
     ]  # fmt: skip
     loads = any(c.streams > 1 for c in result.conditions)
     remarks = tuple(
-        f"at {_place(c.interval, c.streams, loads)}: {c.remark}"
+        f"at {_repacing_place(c.interval, c.streams, loads)}: {c.remark}"
         for c in result.conditions
         if c.remark
     )
@@ -166,8 +264,8 @@ def repacing_tables(result: Repacing) -> list[Table]:
                 number("interval (s)", 3, "interval_s"),
                 number("streams", 0, "streams"),
                 number("req./s", 2, "rate"),
-                percent("in force", "in_force"),
-                percent("oracle", "oracle"),
+                percentage("in force", "in_force"),
+                percentage("oracle", "oracle"),
                 number("p50 (s)", 3, "latency_p50_s"),
                 number("p95 (s)", 3, "latency_p95_s"),
                 text("pace", "held"),
@@ -182,8 +280,8 @@ def repacing_tables(result: Repacing) -> list[Table]:
                 number("str.", 0, "source_streams"),
                 number("at (s)", 2, "target_s"),
                 number("str.", 0, "target_streams"),
-                percent("pred.", "predicted"),
-                percent("meas.", "measured"),
+                percentage("pred.", "predicted"),
+                percentage("meas.", "measured"),
                 number("diff.", 1, "difference_points"),
                 number("low", 1, "low_points"),
                 number("high", 1, "high_points"),
@@ -305,7 +403,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _place(interval: float, streams: int, loads: bool) -> str:
+def _repacing_place(interval: float, streams: int, loads: bool) -> str:
     many = "streams" if streams > 1 else "stream"
     return f"{interval:g} s with {streams} {many}" if loads else f"{interval:g} s"
 
@@ -313,23 +411,25 @@ def _place(interval: float, streams: int, loads: bool) -> str:
 def _sentence(found: Repacing, first: Prediction | None) -> str:
     held = [c for c in found.conditions if c.held]
     loads = any(c.streams > 1 for c in found.conditions)
-    left_out = [_place(c.interval, c.streams, loads) for c in found.conditions if not c.held]
+    left_out = [
+        _repacing_place(c.interval, c.streams, loads) for c in found.conditions if not c.held
+    ]
     also = f" Left out, the client could not keep the pace: {', '.join(left_out)}." * bool(left_out)
     if len(held) < 2:
         return f"Fewer than two conditions were held, so nothing can be said.{also}"
-    base = _place(held[0].interval, held[0].streams, loads)
+    base = _repacing_place(held[0].interval, held[0].streams, loads)
     if first is None:
         last = held[-1]
         what = "pace and load, up to" if loads else "pace down to"
         rate = f" ({last.rate:.3g} requests a second)" if loads else ""
         return (
             f"What was recorded at {base} predicts every measured {what}"
-            f" {_place(last.interval, last.streams, loads)}{rate}.{also}"
+            f" {_repacing_place(last.interval, last.streams, loads)}{rate}.{also}"
         )
     below = max(c.rate for c in held if c.rate < first.rate or c is held[0])
     return (
         f"What was recorded at {base} fails to predict from"
-        f" {_place(first.target, first.target_streams, loads)}"
+        f" {_repacing_place(first.target, first.target_streams, loads)}"
         f" ({first.rate:.3g} requests a second) on: predicted {100 * first.predicted:.1f},"
         f" measured {100 * first.measured:.1f}. Up to {below:.3g} a second it holds.{also}"
     )

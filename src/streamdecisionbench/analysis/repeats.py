@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamdecisionbench.analysis.result_table import Cell, Table, number, text
+from streamdecisionbench.analysis.table import Cell, Table, number, text
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.score import Score
-
-__all__ = ["HEADLINES", "Repeated", "Repeats", "repeats", "repeats_table"]
 
 HEADLINES: dict[str, Callable[[Score], float | None]] = {
     "log_auc": lambda s: s.log_auc,

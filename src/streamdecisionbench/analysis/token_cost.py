@@ -13,21 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.analysis.result_table import Cell, Table, number, text
-from streamdecisionbench.components.usage import Usage
+from streamdecisionbench.analysis.table import Cell, Table, number, text
+from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import Price, PriceTable, read_prices
 from streamdecisionbench.recording.recording import Recording
-
-__all__ = [
-    "Cost",
-    "Tokens",
-    "cost",
-    "cost_tables",
-    "find_line",
-    "known_costs",
-    "request_costs",
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.scenario import Scenario
-from streamdecisionbench.suite.suite_files import read_json
+import msgspec
 
-__all__ = ["Agreement", "Disagreement", "check", "read_answers"]
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.suite.disk import read_json
+from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path
 
 Answers = list[dict[str, str]]
 
@@ -110,3 +111,178 @@ def _values(given: Mapping[str, Any], scenario: Scenario, where: str, path: Path
     if unknown:
         raise InputError(f"{where}.answers.{unknown[0]} answers no question", where=path)
     return values
+
+
+# The audit record: who checked what, what was found, how it was judged and what came of it.
+#
+# A finding about a reference is judged from three sides: a *literal* reading of the rule text, a
+# *trace* of the reference on the state, and a search for an *alternative* reading a careful reader
+# could adopt. Each side votes `uphold` (the reference stands and the text says so), `ambiguous` (it
+# stands, but the text allows another reading) or `wrong` (the reference is wrong).
+
+
+SCHEMA = "sdb-audit/1"
+LENSES = ("literal", "trace", "alternative")
+_VOTES = ("uphold", "ambiguous", "wrong")
+_ROLES = ("program", "hand", "code_text", "structure")
+_STATUS = ("rejected", "clarified", "story_mended", "reference_mended", "noted")
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One reading of one scenario, with its agreement under the reader's default reading."""
+
+    scenario: str
+    role: str
+    states: int
+    consumed: int
+    read_hash: str
+    """Digest of the scenario file whose text was read."""
+    answers: str = ""
+    """The answer sheet, relative to the record; empty for checks that derive no answers."""
+    note: str = ""
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One grouped finding. `steps` are the states it concerns, by scenario."""
+
+    id: str
+    title: str
+    kind: str
+    about: str
+    """`reference` for findings about answers, `text` for wording and story."""
+    rule: str
+    steps: dict[str, list[int]]
+    consumed: bool
+    votes: dict[str, str]
+    status: str
+    resolution: str
+    vote_reasons: dict[str, str] = {}
+    round: int = 1
+    """1: found in the audited text; 2: found when the mended text was read again."""
+
+
+class AuditRecord(msgspec.Struct, frozen=True):
+    schema: str
+    suite: str
+    audited_hash: str
+    """The suite as the first readers saw it."""
+    current_hash: str
+    """The suite as it is now, with every resolution carried out and read again."""
+    checks: list[Check]
+    findings: list[Finding]
+    scope: str = ""
+
+
+def builtin_record_path() -> Path:
+    """The audit of the built-in suite: the record, with the answer sheets beside it."""
+    return builtin_suite_path().parent / "audit" / "record.json"
+
+
+def read_record(path: str | Path) -> AuditRecord:
+    path = Path(path)
+    try:
+        return msgspec.convert(read_json(path), AuditRecord)
+    except msgspec.ValidationError as error:
+        raise InputError(
+            str(error), where=path, fix="see docs/audit.md for the record's form"
+        ) from None
+
+
+def violations(record: AuditRecord, suite: Suite) -> list[str]:
+    """What is missing or contradictory in a record, in words."""
+    found = []
+    if record.schema != SCHEMA:
+        found.append(f"schema is {record.schema!r}, not {SCHEMA!r}")
+    if record.current_hash != suite.dataset_hash:
+        found.append(f"current_hash is not the suite's ({suite.dataset_hash[:12]})")
+    for index, check in enumerate(record.checks):
+        where = f"checks[{index}]"
+        if check.scenario not in suite.scenarios:
+            found.append(f"{where}.scenario: {check.scenario!r} is no scenario")
+        elif check.states != suite.scenarios[check.scenario].n:
+            found.append(f"{where}.states: {check.states}, the scenario has another number")
+        if check.role not in _ROLES:
+            found.append(f"{where}.role: {check.role!r} is none of {', '.join(_ROLES)}")
+        if not 0 <= check.consumed <= check.states:
+            found.append(f"{where}.consumed: outside 0–{check.states}")
+    for scenario in suite.scenarios:
+        for role in ("program", "hand"):
+            if not _checked(record, scenario, role, suite.manifest.hashes[scenario]):
+                found.append(
+                    f"checks: {scenario} has no re-derivation by {role} of its present text"
+                )
+    ids = [f.id for f in record.findings]
+    found += [f"findings: {i!r} is used twice" for i in sorted(set(ids)) if ids.count(i) > 1]
+    for finding in record.findings:
+        found += [f"findings.{finding.id}: {text}" for text in _finding(finding, suite)]
+    return found
+
+
+def summarise(record: AuditRecord) -> dict[str, Any]:
+    """The audit in figures, as the paper reports its own.
+
+    A finding about answers is *confirmed* when at least one of its three votes is not `uphold`.
+    """
+    derived = [c for c in record.checks if c.role in ("program", "hand")]
+    about = [f for f in record.findings if f.about == "reference"]
+    confirmed = [f for f in about if set(f.votes.values()) != {"uphold"}]
+    ambiguous = [f for f in confirmed if "wrong" not in f.votes.values()]
+    affected = {
+        (scenario, t)
+        for f in ambiguous
+        if f.consumed
+        for scenario, steps in f.steps.items()
+        for t in steps
+    }
+    return {
+        "scenarios": len({c.scenario for c in derived}),
+        "rederivations": len(derived),
+        "rederivations_in_full_agreement": sum(c.consumed == c.states for c in derived),
+        "consumed_decisions_agreeing": sum(c.consumed for c in derived),
+        "consumed_decisions_read": sum(c.states for c in derived),
+        "finding_groups": len(record.findings),
+        "reference_findings": len(about),
+        "reference_findings_rejected": len(about) - len(confirmed),
+        "reference_findings_confirmed": len(confirmed),
+        "reference_answers_wrong": len(confirmed) - len(ambiguous),
+        "rule_ambiguities": len(ambiguous),
+        "states_they_affect": len(affected),
+        "texts_clarified": sum(f.status == "clarified" for f in record.findings),
+        "stories_mended": sum(f.status == "story_mended" for f in record.findings),
+        "code_paths_mended": sum(f.status == "reference_mended" for f in record.findings),
+        "left_as_noted": sum(f.status == "noted" for f in record.findings),
+    }
+
+
+def _checked(record: AuditRecord, scenario: str, role: str, text: str) -> bool:
+    return any(
+        c.scenario == scenario and c.role == role and c.read_hash == text for c in record.checks
+    )
+
+
+def _finding(finding: Finding, suite: Suite) -> list[str]:
+    found = []
+    if finding.about not in ("reference", "text"):
+        found.append(f"about is {finding.about!r}")
+    if finding.status not in _STATUS:
+        found.append(f"status is {finding.status!r}, none of {', '.join(_STATUS)}")
+    if not finding.resolution:
+        found.append("has no resolution")
+    if finding.about == "reference":
+        found += _votes(finding.votes)
+    for scenario, steps in finding.steps.items():
+        known = suite.scenarios.get(scenario)
+        if known is None:
+            found.append(f"steps names {scenario!r}, which is no scenario")
+        elif any(not 0 <= t < known.n for t in steps):
+            found.append(f"steps.{scenario} names a step outside the scenario")
+    return found
+
+
+def _votes(votes: Mapping[str, str]) -> list[str]:
+    found = [f"has no vote by {lens}" for lens in LENSES if lens not in votes]
+    return found + [
+        f"votes.{lens} is {vote!r}, none of {', '.join(_VOTES)}"
+        for lens, vote in votes.items()
+        if vote not in _VOTES
+    ]

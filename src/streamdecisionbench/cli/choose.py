@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from streamdecisionbench.analysis.choose import Choice
 
 
-def register(app: typer.Typer) -> None:
-    app.command("choose")(choose)
-
-
 def choose(
     runs: Runs,
     interval: Annotated[float, typer.Option(help="Your pace: seconds between states.")],
@@ -70,18 +66,21 @@ def choose(
     that is, what it costs, and whether judgment or latency limits it.
     """
     from streamdecisionbench.analysis.bootstrap import Sampling
-    from streamdecisionbench.analysis.choose import Budget, Terms, decide, holds
-    from streamdecisionbench.analysis.choose_by_cost import by_cost, by_cost_table
-    from streamdecisionbench.analysis.own_pace import at_own_pace
-    from streamdecisionbench.analysis.policy_contenders import everybody, priced_answers
-    from streamdecisionbench.analysis.recommendation import (
+    from streamdecisionbench.analysis.candidates import everybody, priced_answers
+    from streamdecisionbench.analysis.choose import (
+        Budget,
+        Terms,
+        by_cost,
+        by_cost_table,
         choice_lines,
         choice_table,
+        decide,
+        holds,
         holds_line,
     )
+    from streamdecisionbench.analysis.repacing import at_own_pace
     from streamdecisionbench.analysis.token_cost import known_costs
-    from streamdecisionbench.cli.courses import costs_for
-    from streamdecisionbench.cli.loading import open_runs, require_one_suite, with_sweeps
+    from streamdecisionbench.cli.loading import costs_for, open_runs, require_one_suite, with_sweeps
     from streamdecisionbench.cli.printing import (
         plain,
         print_csv,
@@ -89,10 +88,10 @@ def choose(
         print_tables,
         require_one_form,
     )
-    from streamdecisionbench.cli.working import working
+    from streamdecisionbench.cli.progress import working
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.recording.prices import read_prices
-    from streamdecisionbench.scoring.pairs.compose import chosen_rules
+    from streamdecisionbench.scoring.pairs import chosen_rules
 
     require_one_form(as_json, as_csv)
     for name, limit in (("--budget", budget), ("--budget-per-1000", budget_per_1000)):
@@ -154,3 +153,8 @@ def _sure(choice: Choice) -> dict[str, Any]:
         "interval_95": [best.in_force.low, best.in_force.high],
         "detectable": None if other is None else other.behind_leader.detectable(level),
     }
+
+
+COMMANDS = {
+    "choose": choose,
+}

@@ -7,20 +7,15 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
-from streamdecisionbench.cli.options import (
-    DEFAULT_BOUNDS,
-    Data,
-    FixedInterval,
-    IntegrateBounds,
-    Weighting,
-)
+from streamdecisionbench.cli.options import Data, FixedInterval, IntegrateBounds, Weighting
+from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from streamdecisionbench.cli.printing import Form
     from streamdecisionbench.recording.recording import Recording
-    from streamdecisionbench.scoring.pairs.compose import PairScore
+    from streamdecisionbench.scoring.pairs import PairScore
     from streamdecisionbench.scoring.score import Score
     from streamdecisionbench.suite.scenario import Suite
 
@@ -29,10 +24,6 @@ class _Over(TypedDict):
     interval: float
     bounds: tuple[float, float]
     weighting: str
-
-
-def register(app: typer.Typer) -> None:
-    app.command("compose")(compose)
 
 
 def compose(
@@ -64,7 +55,7 @@ def compose(
     """
     from streamdecisionbench.cli.printing import Form, require_one_form
     from streamdecisionbench.errors import InputError
-    from streamdecisionbench.scoring.pairs.compose import chosen_rules
+    from streamdecisionbench.scoring.pairs import chosen_rules
 
     require_one_form(as_json, as_csv)
     form = Form(as_json, as_csv)
@@ -94,8 +85,8 @@ def compose(
 def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over, form: Form) -> None:
     from streamdecisionbench.cli.loading import load
     from streamdecisionbench.cli.printing import dump
-    from streamdecisionbench.scoring.pairs.compose import compose_recordings
-    from streamdecisionbench.scoring.pairs.pair_json import pairs_to_json
+    from streamdecisionbench.scoring.json import pairs_to_json
+    from streamdecisionbench.scoring.pairs import compose_recordings
 
     (one, suite), (two, other) = load([fast, slow], data, distinct=False)
     _require_same(suite, other, slow)
@@ -107,8 +98,7 @@ def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over, for
     if form.as_json:
         dump(pairs_to_json(pairs, alone))
         return
-    from streamdecisionbench.report.terminal.pairs import pair_screen
-    from streamdecisionbench.report.terminal.scores import console
+    from streamdecisionbench.report.screens import console, pair_screen
 
     console().print(pair_screen(alone, pairs))
 
@@ -125,13 +115,9 @@ def _joint(
     from streamdecisionbench.cli.loading import load
     from streamdecisionbench.cli.printing import dump
     from streamdecisionbench.errors import InputError
-    from streamdecisionbench.scoring.pairs.compose import chosen_rules
-    from streamdecisionbench.scoring.pairs.live import contention, halves_of, live_pair
-    from streamdecisionbench.scoring.pairs.pair_json import (
-        contention_to_json,
-        live_to_json,
-        pairs_to_json,
-    )
+    from streamdecisionbench.scoring.json import contention_to_json, live_to_json, pairs_to_json
+    from streamdecisionbench.scoring.pair_live import contention, halves_of, live_pair
+    from streamdecisionbench.scoring.pairs import chosen_rules
 
     ((joint, suite),) = load([folder], data)
     halves = halves_of(joint)
@@ -158,12 +144,12 @@ def _joint(
             document["contention"] = contention_to_json(cost)
         dump(document)
         return
-    from streamdecisionbench.report.terminal.pairs import (
+    from streamdecisionbench.report.screens import (
+        console,
         contention_screen,
         live_screen,
         pair_screen,
     )
-    from streamdecisionbench.report.terminal.scores import console
 
     out = console()
     out.print(live_screen(live))
@@ -175,10 +161,10 @@ def _joint(
 def _all(runs: list[Path], data: Path | None, rule: str, over: _Over, form: Form) -> None:
     from streamdecisionbench.cli.loading import load
     from streamdecisionbench.cli.printing import dump
-    from streamdecisionbench.cli.working import working
+    from streamdecisionbench.cli.progress import working
     from streamdecisionbench.errors import InputError
-    from streamdecisionbench.scoring.pairs.matrix import matrix
-    from streamdecisionbench.scoring.pairs.pair_json import matrix_to_json
+    from streamdecisionbench.scoring.json import matrix_to_json
+    from streamdecisionbench.scoring.pairs import matrix
 
     if len(runs) < 2:
         raise InputError("--all needs at least two recordings", fix="sdb compose --all RUN RUN …")
@@ -194,18 +180,17 @@ def _all(runs: list[Path], data: Path | None, rule: str, over: _Over, form: Form
     if form.as_json:
         dump(matrix_to_json(found))
         return
-    from streamdecisionbench.report.terminal.pairs import matrix_screen
-    from streamdecisionbench.report.terminal.scores import console
+    from streamdecisionbench.report.screens import console, matrix_screen
 
     console().print(matrix_screen(found))
 
 
 def _print_csv(pairs: Sequence[PairScore], alone: Sequence[Score]) -> None:
     from streamdecisionbench.cli.printing import csv_writer
-    from streamdecisionbench.scoring.pairs.pair_json import CSV_COLUMNS, pairs_csv
+    from streamdecisionbench.scoring.json import PAIR_CSV_COLUMNS, pairs_csv
 
     writer = csv_writer()
-    writer.writerow(CSV_COLUMNS)
+    writer.writerow(PAIR_CSV_COLUMNS)
     writer.writerows(pairs_csv(pairs, alone))
 
 
@@ -224,3 +209,8 @@ def _require_same(suite: Suite, other: Suite, where: Path) -> None:
             where=where,
             fix="pair recordings of the same suite",
         )
+
+
+COMMANDS = {
+    "compose": compose,
+}

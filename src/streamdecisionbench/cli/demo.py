@@ -23,10 +23,8 @@ from typing import IO, Annotated, Any
 
 import typer
 
-from streamdecisionbench.components.serving.leash import leashed
+from streamdecisionbench.components.serving.ends_with_starter import leashed
 from streamdecisionbench.errors import InputError, SdbError
-
-__all__ = ["COMPONENTS", "Lane", "lane_line", "prepare", "register"]
 
 MARKER = ".sdb-demo"
 _OURS = ("recordings", "report")
@@ -50,7 +48,7 @@ _KEYS = ("_API_KEY", "_BASE_URL", "_PROXY", "_proxy")
 
 
 @dataclass(slots=True)
-class Lane:
+class RecordingProcess:
     """One recording process and the last thing it said."""
 
     name: str
@@ -63,10 +61,6 @@ class Lane:
     @property
     def failed(self) -> bool:
         return self.process.poll() not in (None, 0)
-
-
-def register(app: typer.Typer) -> None:
-    app.command("demo")(demo)
 
 
 def demo(
@@ -128,7 +122,7 @@ def prepare(out: Path) -> None:
         ) from None  # fmt: skip
 
 
-def lane_line(lane: Lane) -> str:
+def lane_line(lane: RecordingProcess) -> str:
     """One component in one line: where it is and how much of its decisions is right so far."""
     facts = lane.facts
     if lane.done:
@@ -181,7 +175,7 @@ def _address(process: subprocess.Popen[str], errors: Path) -> str:
 @contextlib.contextmanager
 def _real_model(out: Path) -> Iterator[str | None]:
     """The address of `sparrow-decider`; None, and why, where it is not to be had."""
-    from streamdecisionbench.components.serving.sparrow import (
+    from streamdecisionbench.components.serving.sparrow_server import (
         INSTALL,
         is_installed,
         sparrow_server,
@@ -213,7 +207,7 @@ def _record(
     """All components at once, each in its own process; the real model may fail or be too slow."""
     common = ["--jsonl", "--yes", "--scenarios", ",".join(scenarios)]
     common += ["--interval", f"{interval:g}", *(["--data", str(data)] if data else [])]
-    lanes: list[Lane] = []
+    lanes: list[RecordingProcess] = []
     try:
         for name, component, served in COMPONENTS:
             place = ["--base-url", address] if served else []
@@ -254,16 +248,16 @@ def _begun(command: list[str], errors: Path) -> subprocess.Popen[str]:
         )
 
 
-def _start(out: Path, name: str, words: Sequence[str]) -> Lane:
+def _start(out: Path, name: str, words: Sequence[str]) -> RecordingProcess:
     errors = out / "recordings" / f"{name}.err"
     command = [*_sdb(), "run", *words, "--out", str(out / "recordings" / name)]
     process = _begun(command, errors)
-    lane = Lane(name, process, errors)
+    lane = RecordingProcess(name, process, errors)
     threading.Thread(target=_listen, args=(lane,), daemon=True).start()
     return lane
 
 
-def _listen(lane: Lane) -> None:
+def _listen(lane: RecordingProcess) -> None:
     for line in lane.process.stdout or ():
         try:
             facts = json.loads(line)
@@ -274,12 +268,12 @@ def _listen(lane: Lane) -> None:
             lane.facts = facts if lane.done or facts.get("event") == "progress" else lane.facts
 
 
-def _watch(lanes: Sequence[Lane]) -> None:
+def _watch(lanes: Sequence[RecordingProcess]) -> None:
     """A live line per component on a terminal; elsewhere a line of each every ten seconds."""
     from rich.live import Live
     from rich.text import Text
 
-    from streamdecisionbench.report.terminal.scores import console
+    from streamdecisionbench.report.screens import console
 
     screen = console(stderr=True)
 
@@ -304,7 +298,7 @@ def _watch(lanes: Sequence[Lane]) -> None:
     _say(lines())
 
 
-def _busy(lanes: Sequence[Lane], since: list[float] | None = None) -> bool:
+def _busy(lanes: Sequence[RecordingProcess], since: list[float] | None = None) -> bool:
     """Until all are done. A needed one that failed ends the waiting, an optional one its patience."""
     needed = [lane for lane in lanes if not lane.optional]
     if any(lane.failed for lane in needed):
@@ -323,9 +317,9 @@ def _busy(lanes: Sequence[Lane], since: list[float] | None = None) -> bool:
 
 
 def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequence[str]) -> None:
-    from streamdecisionbench.analysis.recommendation import choice_lines
+    from streamdecisionbench.analysis.choose import choice_lines
     from streamdecisionbench.cli.loading import load
-    from streamdecisionbench.report.terminal.scores import console, ranking
+    from streamdecisionbench.report.screens import console, ranking
     from streamdecisionbench.report.write_report import write_report
 
     loaded = load(list(folders), data)
@@ -382,3 +376,8 @@ def _tail(path: Path) -> str:
 
 def _say(text: str) -> None:
     typer.echo(text, err=True)
+
+
+COMMANDS = {
+    "demo": demo,
+}

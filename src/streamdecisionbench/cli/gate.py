@@ -1,4 +1,4 @@
-"""`sdb gate`: stop a release whose decisions got worse."""
+"""`sdb gate` and `sdb diff`: stop a release whose decisions got worse, and see which states they are."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from streamdecisionbench.analysis.bootstrap import Estimate
-    from streamdecisionbench.analysis.flipped_states import Flips
+    from streamdecisionbench.analysis.flips import Flips
     from streamdecisionbench.analysis.gate import Gate
 
 
-def register(app: typer.Typer) -> None:
-    app.command("gate")(gate)
+# `sdb gate`: stop a release whose decisions got worse.
 
 
 def gate(
@@ -51,13 +50,19 @@ def gate(
     """
     from streamdecisionbench.analysis.bootstrap import Sampling
     from streamdecisionbench.analysis.gate import CANNOT_TELL, FAIL, Limits
-    from streamdecisionbench.cli.comparing import compare
+    from streamdecisionbench.cli.compare import compare
     from streamdecisionbench.cli.printing import dump
-    from streamdecisionbench.cli.working import working
-    from streamdecisionbench.report.gate_words import flip_summary, gate_lines, gate_markdown
-    from streamdecisionbench.report.github import append_summary, workflow_commands
-    from streamdecisionbench.report.junit import junit_xml, write_junit
-    from streamdecisionbench.report.terminal.scores import console
+    from streamdecisionbench.cli.progress import working
+    from streamdecisionbench.report.gate import (
+        append_summary,
+        flip_summary,
+        gate_lines,
+        gate_markdown,
+        junit_xml,
+        workflow_commands,
+        write_junit,
+    )
+    from streamdecisionbench.report.screens import console
 
     with working("comparing with the baseline"):
         found = compare(
@@ -113,3 +118,56 @@ def _document(
         "signatures": dict(signatures),
         "flips": None if flips is None else [asdict(flip) for flip in flips.found],
     }
+
+
+# `sdb diff`: every state two recordings decide differently.
+
+
+def diff(
+    first: Annotated[Path, typer.Argument(metavar="A", help="The recording before.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="The recording now.")],
+    data: Data = None,
+    only: Annotated[
+        str | None, typer.Option(help="lost, won or changed; all of them otherwise.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-diff/1.")] = False,
+) -> None:
+    """Show where two recordings decide differently, with the evidence."""
+    from dataclasses import asdict
+
+    from streamdecisionbench.analysis.flips import KINDS, flipped_states
+    from streamdecisionbench.cli.loading import open_runs, require_one_suite
+    from streamdecisionbench.cli.printing import dump
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.report.gate import flip_lines, flip_summary
+    from streamdecisionbench.report.screens import console
+
+    if only is not None and only not in KINDS:
+        raise InputError(f"--only {only} is not known", fix=f"use {', '.join(KINDS)}")
+    before, now = open_runs([first, second], data)
+    require_one_suite([before, now])
+    flips = flipped_states(before.recording, now.recording, now.suite)
+    kinds = (only,) if only else tuple(KINDS)
+    if as_json:
+        dump(
+            {
+                "schema": "sdb-diff/1",
+                "first": flips.first,
+                "second": flips.second,
+                "states": flips.states,
+                "counts": {kind: flips.count(kind) for kind in KINDS},
+                "flips": [asdict(flip) for flip in flips.found if flip.kind in kinds],
+                "signatures": {s.name: s.heading().signature for s in (before, now)},
+            }
+        )
+        return
+    out = console()
+    out.print(flip_summary(flips), markup=False, highlight=False)
+    for line in flip_lines(flips, kinds):
+        out.print(line, markup=False, highlight=False, overflow="fold")
+
+
+COMMANDS = {
+    "gate": gate,
+    "diff": diff,
+}

@@ -5,31 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.cli.printing import Heading
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.partial import read_partial
-from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
+from streamdecisionbench.recording.reader import read_partial, read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.recording.sweep import conditions_in, recordings_in
+from streamdecisionbench.recording.request import conditions_in, recordings_in
+from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.cost import Course, course_of, course_of_pair
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.timeline import Timeline, timelines
-from streamdecisionbench.suite.find_suite import find_suite
 from streamdecisionbench.suite.scenario import Scenario, Suite
-from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path, find_suite, read_suite
 
-__all__ = [
-    "Subject",
-    "find_scenario",
-    "load",
-    "load_suite",
-    "open_runs",
-    "parts_of",
-    "passes_in",
-    "require_one_suite",
-    "with_sweeps",
-]
+if TYPE_CHECKING:
+    from streamdecisionbench.rules.costs import Costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +152,38 @@ def _own_config(recording: Recording, role: str) -> Recording:
     )
     config = {**shared, **own, "simulated": simulated}
     return replace(recording, run={**recording.run, "config": config})
+
+
+# What commands about wrong time read: one course per recording, and one of their pair if asked for.
+
+
+def courses(
+    subjects: Sequence[Subject], interval: float, bounds: Bounds, pair: str | None = None
+) -> dict[str, Course]:
+    """By name; with a rule, two recordings also as fast and slow component of a pair."""
+    found = {s.name: course_of(s.parts, interval, bounds) for s in subjects}
+    if pair is not None:
+        from streamdecisionbench.in_force import pair_rule
+
+        rule = pair_rule(pair)
+        if len(subjects) != 2:
+            raise InputError(
+                f"a pair is two components, not {len(subjects)}",
+                fix="name the fast recording, then the slow one",
+            )
+        require_one_suite(subjects)
+        fast, slow = subjects
+        found[f"pair {rule}"] = course_of_pair(fast.parts, slow.parts, rule, interval, bounds)
+    return found
+
+
+def costs_for(costs: str | None, subjects: Sequence[Subject]) -> Costs:
+    """The cost file named, held to the suites it is used on; the shipped one otherwise."""
+    from streamdecisionbench.rules.cost_file import DEFAULT, default_costs
+    from streamdecisionbench.scoring.cost import read_costs
+
+    if costs is None or costs == DEFAULT:
+        return default_costs()
+    suites = {s.suite.dataset_hash: s.suite for s in subjects}
+    read = [read_costs(Path(costs), suite) for suite in suites.values()]
+    return read[0]

@@ -1,35 +1,175 @@
-"""The command `sdb`: parse, call, print. Every command lives in a module of its own."""
+"""The command `sdb`: parse, call, print. Commands live in modules by job, several where they belong together."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import importlib
 import io
 import os
+import re
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import IO, Annotated, Any, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from streamdecisionbench.cli.group import group_of
-from streamdecisionbench.cli.harmless import harmless
-from streamdecisionbench.errors import SdbError
-from streamdecisionbench.plain_text import PLAIN_ERRORS, visible
+from streamdecisionbench.errors import InputError, SdbError
+from streamdecisionbench.text import PLAIN_ERRORS, visible
 
-MODULES: tuple[str, ...] = (
-    "score", "validate", "import_", "suite", "run", "watch", "merge", "serve", "providers", "audit", "compose",
-    "policy", "logs", "analyze", "choose", "gate", "diff", "bundle", "verify", "board", "report", "demo",
-)  # fmt: skip
-"""In the order `sdb --help` lists them."""
+
+class OnceEach(TyperCommand):
+    """A command that refuses an option given twice where only the last would count."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            _, _, given = self.make_parser(ctx).parse_args(list(args))
+        except Exception:  # told by the parser itself, in its own words
+            given = []
+        seen = set()
+        for option in given:
+            if option in seen and not getattr(option, "multiple", True) and option.opts:
+                raise InputError(
+                    f"{option.opts[0]} is given twice", fix="give it once: only one could count"
+                )
+            seen.add(option)
+        return super().parse_args(ctx, args)
+
+
+class WholeSummaries(TyperGroup):
+    """A list of commands whose first sentences are wrapped, not cut."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        named = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        listed = [(name, command) for name, command in named if command and not command.hidden]
+        if listed:
+            with formatter.section("Commands"):
+                formatter.write_dl([(name, _sentence(command.help)) for name, command in listed])
+
+
+class _ReadWhenAsked(Mapping[str, Any]):
+    """Commands by the name they are typed with; a module is read when its command is asked for.
+
+    A module holds its commands as `COMMANDS`; one that also says what they have in common (`HELP`)
+    is a group of that name. They import nothing heavy at the top: `sdb --help` reads them all and
+    stays fast, and a command reads only its own.
+    """
+
+    def __init__(self, home: Mapping[str, str]) -> None:
+        self._home = home
+        self._read: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._read:
+            module = importlib.import_module(f"streamdecisionbench.cli.{self._home[name]}")
+            help_ = getattr(module, "HELP", None)
+            if help_ is None:
+                self._read |= _group({name: module.COMMANDS[name]}, None).commands
+            else:
+                self._read[name] = _group(module.COMMANDS, help_, name=name)
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._home)
+
+    def __len__(self) -> int:
+        return len(self._home)
+
+
+class _Sdb(WholeSummaries):
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)
+        self.commands = cast(Any, _ReadWhenAsked(MODULES))  # read, never added to
+
+
+def _group(
+    functions: Mapping[str, Callable[..., None]], help_: str | None, name: str | None = None
+) -> Any:
+    group = typer.Typer(
+        name=name, cls=WholeSummaries, help=help_, no_args_is_help=True, rich_markup_mode=None
+    )
+    for typed, function in functions.items():
+        group.command(typed, cls=OnceEach)(function)
+    return typer.main.get_group(group)
+
+
+def _sentence(text: str | None) -> str:
+    """The first sentence of a command's help, on one line.
+
+    >>> _sentence("Score recordings.\\n\\nOne gives a screen.")
+    'Score recordings.'
+    """
+    first = " ".join((text or "").strip().split("\n\n")[0].split())
+    return first.split(". ")[0].rstrip(".") + "." if first else ""
+
+
+# Standard output that passes on text and colour, and nothing else a terminal would act on.
+#
+# Titles, answers, names of models and evidence come from files and servers. Whatever command prints
+# them, a control sequence in them is shown, not obeyed.
+
+
+_COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
+_LAYOUT = re.compile(r"([\n\r\t]+)")
+
+
+def harmless(stream: IO[str]) -> IO[str]:
+    """The stream, guarded; one that is guarded already stays as it is."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors=PLAIN_ERRORS)
+    return stream if isinstance(stream, Harmless) else Harmless(stream)  # type: ignore[return-value]
+
+
+class Harmless:
+    """A text stream whose `write` shows control characters instead of passing them on."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self.inner = stream
+        self._in_colour = stream.isatty()
+
+    def write(self, text: str) -> int:
+        self.inner.write(self._shown(text))
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def _shown(self, text: str) -> str:
+        if text.isprintable():
+            return text
+        parts = _COLOUR.split(text) if self._in_colour else [text]
+        return "".join(
+            part if k % 2 else "".join(
+                piece if j % 2 else visible(piece) for j, piece in enumerate(_LAYOUT.split(part))
+            )
+            for k, part in enumerate(parts)
+        )  # fmt: skip
+
+
+# The command `sdb`: parse, call, print. Every command lives in a module of its own.
+
+
+MODULES = {
+    "score": "score", "validate": "recordings", "import": "recordings", "suite": "suite", "run": "run",
+    "watch": "watch", "merge": "recordings", "serve": "serve", "providers": "providers", "audit": "audit",
+    "compose": "compose", "policy": "policy", "logs": "logs", "analyze": "analyze", "choose": "choose",
+    "gate": "gate", "diff": "gate", "bundle": "bundle", "verify": "bundle", "board": "bundle",
+    "report": "report", "demo": "demo",
+}  # fmt: skip
+"""Which module holds a command, in the order `sdb --help` lists them."""
 
 app = typer.Typer(
     name="sdb",
-    cls=group_of("streamdecisionbench.cli", MODULES),
+    cls=_Sdb,
     help="StreamDecisionBench: how much of the time is the decision in force right?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -7,29 +7,6 @@ from typing import Annotated
 
 import typer
 
-from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
-
-__all__ = [
-    "DEFAULT_BOUNDS",
-    "Block",
-    "Bounds",
-    "CostFile",
-    "Csv",
-    "Data",
-    "FixedInterval",
-    "IntegrateBounds",
-    "Interval",
-    "Json",
-    "Pair",
-    "PlainJson",
-    "Prices",
-    "Resamples",
-    "Runs",
-    "Seed",
-    "SuiteData",
-    "Weighting",
-]
-
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN", help="Recording folders.")]
 Data = Annotated[
     Path | None,

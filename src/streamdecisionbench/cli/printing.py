@@ -15,30 +15,19 @@ from rich.console import JustifyMethod
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from streamdecisionbench.analysis.numbers import fixed, percent
-from streamdecisionbench.analysis.result_table import Cell, Column, Table
+from streamdecisionbench.analysis.table import Cell, Column, Table, fixed, percent
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.plain_text import inert_cell
-from streamdecisionbench.report.terminal.fitting import cut_names, cut_words, fit_widths
-from streamdecisionbench.report.terminal.scores import console, shared_signatures
+from streamdecisionbench.report.screens import (
+    console,
+    cut_names,
+    cut_words,
+    fit_widths,
+    shared_signatures,
+)
+from streamdecisionbench.text import inert_cell
 
 if TYPE_CHECKING:
     from streamdecisionbench.cli.loading import Subject
-
-__all__ = [
-    "SCHEMA",
-    "Form",
-    "Heading",
-    "csv_writer",
-    "decision_text",
-    "dump",
-    "plain",
-    "print_csv",
-    "print_json",
-    "print_tables",
-    "require_one_form",
-    "show",
-]
 
 SCHEMA = "sdb-analysis/1"
 
@@ -187,7 +176,7 @@ def decision_text(decision: Mapping[str, str]) -> str:
 def plain(value: Any) -> Any:
     """Results as JSON: dataclasses with their properties, mappings, sequences, numbers.
 
-    >>> from streamdecisionbench.analysis.transitions import ErrorCount
+    >>> from streamdecisionbench.analysis.paper import ErrorCount
     >>> plain(ErrorCount(4, 1))
     {'states': 4, 'errors': 1, 'rate': 0.25}
     """

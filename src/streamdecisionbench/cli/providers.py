@@ -7,10 +7,6 @@ from typing import Annotated
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    app.command("providers")(providers)
-
-
 def providers(
     json_output: Annotated[
         bool, typer.Option("--json", help="Print JSON for other programs.")
@@ -19,7 +15,7 @@ def providers(
     """List providers: installed or not, which variables are set (never their values)."""
     from dataclasses import asdict
 
-    from streamdecisionbench.components.providers.dotenv import load
+    from streamdecisionbench.components.providers.address import load
     from streamdecisionbench.components.registry import survey
 
     load()
@@ -49,3 +45,8 @@ def providers(
         for text in (status.what, ", ".join(details)):
             if text:
                 print(textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=indent))
+
+
+COMMANDS = {
+    "providers": providers,
+}

@@ -8,10 +8,6 @@ from typing import Annotated
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    app.command("report")(report)
-
-
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Recording folders.")],
     out: Annotated[Path, typer.Option(help="Fresh folder, or one of an earlier report.")],
@@ -58,3 +54,8 @@ def report(
     typer.echo(f"{out}: report.md, tables/, figures/, scores.json")
     for note in written.material.notes():
         typer.echo(f"! {note}")
+
+
+COMMANDS = {
+    "report": report,
+}

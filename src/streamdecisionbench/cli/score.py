@@ -7,22 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streamdecisionbench.cli.options import (
-    DEFAULT_BOUNDS,
-    Data,
-    FixedInterval,
-    IntegrateBounds,
-    Weighting,
-)
+from streamdecisionbench.cli.options import Data, FixedInterval, IntegrateBounds, Weighting
+from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
 
 if TYPE_CHECKING:
     from streamdecisionbench.recording.recording import Recording
     from streamdecisionbench.scoring.score import Score
     from streamdecisionbench.suite.scenario import Suite
-
-
-def register(app: typer.Typer) -> None:
-    app.command("score")(score)
 
 
 def score(
@@ -61,8 +52,7 @@ def score(
     from dataclasses import asdict
 
     from streamdecisionbench.analysis.repeats import repeats, repeats_table
-    from streamdecisionbench.cli.courses import costs_for
-    from streamdecisionbench.cli.loading import Subject, load, parts_of, passes_in
+    from streamdecisionbench.cli.loading import Subject, costs_for, load, parts_of, passes_in
     from streamdecisionbench.cli.printing import (
         csv_writer,
         decision_text,
@@ -72,12 +62,8 @@ def score(
     )
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.scoring.answers import mistakes as find_mistakes
+    from streamdecisionbench.scoring.json import COST_COLUMNS, CSV_COLUMNS, csv_rows
     from streamdecisionbench.scoring.score import score as rate
-    from streamdecisionbench.scoring.score_json import (
-        COST_COLUMNS,
-        CSV_COLUMNS,
-        csv_rows,
-    )
 
     if by not in ("family", "scenario"):
         raise InputError(f"--by {by} is not known", fix="use family or scenario")
@@ -103,7 +89,7 @@ def score(
         for recording, suite in loaded
     ]
     if as_json:
-        from streamdecisionbench.analysis.score_intervals import sure_scores_to_json
+        from streamdecisionbench.analysis.bootstrap import sure_scores_to_json
 
         document = sure_scores_to_json(scores, with_curves=curves)
         if mistakes:
@@ -116,7 +102,7 @@ def score(
         writer.writerow((*CSV_COLUMNS, *(COST_COLUMNS if rules else ())))
         writer.writerows(csv_rows(scores))
         return
-    from streamdecisionbench.report.terminal.scores import console, ranking, screen
+    from streamdecisionbench.report.screens import console, ranking, screen
 
     out = console()
     if len(scores) == 1 or by == "scenario":
@@ -146,7 +132,7 @@ def score(
 
 def _print_costs(scores: list[Score], *, by_scenario: bool) -> None:
     """What being wrong costs, after what it is worth."""
-    from streamdecisionbench.analysis.cost_of_error import cost_table
+    from streamdecisionbench.analysis.wrong_time import cost_table
     from streamdecisionbench.cli.printing import print_tables
 
     print()
@@ -169,3 +155,8 @@ def _cautions(loaded: list[tuple[Recording, Suite]]) -> list[str]:
         if recording.halves
     ]
     return found
+
+
+COMMANDS = {
+    "score": score,
+}

@@ -12,12 +12,6 @@ if TYPE_CHECKING:
     from streamdecisionbench.components.serving.simulation_server import DemoServer
     from streamdecisionbench.components.simulated.profiles import Profile
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    app.command("serve")(serve)
-
 
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
@@ -59,8 +53,11 @@ def serve(
     import asyncio
 
     try:
-        from streamdecisionbench.components.serving.planned_replies import Queued, on_arrival
-        from streamdecisionbench.components.serving.request_queue import RequestQueue
+        from streamdecisionbench.components.serving.planned_replies import (
+            Queued,
+            RequestQueue,
+            on_arrival,
+        )
         from streamdecisionbench.components.serving.simulation_server import DemoServer
     except ModuleNotFoundError as error:
         raise InputError(
@@ -111,7 +108,7 @@ def _timing(text: str | None) -> Profile | float | None:
 
 
 async def _serve(demo: DemoServer, host: str, port: int) -> None:
-    from streamdecisionbench.components.serving.listening import listen, stop_signal
+    from streamdecisionbench.components.serving.http_server import listen, stop_signal
 
     async with listen(demo.application(), host, port) as listening:
         stop = stop_signal()
@@ -141,3 +138,8 @@ def _capacity(demo: DemoServer) -> list[str]:
             most = "at most" if queue.batch > 1 else "about"
             lines.append(f"service takes {each:.3g} s in the mean: {most} {rate:.3g} requests/s")
     return lines
+
+
+COMMANDS = {
+    "serve": serve,
+}

@@ -15,13 +15,7 @@ import typer
 from streamdecisionbench.errors import InputError
 
 if TYPE_CHECKING:
-    from streamdecisionbench.report.watch.source import Source
-
-__all__ = ["Page", "register", "watching"]
-
-
-def register(app: typer.Typer) -> None:
-    app.command("watch")(watch)
+    from streamdecisionbench.report.watch.sources import Source
 
 
 def watch(
@@ -40,7 +34,7 @@ def watch(
     """
     import asyncio
 
-    from streamdecisionbench.report.watch.source import open_source
+    from streamdecisionbench.report.watch.sources import open_source
 
     asyncio.run(_watch(open_source(source, data), port))
 
@@ -88,8 +82,8 @@ async def _watch(source: Source, port: int) -> None:
     import asyncio
 
     try:
-        from streamdecisionbench.components.serving.listening import listen, stop_signal
-        from streamdecisionbench.report.watch.watch_server import WatchServer
+        from streamdecisionbench.components.serving.http_server import listen, stop_signal
+        from streamdecisionbench.report.watch.server import WatchServer
     except ModuleNotFoundError as error:
         raise InputError(
             f"watching needs {error.name}, which is not installed",
@@ -106,3 +100,8 @@ async def _watch(source: Source, port: int) -> None:
         looking.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await looking
+
+
+COMMANDS = {
+    "watch": watch,
+}

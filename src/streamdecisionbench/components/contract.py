@@ -1,20 +1,38 @@
-"""What a component is: something that answers {state, questions} with one label per question.
-
-A provider is a small class with `answer`; everything about time, retries, logging and acceptance is
-the recorder's. Failures are told apart by exception: `Retryable` (connection, timeout, rate limit)
-may be tried again with the same input; `Fatal` stops the run with a message that names the fix.
-"""
+"""Tokens of one answer: what a component reports and a response event keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from streamdecisionbench.components.usage import Usage
+import msgspec
+
 from streamdecisionbench.errors import SdbError
 
-__all__ = ["Answer", "Component", "ComponentInfo", "Fatal", "Options", "Request", "Retryable"]
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=False):
+    """Tokens as the service reported them; `cached_tokens` are part of `input_tokens`.
+
+    None: the service does not say what came from a cache, which is not the same as nothing.
+    """
+
+    input_tokens: int = 0
+    cached_tokens: int | None = None
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    @property
+    def fresh_tokens(self) -> int:
+        """Input that came from no cache, as far as the service reports one."""
+        return self.input_tokens - (self.cached_tokens or 0)
+
+
+# What a component is: something that answers {state, questions} with one label per question.
+#
+# A provider is a small class with `answer`; everything about time, retries, logging and acceptance is
+# the recorder's. Failures are told apart by exception: `Retryable` (connection, timeout, rate limit)
+# may be tried again with the same input; `Fatal` stops the run with a message that names the fix.
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +151,97 @@ class Fatal(SdbError):  # noqa: N818 - named by what may be done about it
         super().__init__(f"{message}\n  fix: {fix}" if fix else message)
         self.error_type = error_type
         self.http_status = http_status
+
+
+# When an answer is valid: every question once, with a defined label, and honest probabilities.
+
+
+REPORTING_STEP = 0.01
+"""Probabilities are reported to two decimals, so a tie may be off by one step."""
+
+_LONGEST = 40
+"""Characters of an answer that a message shows."""
+
+_ASK = "check that the model or server follows the question contract"
+
+
+def check_answer(
+    answer: Answer, questions: Mapping[str, Any], clean: Callable[[str], str] = str
+) -> None:
+    """Raises `Fatal` when the answer breaks the contract; a wrong but valid answer passes.
+
+    `clean` hides secrets in what was answered before any of it is shown.
+    """
+    labels = answer.labels
+    missing = [q for q in questions if q not in labels]
+    if missing:
+        raise Fatal(
+            "missing_answer", f"the response leaves {', '.join(missing)} unanswered", fix=_ASK
+        )
+    extra = [q for q in labels if q not in questions]
+    if extra:
+        raise Fatal(
+            "unknown_question",
+            f"the response has {_too_many(extra, clean)}",
+            fix=_ASK,
+        )
+    for name, question in questions.items():
+        if labels[name] not in question["criteria"]:
+            raise _unknown_label(name, clean(labels[name]), question["criteria"])
+    for name, distribution in (answer.probabilities or {}).items():
+        if name in questions:
+            _check_distribution(name, labels[name], distribution, questions[name]["criteria"])
+
+
+def _unknown_label(name: str, answered: str, criteria: Mapping[str, str]) -> Fatal:
+    """What was answered, what may be, and the slip behind it where one is plain to see."""
+    meant = [
+        label for label, text in criteria.items() if text.partition(":")[0].strip() == answered
+    ]
+    listed = ", ".join(criteria)
+    if meant:
+        fix = f"that is what {meant[0]} means: answer with the label, {meant[0]!r}"
+    else:
+        fix = f"answer with one of: {listed}; criteria says what each means"
+    return Fatal(
+        "unknown_label",
+        f"the answer to {name} is {_shown(answered)}, not one of its labels ({listed})",
+        fix=fix,
+    )
+
+
+def _shown(text: str) -> str:
+    return ascii(text[:_LONGEST]) + ("…" if len(text) > _LONGEST else "")
+
+
+def _too_many(extra: Sequence[str], clean: Callable[[str], str]) -> str:
+    """Answers to questions nobody asked, by name, as far as a name is fit to be shown."""
+    names = ", ".join(_shown(clean(name)) for name in extra[:3])
+    names += ", …" if len(extra) > 3 else ""
+    return f"{'one answer' if len(extra) == 1 else f'{len(extra)} answers'} too many: {names}"
+
+
+def _check_distribution(
+    name: str, choice: str, distribution: Mapping[str, float], criteria: Mapping[str, str]
+) -> None:
+    if set(distribution) != set(criteria):
+        raise Fatal(
+            "bad_distribution", f"the distribution of {name} is not over its labels", fix=_ASK
+        )
+    values = list(distribution.values())
+    if not all(isinstance(p, int | float) and 0 <= p <= 1 + 1e-9 for p in values):
+        raise Fatal(
+            "bad_distribution", f"the distribution of {name} has values outside 0–1", fix=_ASK
+        )
+    # Each value may be off by half a reporting step.
+    rounding = REPORTING_STEP / 2 * len(values) + 1e-9
+    if abs(sum(values) - 1) > rounding:
+        raise Fatal(
+            "bad_distribution",
+            f"the distribution of {name} sums to {sum(values):.3f}, not 1",
+            fix=_ASK,
+        )
+    if distribution[choice] < max(values) - REPORTING_STEP - 1e-9:
+        raise Fatal(
+            "not_most_probable", f"the choice for {name} is not its most probable label", fix=_ASK
+        )

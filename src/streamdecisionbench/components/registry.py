@@ -16,17 +16,6 @@ from importlib import metadata
 from streamdecisionbench.components.contract import Component, Options
 from streamdecisionbench.errors import InputError, SdbError
 
-__all__ = [
-    "ENTRY_POINT_GROUP",
-    "PROVIDERS",
-    "Factory",
-    "Provider",
-    "ProviderStatus",
-    "create",
-    "find_factory",
-    "survey",
-]
-
 ENTRY_POINT_GROUP = "streamdecisionbench.providers"
 
 Factory = Callable[[str, Options], Component]
@@ -67,7 +56,7 @@ class ProviderStatus:
 
 PROVIDERS: dict[str, Provider] = {
     "openai": Provider(
-        "streamdecisionbench.components.providers.openai_responses:create",
+        "streamdecisionbench.components.providers.openai:create_responses",
         "OpenAI Responses API, or any server that speaks it (--base-url)",
         "openai",
         ("openai",),
@@ -75,7 +64,7 @@ PROVIDERS: dict[str, Provider] = {
         ("OPENAI_BASE_URL", "SDB_API_KEY"),
     ),
     "openai-decisions": Provider(
-        "streamdecisionbench.components.providers.openai_decisions:create",
+        "streamdecisionbench.components.providers.openai:create_decisions",
         "OpenAI Decisions API",
         "openai",
         ("openai",),
@@ -91,7 +80,7 @@ PROVIDERS: dict[str, Provider] = {
         ("TYPESAFE_BASE_URL", "SDB_API_KEY"),
     ),
     "anthropic": Provider(
-        "streamdecisionbench.components.providers.anthropic_messages:create",
+        "streamdecisionbench.components.providers.anthropic:create",
         "Anthropic Messages API with a forced tool",
         "anthropic",
         ("anthropic",),
@@ -99,7 +88,7 @@ PROVIDERS: dict[str, Provider] = {
         ("ANTHROPIC_BASE_URL", "SDB_API_KEY"),
     ),
     "chat": Provider(
-        "streamdecisionbench.components.providers.chat_completions:create",
+        "streamdecisionbench.components.providers.openai:create_chat",
         "OpenAI-compatible chat completions with a JSON schema (--base-url)",
         "openai",
         ("openai",),
@@ -113,7 +102,7 @@ PROVIDERS: dict[str, Provider] = {
         ("xllamacpp",),
     ),
     "baseline": Provider(
-        "streamdecisionbench.components.baselines.baseline:create",
+        "streamdecisionbench.components.baseline:create",
         "first-option, lexical-overlap, constant, random",
     ),
     "simulated": Provider(

@@ -15,8 +15,6 @@ from streamdecisionbench.components.providers.prompt import INSTRUCTION, as_json
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.scenario import Scenario, Suite
 
-__all__ = ["FORMATS", "require_train_split", "training_rows"]
-
 Row = dict[str, Any]
 
 

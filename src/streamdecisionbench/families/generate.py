@@ -15,9 +15,8 @@ import msgspec
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.registry import FAMILY_MODULES, has
 from streamdecisionbench.suite.generation.compose import Kind, Solver, Tell, compose
-from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.draws import Draws, Seat
 from streamdecisionbench.suite.generation.parameters import Parameters
-from streamdecisionbench.suite.generation.seat import Seat
 from streamdecisionbench.suite.generation.situations import deal
 from streamdecisionbench.suite.scenario import Scenario, Suite
 from streamdecisionbench.suite.suite_files import make_suite
@@ -27,7 +26,7 @@ __all__ = ["generate", "generated_families", "generator_digests", "regenerate"]
 _CHANGES_PER_SITUATION = 4
 _TICKS_PER_SITUATION = 12
 """A session is dealt one situation for this many changes and ticks; the others are free."""
-_SUITE_SOURCES = ("sentence_bank.py", "sizes.py", "trivial_policies.py", "untimed.py")
+_SUITE_SOURCES = ("scenario.py", "sentence_bank.py", "trivial_policies.py")
 
 
 def generated_families(wording: str = "listed") -> list[str]:

@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["canonical", "decision_text"]
-
 _OPENING = ("{", "[", '"')
 
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamdecisionbench.logs.engines.engine import Engine
-from streamdecisionbench.logs.log_sums import LogSums, Settings
 from streamdecisionbench.logs.schema import COLUMNS
-from streamdecisionbench.logs.score_log import SCORED
+from streamdecisionbench.logs.score import SCORED
+from streamdecisionbench.logs.sums import LogSettings, LogSums
 from streamdecisionbench.logs.usable import REASONS, Unusable
-from streamdecisionbench.scoring.group_sums import Group
-
-__all__ = ["Checked", "check_log"]
+from streamdecisionbench.scoring.pooled import Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,7 @@ def check_log(engine: Engine, by: tuple[str, ...] = ()) -> Checked:
     schema = engine.schema()
     columns = [name for name in SCORED if name in schema.names]
     columns += [name for name in by if name in schema.names and name not in columns]
-    sums = engine.reduce(columns, LogSums(Settings(by=by, resamples=0)))
+    sums = engine.reduce(columns, LogSums(LogSettings(by=by, resamples=0)))
     whole = Group()
     for group in sums.groups.values():
         whole.merge(group)

@@ -8,20 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.log_files import format_of
 from streamdecisionbench.logs.schema import SCHEMA
+from streamdecisionbench.logs.sources import format_of
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.timeline import timelines
 from streamdecisionbench.suite.digest import digest
 from streamdecisionbench.suite.disk import make_folder
-from streamdecisionbench.suite.find_suite import find_suite
 from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.suite.suite_files import find_suite
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["check_name", "export_rows", "log_of", "write_log"]
 
 
 def log_of(runs: Sequence[Path], *, states: bool = True, data: Path | None = None) -> pa.Table:

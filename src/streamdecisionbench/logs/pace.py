@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.logs.arrays import StreamArrays, stream_arrays
 from streamdecisionbench.logs.engines.engine import Engine
-from streamdecisionbench.logs.log_sums import Key, grouped
-from streamdecisionbench.logs.score_log import SCORED, check_by
-from streamdecisionbench.logs.stream_arrays import StreamArrays, stream_arrays
+from streamdecisionbench.logs.score import SCORED, check_by
+from streamdecisionbench.logs.sums import Key, grouped
 from streamdecisionbench.logs.usable import Allowed, Unusable
-from streamdecisionbench.scoring.latency_sums import LatencySums
+from streamdecisionbench.scoring.pooled import LatencySums
 from streamdecisionbench.scoring.timeline import Floats
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["SHARES", "Pace", "PaceSums", "log_pace", "suggested_bounds"]
 
 SHARES = (0.05, 0.25, 0.50, 0.75, 0.95)
 
@@ -76,7 +74,7 @@ class PaceSums:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class LogPace:
     """What `sdb logs pace` says."""
 
     source: str
@@ -109,7 +107,7 @@ class Pace:
         }
 
 
-def log_pace(engine: Engine, by: Sequence[str], allowed: Allowed) -> Pace:
+def log_pace(engine: Engine, by: Sequence[str], allowed: Allowed) -> LogPace:
     """Looks through a log for when things change."""
     schema = engine.schema()
     check_by(schema, by, engine.name)
@@ -124,7 +122,7 @@ def log_pace(engine: Engine, by: Sequence[str], allowed: Allowed) -> Pace:
     for group in sums.groups.values():
         whole.merge(group)
     ordered = sorted(sums.groups.items(), key=lambda item: [str(v) for v in item[0]])
-    return Pace(engine.name, tuple(by), tuple(ordered), suggested_bounds(whole.intervals))
+    return LogPace(engine.name, tuple(by), tuple(ordered), suggested_bounds(whole.intervals))
 
 
 def suggested_bounds(intervals: LatencySums) -> tuple[float, float]:

@@ -15,20 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.errors import InputError, SdbError
 from streamdecisionbench.logs.canonical import decision_text
-from streamdecisionbench.logs.engines.engine import Engine, Told, untold
-from streamdecisionbench.logs.log_files import LogFiles, find_files
+from streamdecisionbench.logs.engines.engine import Engine, ProgressTold, untold
 from streamdecisionbench.logs.schema import kind_of
+from streamdecisionbench.logs.sources import LogFiles, find_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["References", "from_function", "from_table", "load_function"]
 
 Judge = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class References:
+class ReferenceSource:
     """What the answers were held against."""
 
     kind: str = "column"
@@ -54,7 +52,7 @@ class References:
         )
 
 
-def from_table(engine: Engine, source: str | Path | pa.Table) -> References:
+def from_table(engine: Engine, source: str | Path | pa.Table) -> ReferenceSource:
     """Joins references of a file, a folder, a table, another log or a recording."""
     other, label, recorded = _open(source)
     schema = engine.give(other)
@@ -77,10 +75,12 @@ def from_table(engine: Engine, source: str | Path | pa.Table) -> References:
             fix="leave one row for every state",
         )
     engine.join(on, take, "reference")
-    return References("silver" if silver else "table", label)
+    return ReferenceSource("silver" if silver else "table", label)
 
 
-def from_function(engine: Engine, judge: Judge, name: str, told: Told = untold) -> References:
+def from_function(
+    engine: Engine, judge: Judge, name: str, told: ProgressTold = untold
+) -> ReferenceSource:
     """Asks a function of the state what is right, once for every distinct state."""
     import pyarrow as pa
 
@@ -108,7 +108,7 @@ def from_function(engine: Engine, judge: Judge, name: str, told: Told = untold) 
         )
     )
     engine.join(["state"], "reference", "reference")
-    return References("function", name)
+    return ReferenceSource("function", name)
 
 
 def judged(judge: Judge, name: str, text: str) -> str | None:

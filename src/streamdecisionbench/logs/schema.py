@@ -14,13 +14,11 @@ from streamdecisionbench.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["COLUMNS", "SCHEMA", "Column", "check_columns", "kind_of", "time_columns"]
-
 SCHEMA = "sdb-decisions/1"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class LogColumn:
     """One column: what it means and which kinds of values it may hold."""
 
     name: str
@@ -30,24 +28,26 @@ class Column:
     required: bool = False
 
 
-COLUMNS: Mapping[str, Column] = {
+COLUMNS: Mapping[str, LogColumn] = {
     column.name: column
     for column in (
-        Column("stream", "id", "which session, call, unit or user", required=True),
-        Column("published_at", "time", "when the state became current", required=True),
-        Column("requested_at", "time", "when the component was asked; published_at otherwise"),
-        Column("answered_at", "time", "when its answer reached the application; null: never"),
-        Column("applied_at", "time", "when the answer really took effect; null: never"),
-        Column("decision", "decision", "what was answered; null with no answer"),
-        Column("reference", "decision", "what was right for this state; null: not known"),
-        Column("ended_at", "time", "when the stream ended, the same on all its rows"),
-        Column("state", "json", "the state itself, for references computed later and for suites"),
-        Column("state_id", "id", "names the state, to find its reference in another table"),
-        Column("confidence", "number", "of the answer, from 0 to 1"),
-        Column("cost", "number", "of the answer, in money"),
-        Column("weight", "number", "of the stream, when only a sample was judged"),
-        Column("tick_s", "number", "nominal seconds between states; (end − start)/n otherwise"),
-        Column("partial", "truth", "rows of one stream and published_at complete each other"),
+        LogColumn("stream", "id", "which session, call, unit or user", required=True),
+        LogColumn("published_at", "time", "when the state became current", required=True),
+        LogColumn("requested_at", "time", "when the component was asked; published_at otherwise"),
+        LogColumn("answered_at", "time", "when its answer reached the application; null: never"),
+        LogColumn("applied_at", "time", "when the answer really took effect; null: never"),
+        LogColumn("decision", "decision", "what was answered; null with no answer"),
+        LogColumn("reference", "decision", "what was right for this state; null: not known"),
+        LogColumn("ended_at", "time", "when the stream ended, the same on all its rows"),
+        LogColumn(
+            "state", "json", "the state itself, for references computed later and for suites"
+        ),
+        LogColumn("state_id", "id", "names the state, to find its reference in another table"),
+        LogColumn("confidence", "number", "of the answer, from 0 to 1"),
+        LogColumn("cost", "number", "of the answer, in money"),
+        LogColumn("weight", "number", "of the stream, when only a sample was judged"),
+        LogColumn("tick_s", "number", "nominal seconds between states; (end − start)/n otherwise"),
+        LogColumn("partial", "truth", "rows of one stream and published_at complete each other"),
     )
 }
 
@@ -124,7 +124,7 @@ def check_columns(
         )
 
 
-def _wrong_kind(column: Column, found: str, dtype: pa.DataType) -> tuple[str, str]:
+def _wrong_kind(column: LogColumn, found: str, dtype: pa.DataType) -> tuple[str, str]:
     if column.kind == "time" and found == "text":
         return (
             "holds times as text",

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 
 from streamdecisionbench.errors import InputError
 
-__all__ = ["REASONS", "Allowed", "Example", "Reason", "Unusable", "printable"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reason:

@@ -14,8 +14,7 @@ Standard library only; exports to monitoring systems are modules of their own.
 
 from streamdecisionbench.meter.counts import CLASSES, Reading
 from streamdecisionbench.meter.decision_log import DecisionLog
-from streamdecisionbench.meter.events import Event
 from streamdecisionbench.meter.meter import Meter
-from streamdecisionbench.meter.stream import Stream
+from streamdecisionbench.meter.stream import MeterEvent, Stream
 
-__all__ = ["CLASSES", "DecisionLog", "Event", "Meter", "Reading", "Stream"]
+__all__ = ["CLASSES", "DecisionLog", "Meter", "MeterEvent", "Reading", "Stream"]

@@ -15,27 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from streamdecisionbench.meter.spells import Excess, SpellSums
 
 if TYPE_CHECKING:
-    from streamdecisionbench.cost_file.rules import AgePenalty
-
-__all__ = [
-    "CLASSES",
-    "COMPOUND",
-    "CURRENT_CORRECT",
-    "GRAINS",
-    "JUDGMENT",
-    "LATENCY_BUCKETS_S",
-    "NO_DECISION",
-    "OUTCOMES",
-    "OUTDATED_CORRECT",
-    "PENDING",
-    "RATE",
-    "STALE",
-    "THETA_S",
-    "UNATTRIBUTED",
-    "UNJUDGED",
-    "Counts",
-    "Reading",
-]
+    from streamdecisionbench.rules.costs import AgePenalty
 
 CLASSES = (
     "current_correct", "judgment", "stale", "compound", "outdated_correct", "no_decision",

@@ -16,16 +16,16 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.meter.decision_text import decision_text
-from streamdecisionbench.meter.events import Event
+from streamdecisionbench.meter.stream import MeterEvent
 
 if TYPE_CHECKING:
     from streamdecisionbench.meter.meter import Meter
 
-__all__ = ["DecisionLog", "rows_of"]
 
 Row = dict[str, Any]
 
@@ -60,7 +60,7 @@ class DecisionLog:
         self._states = states
         self._fsync = fsync
         self._convert = _parquet_converter() if parquet else None
-        self._happened: deque[Event] = deque()
+        self._happened: deque[MeterEvent] = deque()
         self._unwritten: list[bytes] = []
         self._writing = threading.Lock()
         self._wake = threading.Event()
@@ -85,7 +85,7 @@ class DecisionLog:
         meter.add_sink(self)
         atexit.register(self.close)
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: MeterEvent) -> None:
         if self._closed or len(self._happened) >= _MOST_PENDING:
             with self._meter.lock:
                 self._meter.lost_rows += 1
@@ -193,7 +193,7 @@ class DecisionLog:
             self._convert(self._path)
 
 
-def rows_of(events: Iterable[Event], *, states: bool = False, wall: float = 0.0) -> list[Row]:
+def rows_of(events: Iterable[MeterEvent], *, states: bool = False, wall: float = 0.0) -> list[Row]:
     """Events as rows of `sdb-decisions/1`, one for each state about which something happened."""
     rows: dict[tuple[str, str, float], Row] = {}
     for event in events:
@@ -245,10 +245,53 @@ def _iso(seconds: float) -> str:
 
 def _parquet_converter() -> Callable[[str], None]:
     try:
-        from streamdecisionbench.meter.parquet_file import to_parquet
+        pass
     except ModuleNotFoundError as error:
         raise InputError(
             f"a Parquet log needs {error.name}, which is not installed",
             fix="pip install 'streamdecisionbench[logs]', or leave parquet out",
         ) from None
     return to_parquet
+
+
+# A closed JSON Lines file of the decision log as a Parquet file.
+
+
+_NUMBERS = ("published_at", "answered_at", "applied_at", "ended_at", "confidence", "cost")
+
+
+def to_parquet(path: str) -> None:
+    """Writes `path` as Parquet beside it, and removes it once that is complete.
+
+    Rows of one state that stand in the same file become one.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    source = Path(path)
+    merged: dict[tuple[str, float], dict[str, object]] = {}
+    with source.open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            merged.setdefault((row["stream"], row["published_at"]), {}).update(row)
+    names: dict[str, None] = {}
+    for row in merged.values():
+        names |= dict.fromkeys(row)
+    columns = {
+        name: pa.array([row.get(name) for row in merged.values()], _arrow_type(name))
+        for name in names
+    }
+    partial, target = source.with_suffix(".parquet.part"), source.with_suffix(".parquet")
+    pq.write_table(pa.table(columns), partial, compression="zstd")
+    partial.replace(target)
+    source.unlink()
+
+
+def _arrow_type(name: str) -> Any:
+    import pyarrow as pa
+
+    if name in _NUMBERS:
+        return pa.float64()
+    if name == "partial":
+        return pa.bool_()
+    return pa.int64() if name == "step" else pa.string()

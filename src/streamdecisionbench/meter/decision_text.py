@@ -10,8 +10,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["decision_text"]
-
 
 def decision_text(value: Any) -> str:
     """The canonical text of a decision, a reference or a state.

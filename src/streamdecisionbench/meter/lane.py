@@ -1,28 +1,9 @@
-"""One component on one stream: which class its seconds are, once what was right is known.
-
-Publishing and applying cut time into stretches on which the current step k and the source in force s
-stay the same. A stretch's class follows from three decisions (as in `scoring.classes`):
-
-    y_k unknown                    unjudged          whatever is in force
-    nothing in force               no_decision
-    y_s unknown, d_s = y_k         current_correct   y_s unknown, d_s ≠ y_k   unattributed
-    y_s = y_k,   d_s = y_s         current_correct   y_s = y_k,   d_s ≠ y_s   judgment
-    y_s ≠ y_k,   d_s = y_s         stale
-    y_s ≠ y_k,   d_s = y_k         outdated_correct  y_s ≠ y_k, d_s neither   compound
-
-Unknown may become known. So a stretch waits with its current step until that is judged, then with
-its source until that is, there summed by reference; each moves at most twice, and judging a source
-needs three sums however long it was in force. Steps wait within a window; the oldest is given up when
-it is full, and its seconds are `unjudged` or `unattributed` for good.
-
-Whether a stretch is wrong, and what it costs, needs y_k alone: spells and costs do not wait for the
-source.
-"""
+"""What a second costs under a cost file, for every pair of decisions a meter sees."""
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 
 from streamdecisionbench.meter.counts import (
     COMPOUND,
@@ -31,24 +12,91 @@ from streamdecisionbench.meter.counts import (
     NO_DECISION,
     OUTDATED_CORRECT,
     PENDING,
+    RATE,
     STALE,
     UNATTRIBUTED,
     UNJUDGED,
     Counts,
 )
-from streamdecisionbench.meter.spells import CALM, OPEN, WRONG, Part, Run, Spells
+from streamdecisionbench.meter.spells import CALM, OPEN, WRONG, LiveSpells, Part, Run
 from streamdecisionbench.meter.spells import PENDING as NOT_KNOWN
+from streamdecisionbench.rules.costs import AgePenalty, Costs, Section, fields_of
 
-if TYPE_CHECKING:
-    from streamdecisionbench.meter.rates import Rates
+_REMEMBERED = 10_000
 
-__all__ = ["STRAGGLERS", "Lane", "Step", "class_of"]
+
+class Rates:
+    """One section of a cost file."""
+
+    __slots__ = ("_found", "_section", "age")
+
+    def __init__(self, section: Section) -> None:
+        self._section = section
+        self.age: AgePenalty | None = section.age
+        self._found: dict[tuple[str, str | None], int] = {}
+
+    def of(self, reference: str, decision: str | None) -> int:
+        """C(y, d) in units; both in canonical text.
+
+        >>> Rates(Section(wrong=2.5)).of("pause", "record") / RATE
+        2.5
+        """
+        rate = self._found.get((reference, decision))
+        if rate is None:
+            if len(self._found) >= _REMEMBERED:
+                self._found.clear()
+            shown = None if decision is None else fields_of(decision)
+            rate = int(self._section.cost(fields_of(reference), shown) * RATE)
+            self._found[reference, decision] = rate
+        return rate
+
+
+class Prices:
+    """A cost file in a meter: the section of a stream is that of its label `family`."""
+
+    __slots__ = ("_sections", "costs")
+
+    def __init__(self, costs: Costs | str | os.PathLike[str]) -> None:
+        if not isinstance(costs, Costs):
+            # Reading TOML takes longer to import than the whole meter.
+            from streamdecisionbench.rules.cost_file import DEFAULT, default_costs, read_cost_file
+
+            costs = default_costs() if costs == DEFAULT else read_cost_file(os.fspath(costs))
+        self.costs = costs
+        default = Rates(costs.default)
+        self._sections = {name: Rates(section) for name, section in costs.families.items()}
+        self._sections[""] = default
+
+    def of(self, family: str) -> Rates:
+        return self._sections.get(family) or self._sections[""]
+
+
+# One component on one stream: which class its seconds are, once what was right is known.
+#
+# Publishing and applying cut time into stretches on which the current step k and the source in force s
+# stay the same. A stretch's class follows from three decisions (as in `scoring.classes`):
+#
+#     y_k unknown                    unjudged          whatever is in force
+#     nothing in force               no_decision
+#     y_s unknown, d_s = y_k         current_correct   y_s unknown, d_s ≠ y_k   unattributed
+#     y_s = y_k,   d_s = y_s         current_correct   y_s = y_k,   d_s ≠ y_s   judgment
+#     y_s ≠ y_k,   d_s = y_s         stale
+#     y_s ≠ y_k,   d_s = y_k         outdated_correct  y_s ≠ y_k, d_s neither   compound
+#
+# Unknown may become known. So a stretch waits with its current step until that is judged, then with
+# its source until that is, there summed by reference; each moves at most twice, and judging a source
+# needs three sums however long it was in force. Steps wait within a window; the oldest is given up when
+# it is full, and its seconds are `unjudged` or `unattributed` for good.
+#
+# Whether a stretch is wrong, and what it costs, needs y_k alone: spells and costs do not wait for the
+# source.
+
 
 STRAGGLERS = 64
 """Judged steps behind the source in force whose answers may still come, for their latencies alone."""
 
 
-class Step:
+class MeterStep:
     """What is known of one step, as this component's lane needs it."""
 
     __slots__ = (
@@ -64,7 +112,7 @@ class Step:
         self.decision: str | None = None
         self.answered = False
         self.given_up = False
-        self.waiting: list[tuple[Step | None, int]] | None = None
+        self.waiting: list[tuple[MeterStep | None, int]] | None = None
         """Stretches during which this step was current, with their sources."""
         self.owed: dict[str, int] | None = None
         """Time its decision was in force, by the reference that held."""
@@ -101,25 +149,25 @@ class Lane:
         self.counts = counts
         self._rates = rates
         self._rate = 0
-        self._spells = Spells(counts.spells, counts.excesses(rates.age if rates else None))
+        self._spells = LiveSpells(counts.spells, counts.excesses(rates.age if rates else None))
         self.window = window
-        self.steps: OrderedDict[int, Step] = OrderedDict()
+        self.steps: OrderedDict[int, MeterStep] = OrderedDict()
         """Steps of which something that counts may still come, the current one and the source."""
-        self._stragglers: OrderedDict[int, Step] = OrderedDict()
-        self.current: Step | None = None
-        self.source: Step | None = None
+        self._stragglers: OrderedDict[int, MeterStep] = OrderedDict()
+        self.current: MeterStep | None = None
+        self.source: MeterStep | None = None
         self._start = 0
         self._applied_at = 0
         self._class = PENDING
         self._ended = False
         counts.streams += 1
 
-    def publish(self, number: int, at: float, now: int) -> Step:
+    def publish(self, number: int, at: float, now: int) -> MeterStep:
         """A new state is current."""
         before = self.current
         if before is not None:
             self._close(now)
-        step = Step(number, at, now)
+        step = MeterStep(number, at, now)
         self.current = self.steps[number] = step
         self.counts.states += 1
         if before is not None:
@@ -129,11 +177,11 @@ class Lane:
             self.give_up(next(iter(self.steps.values())))
         return step
 
-    def find(self, number: int) -> Step | None:
+    def find(self, number: int) -> MeterStep | None:
         """The step, if its answer is still of use."""
         return self.steps.get(number) or self._stragglers.get(number)
 
-    def answer(self, step: Step, decision: str, now: int, *, applies: bool) -> None:
+    def answer(self, step: MeterStep, decision: str, now: int, *, applies: bool) -> None:
         """An answer for `step` is there; `applies` is what the in-force rule says."""
         step.answered = True
         step.decision = decision
@@ -157,7 +205,7 @@ class Lane:
                 self._forget(passed)
         self._open(now)
 
-    def judge(self, step: Step, reference: str) -> None:
+    def judge(self, step: MeterStep, reference: str) -> None:
         """What was right for `step`, which was not known before."""
         step.reference = reference
         counts = self.counts
@@ -176,7 +224,7 @@ class Lane:
             self._reconsider()
         self._forget(step)
 
-    def give_up(self, step: Step) -> None:
+    def give_up(self, step: MeterStep) -> None:
         """Nothing more is expected for `step`; what is not known of it stays unknown."""
         self.steps.pop(step.number, None)
         if step.reference is not None:
@@ -245,7 +293,7 @@ class Lane:
                 self.counts.turns_out(found, self._start)
                 self._class = found
 
-    def _measure(self, step: Step, reference: str) -> None:
+    def _measure(self, step: MeterStep, reference: str) -> None:
         """Spells and costs of a step that is known now: all of the time it was current."""
         if step.run is None:
             return
@@ -263,7 +311,7 @@ class Lane:
             parts.append((WRONG if wrong else CALM, self._start, OPEN))
         self._spells.turns_out(step, parts)
 
-    def _charges(self, reference: str, source: Step | None) -> bool:
+    def _charges(self, reference: str, source: MeterStep | None) -> bool:
         """Whether the running stretch is wrong; from its start on it costs what that costs."""
         decision = None if source is None else source.decision
         if decision == reference:
@@ -283,7 +331,7 @@ class Lane:
             return PENDING
         return class_of(source.decision, source.reference, current.reference)
 
-    def _charge(self, source: Step, reference: str, span: int) -> None:
+    def _charge(self, source: MeterStep, reference: str, span: int) -> None:
         """A pending stretch with a known reference: settled, or left with its source."""
         if source.reference is None and not source.given_up:
             if source.owed is None:
@@ -293,7 +341,7 @@ class Lane:
         else:
             self.counts.settles(class_of(source.decision or "", source.reference, reference), span)
 
-    def _settle_owed(self, source: Step) -> None:
+    def _settle_owed(self, source: MeterStep) -> None:
         """Its own reference is known or given up: three sums say where its time belongs."""
         owed, rest = source.owed or {}, source.owed_in_all
         source.owed, source.owed_in_all = None, 0
@@ -306,7 +354,7 @@ class Lane:
             UNATTRIBUTED if own is None else STALE if own == decision else COMPOUND, rest
         )
 
-    def _forget(self, step: Step) -> None:
+    def _forget(self, step: MeterStep) -> None:
         """Lets go of a judged step whose answer is there or could not take effect any more."""
         if step.reference is None or step is self.current or step is self.source:
             return

@@ -13,17 +13,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from streamdecisionbench.meter.counts import CLASSES, GRAINS, THETA_S, Counts, Reading
-from streamdecisionbench.meter.events import Event, Sink
 from streamdecisionbench.meter.lane import Lane
-from streamdecisionbench.meter.stream import APPLIED, Stream
+from streamdecisionbench.meter.stream import APPLIED, MeterEvent, Sink, Stream
 
 if TYPE_CHECKING:
     import asyncio
 
-    from streamdecisionbench.cost_file.rules import Costs
-    from streamdecisionbench.meter.rates import Prices
-
-__all__ = ["Meter"]
+    from streamdecisionbench.meter.lane import Prices
+    from streamdecisionbench.rules.costs import Costs
 
 _GUARDED = (
     "clock",
@@ -199,7 +196,7 @@ class Meter:
         with self.lock:
             self.sinks = (*self.sinks, sink)
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: MeterEvent) -> None:
         for sink in self.sinks:
             with self.guards["export"]:
                 sink(event)
@@ -304,6 +301,6 @@ class _Guard:
 
 def _prices(costs: Costs | str | os.PathLike[str]) -> Prices:
     """Cost rules take longer to import than the whole meter: only who prices pays for them."""
-    from streamdecisionbench.meter.rates import Prices
+    from streamdecisionbench.meter.lane import Prices
 
     return Prices(costs)

@@ -15,10 +15,8 @@ from opentelemetry._logs import LoggerProvider, SeverityNumber, get_logger
 from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
 
 from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S, Reading
-from streamdecisionbench.meter.events import Event
 from streamdecisionbench.meter.meter import Meter
-
-__all__ = ["EVALUATION", "export"]
+from streamdecisionbench.meter.stream import MeterEvent
 
 EVALUATION = "gen_ai.evaluation.result"
 _SCOPE = "streamdecisionbench.meter"
@@ -80,7 +78,7 @@ def export(
     )
     logger = get_logger(_SCOPE, logger_provider=logger_provider)
 
-    def tell(event: Event) -> None:
+    def tell(event: MeterEvent) -> None:
         if event.kind == "answered":
             latency.record(
                 event.at - event.published_at,
@@ -100,7 +98,7 @@ def export(
     meter.add_sink(tell)
 
 
-def _evaluation(meter: Meter, event: Event, *, texts: bool) -> dict[str, Any]:
+def _evaluation(meter: Meter, event: MeterEvent, *, texts: bool) -> dict[str, Any]:
     said = {
         "gen_ai.evaluation.name": "decision",
         "gen_ai.evaluation.score.value": float(bool(event.correct)),

@@ -23,8 +23,6 @@ from prometheus_client.registry import Collector
 from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S, Reading
 from streamdecisionbench.meter.meter import Meter
 
-__all__ = ["MeterCollector", "export"]
-
 _COUNTERS = (
     ("sdb_in_force_seconds", "Seconds during which some decision was in force.", "in_force_s"),
     (

@@ -21,9 +21,7 @@ from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from streamdecisionbench.meter.lane import Step
-
-__all__ = ["CALM", "OPEN", "PENDING", "WRONG", "Excess", "Part", "Run", "SpellSums", "Spells"]
+    from streamdecisionbench.meter.lane import MeterStep
 
 WRONG, CALM, PENDING = range(3)
 OPEN = -1
@@ -38,7 +36,7 @@ class Run:
 
     __slots__ = ("after", "before", "begin", "counted", "end", "kind", "step")
 
-    def __init__(self, kind: int, begin: int, end: int, step: Step | None = None) -> None:
+    def __init__(self, kind: int, begin: int, end: int, step: MeterStep | None = None) -> None:
         self.kind = kind
         self.begin = begin
         self.end = end
@@ -161,7 +159,7 @@ class SpellSums:
             self._fresh -= 1
 
 
-class Spells:
+class LiveSpells:
     """The spells of one component on one stream. Times are grains, never decreasing."""
 
     __slots__ = ("_excess", "_sums", "_tail")
@@ -171,7 +169,7 @@ class Spells:
         self._excess = excess
         self._tail: Run | None = None
 
-    def goes_on(self, kind: int, step: Step, now: int) -> None:
+    def goes_on(self, kind: int, step: MeterStep, now: int) -> None:
         """From `now` on it is wrong, or calm, or not known yet because of `step`."""
         tail = self._without_empty(now, kind, step)
         if tail is not None and _alike(tail, kind, step):
@@ -188,7 +186,7 @@ class Spells:
         """The stream is over."""
         self._closes(self._without_empty(now), now)
 
-    def turns_out(self, step: Step, parts: Sequence[Part]) -> None:
+    def turns_out(self, step: MeterStep, parts: Sequence[Part]) -> None:
         """What a pending step was, in the order of time, now that it is judged or given up."""
         run = step.run
         if run is None:
@@ -219,7 +217,9 @@ class Spells:
             if found is not None and found.kind == CALM and found.after is not None:
                 self._forgets_before(found)
 
-    def _without_empty(self, now: int, kind: int = OPEN, step: Step | None = None) -> Run | None:
+    def _without_empty(
+        self, now: int, kind: int = OPEN, step: MeterStep | None = None
+    ) -> Run | None:
         """The last entry, once those that lasted for nothing are gone."""
         tail = self._tail
         while tail is not None and tail.begin == now and not _alike(tail, kind, step):
@@ -290,5 +290,5 @@ class Spells:
                 self._sums.never_was(run)
 
 
-def _alike(run: Run, kind: int, step: Step | None) -> bool:
+def _alike(run: Run, kind: int, step: MeterStep | None) -> bool:
     return run.kind == kind and (kind != PENDING or run.step is step)

@@ -1,26 +1,53 @@
-"""One session: the holder of its decision in force.
-
-Whatever happens inside the measurement, the application gets its step numbers, and the newest source
-stays in force: that part is two comparisons and comes first.
-"""
+"""What happened, as exports are told it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from streamdecisionbench.in_force import Newest
 from streamdecisionbench.meter.counts import OUTCOMES
 from streamdecisionbench.meter.decision_text import decision_text
-from streamdecisionbench.meter.events import Event
-from streamdecisionbench.meter.lane import Lane, Step
+from streamdecisionbench.meter.lane import Lane, MeterStep
 
 if TYPE_CHECKING:
     from streamdecisionbench.meter.meter import Meter
 
-__all__ = ["APPLIED", "Stream"]
+
+class MeterEvent(NamedTuple):
+    """Something that happened to one step of one component on one stream.
+
+    `value` is the state as it was published, the decision or the reference as canonical text, or None
+    at the end, where `step` is the last. `at` is when it happened on the meter's clock.
+    """
+
+    kind: Literal["published", "answered", "judged", "ended"]
+    stream: Stream
+    component: str
+    step: int
+    published_at: float
+    at: float
+    value: Any
+    outcome: str = ""
+    """Of an answer: applied, superseded or late."""
+    correct: bool | None = None
+    """Of an answer or a judgment, whichever came second: the decision was right for its own state."""
+    confidence: float | None = None
+    cost: float | None = None
+    """Of an answer, where the application says."""
+
+
+Sink = Callable[[MeterEvent], None]
+"""Told after the fact, outside the meter's lock; whatever it raises is counted and goes no further."""
+
+
+# One session: the holder of its decision in force.
+#
+# Whatever happens inside the measurement, the application gets its step numbers, and the newest source
+# stays in force: that part is two comparisons and comes first.
+
 
 APPLIED = "applied"
 """What the component whose decisions take effect is called beside its shadows."""
@@ -103,7 +130,7 @@ class Stream:
                 for component in self._components.values():
                     component.lane.publish(number, at, now)
         for component in components:
-            meter.tell(Event("published", self, component.name, number, at, at, state))
+            meter.tell(MeterEvent("published", self, component.name, number, at, at, state))
         if reference is not None:
             self.judge(number, reference)
         elif meter.reference is not None:
@@ -158,7 +185,7 @@ class Stream:
         Returns whether it counts: the first judgment of a step does, while the step is in the window.
         """
         meter = self._meter
-        told: list[Event] = []
+        told: list[MeterEvent] = []
         counted = False
         with meter.guards["judge"]:
             if reference is None:
@@ -186,7 +213,7 @@ class Stream:
     def end(self) -> None:
         """The session is over. Judgments may still come."""
         meter = self._meter
-        told: list[Event] = []
+        told: list[MeterEvent] = []
         with meter.lock:
             if self._ended:
                 return
@@ -199,7 +226,9 @@ class Stream:
                     component.lane.end(now)
                     if last is not None and meter.sinks:
                         told.append(
-                            Event("ended", self, component.name, last.number, last.at, at, None)
+                            MeterEvent(
+                                "ended", self, component.name, last.number, last.at, at, None
+                            )
                         )
             meter.keep_ended(self)
         for event in told:
@@ -250,7 +279,7 @@ class Stream:
         cost: float | None,
     ) -> bool:
         meter = self._meter
-        told: Event | None = None
+        told: MeterEvent | None = None
         with meter.lock:
             outcome = self._outcome(component, number, decision)
             if outcome == _APPLIED:
@@ -272,7 +301,7 @@ class Stream:
 
     def _account(
         self, component: _Component, number: int, decision: Any, outcome: int
-    ) -> Event | None:
+    ) -> MeterEvent | None:
         meter = self._meter
         at = meter.read_clock()
         now = meter.advance_to(at)
@@ -283,7 +312,7 @@ class Stream:
         step = lane.find(number)
         if step is None and outcome == _APPLIED:
             # Published before the window: in force, of an age and a worth nobody can tell.
-            step = Step(number, at, now)
+            step = MeterStep(number, at, now)
             step.given_up = True
         if step is None or step.answered:
             return None
@@ -296,13 +325,13 @@ class Stream:
         if not meter.sinks:
             return None
         correct = None if step.reference is None else text == step.reference
-        return Event(
+        return MeterEvent(
             "answered", self, component.name, number, step.at, at, text, OUTCOMES[outcome], correct
         )
 
-    def _judgment(self, component: _Component, step: Step, at: float, text: str) -> Event:
+    def _judgment(self, component: _Component, step: MeterStep, at: float, text: str) -> MeterEvent:
         correct = None if step.decision is None else step.decision == text
-        return Event(
+        return MeterEvent(
             "judged", self, component.name, step.number, step.at, at, text, correct=correct
         )
 
@@ -318,7 +347,7 @@ class Stream:
         self._meter.shadows[name] = None
         if self._meter.sinks:
             self._meter.tell(
-                Event("published", self, name, current.number, current.at, current.at, None)
+                MeterEvent("published", self, name, current.number, current.at, current.at, None)
             )
             if current.reference is not None:
                 self._meter.tell(self._judgment(found, copy, current.at, current.reference))

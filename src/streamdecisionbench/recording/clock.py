@@ -14,8 +14,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["LEAD_S", "SPIN_S", "Clock", "seconds", "steady"]
-
 SPIN_S = 0.0012
 """How long before an instant the clock starts to watch it: just above a timer's rounding."""
 
@@ -92,3 +90,99 @@ def steady() -> Iterator[None]:
             gc.unfreeze()
         if collecting:
             gc.enable()
+
+
+# Recognising that time passed the client by: the machine slept, or the process was stopped.
+#
+# A laptop's lid, a hypervisor's pause or Ctrl-Z in the middle of a scenario leaves states published
+# late or not at all. What was recorded around it measures nothing, so the scenario is recorded anew.
+
+
+SLEPT, STOPPED, TOO_LATE = "slept", "stopped", "too_late"
+
+_NOTICED_S = 0.05
+"""Sleep shorter than this cannot be told from the time between reading two clocks."""
+
+_LONG_S = 1.0
+_IDLE = 0.1
+"""A process that used less than this share of a gap was not running in it."""
+
+
+class StoodStill(Exception):  # noqa: N818 - named by what happened
+    """The scenario under way cannot be used."""
+
+    def __init__(self, kind: str, seconds: float, t: int) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.seconds = seconds
+        self.t = t
+
+    @property
+    def words(self) -> str:
+        """What happened, for people.
+
+        >>> StoodStill("slept", 4.2, 7).words
+        'the machine slept for 4.2 s at step 7'
+        """
+        what = {
+            SLEPT: f"the machine slept for {self.seconds:.3g} s",
+            STOPPED: f"the process stood still for {self.seconds:.3g} s",
+            TOO_LATE: f"a state was {self.seconds:.3g} s late, at or after the horizon",
+        }[self.kind]
+        return f"{what} at step {self.t}"
+
+
+class Watch:
+    """Looks at the clocks of one scenario at every release. `stops` = False forgives mere stops."""
+
+    def __init__(self, interval_s: float, horizon_s: float, *, stops: bool = True) -> None:
+        self._interval_s = interval_s
+        self._horizon_s = horizon_s
+        self._stops = stops
+        self._asleep_s = asleep_s()
+        self._cpu_s = time.process_time()
+
+    def released(self, t: int, release_s: float, planned_s: float) -> None:
+        """Raises `StoodStill` when this release shows that time passed us by."""
+        self.check_sleep(t)
+        lag_s = release_s - planned_s
+        cpu_s = time.process_time()
+        used_s, self._cpu_s = cpu_s - self._cpu_s, cpu_s
+        if release_s >= self._horizon_s:
+            raise StoodStill(TOO_LATE, lag_s, t)
+        if self._stops and lag_s >= max(self._interval_s, _LONG_S) and used_s < _IDLE * lag_s:
+            raise StoodStill(STOPPED, lag_s, t)
+
+    def check_sleep(self, t: int) -> None:
+        """Raises `StoodStill` when the machine slept since the scenario began."""
+        slept_s = asleep_s() - self._asleep_s
+        if slept_s > _NOTICED_S:
+            raise StoodStill(SLEPT, slept_s, t)
+
+
+def asleep_s() -> float:
+    """Seconds this machine has slept since it was started; 0 where the system does not say.
+
+    One clock stops while the machine sleeps and one does not: the difference is what it slept.
+    """
+    running, always = _CLOCKS
+    if running is None or always is None:
+        return 0.0
+    for _ in range(10):
+        before = time.clock_gettime(running)
+        total = time.clock_gettime(always)
+        between = time.clock_gettime(running) - before
+        if between < _NOTICED_S / 10:  # not interrupted between the two
+            break
+    return total - before
+
+
+def _clocks() -> tuple[int | None, int | None]:
+    if hasattr(time, "CLOCK_BOOTTIME"):  # Linux
+        return time.CLOCK_MONOTONIC, time.CLOCK_BOOTTIME
+    if hasattr(time, "CLOCK_UPTIME_RAW"):  # macOS
+        return time.CLOCK_UPTIME_RAW, time.CLOCK_MONOTONIC
+    return None, None
+
+
+_CLOCKS = _clocks()

@@ -6,28 +6,20 @@ published format; a reader ignores keys it does not know.
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import msgspec
 
-from streamdecisionbench.components.usage import Usage
-from streamdecisionbench.in_force import NOT_AGREED, OLDER_THAN_ACTIVE, WITHHELD
-
-__all__ = [
-    "AFTER_HORIZON",
-    "NOT_AGREED",
-    "OLDER_THAN_ACTIVE",
-    "WITHHELD",
-    "Attempt",
-    "Cancelled",
-    "Event",
-    "Expired",
-    "Release",
-    "Response",
-    "Skipped",
-    "Usage",
-]
+from streamdecisionbench.components.contract import Fatal, Usage
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.suite.disk import cannot_write, make_folder, open_regular
 
 AFTER_HORIZON = "after_horizon"
 
@@ -149,3 +141,231 @@ Event = Release | Attempt | Response | Cancelled | Skipped | Expired
 def finite(value: float | None) -> bool:
     """A usable time: present, finite, not negative."""
     return value is not None and math.isfinite(value) and value >= 0
+
+
+# Reading `events.jsonl` line by line: unknown keys and kinds are read over, broken lines are named.
+#
+# The process that wrote a log may have died within its last line; that is recognised, not an error.
+
+
+_BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_KINDS = ("release", "attempt", "response", "cancelled", "skipped", "expired")
+_DECODER: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Event)
+
+
+@dataclass(frozen=True, slots=True)
+class EventScan:
+    """What an event log holds, complete or not."""
+
+    events: list[Event]
+    torn: bool
+    """The last line was cut off: the process died while writing it."""
+
+    def by_episode(self) -> dict[str, list[Event]]:
+        found: dict[str, list[Event]] = {}
+        for event in self.events:
+            found.setdefault(event.episode_id, []).append(event)
+        return found
+
+
+class _Kind(msgspec.Struct):
+    kind: str = ""
+
+
+def iter_events(path: Path) -> Iterator[Event | None]:
+    """Events line by line; None stands for a torn last line. Lines of unknown kind are passed over."""
+    with os.fdopen(open_regular(path), "rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                event = decode_line(line)
+            except _BROKEN as error:
+                if not line.endswith(b"\n"):
+                    yield None
+                    return
+                what = "nested too deeply" if isinstance(error, RecursionError) else error
+                raise InputError(
+                    f"line {number} is not an event: {what}",
+                    where=path,
+                    fix="restore the file from where it was recorded; a log is never edited",
+                ) from None
+            if event is not None:
+                yield event
+
+
+def scan(path: Path) -> EventScan:
+    """All events of a log, and whether its last line is torn."""
+    events: list[Event] = []
+    for event in iter_events(path):
+        if event is None:
+            return EventScan(events, torn=True)
+        events.append(event)
+    return EventScan(events, torn=False)
+
+
+def decode_line(line: bytes) -> Event | None:
+    """One event; None for a kind nobody here knows. Raises what msgspec raises."""
+    try:
+        event: Event = _DECODER.decode(line)
+    except msgspec.ValidationError:
+        if _unknown_kind(line):
+            return None
+        mended = _without_odd_extras(line)
+        if mended is None:
+            raise
+        return mended
+    return event
+
+
+def _unknown_kind(line: bytes) -> bool:
+    try:
+        kind = msgspec.json.decode(line, type=_Kind).kind
+    except msgspec.DecodeError:
+        return False
+    return kind not in _KINDS
+
+
+def _without_odd_extras(line: bytes) -> Event | None:
+    """A response whose counts, model or confidences are odd is still a response.
+
+    Services report token counts as null or nested at times; what is no count is left out. Nothing
+    that decides a score is touched.
+    """
+    try:
+        raw = msgspec.json.decode(line)
+        if not isinstance(raw, dict) or raw.get("kind") != "response":
+            return None
+        usage = raw.pop("usage", None)
+        if isinstance(usage, dict):
+            raw["usage"] = {k: v for k, v in usage.items() if type(v) is int}
+        confidence = raw.pop("confidence", None)
+        if isinstance(confidence, dict):
+            raw["confidence"] = {q: v for q, v in confidence.items() if type(v) in (int, float)}
+        if not isinstance(raw.get("model"), str):
+            raw.pop("model", None)
+        try:
+            msgspec.convert(raw.get("probabilities"), dict[str, dict[str, float]] | None)
+        except msgspec.ValidationError:
+            raw.pop("probabilities")
+        response: Event = msgspec.convert(raw, Response)
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return None
+    return response
+
+
+# Writing a recording's log: every event is a line, handed to the operating system before the next.
+#
+# A line is read back before it is written. What would come back otherwise than it was meant, or not at
+# all, is refused, so that one odd answer cannot make a log unreadable.
+
+
+EVENTS_FILE = "events.jsonl"
+
+_ALWAYS: dict[type, tuple[str, ...]] = {
+    Attempt: ("received_s", "completed_s", "ok", "retryable"),
+    Response: ("discard_reason", "attempts", "wire_answers", "decision", "model", "usage"),
+}
+"""Keys of the published format that are written even when they hold their default."""
+
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class EventLog:
+    """Appends events to `events.jsonl` of a fresh (or resumed) recording folder."""
+
+    def __init__(self, folder: Path, *, resume: bool = False) -> None:
+        self.path = folder / EVENTS_FILE
+        if self.path.exists() and not resume:
+            raise InputError(
+                "a recording is already here",
+                where=self.path,
+                fix="choose a fresh --out folder, or add --resume to go on with this one",
+            )
+        make_folder(folder)
+        try:
+            # Never through a link: somebody else's file is not our log.
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_FOLLOW
+            self._fd = os.open(self.path, flags if resume else flags | os.O_EXCL, 0o644)
+        except OSError as error:
+            raise cannot_write(self.path, error) from None
+        self._size = os.fstat(self._fd).st_size
+        self._encoder = msgspec.json.Encoder()
+        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Event)
+
+    def append(self, event: Event) -> None:
+        """One line, written in a single call."""
+        line = self._checked(event)
+        self._size += len(line)
+        while line:
+            line = line[os.write(self._fd, line) :]
+
+    def sync(self) -> None:
+        os.fsync(self._fd)
+
+    def require_ours(self) -> None:
+        """The file under our name is the one we write, and nobody else has written to it."""
+        mine = os.fstat(self._fd)
+        try:
+            named = os.lstat(self.path)
+            here = (mine.st_dev, mine.st_ino) == (named.st_dev, named.st_ino)
+        except OSError:
+            here = False
+        if not here:
+            raise InputError(
+                "is not the log of this run any more: the folder was moved, deleted or replaced",
+                where=self.path,
+                fix="go on with --resume where the folder is now, or record again",
+            )
+        if mine.st_size != self._size:
+            raise InputError(
+                "was written to by somebody else while this run recorded",
+                where=self.path,
+                fix="record again into a fresh folder, and let one process write to it",
+            )
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.fsync(self._fd)
+            os.close(self._fd)
+            self._fd = -1
+
+    def __enter__(self) -> EventLog:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _checked(self, event: Event) -> bytes:
+        try:
+            line = self._encoder.encode(to_line(event)) + b"\n"
+            same = self._decoder.decode(line) == event
+        except (ValueError, TypeError, OverflowError, RecursionError):
+            same = False
+        if not same:
+            raise Fatal(
+                "unwritable",
+                f"{event.episode_id} t={event.t}: the {type(event).__name__.lower()} holds"
+                " something that cannot be written as JSON and read again",
+                fix="correct the component or the server, then go on with --resume",
+            )
+        return line
+
+
+def to_line(event: Event) -> dict[str, Any]:
+    """The published form of an event: keys the format always has are there even when empty."""
+    line: dict[str, Any] = msgspec.to_builtins(event)
+    for name in _ALWAYS.get(type(event), ()):
+        line.setdefault(name, msgspec.to_builtins(getattr(event, name)))
+    return line
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    with os.fdopen(open_regular(path), "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

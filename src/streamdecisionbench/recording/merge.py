@@ -14,18 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.own_folder import clear, require_fresh
+from streamdecisionbench.recording.events import EVENTS_FILE, file_sha256
+from streamdecisionbench.recording.folder import clear, require_fresh, require_same, summarise_log
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.recording.resume import require_same
-from streamdecisionbench.recording.run_record import COMPLETE, RunRecord, read_run, write_run
-from streamdecisionbench.recording.summary import summarise_log
-from streamdecisionbench.recording.sweep import conditions_in, recordings_in
-from streamdecisionbench.recording.writer import EVENTS_FILE, file_sha256
+from streamdecisionbench.recording.request import conditions_in, recordings_in
+from streamdecisionbench.recording.run_file import COMPLETE, RunRecord, read_run, write_run
 from streamdecisionbench.suite.disk import cannot_write, make_folder, open_new, read_bytes
 from streamdecisionbench.suite.scenario import Suite
-
-__all__ = ["merge", "merge_sweeps"]
 
 _PER_PART = ("scenarios",)
 """What of the config may differ between the parts of one setting."""

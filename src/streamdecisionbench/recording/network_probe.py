@@ -15,11 +15,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from streamdecisionbench.components.providers.http_policy import Server
+from streamdecisionbench.components.providers.http import Server
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.ledger import Lane
-
-__all__ = ["Probes", "probe"]
+from streamdecisionbench.recording.episode_log import Player
 
 _CONNECTIONS = 3
 """The quickest of so many is the round trip: what delays one of them is rarely the distance."""
@@ -65,7 +63,7 @@ def probe(server: Server) -> dict[str, Any]:
 class Probes:
     """Before and after every round, of every server of a pass."""
 
-    def __init__(self, lanes: Sequence[Lane]) -> None:
+    def __init__(self, lanes: Sequence[Player]) -> None:
         self._servers: dict[str | None, Server] = {}
         for lane in lanes:
             server = getattr(getattr(lane.component, "observed", None), "server", None)

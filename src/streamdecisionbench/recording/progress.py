@@ -15,12 +15,10 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from streamdecisionbench.recording.ledger import Tally
+from streamdecisionbench.recording.episode_log import Tally
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-__all__ = ["JsonLines", "Progress", "Quiet", "Terminal", "choose_progress", "snapshot"]
 
 _PERIOD_S = 0.25
 

@@ -15,20 +15,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamdecisionbench.components.contract import Answer, Component, Fatal, Request, Retryable
-from streamdecisionbench.policy_file import Policy
-from streamdecisionbench.recording.clock import Clock
-from streamdecisionbench.recording.desk import Desk, Order
-from streamdecisionbench.recording.ledger import Exchange, Lane, Ledger, Reading
+from streamdecisionbench.recording.clock import Clock, Watch
+from streamdecisionbench.recording.episode_log import Exchange, Ledger, Player, ReadAnswer
+from streamdecisionbench.recording.live_policy import Desk, Order
 from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
-from streamdecisionbench.recording.standstill import Watch
-
-__all__ = ["Dispatch", "call", "run_episode"]
+from streamdecisionbench.rules.policy_file import Policy
 
 _GRACE_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Dispatch:
+class Sending:
     """How requests are sent: the same for every step of a recording."""
 
     max_in_flight: int = 32
@@ -41,15 +38,15 @@ class Dispatch:
 
 @dataclass(frozen=True, slots=True)
 class _Success:
-    reading: Reading
+    reading: ReadAnswer
     received_s: float
     completed_s: float
 
 
 async def run_episode(
     ledger: Ledger,
-    lanes: Sequence[Lane],
-    dispatch: Dispatch,
+    lanes: Sequence[Player],
+    dispatch: Sending,
     clock: Clock,
     watch: Watch | None = None,
     gates: Mapping[str | None, asyncio.Semaphore] | None = None,
@@ -91,8 +88,8 @@ class _Episode:
     def __init__(
         self,
         ledger: Ledger,
-        lanes: Sequence[Lane],
-        dispatch: Dispatch,
+        lanes: Sequence[Player],
+        dispatch: Sending,
         clock: Clock,
         gates: Mapping[str | None, asyncio.Semaphore],
     ) -> None:
@@ -150,7 +147,7 @@ class _Episode:
 
 
 async def _attempt(
-    ledger: Ledger, exchange: Exchange, dispatch: Dispatch, clock: Clock
+    ledger: Ledger, exchange: Exchange, dispatch: Sending, clock: Clock
 ) -> _Success | Retryable:
     """One call. A failure that may be tried again is returned, any other is raised."""
     component = exchange.lane.component

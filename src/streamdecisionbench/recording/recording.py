@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from streamdecisionbench.plain_text import visible
-from streamdecisionbench.policy_file import Policy, policy_of
 from streamdecisionbench.recording.events import (
     Attempt,
     Cancelled,
@@ -17,8 +15,8 @@ from streamdecisionbench.recording.events import (
     Response,
     Skipped,
 )
-
-__all__ = ["SIMULATED", "Episode", "Problem", "Recording"]
+from streamdecisionbench.rules.policy_file import Policy, policy_of
+from streamdecisionbench.text import visible
 
 SIMULATED = "simulated:"
 """How the names of simulated models begin, wherever they are served."""

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-__all__ = ["Redactor", "names_a_secret", "secrets_at_hand"]
-
 HIDDEN = "[hidden]"
 
 _SECRET_NAME = re.compile(

@@ -16,8 +16,6 @@ from typing import Any
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.errors import SdbError
 
-__all__ = ["RetryPolicy", "classify", "describe", "next_delay"]
-
 _GATEWAY = "gateway"
 _RESUME = "then go on with --resume"
 

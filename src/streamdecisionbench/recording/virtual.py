@@ -18,14 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from streamdecisionbench.components.contract import Fatal, Retryable
-from streamdecisionbench.policy_file import Policy
 from streamdecisionbench.recording.clock import seconds
-from streamdecisionbench.recording.desk import Desk, Order
-from streamdecisionbench.recording.ledger import Exchange, Lane, Ledger, Reading
-from streamdecisionbench.recording.realtime import Dispatch, call
+from streamdecisionbench.recording.episode_log import Exchange, Ledger, Player, ReadAnswer
+from streamdecisionbench.recording.live_policy import Desk, Order
+from streamdecisionbench.recording.realtime import Sending, call
 from streamdecisionbench.recording.retry import classify, next_delay
-
-__all__ = ["VirtualStream", "run_virtual_episode", "run_virtual_streams"]
+from streamdecisionbench.rules.policy_file import Policy
 
 _DONE, _READY, _RELEASE = 0, 1, 2
 """Order of what happens at one instant: answers, then retries, then the next step."""
@@ -36,7 +34,7 @@ class VirtualStream:
     """One episode on the common timeline, begun `offset_s` after the first."""
 
     ledger: Ledger
-    lanes: Sequence[Lane]
+    lanes: Sequence[Player]
     offset_s: float = 0.0
 
 
@@ -53,7 +51,7 @@ class _Job:
     """1 from when it has a slot."""
     served: bool = False
     given_up: bool = False
-    outcome: Reading | Retryable | Fatal | None = None
+    outcome: ReadAnswer | Retryable | Fatal | None = None
 
 
 @dataclass(slots=True)
@@ -116,14 +114,14 @@ class _Stream:
 
 
 async def run_virtual_episode(
-    ledger: Ledger, lanes: Sequence[Lane], dispatch: Dispatch, workers: int
+    ledger: Ledger, lanes: Sequence[Player], dispatch: Sending, workers: int
 ) -> None:
     """The same events as `run_episode`, at the times the queueing model gives."""
     await run_virtual_streams([VirtualStream(ledger, lanes)], dispatch, workers)
 
 
 async def run_virtual_streams(
-    given: Sequence[VirtualStream], dispatch: Dispatch, workers: int
+    given: Sequence[VirtualStream], dispatch: Sending, workers: int
 ) -> None:
     """Several episodes at once: they share the workers, and the slots in all where those are limited."""
     timeline = _Timeline(given, dispatch, workers)
@@ -135,7 +133,7 @@ async def run_virtual_streams(
 class _Timeline:
     """What happens next, over all streams."""
 
-    def __init__(self, given: Sequence[VirtualStream], dispatch: Dispatch, workers: int) -> None:
+    def __init__(self, given: Sequence[VirtualStream], dispatch: Sending, workers: int) -> None:
         self.dispatch = dispatch
         self.streams = [_Stream(one, dispatch.max_in_flight) for one in given]
         in_all = float("inf") if dispatch.in_all is None else dispatch.in_all
@@ -228,7 +226,7 @@ class _Timeline:
 
 
 def _sure(job: _Job) -> float | None:
-    return job.outcome.confidence if isinstance(job.outcome, Reading) else None
+    return job.outcome.confidence if isinstance(job.outcome, ReadAnswer) else None
 
 
 async def _measure(ledger: Ledger, job: _Job, taken_s: float) -> None:
@@ -251,10 +249,10 @@ async def _measure(ledger: Ledger, job: _Job, taken_s: float) -> None:
     job.completed_s = seconds(taken_s + checked_s)
 
 
-def _conclude(ledger: Ledger, dispatch: Dispatch, job: _Job) -> float | None:
+def _conclude(ledger: Ledger, dispatch: Sending, job: _Job) -> float | None:
     """Writes how the attempt ended; seconds to wait before the next one, or None: answered."""
     exchange, outcome = job.exchange, job.outcome
-    if isinstance(outcome, Reading):
+    if isinstance(outcome, ReadAnswer):
         ledger.succeeded(exchange, job.started_s, job.received_s, job.completed_s)
         ledger.commit(exchange, outcome, job.received_s, job.completed_s, job.completed_s)
         return None

@@ -19,8 +19,6 @@ from pathlib import Path
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.disk import cannot_write, open_new
 
-__all__ = ["MARKER", "fill", "require_usable"]
-
 MARKER = ".sdb-report.json"
 """Lists what the report wrote, with digests; only that is ever taken away."""
 

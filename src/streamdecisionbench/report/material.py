@@ -2,15 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+import multiprocessing
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
 
+import numpy as np
+
+from streamdecisionbench.analysis.bootstrap import (
+    Sampling,
+    bootstrap,
+    over_scenarios,
+    shares_by_step_over,
+)
+from streamdecisionbench.analysis.calibration import Calibration, calibration
+from streamdecisionbench.analysis.candidates import PAIRED, everybody, priced_answers
+from streamdecisionbench.analysis.choose import CASCADES, Choice, Terms, decide
+from streamdecisionbench.analysis.network import (
+    NO_TEXT,
+    NetworkEstimate,
+    has_decode,
+    network_estimate,
+)
+from streamdecisionbench.analysis.paper import (
+    Baselines,
+    Pace,
+    Paired,
+    Projection,
+    Sensitivity,
+    Transitions,
+    Window,
+    baselines,
+    choose_window,
+    pace,
+    paired_counts,
+    project,
+    sensitivity,
+    transition_errors,
+)
+from streamdecisionbench.analysis.repacing import Repacing, at_own_pace, repacing, sweeps
+from streamdecisionbench.analysis.token_cost import Cost, find_line, known_costs
+from streamdecisionbench.analysis.wrong_time import disagreement
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.prices import PriceTable, read_prices
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.changes import Survival, delays_of
+from streamdecisionbench.scoring.cost import (
+    THETA_S,
+    ChangeMeasures,
+    CostRates,
+    CostScore,
+    Course,
+    SpellMeasures,
+    change_measures,
+    charge,
+    cost_at,
+    course_of,
+    spell_measures,
+)
+from streamdecisionbench.scoring.pair_sweep import pair_trajectory
+from streamdecisionbench.scoring.pairs import PairScore, all_pairs
+from streamdecisionbench.scoring.policy_answers import answers_of
 from streamdecisionbench.scoring.score import Score
+from streamdecisionbench.scoring.timeline import Flat
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
-
-__all__ = ["Entry", "Material", "family_name", "scenario_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +180,442 @@ def letter(group: Sequence[Scenario], scenario: Scenario) -> str:
 def _listed(names: Sequence[str], most: int = 6) -> str:
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+# What being wrong costs, for a report: every recording's course under the dated default costs.
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCosts:
+    """By recording name, at the report's interval."""
+
+    courses: Mapping[str, Course] = field(default_factory=dict)
+    spells: Mapping[str, SpellMeasures] = field(default_factory=dict)
+    changes: Mapping[str, ChangeMeasures] = field(default_factory=dict)
+    waits: Mapping[str, Survival] = field(default_factory=dict)
+    scores: Mapping[str, CostScore] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+    """Where ranking by cost differs from ranking by time."""
+
+
+def error_costs(material: Material, choice: Choice | None = None) -> ErrorCosts:
+    """Spells, delays and costs of all recordings; the words also weigh a pair that is recommended."""
+    courses = {
+        e.name: course_of(e.score.parts, material.interval, material.bounds)
+        for e in material.entries
+    }
+    scores = {name: charge(course, default_costs()) for name, course in courses.items()}
+    right = {e.name: e.score.in_force for e in material.entries}
+    found = {n: (right[n], s.overall.at_interval.total) for n, s in scores.items()}
+    if choice is not None and choice.best.rule is not None and choice.best.policy is None:
+        fast, slow = choice.best.members
+        cost = pair_cost(material, fast, slow, choice.best.rule)
+        found[choice.best.name] = (choice.best.in_force.value, cost.total)
+    return ErrorCosts(
+        courses=courses,
+        spells={name: spell_measures(c, THETA_S).overall for name, c in courses.items()},
+        changes={name: change_measures(c).overall for name, c in courses.items()},
+        waits={name: delays_of(c.path, c.cut).survival() for name, c in courses.items()},
+        scores=scores,
+        words=disagreement(found),
+    )
+
+
+def pair_cost(material: Material, fast: str, slow: str, rule: str) -> CostRates:
+    """What being wrong costs a pair at the report's interval, in replay."""
+    parts = {e.name: e.score.parts for e in material.entries if e.name in (fast, slow)}
+    path = pair_trajectory(parts[fast], parts[slow], rule, material.interval)
+    return cost_at(path, [part.family for part in parts[fast]], default_costs())
+
+
+# What to choose at every interval a report offers, by the function that decides elsewhere too.
+#
+# The page does not weigh anything itself: it shows the words made here for the nearest of these
+# intervals, and the words name the interval they are for.
+
+
+_MOST = 160
+_FEWEST = 9
+_WORK = 4e6
+"""Steps times contenders times intervals: long streams are weighed at fewer intervals."""
+_TEAMS = 400
+"""Components and pairs times intervals, where policies of them are weighed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Neighbouring intervals at which the same is recommended."""
+
+    low: float
+    high: float
+    name: str
+
+
+def choices(
+    entries: Sequence[Entry],
+    suite: Suite,
+    costs: Mapping[str, Cost],
+    prices: PriceTable,
+    bounds: tuple[float, float],
+    interval: float,
+    terms: Terms,
+) -> list[Choice]:
+    """The choice at every pace within the bounds and at the interval, shortest first."""
+    simulated = [e.name for e in entries if e.score.simulated]
+    field = everybody(
+        {e.name: e.score.parts for e in entries},
+        costs,
+        simulated,
+        [priced_answers(e.recording, suite, prices) for e in entries],
+    )
+    singles = len(field.singles())
+    pairs = len(field.pairs(interval, terms.rules)) if terms.pairs else 0
+    steps = sum(part.n for part in field.parts)
+    most = min(_MOST, max(_FEWEST, _WORK / (steps * (singles + pairs))))
+    real = min(singles - len(simulated), 2 * PAIRED)  # policies of simulations are not weighed
+    if terms.policies and real > 0:
+        couples = min(CASCADES, real * (real - 1) // 2) if terms.pairs else 0
+        most = min(most, max(_FEWEST, _TEAMS / (real + couples)))
+    intervals = paces(*bounds, interval, int(most))
+    if field.policies is not None:
+        field.policies.look_ahead(intervals)
+    return [decide(field, d, terms) for d in intervals]
+
+
+def stretches(found: Sequence[Choice]) -> list[Stretch]:
+    """Where which one is recommended, from the first to the last interval of each stretch."""
+    out: list[Stretch] = []
+    for choice in found:
+        if out and out[-1].name == choice.best.name:
+            out[-1] = replace(out[-1], high=choice.interval)
+        else:
+            out.append(Stretch(choice.interval, choice.interval, choice.best.name))
+    return out
+
+
+def paces(low: float, high: float, interval: float, most: int = _MOST) -> list[float]:
+    """The bounds, the interval asked for, and numbers of two digits between, about `most` of them.
+
+    >>> paces(0.97, 1.3, 1.25)
+    [0.97, 0.98, 0.99, 1.0, 1.1, 1.2, 1.25, 1.3]
+    >>> len(paces(0.5, 8.0, 2.0)), len(paces(0.5, 8.0, 2.0, 20))
+    (121, 21)
+    """
+    first, last = math.floor(math.log10(low)), math.floor(math.log10(high))
+    round_ones = [
+        value
+        for power in range(first, last + 1)
+        for tens in range(10, 100)
+        if low < (value := float(f"{tens}e{power - 1}")) < high
+    ]
+    if len(round_ones) > most - 2:
+        even = [low * (high / low) ** (k / (most - 1)) for k in range(1, most - 1)]
+        round_ones = [min(round_ones, key=lambda x: abs(math.log(x / e))) for e in even]
+    return sorted({low, high, *round_ones, interval})
+
+
+# The analyses a report shows, each run once; what could not be done carries its reason.
+
+
+Say = Callable[[str], None]
+
+DRAWS = 300
+"""Latency resamples of every projected schedule."""
+
+_EACH = 4
+"""With many recordings, pairs are made of so many best by score and so many best by judgment."""
+
+_COMPARED = 6
+"""Pairs of settings compared state by state."""
+
+_SERIAL = 4
+"""Up to so many recordings, starting processes costs more than it saves."""
+
+_WINDOW_STEPS = 10
+_WINDOW_LANES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the analyses gave, by recording name. What is missing is explained in `remarks`."""
+
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    ranges_method: str = ""
+    pairs: Sequence[PairScore] = ()
+    pairs_note: str = ""
+    choices: Sequence[Choice] = ()
+    """What is recommended at every interval the report offers, shortest first."""
+    choice: Choice | None = None
+    """What is recommended at the report's own interval."""
+    networks: Mapping[str, NetworkEstimate] = field(default_factory=dict)
+    costs: Mapping[str, Cost] = field(default_factory=dict)
+    paces: Mapping[str, Sequence[Pace]] = field(default_factory=dict)
+    sensitivities: Mapping[str, Sensitivity] = field(default_factory=dict)
+    schedules: Mapping[str, Sequence[Projection]] = field(default_factory=dict)
+    transitions: Mapping[str, Transitions] = field(default_factory=dict)
+    paired: Sequence[Paired] = ()
+    window: Window | None = None
+    shown: Sequence[Entry] = ()
+    """The recordings the window was chosen for."""
+    baselines: Baselines | None = None
+    errors: ErrorCosts = field(default_factory=ErrorCosts)
+    """What being wrong costs."""
+    repacings: Mapping[str, Repacing] = field(default_factory=dict)
+    """Does one pace predict the others? By setting, where one was recorded under several conditions."""
+    calibrations: Mapping[str, Calibration] = field(default_factory=dict)
+    """How far confidence can be trusted, where answers carry any."""
+    remarks: Sequence[str] = ()
+
+
+def find(
+    material: Material,
+    say: Say = lambda _: None,
+    *,
+    pairs: bool = True,
+    prices: PriceTable | None = None,
+    remarks: Sequence[str] = (),
+) -> Findings:
+    """All analyses of one report; `remarks` go before those made here."""
+    remarks = list(remarks)
+    alike = same_states(material)
+    covered = {e.name for e in alike}
+    if len(alike) < len(material.entries):
+        names = ", ".join(e.name for e in material.entries if e.name not in covered)
+        remarks.append(f"Not compared state by state, since they cover other scenarios: {names}.")
+    say("bootstrap intervals")
+    ranges, method = _ranges(material, alike)
+    composed: Sequence[PairScore] = ()
+    note = ""
+    prices = prices or read_prices()
+    costs, unknown = known_costs({e.name: e.recording for e in material.entries}, prices)
+    remarks += unknown
+    say("what to choose at every pace")
+    own, measured = at_own_pace([e.recording for e in alike], material.interval)
+    remarks += measured
+    chosen = choices(
+        [alike[place] for place in own], material.suite, costs, prices, (material.bounds.low, material.bounds.high),
+        material.interval, Terms(pairs=pairs, currency=prices.currency),
+    )  # fmt: skip
+    if pairs and len(alike) > 1:
+        say("pairs")
+        composed, note = _pairs(material, alike, chosen)
+    shown = [e for e in material.ranked if e.name in covered][:_WINDOW_LANES]
+    each = _each(material, prices, say)
+    without = [name for name, own in each.items() if own.network is None]
+    if without:
+        remarks.append(
+            "No estimate of network delay, since not every response carries token counts:"
+            f" {', '.join(without)}."
+        )
+    choice = next(c for c in chosen if c.interval == material.interval)
+    return Findings(
+        ranges=ranges,
+        ranges_method=method,
+        pairs=composed,
+        pairs_note=note,
+        choices=[c for c in chosen if material.bounds.low <= c.interval <= material.bounds.high],
+        choice=choice,
+        networks={name: own.network for name, own in each.items() if own.network is not None},
+        costs=costs,
+        paces={name: own.pace for name, own in each.items()},
+        sensitivities={name: own.sensitivity for name, own in each.items()},
+        schedules={name: own.schedules for name, own in each.items()},
+        transitions={name: own.transitions for name, own in each.items()},
+        paired=_paired(alike, composed),
+        window=_window(material, shown, remarks),
+        shown=shown,
+        baselines=baselines(material.suite),
+        errors=error_costs(material, choice if pairs else None),
+        repacings=_repacings(material, remarks),
+        calibrations=_calibrations(material, remarks),
+        remarks=remarks,
+    )
+
+
+def _repacings(material: Material, remarks: list[str]) -> dict[str, Repacing]:
+    found: dict[str, Repacing] = {}
+    recordings = [e.recording for e in material.entries]
+    for places in sweeps(recordings):
+        name = str(
+            recordings[places[0]].config.get("component") or material.entries[places[0]].name
+        )
+        name = name if name not in found else f"{name} ({len(found) + 1})"
+        try:
+            found[name] = repacing([(recordings[place], material.suite) for place in places])
+        except InputError as error:
+            remarks.append(f"Paces not compared: {error.what}.")
+            continue
+        remarks.append(f"{name}: {found[name].sentence}")
+    return found
+
+
+def same_states(material: Material) -> list[Entry]:
+    """The largest group of recordings that cover the same scenarios; the first of equals."""
+    groups: dict[tuple[str, ...], list[Entry]] = {}
+    for entry in material.entries:
+        groups.setdefault(tuple(entry.score.by_scenario), []).append(entry)
+    return max(groups.values(), key=len)
+
+
+def pair_candidates(entries: Sequence[Entry]) -> tuple[list[Entry], str]:
+    """Whom to pair: everybody, or of many the best by integrated score and by untimed accuracy."""
+    if len(entries) <= 2 * _EACH:
+        return list(entries), ""
+    by_score = sorted(entries, key=lambda e: (-e.score.log_auc, e.name))[:_EACH]
+    by_judgment = sorted(entries, key=lambda e: (-e.score.untimed, e.name))[:_EACH]
+    best = {e.name for e in (*by_score, *by_judgment)}
+    chosen = [e for e in entries if e.name in best]
+    note = (
+        f"Of {len(entries)} recordings, the {_EACH} best by integrated score and the {_EACH} best by"
+        " untimed accuracy are paired; `sdb compose --all` composes every pair."
+    )
+    return chosen, note
+
+
+def _pairs(
+    material: Material, alike: Sequence[Entry], recommended: Sequence[Choice]
+) -> tuple[list[PairScore], str]:
+    """Every two candidates, the one with the shorter median latency as the fast one.
+
+    Whoever is part of a pair that is recommended somewhere is a candidate.
+    """
+    chosen, note = pair_candidates(alike)
+    partners = {name for c in recommended if len(c.best.members) > 1 for name in c.best.members}
+    chosen = [e for e in alike if e in chosen or e.name in partners]
+    bounds = material.bounds
+    composed = all_pairs(
+        [e.recording for e in chosen],
+        material.suite,
+        interval=material.interval,
+        bounds=(bounds.low, bounds.high),
+        weighting=bounds.weighting,
+    )
+    speed = {
+        e.name: (float(np.median(np.concatenate([p.latency for p in e.score.parts]))), i)
+        for i, e in enumerate(chosen)
+    }
+    place = {e.name: i for i, e in enumerate(material.entries)}
+    kept = [p for p in composed if speed[p.fast] < speed[p.slow]]
+    return sorted(kept, key=lambda p: (speed[p.fast], place[p.slow])), note
+
+
+def _ranges(
+    material: Material, alike: Sequence[Entry]
+) -> tuple[dict[str, tuple[float, float]], str]:
+    """Bootstrap intervals of the integrated score, all recordings on the same resamples."""
+    sampling = Sampling()
+    columns = [shares_by_step_over(Flat(e.score.parts), material.bounds) for e in alike]
+    estimates = bootstrap(alike[0].score.parts, np.stack(columns, axis=1), sampling)
+    found = {e.name: (x.low, x.high) for e, x in zip(alike, estimates, strict=True)}
+    method = (
+        f"{100 * sampling.level:g} % bootstrap intervals:"
+        f" {'scenarios within families, then ' if over_scenarios(alike[0].score.parts) else ''}"
+        f"blocks of {sampling.block} consecutive steps within scenarios, {sampling.resamples} resamples, seed {sampling.seed}"
+    )
+    return found, method
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What is found about one recording by itself."""
+
+    network: NetworkEstimate | None
+    pace: Sequence[Pace]
+    sensitivity: Sensitivity
+    schedules: Sequence[Projection]
+    transitions: Transitions
+
+
+def _each(material: Material, prices: PriceTable, say: Say) -> dict[str, _Own]:
+    """Recordings do not depend on each other: with many of them, all processors work."""
+    work = partial(_own, suite=material.suite, prices=prices, interval=material.interval)
+    entries = material.entries
+    found = {}
+    if (
+        len(entries) > _SERIAL
+        and "fork" in multiprocessing.get_all_start_methods()
+        and threading.active_count() == 1
+    ):
+        with ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")) as pool:
+            for place, (entry, own) in enumerate(
+                zip(entries, pool.map(work, entries), strict=True)
+            ):
+                say(f"latency, pace, schedules {place + 1}/{len(entries)}")
+                found[entry.name] = own
+        return found
+    for place, entry in enumerate(entries):
+        say(f"latency, pace, schedules {place + 1}/{len(entries)}")
+        found[entry.name] = work(entry)
+    return found
+
+
+def _own(entry: Entry, *, suite: Suite, prices: PriceTable, interval: float) -> _Own:
+    parts = entry.score.parts
+    return _Own(
+        network=_network(entry, suite, prices, interval),
+        pace=pace(parts, tick=interval),
+        sensitivity=sensitivity(parts, interval=interval),
+        schedules=project(parts, draws=DRAWS, interval=interval),
+        transitions=transition_errors(parts),
+    )
+
+
+def _network(
+    entry: Entry, suite: Suite, prices: PriceTable, interval: float
+) -> NetworkEstimate | None:
+    """Where tokens are reported. A model sold as a decision model decodes no text."""
+    line = find_line(prices, entry.recording)
+    decode = has_decode(entry.recording) and not (line and line.provider in NO_TEXT)
+    try:
+        return network_estimate(entry.recording, suite, decode=decode, interval=interval)
+    except InputError:
+        return None
+
+
+def _calibrations(material: Material, remarks: list[str]) -> dict[str, Calibration]:
+    """Of recordings whose answers carry confidences; nothing is made up for the others."""
+    found: dict[str, Calibration] = {}
+    silent = []
+    for entry in material.entries:
+        answers = answers_of(entry.recording, material.suite)
+        if answers.confidence is None:
+            silent.append(entry.name)
+            continue
+        try:
+            found[entry.name] = calibration(answers, material.interval)
+        except InputError as error:
+            remarks.append(f"{entry.name}: no calibration: {error.what}.")
+    if len(silent) == len(material.entries):
+        remarks.append(
+            "No recording carries confidences, so nothing is said about calibration, and no gate and"
+            " no asking when unsure could be weighed."
+        )
+    elif silent:
+        remarks.append(f"No confidences, so no calibration: {', '.join(silent)}.")
+    return found
+
+
+def _paired(alike: Sequence[Entry], composed: Sequence[PairScore]) -> list[Paired]:
+    """The pairs that compose best; without pairs, the first recordings given."""
+    parts = {e.name: e.score.parts for e in alike}
+    fresh = [p for p in composed if p.rule == "freshest"]
+    if fresh:
+        best = sorted(fresh, key=lambda p: (-p.log_auc, p.fast, p.slow))
+        names = [(p.fast, p.slow) for p in best]
+    else:
+        names = list(combinations(parts, 2))
+    return [paired_counts(parts[a], parts[b], (a, b)) for a, b in names[:_COMPARED]]
+
+
+def _window(material: Material, shown: Sequence[Entry], remarks: list[str]) -> Window | None:
+    """Ten steps (or a whole short scenario) where they represent the settings best."""
+    steps = min(_WINDOW_STEPS, *(part.n for entry in shown for part in entry.score.parts))
+    try:
+        return choose_window(
+            {e.name: e.score.parts for e in shown},
+            seconds=steps * material.interval,
+            interval=material.interval,
+        )
+    except InputError as error:
+        remarks.append(f"No trajectory: {error.what}.")
+        return None

@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "CLASS_STYLE",
-    "DASHES",
-    "GREY",
-    "INK",
-    "PALETTE",
-    "PALETTE_ON_DARK",
-    "SHOWN",
-    "UNKNOWN_STYLE",
-]
-
 CLASS_STYLE: dict[str, tuple[str, str, str]] = {
     "current_correct": ("right", "█", "#0072B2"),
     "outdated_correct": ("lucky", "▓", "#56B4E9"),

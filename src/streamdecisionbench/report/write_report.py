@@ -11,28 +11,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from streamdecisionbench.analysis.numbers import percent
-from streamdecisionbench.analysis.score_intervals import sure_scores_to_json
+from streamdecisionbench.analysis.bootstrap import sure_scores_to_json
+from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import spelled
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.analyses import DRAWS, Findings, Say, find
 from streamdecisionbench.report.figures.figure import FORMATS, Figure, can_draw, render
 from streamdecisionbench.report.figures.figure import to_csv as figure_csv
 from streamdecisionbench.report.folder import fill, require_usable
-from streamdecisionbench.report.markdown import markdown
-from streamdecisionbench.report.material import Entry, Material
-from streamdecisionbench.report.page.inputs import PairView
-from streamdecisionbench.report.tables.differences import differences, flips_of
-from streamdecisionbench.report.tables.table import Table, joined, to_csv, to_latex, to_markdown
+from streamdecisionbench.report.material import DRAWS, Entry, Findings, Material, Say, find
+from streamdecisionbench.report.page.payload import PairView
+from streamdecisionbench.report.render import Table, joined, markdown, to_csv, to_latex, to_markdown
+from streamdecisionbench.report.tables import differences, flips_of
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
-from streamdecisionbench.scoring.pairs.compose import PairScore
-from streamdecisionbench.scoring.pairs.pair_json import pairs_to_json
+from streamdecisionbench.scoring.json import pairs_to_json
+from streamdecisionbench.scoring.pairs import PairScore
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.scenario import Suite
-
-__all__ = ["Report", "make_figures", "make_material", "make_tables", "view_of", "write_report"]
 
 T = TypeVar("T")
 
@@ -121,16 +117,14 @@ def make_material(
 
 def make_tables(material: Material, findings: Findings) -> list[Table]:
     """All tables the recordings allow, in the order the report shows them."""
-    from streamdecisionbench.report.tables import (
-        analyses,
-        calibration,
-        costs,
-        pairs,
-        runs,
-        scores,
-        suite,
-    )
-    from streamdecisionbench.report.tables.repacing import repacing_table
+    from streamdecisionbench.report import tables as analyses
+    from streamdecisionbench.report import tables as calibration
+    from streamdecisionbench.report import tables as costs
+    from streamdecisionbench.report import tables as pairs
+    from streamdecisionbench.report import tables as runs
+    from streamdecisionbench.report import tables as scores
+    from streamdecisionbench.report import tables as suite
+    from streamdecisionbench.report.tables import repacing_table
 
     tables = [
         scores.main(material, dict(findings.ranges)),
@@ -236,7 +230,7 @@ def _live(
     loaded: Sequence[tuple[Recording, Suite]], interval: float, bounds: tuple[float, float]
 ) -> list[str]:
     """What joint recordings of a pair were worth as they ran; their halves are scored like others."""
-    from streamdecisionbench.scoring.pairs.live import live_pair
+    from streamdecisionbench.scoring.pair_live import live_pair
 
     found = []
     for recording, suite in loaded:
@@ -252,7 +246,7 @@ def _live(
 
 
 def _page(material: Material, findings: Findings) -> str:
-    from streamdecisionbench.report.error_costs import pair_cost
+    from streamdecisionbench.report.material import pair_cost
     from streamdecisionbench.report.page import CostView, PageInputs, render_page
 
     best = sorted(

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.suite.scenario import Scenario, Suite
 
-__all__ = ["AnswerScore", "Mistake", "answer_score", "mean_answers", "mistakes"]
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore:

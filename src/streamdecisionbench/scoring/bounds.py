@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from streamdecisionbench.errors import InputError
 
-__all__ = ["DEFAULT_BOUNDS", "WEIGHTINGS", "Bounds", "check_interval"]
-
 DEFAULT_BOUNDS = (0.5, 8.0)
 """Seconds per tick, from two updates a second to one in eight seconds, as published."""
 

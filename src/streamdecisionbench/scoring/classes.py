@@ -25,21 +25,6 @@ from numpy.typing import NDArray
 
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
-__all__ = [
-    "ALL_CLASSES",
-    "CLASSES",
-    "N_METRICS",
-    "TABLE",
-    "Classes",
-    "Cumulative",
-    "Stretches",
-    "classify",
-    "is_right",
-    "shares_at",
-    "stretches",
-    "table_at",
-]
-
 CLASSES = ("current_correct", "judgment", "stale", "compound", "outdated_correct", "no_decision")
 ALL_CLASSES = (*CLASSES, "unjudged", "unattributed")
 """The classes where references may be unknown."""
@@ -76,7 +61,7 @@ _RIGHT_COLUMNS = np.array([name in ("current_correct", "outdated_correct") for n
 
 
 @dataclass(frozen=True, slots=True)
-class Stretches:
+class ClassStretches:
     """Observed time, cut at every release and acceptance: on [begin, end) nothing changes.
 
     `source` is the step whose answer is in force, −1 for none; `step` the one whose evidence holds.
@@ -89,7 +74,7 @@ class Stretches:
     end: Floats
 
 
-def stretches(flat: Flat, source: Ints, begin: Floats) -> Stretches:
+def stretches(flat: Flat, source: Ints, begin: Floats) -> ClassStretches:
     """All observed time, given the answers that take effect, in that order, and when they do."""
     answers = len(source)
     owner = flat.scenario[source]
@@ -106,7 +91,7 @@ def stretches(flat: Flat, source: Ints, begin: Floats) -> Stretches:
     scenario = flat.scenario[step]
     held = np.append(source, -1)[answer]
     held[held < flat.first[scenario]] = -1
-    return Stretches(scenario, held, step, time, end)
+    return ClassStretches(scenario, held, step, time, end)
 
 
 class Classes:

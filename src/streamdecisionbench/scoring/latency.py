@@ -9,8 +9,6 @@ import numpy as np
 
 from streamdecisionbench.recording.recording import Episode, Recording
 
-__all__ = ["Latency", "Reliability", "latency", "reliability"]
-
 
 @dataclass(frozen=True, slots=True)
 class Latency:

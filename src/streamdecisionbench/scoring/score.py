@@ -1,54 +1,163 @@
-"""One recording, one score: what the component was worth, and whether judgment or latency is to blame.
+"""Streams through the scorer, in batches that stay near the processor.
 
->>> import streamdecisionbench as sdb
->>> example = sdb.example_recording()
->>> s = sdb.score(example, sdb.example_suite(), interval=2.0)
->>> round(s.overall.untimed, 3), round(s.in_force, 3)
-(0.75, 0.6)
->>> round(s.oracle * s.overall.u_current + s.overall.outdated_correct, 3)   # A = O·U_cur + λ
-0.6
+Everything is known of a stream once its own arrays are; so streams are scored some thousand
+decisions at a time, in time and memory linear in decisions and in streams, and sums of seconds keep
+their last digits however many streams there are.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.conditions import remarks, source_notes
-from streamdecisionbench.recording.punctuality import Punctuality, punctuality
+from streamdecisionbench.recording.check import Punctuality, punctuality
+from streamdecisionbench.recording.conditions import conditions, remarks, source_notes
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_interval
-from streamdecisionbench.scoring.classes import ALL_CLASSES, CLASSES, N_METRICS, TABLE
-from streamdecisionbench.scoring.curves import Curve, curves
-from streamdecisionbench.scoring.kernel import tables_of
+from streamdecisionbench.scoring.classes import ALL_CLASSES, CLASSES, N_METRICS, TABLE, table_at
+from streamdecisionbench.scoring.integrals import Curve, curves, table_over
 from streamdecisionbench.scoring.latency import Latency, Reliability, latency, reliability
-from streamdecisionbench.scoring.signature import signature_of
+from streamdecisionbench.scoring.sweep import accepted_at
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, timelines
-from streamdecisionbench.suite.find_suite import find_suite
 from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import find_suite
 
 if TYPE_CHECKING:
-    from streamdecisionbench.cost_file.rules import Costs
-    from streamdecisionbench.scoring.costs.charge import CostScore
+    from streamdecisionbench.rules.costs import Costs
+    from streamdecisionbench.scoring.cost import CostScore
 
-__all__ = [
-    "Level",
-    "Score",
-    "Shares",
-    "family_weights",
-    "level_weights",
-    "macro_shares",
-    "score",
-    "score_timelines",
-]
+
+_DECISIONS = 1 << 13
+"""A batch's arrays of this length lie in a processor's second cache together."""
+_STREAMS = 1 << 11
+"""Beyond this many streams, finding a time within its stream costs digits (see `Flat.locate`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Per stream, columns as in `TABLE`: shares of observed time, and what else was counted."""
+
+    at: Floats
+    over: Floats | None
+    physical: Floats | None
+    untimed: Floats
+    untimed_segment: Floats
+    accepted: Ints
+    after_horizon: Ints
+
+
+def batches(n: Ints) -> Iterator[slice]:
+    """Consecutive streams with some thousand decisions together, or one longer stream alone."""
+    ends = np.cumsum(n)
+    begin = 0
+    while begin < len(n):
+        passed = int(ends[begin - 1]) if begin else 0
+        end = int(np.searchsorted(ends, passed + _DECISIONS, side="right"))
+        end = max(min(end, begin + _STREAMS), begin + 1)
+        yield slice(begin, end)
+        begin = end
+
+
+def tables_of(
+    parts: Sequence[Timeline], *, interval: float | None = None, bounds: Bounds | None = None
+) -> Tables:
+    """What `tables` says of timelines, batch by batch."""
+    sizes = np.array([p.n for p in parts], dtype=np.int64)
+    found = []
+    for batch in batches(sizes):
+        some = parts[batch]
+        arrivals = [p.arrival for p in some if p.arrival is not None]
+        known = len(arrivals) == len(some)
+        found.append(
+            tables(
+                Flat(some),
+                interval=interval,
+                bounds=bounds,
+                arrivals=np.concatenate(arrivals) if known else None,
+                published=_as_published(some) if known else None,
+            )
+        )
+    return Tables(
+        at=np.concatenate([t.at for t in found]),
+        over=joined([t.over for t in found]),
+        physical=joined([t.physical for t in found]),
+        untimed=np.concatenate([t.untimed for t in found]),
+        untimed_segment=np.concatenate([t.untimed_segment for t in found]),
+        accepted=np.concatenate([t.accepted for t in found]),
+        after_horizon=np.concatenate([t.after_horizon for t in found]),
+    )
+
+
+def tables(
+    flat: Flat,
+    *,
+    interval: float | None = None,
+    bounds: Bounds | None = None,
+    arrivals: Floats | None = None,
+    published: Flat | None = None,
+    segments: bool = True,
+) -> Tables:
+    """Scores whole streams at one pace (as recorded without `interval`) and over the bounds.
+
+    `published` holds the streams as they ran, where `flat` is on another clock.
+    """
+    scale = np.ones(flat.count) if interval is None else flat.tick / interval
+    u = flat.r + scale[flat.scenario] * flat.L
+    accepted = accepted_at(flat, u)
+    source = np.flatnonzero(accepted)
+    physical = None
+    if arrivals is not None:
+        ran = published or flat
+        applied = np.flatnonzero(accepted_at(ran, arrivals))
+        physical = table_at(ran, applied, arrivals[applied], segments=segments)
+    untimed, untimed_segment = flat.untimed() if segments else (np.zeros(0), np.zeros(0))
+    return Tables(
+        at=table_at(flat, source, u[source], segments=segments),
+        over=table_over(flat, bounds, segments=segments) if bounds else None,
+        physical=physical,
+        untimed=untimed,
+        untimed_segment=untimed_segment,
+        accepted=_count(flat, accepted),
+        after_horizon=_count(flat, u >= flat.H[flat.scenario]),
+    )
+
+
+def _as_published(parts: Sequence[Timeline]) -> Flat | None:
+    """The same streams with releases as they happened; None where that is what they have."""
+    if all(p.published is None for p in parts):
+        return None
+    return Flat([p if p.published is None else replace(p, release=p.published) for p in parts])
+
+
+def _count(flat: Flat, which: NDArray[np.bool_]) -> Ints:
+    return np.bincount(flat.scenario[which], minlength=flat.count)
+
+
+def joined(parts: Sequence[Floats | None]) -> Floats | None:
+    """The tables of all batches, or None where a batch has none."""
+    found = [part for part in parts if part is not None]
+    return np.concatenate(found) if len(found) == len(parts) else None
+
+
+# One recording, one score: what the component was worth, and whether judgment or latency is to blame.
+#
+# >>> import streamdecisionbench as sdb
+# >>> example = sdb.example_recording()
+# >>> s = sdb.score(example, sdb.example_suite(), interval=2.0)
+# >>> round(s.overall.untimed, 3), round(s.in_force, 3)
+# (0.75, 0.6)
+# >>> round(s.oracle * s.overall.u_current + s.overall.outdated_correct, 3)   # A = O·U_cur + λ
+# 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +387,7 @@ def score(
     )
     if costs is None:
         return scored
-    from streamdecisionbench.scoring.costs.charged_score import charged
+    from streamdecisionbench.scoring.cost import charged
 
     return charged(scored, costs)
 
@@ -390,3 +499,26 @@ def _all_shares(means: Floats, products: Floats) -> list[Shares]:
     means = np.where(np.abs(means) < 1e-15, 0.0, means)
     rows: list[list[float]] = np.insert(means, N_METRICS, products, axis=1).tolist()
     return [Shares(*row) for row in rows]
+
+
+# How a score was made, in one line that can be pasted beside the number.
+
+
+def signature_of(recording: Recording, suite: Suite, base: Score, on_time: Punctuality) -> str:
+    """How this score was made, in one line that can be pasted beside the number."""
+    parts = {
+        "suite": suite.dataset_hash[:12],
+        "events": recording.events_sha256[:12],
+        "scenarios": f"{len(base.parts)}/{len(suite.scenarios)}",
+        "protocol": "step-anchored",
+        "interval": f"{base.interval:g}",
+        "bounds": f"{base.bounds.low:g}-{base.bounds.high:g}",
+        "weighting": base.bounds.weighting,
+        "clock": base.clock,
+        "time": "virtual" if recording.virtual_clock else "real",
+        "simulated": "yes" if recording.simulated else "no",
+        **({} if on_time.punctual else {"lag": on_time.lag}),
+        **conditions(recording.config),
+        "sdb": __version__,
+    }
+    return " ".join(f"{key}:{value}" for key, value in parts.items())

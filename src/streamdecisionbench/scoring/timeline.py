@@ -17,12 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.check_times import tick_of
-from streamdecisionbench.recording.punctuality import is_punctual
+from streamdecisionbench.recording.check import is_punctual, tick_of
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.suite.scenario import Suite
-
-__all__ = ["NO_ANSWER", "UNKNOWN", "Clock", "Flat", "Timeline", "timelines"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -31,8 +31,6 @@ from streamdecisionbench.suite.scenario import (
     Step,
 )
 
-__all__ = ["AuthoringError", "Change", "Draft", "Event", "QuestionDraft", "expand", "label"]
-
 
 class AuthoringError(SdbError):
     """A scenario that does not do what its author declared. Lists every problem found."""

@@ -9,8 +9,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["canonical", "digest", "has_digest", "public_hash", "request_hash", "request_hashes"]
-
 
 def canonical(value: Any) -> bytes:
     """JSON with sorted keys, separators "," and ":", non-ASCII kept, UTF-8.

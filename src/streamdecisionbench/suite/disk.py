@@ -16,20 +16,6 @@ import msgspec
 
 from streamdecisionbench.errors import InputError
 
-__all__ = [
-    "DEEPEST",
-    "cannot_write",
-    "make_folder",
-    "open_new",
-    "open_regular",
-    "read_bytes",
-    "read_json",
-    "read_text",
-    "too_deep",
-    "write_bytes",
-    "write_text",
-]
-
 DEEPEST = 100
 """JSON nested deeper than this is refused: nobody writes it, and every tool has some such limit."""
 

@@ -15,8 +15,6 @@ from typing import Any
 from streamdecisionbench.suite.misreading import Misreading, Reference, misread, swapped
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["misread_together"]
-
 _AS_IT_IS = Misreading("nothing", "reads everything", ())
 _PLAIN = (str, int, float, bool, types.NoneType)
 

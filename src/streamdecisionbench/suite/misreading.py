@@ -15,8 +15,6 @@ from pathlib import Path
 from streamdecisionbench.errors import SdbError
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["Misreading", "Reference", "misread", "swapped"]
-
 Reference = Callable[[State], dict[str, str]]
 
 

@@ -1,29 +1,49 @@
-"""What is asked: questions, the decision spec, scenarios and suites.
-
-All types are frozen and plain. `DecisionSpec.compose` is the paper's κ: it turns an answer vector
-into the one decision an application consumes.
-"""
+"""One rule for ids: they name files, so they are plain."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import msgspec
 
-__all__ = [
-    "FAMILIES",
-    "INACTIVE",
-    "SCHEMA_VERSION",
-    "DecisionSpec",
-    "EpisodeSummary",
-    "Manifest",
-    "Question",
-    "Scenario",
-    "State",
-    "Step",
-    "Suite",
-]
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.suite.digest import canonical
+
+ID_RULE = (
+    "an id has letters a–z, digits, `.`, `_` and `-`, at most 100 of them, at least one letter or"
+    " digit, and is not `manifest`"
+)
+
+_PLAIN = re.compile(r"(?=.*[A-Za-z0-9])[A-Za-z0-9._-]{1,100}")
+
+
+def is_id(text: object) -> bool:
+    """Whether a scenario or a recording may be called so.
+
+    >>> [is_id(x) for x in ("debugging_a", "lite-v0.1", "../x", "/etc/x", "..", "manifest", "")]
+    [True, True, False, False, False, False, False]
+    """
+    return (
+        isinstance(text, str) and _PLAIN.fullmatch(text) is not None and text.lower() != "manifest"
+    )
+
+
+def require_id(text: object, where: str | None = None, what: str = "id") -> str:
+    """The id itself, or a message that shows it and the rule."""
+    if not isinstance(text, str) or not is_id(text):
+        raise InputError(f"{text!r:.80} is no {what}", where=where, fix=ID_RULE)
+    return text
+
+
+# What is asked: questions, the decision spec, scenarios and suites.
+#
+# All types are frozen and plain. `DecisionSpec.compose` is the paper's κ: it turns an answer vector
+# into the one decision an application consumes.
+
 
 SCHEMA_VERSION = "sdb-lite/0.1"
 
@@ -220,3 +240,63 @@ class Suite(msgspec.Struct, frozen=True):
             found.setdefault(scenario.task_family, []).append(scenario)
         order = [f for f in FAMILIES if f in found] + [f for f in found if f not in FAMILIES]
         return {family: found[family] for family in order}
+
+
+# How large a request is, without any tokenizer at hand.
+
+
+CHARACTERS_PER_TOKEN = 4.0
+"""English text and JSON keys come to about four characters a token in current vocabularies."""
+
+
+def estimate_tokens(request: dict[str, Any]) -> int:
+    """Tokens of {state, questions}, estimated from the characters of its compact JSON."""
+    return round(len(canonical(request).decode()) / CHARACTERS_PER_TOKEN)
+
+
+# When a scenario's steps may be published: every tick, or at times of their own.
+
+
+SHORTEST_TICK_S, LONGEST_TICK_S = 1e-6, 1e6
+"""Intervals beyond these leave no latency in a recorded time, or no distance between two."""
+
+
+def tick_violations(tick: Any) -> Iterator[tuple[str, str]]:
+    """What is wrong with `tick_seconds`, as field and words."""
+    if not _is_number(tick) or tick <= 0:
+        yield "tick_seconds", "must be a number of seconds above 0 (not NaN, not negative)"
+    elif not SHORTEST_TICK_S <= tick <= LONGEST_TICK_S:
+        yield (
+            "tick_seconds",
+            f"is {tick!r:.80}, must be between {SHORTEST_TICK_S:g} and {LONGEST_TICK_S:g} s",
+        )
+
+
+def published_violations(episode: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is wrong with `published_s`: one time per step, from 0 on, the last before the end."""
+    times, steps, tick = episode["published_s"], episode.get("steps"), episode.get("tick_seconds")
+    if not isinstance(times, list) or not all(map(_is_number, times)):
+        yield "published_s", "must be a list of seconds, one for every step"
+        return
+    if not isinstance(steps, list) or not steps or tick is None or any(tick_violations(tick)):
+        return  # said elsewhere
+    horizon = len(steps) * tick
+    if len(times) != len(steps):
+        yield "published_s", f"has {len(times)} times for {len(steps)} steps"
+    elif times[0] != 0:
+        yield "published_s[0]", f"is {times[0]!r:.80}; the first step is published at 0"
+    elif times[-1] >= horizon:
+        yield (
+            f"published_s[{len(times) - 1}]",
+            f"is {times[-1]!r:.80}, at or after the end at n · tick_seconds = {horizon:g}",
+        )
+    for index, (before, after) in enumerate(pairwise(times), start=1):
+        if after - before < SHORTEST_TICK_S * (1 - 1e-3):  # of times that were rounded to it
+            yield (
+                f"published_s[{index}]",
+                f"is {after!r:.80}, must be at least {SHORTEST_TICK_S:g} s after the step before",
+            )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -18,12 +18,7 @@ from string import Formatter
 import msgspec
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.suite_files import read_json
-
-__all__ = [
-    "NONE", "Bank", "Intents", "Meant", "Sentence", "read_bank", "recogniser", "unknown_sentence",
-    "words_of",
-]  # fmt: skip
+from streamdecisionbench.suite.disk import read_json
 
 SCHEMA = "sdb-bank/1"
 NONE = "none"

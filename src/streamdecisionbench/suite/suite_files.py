@@ -9,36 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.digest import digest, public_hash
-from streamdecisionbench.suite.disk import make_folder, read_json, write_text
-from streamdecisionbench.suite.ids import require_id
-from streamdecisionbench.suite.scenario import (
-    SCHEMA_VERSION,
-    EpisodeSummary,
-    Manifest,
-    Scenario,
-    Suite,
-)
-from streamdecisionbench.suite.violations import (
+from streamdecisionbench.suite.check import (
     MANIFEST_FILE,
     Violation,
     examine,
     family_violations,
     validate_scenario,
 )
-
-__all__ = [
-    "MANIFEST_FILE",
-    "builtin_suite_path",
-    "make_suite",
-    "read_json",
-    "read_scenario",
-    "read_suite",
-    "scenario_to_json",
-    "write_suite",
-]
+from streamdecisionbench.suite.digest import digest, public_hash
+from streamdecisionbench.suite.disk import make_folder, read_json, write_text
+from streamdecisionbench.suite.scenario import (
+    SCHEMA_VERSION,
+    EpisodeSummary,
+    Manifest,
+    Scenario,
+    Suite,
+    require_id,
+)
 
 
 def builtin_suite_path() -> Path:
@@ -159,3 +149,70 @@ def _require_none(violations: Sequence[Violation], folder: Path) -> None:
         if not where.exists()
         else f"`sdb validate {folder}` names all that is wrong",
     )
+
+
+# A suite cut short for a smoke run: the first steps of every scenario.
+#
+# It is another suite with a digest of its own, so that nothing recorded on it is ever compared with a
+# recording of the whole.
+
+
+def first_steps(suite: Suite, limit: int) -> Suite:
+    """At most `limit` steps of every scenario.
+
+    >>> from streamdecisionbench.examples import example_suite
+    >>> [s.n for s in first_steps(example_suite(), 2)]
+    [2]
+    """
+    if limit < 1:
+        raise InputError(f"--limit is {limit}", fix="give a number of steps above 0")
+    short = [replace(s, steps=s.steps[:limit]) for s in suite]
+    return make_suite(short, name=f"{suite.name}, first {limit} steps")
+
+
+# Which suite a recording belongs to: the one given, the built-in one, or one lying beside it.
+
+
+def find_suite(
+    dataset_hash: str, *, data: str | Path | None = None, near: Path | None = None
+) -> Suite:
+    """The suite with this digest. `near` is the recording's folder; of a smoke run it says how many
+    steps of a suite were recorded."""
+    limit = _limit_of(near)
+    if data is not None:
+        return read_suite(data) if limit is None else first_steps(read_suite(data), limit)
+    candidates = [builtin_suite_path()]
+    if near is not None:
+        candidates += [near.resolve() / "suite", near.resolve().parent / "suite"]
+    for folder in candidates:
+        manifest = folder / MANIFEST_FILE
+        if not manifest.is_file():
+            continue
+        if _hash_of(manifest) == dataset_hash:
+            return read_suite(folder)
+        if limit is not None:
+            short = first_steps(read_suite(folder), limit)
+            if short.dataset_hash == dataset_hash:
+                return short
+    raise InputError(
+        f"was recorded on suite {dataset_hash[:12] or '(unnamed)'}, which is not the built-in one",
+        where=near,
+        fix="give that suite's folder with --data",
+    )
+
+
+def _limit_of(near: Path | None) -> int | None:
+    """How many steps of every scenario a smoke run recorded; None: all of them."""
+    record = near / "run.json" if near is not None else None
+    if record is None or not record.is_file():
+        return None
+    found = read_json(record)
+    config = found.get("config") if isinstance(found, dict) else None
+    limit = config.get("limit") if isinstance(config, dict) else None
+    return limit if isinstance(limit, int) and limit > 0 else None
+
+
+def _hash_of(manifest: Path) -> object:
+    """What lies beside a recording need not be a suite, whatever it is called."""
+    found = read_json(manifest)
+    return found.get("dataset_hash") if isinstance(found, dict) else None

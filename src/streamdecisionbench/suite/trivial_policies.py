@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from streamdecisionbench.suite.digest import canonical
-
-__all__ = ["content_words", "first_option", "lexical_overlap"]
+from streamdecisionbench.suite.scenario import Scenario
 
 _WORD = re.compile(r"[a-z0-9]+")
 _STOP = frozenset(
@@ -42,3 +42,27 @@ def lexical_overlap(request: Mapping[str, Any]) -> dict[str, str]:
         criteria: dict[str, str] = question["criteria"]
         labels[name] = max(criteria, key=lambda label: len(content_words(criteria[label]) & seen))
     return labels
+
+
+# How far one gets without reading: the untimed accuracy of policies that ignore the rules.
+
+
+Policy = Callable[[Mapping[str, Any]], dict[str, str]]
+
+POLICIES: dict[str, Policy] = {"first_option": first_option, "lexical_overlap": lexical_overlap}
+
+
+def states_right(scenario: Scenario, policy: Policy) -> int:
+    """States whose composed decision a policy gets right."""
+    spec = scenario.decision_spec
+    right = 0
+    for step in scenario.steps:
+        answers = scenario.decode(policy(scenario.request(step.t)))
+        right += spec.compose(answers) == spec.compose(step.gold)
+    return right
+
+
+def best_constant(scenario: Scenario) -> int:
+    """States at which the most frequent composed reference decision holds: no constant does better."""
+    counts = Counter(tuple(decision.items()) for decision in scenario.reference())
+    return counts.most_common(1)[0][1]

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.analysis.bundles.pack import write_bundle
-from streamdecisionbench.analysis.bundles.verify import find_faults, open_bundle
+from streamdecisionbench.analysis.bundles import find_faults, open_bundle, write_bundle
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite

@@ -162,7 +162,7 @@ def test_what_cannot_be_used_is_refused(
 
 
 def test_a_score_from_python_takes_costs(runs: list[str]) -> None:
-    from streamdecisionbench.cost_file.read import default_costs
+    from streamdecisionbench.rules.cost_file import default_costs
 
     found = score(runs[0], costs=default_costs())
     assert found.cost is not None

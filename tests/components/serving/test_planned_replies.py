@@ -10,7 +10,7 @@ import pytest
 from starlette.routing import Route
 
 from streamdecisionbench.components.serving import planned_replies
-from streamdecisionbench.components.serving.listening import listen
+from streamdecisionbench.components.serving.http_server import listen
 from streamdecisionbench.components.serving.planned_replies import (
     Planned,
     Refusal,

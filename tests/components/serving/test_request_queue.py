@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamdecisionbench.components.serving.listening import listen
-from streamdecisionbench.components.serving.planned_replies import Planned, Queued
-from streamdecisionbench.components.serving.request_queue import RequestQueue
+from streamdecisionbench.components.serving.http_server import listen
+from streamdecisionbench.components.serving.planned_replies import Planned, Queued, RequestQueue
 from tests.cli.command import sdb
 from tests.components.serving.test_planned_replies import ask, one_route
 

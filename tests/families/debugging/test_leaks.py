@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from streamdecisionbench.audit.shortcuts import shortcuts
+from streamdecisionbench.audit.probe import shortcuts
 from streamdecisionbench.families.debugging import DRAFTS, RULES
 from streamdecisionbench.families.debugging.questions import questions
 from streamdecisionbench.suite.scenario import Scenario, State

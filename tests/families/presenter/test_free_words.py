@@ -17,12 +17,11 @@ from streamdecisionbench.families.presenter.generator.free_words import HANGING
 from streamdecisionbench.families.presenter.reference import reference
 from streamdecisionbench.families.presenter.rules import FREE_RULES, INTENTS
 from streamdecisionbench.families.presenter.state import NUMBERS
+from streamdecisionbench.suite.generation.draws import SPLITS
 from streamdecisionbench.suite.generation.parameters import Parameters
-from streamdecisionbench.suite.generation.pools import SPLITS
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.sentence_bank import NONE, Sentence, words_of
-from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
-from streamdecisionbench.suite.untimed import states_right
+from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap, states_right
 from tests.families.bounds import keeps_its_bounds
 from tests.families.cases import Case, holds
 from tests.families.presenter.room import PREPARED, room, said, starting

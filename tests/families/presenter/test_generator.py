@@ -13,7 +13,7 @@ from streamdecisionbench.families.presenter.generator import lines, names
 from streamdecisionbench.families.presenter.generator.hall import worded
 from streamdecisionbench.families.presenter.generator.words import heard
 from streamdecisionbench.families.presenter.rules import COMMANDS, RULES
-from streamdecisionbench.suite.generation.pools import SPLITS
+from streamdecisionbench.suite.generation.draws import SPLITS
 from streamdecisionbench.suite.scenario import Scenario, Suite
 
 FAMILY = "presenter_voice_control"

@@ -16,10 +16,8 @@ from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.misreadings import MISREADINGS
 from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.generation.compose import Kind
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.pools import SPLITS
+from streamdecisionbench.suite.generation.draws import SPLITS, Draws, Seat
 from streamdecisionbench.suite.generation.script import Script
-from streamdecisionbench.suite.generation.seat import Seat
 from streamdecisionbench.suite.generation.situations import deal
 from streamdecisionbench.suite.misreading import misread
 from streamdecisionbench.suite.scenario import Scenario

@@ -18,8 +18,8 @@ from streamdecisionbench.families.support.rules import (
     PAYMENT_FREE_RULES,
     PAYMENT_INTENTS,
 )
+from streamdecisionbench.suite.generation.draws import SPLITS
 from streamdecisionbench.suite.generation.parameters import Parameters
-from streamdecisionbench.suite.generation.pools import SPLITS
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.sentence_bank import words_of
 from tests.families.bounds import keeps_its_bounds

@@ -14,14 +14,12 @@ from streamdecisionbench.families.support.generator.phrases import Phrase
 from streamdecisionbench.families.support.generator.voice import plain
 from streamdecisionbench.families.support.misreadings import MISREADINGS
 from streamdecisionbench.suite.generation.compose import Kind, compose
-from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 from streamdecisionbench.suite.generation.parameters import (
     CHANGES_TOLERANCE,
     NOISE_TOLERANCE,
     Parameters,
 )
-from streamdecisionbench.suite.generation.pools import Pool
-from streamdecisionbench.suite.generation.seat import Seat
 from streamdecisionbench.suite.misreading import misread
 from streamdecisionbench.suite.scenario import Suite
 

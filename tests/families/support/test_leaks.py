@@ -12,7 +12,7 @@ import pytest
 from streamdecisionbench.families.support import DRAFTS
 from streamdecisionbench.families.support.bank import bank, meaning
 from streamdecisionbench.suite.authoring import Draft, Event, expand
-from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.generation.draws import Pool
 from streamdecisionbench.suite.sentence_bank import NONE, Sentence, words_of
 
 DRAFT = {draft.scenario_id: draft for draft in DRAFTS}

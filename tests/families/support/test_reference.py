@@ -14,15 +14,10 @@ from typing import Any
 import pytest
 
 from streamdecisionbench.families.coverage import coverage
-from streamdecisionbench.families.support import (
-    DRAFTS,
-    RULES,
-    reference,
-)
+from streamdecisionbench.families.support import DRAFTS, RULES, reference
 from streamdecisionbench.families.support.rules import INTERCOM_FREE_RULES, PAYMENT_FREE_RULES
 from streamdecisionbench.suite.authoring import Event, expand
-from streamdecisionbench.suite.scenario import Scenario
-from streamdecisionbench.suite.sizes import estimate_tokens
+from streamdecisionbench.suite.scenario import Scenario, estimate_tokens
 from streamdecisionbench.suite.suite_files import make_suite
 from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
 from tests.families.cases import Case, survivors

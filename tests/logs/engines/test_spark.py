@@ -24,9 +24,9 @@ from pyspark.sql import SparkSession
 
 import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.log_suite import suite_of_log
-from streamdecisionbench.logs.references import References
-from streamdecisionbench.logs.score_log import open_log
+from streamdecisionbench.logs.references import ReferenceSource
+from streamdecisionbench.logs.score import open_log
+from streamdecisionbench.logs.suite_of_log import suite_of_log
 from streamdecisionbench.logs.usable import Allowed
 from tests.logs.engines.cluster import BRIEF, NO_JAVA, Cluster, java
 from tests.meter.test_log_score import left_by_a_kill
@@ -161,7 +161,9 @@ def test_the_same_suite_of_the_same_sessions(session: SparkSession, tmp_path: Pa
     for engine in ("duckdb", "spark"):
         opened = open_log(tmp_path / "log.parquet", engine=engine)
         made.append(
-            suite_of_log(opened, References(), Allowed(), name="sessions", streams=7, by="model")
+            suite_of_log(
+                opened, ReferenceSource(), Allowed(), name="sessions", streams=7, by="model"
+            )
         )
         opened.close()
     one, other = made

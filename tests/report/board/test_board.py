@@ -12,10 +12,9 @@ import pytest
 from huggingface_hub import parse_eval_result_entries
 from ruamel.yaml import YAML
 
-from streamdecisionbench.analysis.bundles.pack import write_bundle
-from streamdecisionbench.cost_file.read import default_costs
-from streamdecisionbench.report.board.rows import SuiteRows
-from streamdecisionbench.report.board.write_board import write_board
+from streamdecisionbench.analysis.bundles import write_bundle
+from streamdecisionbench.report.board.board import SuiteRows, write_board
+from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb

@@ -22,12 +22,11 @@ from streamdecisionbench.cli.watch import Page
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.meter import DecisionLog, Meter
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.report.watch.growing_file import GrowingFile
-from streamdecisionbench.report.watch.moment import Watcher
-from streamdecisionbench.report.watch.source import open_source
+from streamdecisionbench.report.watch.server import Watcher
+from streamdecisionbench.report.watch.sources import GrowingFile, open_source
 from streamdecisionbench.scoring.classes import ALL_CLASSES
-from streamdecisionbench.scoring.pairs.live import live_pair
-from streamdecisionbench.scoring.policies.live import live_policy
+from streamdecisionbench.scoring.pair_live import live_pair
+from streamdecisionbench.scoring.policy_score import live_policy
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.cost_file.read import default_costs
-from streamdecisionbench.cost_file.rules import EQUAL, Section
-from streamdecisionbench.cost_file.toml_lines import toml_lines
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.sdb_v1 import build
-from streamdecisionbench.scoring.costs.suite_costs import read_costs
+from streamdecisionbench.rules.cost_file import default_costs, toml_lines
+from streamdecisionbench.rules.costs import EQUAL, Section
+from streamdecisionbench.scoring.cost import read_costs
 from streamdecisionbench.suite.scenario import FAMILIES, Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 

@@ -12,24 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from streamdecisionbench.cost_file.rules import Act, AgePenalty, Pair, Section
+from streamdecisionbench.rules.costs import Act, AgePenalty, Pair, Section
+from streamdecisionbench.scoring.acts import ActCounts, acts_of, instances, mean_acts
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.costs.acts import ActCounts, acts_of, instances
-from streamdecisionbench.scoring.costs.calm import calm_of
-from streamdecisionbench.scoring.costs.cost_rate import (
-    age_rate,
-    mean_age_rate,
-    mean_wrong_rate,
-    wrong_rate,
-)
-from streamdecisionbench.scoring.costs.moving_acts import mean_acts
-from streamdecisionbench.scoring.costs.moving_spells import moving_spells
-from streamdecisionbench.scoring.costs.spells import spells_of
-from streamdecisionbench.scoring.costs.stretches import moving_stretches, stretches
-from streamdecisionbench.scoring.pairs.pair_trajectory import pair_sweep, pair_trajectory
+from streamdecisionbench.scoring.cost import age_rate, mean_age_rate, mean_wrong_rate, wrong_rate
+from streamdecisionbench.scoring.cut import calm_of, moving_stretches, stretches
+from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.score import score_timelines
+from streamdecisionbench.scoring.spells import moving_spells, spells_of
+from streamdecisionbench.scoring.sweep import Sweep, Trajectory, sweep_of, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
-from streamdecisionbench.scoring.trajectory import Sweep, Trajectory, sweep_of, trajectory_at
 from tests.scoring.costs import plain_costs
 from tests.scoring.test_exact import bounds, intervals, recordings
 from tests.scoring.test_pairs import duos

@@ -7,23 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.analysis.numbers import fixed, percent
-from streamdecisionbench.cost_file.read import default_costs
+from streamdecisionbench.analysis.table import fixed, percent
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.costs.charge import (
+from streamdecisionbench.scoring.cost import (
     ALL_ACTS,
     ActMeasures,
+    ChangeMeasures,
     CostRates,
     CostScore,
-    act_measures,
-    charge,
-)
-from streamdecisionbench.scoring.costs.course import Course, course_of
-from streamdecisionbench.scoring.costs.measures import (
-    ChangeMeasures,
+    Course,
     SpellMeasures,
+    act_measures,
     change_measures,
+    charge,
+    course_of,
     spell_measures,
 )
 from streamdecisionbench.scoring.timeline import timelines

@@ -11,16 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.costs.calm import Calm, calm_of
-from streamdecisionbench.scoring.costs.changes import delays, mean_delays, survival
-from streamdecisionbench.scoring.costs.edits import edits, mean_edits
-from streamdecisionbench.scoring.costs.moving_spells import moving_spells
-from streamdecisionbench.scoring.costs.spells import spells
-from streamdecisionbench.scoring.costs.stretches import moving_stretches
-from streamdecisionbench.scoring.pairs.pair_trajectory import pair_sweep, pair_trajectory
+from streamdecisionbench.scoring.changes import delays, edits, mean_delays, mean_edits, survival
+from streamdecisionbench.scoring.cut import Calm, calm_of, moving_stretches
+from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.score import score_timelines
+from streamdecisionbench.scoring.spells import moving_spells, spells
+from streamdecisionbench.scoring.sweep import Sweep, Trajectory, sweep_of, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
-from streamdecisionbench.scoring.trajectory import Sweep, Trajectory, sweep_of, trajectory_at
 from tests.scoring.costs import plain_costs
 from tests.scoring.test_exact import bounds, intervals, recordings
 from tests.scoring.test_pairs import duos

@@ -8,17 +8,16 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from streamdecisionbench.policy_file import (
+from streamdecisionbench.rules.policy_file import (
     MODES,
     Cascade,
+    ConfidenceGate,
     Debounce,
     Dispatch,
     Expire,
-    Gate,
     Policy,
 )
-from streamdecisionbench.scoring.policies.read_answers import Setting
-from streamdecisionbench.scoring.policies.scene import Answers
+from streamdecisionbench.scoring.policy_answers import Answers, Setting
 from streamdecisionbench.scoring.timeline import Timeline
 from tests.scoring.drawn import any_of, whole
 from tests.scoring.policies.plain_policy import Voice
@@ -90,7 +89,7 @@ def policies(draw: DrawFn, count: int | None = None) -> Policy:
     threshold = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0, math.inf])
     mode = draw(st.sampled_from(MODES))
     return Policy(
-        gate=Gate(draw(st.one_of(st.just(0.0), threshold))),
+        gate=ConfidenceGate(draw(st.one_of(st.just(0.0), threshold))),
         expire=Expire(draw(st.sampled_from([math.inf, 0.5, 1.0, 2.5, 6.0]))),
         debounce=Debounce(draw(st.sampled_from([1, 1, 2, 3]))),
         dispatch=Dispatch(mode, draw(st.integers(1, 3)) if mode == "latest" else None),

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from streamdecisionbench.policy_file import Policy
+from streamdecisionbench.rules.policy_file import Policy
 from streamdecisionbench.scoring.timeline import Timeline
 
 CLASSES = ("current_correct", "judgment", "stale", "compound", "outdated_correct", "no_decision")

@@ -11,27 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamdecisionbench.cost_file.rules import (
-    EQUAL,
-    Act,
-    AgePenalty,
-    Costs,
-    Pair,
-    Section,
-)
-from streamdecisionbench.policy_file import Cascade, Policy
+from streamdecisionbench.rules.costs import EQUAL, Act, AgePenalty, Costs, Pair, Section
+from streamdecisionbench.rules.policy_file import Cascade, Policy
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.costs.charge import charge
-from streamdecisionbench.scoring.costs.course import (
+from streamdecisionbench.scoring.cost import (
     Course,
+    change_measures,
+    charge,
     course_of,
     course_of_pair,
     course_of_policy,
+    spell_measures,
 )
-from streamdecisionbench.scoring.costs.measures import change_measures, spell_measures
-from streamdecisionbench.scoring.policies.read_answers import Setting
-from streamdecisionbench.scoring.policies.scene import Answers
-from streamdecisionbench.scoring.policies.score_policy import score_policy
+from streamdecisionbench.scoring.policy_answers import Answers, Setting
+from streamdecisionbench.scoring.policy_score import score_policy
 from tests.scoring.costs import plain_costs
 from tests.scoring.policies import kit, plain_policy
 from tests.scoring.policies.kit import Case

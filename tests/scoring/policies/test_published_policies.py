@@ -8,15 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.cost_file.read import default_costs
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.policy_file import Cascade, Debounce, Dispatch, Expire, Gate, Policy
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.rules.cost_file import default_costs
+from streamdecisionbench.rules.policy_file import (
+    Cascade,
+    ConfidenceGate,
+    Debounce,
+    Dispatch,
+    Expire,
+    Policy,
+)
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.costs.charged_policy import wrong_time
-from streamdecisionbench.scoring.policies.read_answers import answers_of
-from streamdecisionbench.scoring.policies.score_policy import score_policy_recordings
+from streamdecisionbench.scoring.cost import wrong_time
+from streamdecisionbench.scoring.policy_answers import answers_of
+from streamdecisionbench.scoring.policy_score import score_policy_recordings
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import read_suite
 from tests.cli.command import sdb
@@ -91,4 +98,4 @@ def test_the_table_of_costs_in_the_docs(name: str, published: Published) -> None
 def test_no_confidence_is_invented_for_them(published: Published) -> None:
     suite, runs = published
     with pytest.raises(InputError, match="jev: its answers carry no confidences"):
-        score_policy_recordings(Policy(gate=Gate(0.5)), [runs["jev"]], suite)
+        score_policy_recordings(Policy(gate=ConfidenceGate(0.5)), [runs["jev"]], suite)

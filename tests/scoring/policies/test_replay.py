@@ -12,14 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.policy_file import Cascade, Debounce, Dispatch, Expire, Gate, Policy
+from streamdecisionbench.rules.policy_file import (
+    Cascade,
+    ConfidenceGate,
+    Debounce,
+    Dispatch,
+    Expire,
+    Policy,
+)
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import CLASSES
 from streamdecisionbench.scoring.integrals import Pieces, integrate
-from streamdecisionbench.scoring.pairs.compose import compose
-from streamdecisionbench.scoring.policies.cover import cover
-from streamdecisionbench.scoring.policies.scene import Answers, scenes
-from streamdecisionbench.scoring.policies.score_policy import PolicyScore, score_policy
+from streamdecisionbench.scoring.pairs import compose
+from streamdecisionbench.scoring.policy_answers import Answers, scenes
+from streamdecisionbench.scoring.policy_replay import cover
+from streamdecisionbench.scoring.policy_score import PolicyScore, score_policy
 from streamdecisionbench.scoring.score import Shares, score_timelines
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from tests.scoring.policies import kit, plain_policy
@@ -118,7 +125,7 @@ def test_the_curve_is_the_score_at_every_interval(case: Case, at: list[float]) -
 @given(kit.loose())
 def test_parts_that_do_nothing_give_the_plain_score_exactly(case: Case) -> None:
     """Gate 0, no expiry, debounce 1, every state: not a digit differs from `sdb score`."""
-    policy = Policy(gate=Gate(0.0), debounce=Debounce(1), dispatch=Dispatch("every"))
+    policy = Policy(gate=ConfidenceGate(0.0), debounce=Debounce(1), dispatch=Dispatch("every"))
     voice = kit.answers(case.voices[0], "one")
     found = score_policy(policy, [replace(voice, confidence=None)], interval=case.interval)
     plain = score_timelines(voice.parts, interval=case.interval)
@@ -131,7 +138,7 @@ def test_parts_that_do_nothing_give_the_plain_score_exactly(case: Case) -> None:
 @given(kit.loose())
 def test_splitting_at_crossings_equals_the_closed_form(case: Case) -> None:
     """What has a closed form may be covered as well; both give the same."""
-    policy = Policy(gate=Gate(0.5))
+    policy = Policy(gate=ConfidenceGate(0.5))
     voice = kit.answers(case.voices[0], "one")
     closed = score_policy(policy, [voice], interval=case.interval)
     (scene,) = scenes(policy, [voice])
@@ -165,7 +172,7 @@ def nominal(part: Timeline) -> Timeline:
 @SOME
 @given(kit.loose())
 def test_an_infinitely_strict_gate_never_decides(case: Case) -> None:
-    strict = replace(case.policy, gate=Gate(math.inf))
+    strict = replace(case.policy, gate=ConfidenceGate(math.inf))
     found = score_policy(strict, case.answers, interval=case.interval, setting=case.setting)
     for shares in (found.overall.at_interval, found.overall.integrated):
         assert shares.no_decision == pytest.approx(1, abs=EXACT)
@@ -255,13 +262,13 @@ def test_recordings_without_confidences_are_refused_by_name() -> None:
     part = kit.timeline([0.3, 0.3], [0, 1], [0, 1])
     mute = Answers("mute", [part])
     with pytest.raises(InputError, match=r"mute: its answers carry no confidences.*\[gate\]"):
-        score_policy(Policy(gate=Gate(0.5)), [mute])
+        score_policy(Policy(gate=ConfidenceGate(0.5)), [mute])
     unsure = Policy(cascade=Cascade(("a", "b"), "when-unsure", 0.5))
     sure = Answers("sure", [part], {"min": [np.ones(2)], "product": [np.ones(2)]})
     with pytest.raises(InputError, match="mute: its answers carry no confidences"):
         score_policy(unsure, [mute, sure])
     assert score_policy(unsure, [sure, mute]).counts.escalations == 0
-    assert score_policy(Policy(gate=Gate(0.0), expire=Expire(3.0)), [mute]).in_force > 0
+    assert score_policy(Policy(gate=ConfidenceGate(0.0), expire=Expire(3.0)), [mute]).in_force > 0
 
 
 def test_answers_that_were_never_recorded_are_named_when_a_policy_needs_them() -> None:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.pools import SPLITS, Pool
+from streamdecisionbench.suite.generation.draws import SPLITS, Draws, Pool
 
 NAMES = st.lists(st.one_of(st.text(max_size=5), st.integers()), min_size=1, max_size=4)
 

@@ -26,10 +26,8 @@ from streamdecisionbench.components.contract import (
     Request,
     Retryable,
 )
-from streamdecisionbench.components.providers.endpoint import refuse
+from streamdecisionbench.components.providers.address import refuse
 from streamdecisionbench.errors import InputError, SdbError
-
-__all__ = ["PythonComponent", "create", "find_target", "raised_at"]
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _THREADS = 32

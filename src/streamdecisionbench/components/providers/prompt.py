@@ -5,27 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from streamdecisionbench.components.contract import Fatal, Options, Request
 from streamdecisionbench.errors import InputError
-
-__all__ = [
-    "INSTRUCTION",
-    "ORDERS",
-    "SCHEMA_NAME",
-    "Wording",
-    "answer_schema",
-    "as_count",
-    "as_json",
-    "as_parts",
-    "read_distribution",
-    "read_labels",
-    "read_object",
-    "reported_count",
-]
 
 SCHEMA_NAME = "answers"
 
@@ -204,3 +190,155 @@ def _writable(value: Any) -> Any:
     if isinstance(value, dict):
         return {_writable(name): _writable(item) for name, item in value.items()}
     return [_writable(item) for item in value] if isinstance(value, list) else value
+
+
+# What a reply says about itself: which model answered, and whether it is a simulation.
+#
+# A gateway may rename the model. The label of a simulation then survives in the body's metadata, and
+# is put back in front of the name, where every recording looks for it.
+
+
+SIMULATED = "simulated:"
+
+_PATH = re.compile(r"^(?:[~.]{0,2}/|[A-Za-z]:[\\/])|\\|/.*\.(?:gguf|safetensors)$")
+
+
+def served_model(body: Mapping[str, Any]) -> str | None:
+    """The model's name: clean text, the last part of a path, labelled if it is a simulation.
+
+    >>> served_model({"model": "/home/me/models/qwen3-4b.gguf"})
+    'qwen3-4b.gguf'
+    >>> served_model({"model": "gateway-name", "metadata": {"simulation": "of jev"}})
+    'simulated:gateway-name'
+    """
+    name = body.get("model")
+    text = plain_text(name).strip() if isinstance(name, str) else ""
+    if _PATH.search(text):
+        text = re.split(r"[\\/]", text.rstrip("\\/"))[-1]
+    if _is_simulation(body) and not text.startswith(SIMULATED):
+        return f"{SIMULATED}{text or 'unnamed'}"
+    return text or None
+
+
+def plain_text(text: str) -> str:
+    """Without control characters and lone surrogates, which no file and no terminal should get.
+
+    >>> plain_text("a\\x1b[31m\\ud800b")
+    'a\ufffd[31m\ufffdb'
+    """
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def _is_simulation(body: Mapping[str, Any]) -> bool:
+    metadata = body.get("metadata")
+    marks = (body.get("x_simulation"), isinstance(metadata, Mapping) and metadata.get("simulation"))
+    return any(mark not in (None, False, "", "false") for mark in marks)
+
+
+# Settings of a request that change how fast, how dearly or how long a service answers.
+#
+# Each is an `--option`, goes into the run record under its own name, and so into the signature: runs
+# on different tiers must not look alike.
+
+
+LOCAL_OUTPUT_LIMIT = 1024
+"""Output tokens of a server that may not enforce the schema: a dozen labels take a tenth of it."""
+
+
+def choice(options: Options, name: str, allowed: tuple[str, ...] = ()) -> str | None:
+    """The value of `--option name=…`; any text without control characters where nothing is listed."""
+    value = options.extra.get(name)
+    if value is None:
+        return None
+    fits = value in allowed if allowed else bool(value) and value.isprintable() and len(value) <= 64
+    if not fits:
+        raise InputError(
+            f"--option {name} is {value[:40]!r}",
+            fix=f"choose one of: {', '.join(allowed)}" if allowed else "give a short plain text",
+        )
+    return value
+
+
+def output_limit(options: Options, default: int | None) -> int | None:
+    """`--option max_output_tokens=N`; 0 sets no limit."""
+    text = options.extra.get("max_output_tokens")
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) < 8):
+        raise InputError(
+            f"--option max_output_tokens is {text[:40]!r}",
+            fix="give a whole number of tokens, or 0 for no limit",
+        )
+    return int(text) or None
+
+
+def present(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Only what was asked for: a record that lists every absent setting is hard to read."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+# Published limits of the decision APIs, checked before the first request is paid for.
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    """What an API says it takes; None where it names no limit."""
+
+    api: str
+    questions: int | None = None
+    options: tuple[int, int] = (2, 255)
+    depth: int | None = None
+    size: int | None = None
+
+
+SYSTEM_ONE = RequestLimits("System One", depth=64, size=32 * 1024 * 1024)
+OPENAI_DECISIONS = RequestLimits("the Decisions API", questions=400)
+
+
+def require_within(limits: RequestLimits, request: Request, where: str) -> None:
+    """Raises `InputError` for a request the API is known to refuse.
+
+    >>> question = {"criteria": {"K01": "yes: it is"}}
+    >>> require_within(SYSTEM_ONE, Request({}, {"mode": question}), "support_a step 0")
+    Traceback (most recent call last):
+    streamdecisionbench.errors.InputError: support_a step 0: mode has 1 options; System One takes 2 to 255
+      fix: record it with another provider, or change the suite
+    """
+    problem = _problem(limits, request)
+    if problem:
+        raise InputError(
+            problem, where=where, fix="record it with another provider, or change the suite"
+        )
+
+
+def depth_of(value: Any) -> int:
+    """Levels of nesting: 1 for a flat object, without recursion."""
+    deepest, stack = 0, [(value, 0)]
+    while stack:
+        item, depth = stack.pop()
+        if isinstance(item, Mapping):
+            parts = list(item.values())
+        elif isinstance(item, list | tuple):
+            parts = list(item)
+        else:
+            continue
+        deepest = max(deepest, depth + 1)
+        stack += [(part, depth + 1) for part in parts]
+    return deepest
+
+
+def _problem(limits: RequestLimits, request: Request) -> str:
+    if limits.questions is not None and len(request.questions) > limits.questions:
+        return f"{len(request.questions)} questions; {limits.api} takes {limits.questions}"
+    low, high = limits.options
+    for name, question in request.questions.items():
+        count = len(question["criteria"])
+        if not low <= count <= high:
+            return f"{name} has {count} options; {limits.api} takes {low} to {high}"
+    if limits.depth is not None and (depth := depth_of(request.state)) > limits.depth:
+        return f"the state is nested {depth} levels deep; {limits.api} takes {limits.depth}"
+    if limits.size is not None:
+        size = len(json.dumps(request.payload(), ensure_ascii=False).encode("utf-8", "replace"))
+        if size > limits.size:
+            return f"the request has {size:,} bytes; {limits.api} takes {limits.size:,}"
+    return ""

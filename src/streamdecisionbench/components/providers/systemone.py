@@ -9,23 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal, Options, Request
-from streamdecisionbench.components.providers.endpoint import refuse, versions
+from streamdecisionbench.components.contract import (
+    Answer,
+    ComponentInfo,
+    Fatal,
+    Options,
+    Request,
+    Usage,
+)
+from streamdecisionbench.components.providers.address import refuse, versions
+from streamdecisionbench.components.providers.failures import NOT_JSON_FIX, SdkErrors, refusal
 from streamdecisionbench.components.providers.hosted import Hosted
-from streamdecisionbench.components.providers.http_errors import NOT_JSON_FIX, SdkErrors, refusal
 from streamdecisionbench.components.providers.prompt import (
+    SYSTEM_ONE,
+    RequestLimits,
     as_count,
     read_distribution,
     reported_count,
+    served_model,
 )
-from streamdecisionbench.components.providers.request_limits import SYSTEM_ONE, RequestLimits
-from streamdecisionbench.components.providers.served import served_model
-from streamdecisionbench.components.usage import Usage
 
 if TYPE_CHECKING:
     from typesafe_sdk import AsyncTypeSafeClient
-
-__all__ = ["SystemOne", "create"]
 
 
 class SystemOne:

@@ -15,7 +15,7 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from streamdecisionbench.components.contract import Answer
+from streamdecisionbench.components.contract import Answer, Usage
 from streamdecisionbench.components.serving.planned_replies import (
     FinishAt,
     Handler,
@@ -26,14 +26,15 @@ from streamdecisionbench.components.serving.planned_replies import (
     on_arrival,
     planned,
 )
-from streamdecisionbench.components.simulated.blind import BadQuestionError, answer_blindly
 from streamdecisionbench.components.simulated.profiles import Profile, quantile
-from streamdecisionbench.components.simulated.simulator import Simulator, UnknownStateError
-from streamdecisionbench.components.usage import Usage
+from streamdecisionbench.components.simulated.simulator import (
+    BadQuestionError,
+    Simulator,
+    UnknownStateError,
+    answer_blindly,
+)
 from streamdecisionbench.suite.digest import digest
-from streamdecisionbench.suite.sizes import estimate_tokens
-
-__all__ = ["DemoServer", "find_payload"]
+from streamdecisionbench.suite.scenario import estimate_tokens
 
 _DATE = "2026-09-30"
 _CREATED = 1790726400

@@ -17,25 +17,8 @@ from typing import Literal
 import msgspec
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.suite.disk import read_json
 from streamdecisionbench.suite.scenario import Scenario
-from streamdecisionbench.suite.suite_files import read_json
-
-__all__ = [
-    "Calibration",
-    "Errors",
-    "Latency",
-    "Profile",
-    "Published",
-    "ScenarioFigures",
-    "Tokens",
-    "builtin_profiles",
-    "find_profile",
-    "quantile",
-    "rank",
-    "read_profiles",
-    "right_states",
-    "spread",
-]
 
 PASS_SIZE = 480
 """Requests of one published pass: its smallest latency sits near rank 1/960, its largest near 1 − 1/960."""
@@ -44,7 +27,7 @@ _NORMAL = NormalDist()
 _EDGE = 1 / (2 * PASS_SIZE)
 
 
-class Latency(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DeclaredLatency(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds from the start of an attempt to its completion, by the quantiles people publish."""
 
     floor_s: float
@@ -77,7 +60,7 @@ class Errors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     persistence: float = 0.85
 
 
-class Tokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DeclaredTokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Median tokens of an answer; with `decode_ms` a longer answer is also a slower one."""
 
     output: int = 0
@@ -86,7 +69,7 @@ class Tokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     decode_ms: float = 0.0
 
 
-class Calibration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ProfileCalibration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How sure an answer to one question is, given whether it is right.
 
     Sureness runs from 0, no better than picking any of the options, to 1, certain. `right` and
@@ -116,15 +99,15 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     title: str
-    latency: Latency
+    latency: DeclaredLatency
     untimed: float
     hosting: Literal["hosted", "self-hosted"] = "hosted"
     interface: Literal["responses", "system_one"] = "system_one"
     families: dict[str, float] = {}
     scenarios: dict[str, ScenarioFigures] = {}
     errors: Errors = Errors()
-    tokens: Tokens = Tokens()
-    calibration: Calibration | None = None
+    tokens: DeclaredTokens = DeclaredTokens()
+    calibration: ProfileCalibration | None = None
     """None: confidences are drawn without looking at correctness, and tell nothing."""
     published: Published | None = None
     assumed: tuple[str, ...] = ()
@@ -204,7 +187,7 @@ def right_states(profile: Profile, scenario: Scenario) -> int:
     return min(scenario.n, math.floor(share * scenario.n + 0.5))
 
 
-def quantile(latency: Latency, u: float) -> float:
+def quantile(latency: DeclaredLatency, u: float) -> float:
     """Seconds at rank `u`: log-latency in straight pieces through floor, p50, p95 and maximum.
 
     Below the median the abscissa is the normal quantile z(u), above it −ln(2(1 − u)), so that the
@@ -220,7 +203,7 @@ def quantile(latency: Latency, u: float) -> float:
     return math.exp(_interpolate(_abscissa(u), xs, ys))
 
 
-def rank(latency: Latency, seconds: float) -> float:
+def rank(latency: DeclaredLatency, seconds: float) -> float:
     """The inverse of `quantile`: the share of requests that take at most `seconds`."""
     xs, ys = _knots(latency)
     if seconds <= latency.floor_s:
@@ -243,7 +226,7 @@ def spread(profile: Profile) -> float:
 
 
 @cache
-def _spread(latency: Latency, medians: tuple[float, ...]) -> float:
+def _spread(latency: DeclaredLatency, medians: tuple[float, ...]) -> float:
     def below_p95(gamma: float) -> float:
         shares = [
             rank(latency, latency.p50_s * math.exp(math.log(latency.p95_s / m) / gamma))
@@ -262,7 +245,7 @@ def _abscissa(u: float) -> float:
     return _NORMAL.inv_cdf(u) if u < 0.5 else -math.log(2 * (1 - u))
 
 
-def _knots(latency: Latency) -> tuple[list[float], list[float]]:
+def _knots(latency: DeclaredLatency) -> tuple[list[float], list[float]]:
     xs = [_abscissa(_EDGE), 0.0, _abscissa(0.95), _abscissa(1 - _EDGE)]
     seconds = (latency.floor_s, latency.p50_s, latency.p95_s, latency.max_s)
     return xs, [math.log(s) for s in seconds]
@@ -299,7 +282,7 @@ def _check(profile: Profile, path: Path) -> None:
         raise InputError(f"profile {profile.name!r}: {problem}", where=path, fix="correct the file")
 
 
-def _drawable(calibration: Calibration) -> bool:
+def _drawable(calibration: ProfileCalibration) -> bool:
     """Whether a beta distribution with these means and this spread exists."""
     return all(
         0 < mean < 1 and 0 < calibration.spread**2 < mean * (1 - mean)

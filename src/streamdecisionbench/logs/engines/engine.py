@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from streamdecisionbench.logs.log_files import LogFiles
+from streamdecisionbench.logs.sources import LogFiles
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["Engine", "S", "Sums", "Told", "untold"]
 
 
 class Sums(Protocol):
@@ -32,7 +30,7 @@ class Sums(Protocol):
 S = TypeVar("S", bound=Sums)
 
 
-class Told(Protocol):
+class ProgressTold(Protocol):
     """Hears how far a long piece of work is: a share of what it is about, where that is known."""
 
     def __call__(self, doing: str, share: float | None) -> None: ...

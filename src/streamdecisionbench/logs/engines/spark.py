@@ -20,18 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 import streamdecisionbench
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.engines.engine import S, Told, untold
-from streamdecisionbench.logs.engines.partial_rows import completed
-from streamdecisionbench.logs.log_files import LogFiles
+from streamdecisionbench.logs.arrays import whole_streams
+from streamdecisionbench.logs.engines.duck import completed
+from streamdecisionbench.logs.engines.engine import ProgressTold, S, untold
 from streamdecisionbench.logs.schema import COLUMNS
-from streamdecisionbench.logs.torn_lines import torn_lines
-from streamdecisionbench.logs.whole_streams import whole_streams
+from streamdecisionbench.logs.sources import LogFiles, torn_lines
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
-
-__all__ = ["SparkEngine", "is_spark"]
 
 _TEXTS = tuple(n for n, c in COLUMNS.items() if c.kind in ("id", "decision", "json"))
 _VIEW = "source"
@@ -49,7 +46,7 @@ def is_spark(table: Any) -> bool:
 class SparkEngine:
     """A log on a cluster, or in the session of a notebook."""
 
-    def __init__(self, *, master: str | None = None, told: Told = untold) -> None:
+    def __init__(self, *, master: str | None = None, told: ProgressTold = untold) -> None:
         self._told = told
         self._session, self._owned = _session(master)
         self._zone = self._session.conf.get("spark.sql.session.timeZone")

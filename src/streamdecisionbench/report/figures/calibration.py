@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from streamdecisionbench.analysis.calibration import Calibration
-from streamdecisionbench.analysis.numbers import percent
+from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     Drawing,
@@ -20,8 +20,6 @@ from streamdecisionbench.report.figures.style import (
 )
 from streamdecisionbench.report.material import Entry, Material
 from streamdecisionbench.report.palette import GREY
-
-__all__ = ["calibration_in_force"]
 
 _SIDE = 260
 

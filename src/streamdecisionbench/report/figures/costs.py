@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from streamdecisionbench.analysis.numbers import fixed, percent
-from streamdecisionbench.report.error_costs import THETA_S, ErrorCosts
+from streamdecisionbench.analysis.table import fixed, percent
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     Drawing,
@@ -19,11 +18,10 @@ from streamdecisionbench.report.figures.style import (
     others_note,
     simulated_note,
 )
-from streamdecisionbench.report.material import Material
+from streamdecisionbench.report.material import ErrorCosts, Material
 from streamdecisionbench.report.palette import GREY
+from streamdecisionbench.scoring.cost import THETA_S
 from streamdecisionbench.scoring.score import family_weights
-
-__all__ = ["delays_after_changes", "wrong_spells"]
 
 _WIDTH, _HEIGHT = 430, 260
 

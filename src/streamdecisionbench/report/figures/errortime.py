@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from streamdecisionbench.analysis.numbers import percent
+from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import data, finish, short, simulated_note
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.palette import CLASS_STYLE, INK
-
-__all__ = ["error_time"]
 
 _LIGHT = {"outdated_correct", "stale", "no_decision", "compound"}
 """Classes whose colour needs dark lettering."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from streamdecisionbench.analysis.numbers import percent
+from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     Drawing,
@@ -25,8 +25,6 @@ from streamdecisionbench.report.material import Entry, Material, family_name
 
 if TYPE_CHECKING:
     pass
-
-__all__ = ["POINTS", "pace_curves"]
 
 POINTS = 193
 """Exact values are taken at so many intervals, evenly on the logarithmic axis."""

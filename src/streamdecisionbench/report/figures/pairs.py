@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streamdecisionbench.analysis.numbers import percent
+from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.in_force import RULES, spelled
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
@@ -22,13 +22,11 @@ from streamdecisionbench.report.figures.style import (
 )
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.palette import DASHES, INK, PALETTE
-from streamdecisionbench.scoring.pairs.compose import PairScore
+from streamdecisionbench.scoring.pairs import PairScore
 from streamdecisionbench.scoring.score import score_timelines
 
 if TYPE_CHECKING:
     pass
-
-__all__ = ["arbitration", "pair_curves", "pair_label"]
 
 _RULES = tuple(spelled(rule) for rule in RULES)
 """In the order tables list them."""

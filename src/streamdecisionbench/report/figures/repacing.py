@@ -11,8 +11,6 @@ from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import Drawing, data, finish
 from streamdecisionbench.report.palette import GREY, INK, PALETTE
 
-__all__ = ["repacing_figure"]
-
 _WIDTH, _HEIGHT = 300, 240
 _KINDS = ("measured", "predicted", "left out")
 _LATENCIES = ("p50", "p95")

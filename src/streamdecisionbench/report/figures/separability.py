@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamdecisionbench.analysis.numbers import fixed
+from streamdecisionbench.analysis.table import fixed
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     data,
@@ -13,8 +13,6 @@ from streamdecisionbench.report.figures.style import (
 )
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.palette import GREY, INK
-
-__all__ = ["separability"]
 
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")  # fmt: skip
 

@@ -15,22 +15,6 @@ from streamdecisionbench.report.palette import DASHES, GREY, INK, PALETTE, SHOWN
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = [
-    "Drawing",
-    "Look",
-    "data",
-    "finish",
-    "grid",
-    "interval_scale",
-    "label_panel",
-    "label_width",
-    "looks",
-    "others_note",
-    "short",
-    "simulated_note",
-    "spaced",
-]
-
 Drawing = Any
 """A chart or part of one; Altair's own types do not say which of its classes a method gives back."""
 

@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streamdecisionbench.analysis.numbers import percent
+from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import Drawing, data, finish, short, simulated_note
 from streamdecisionbench.report.material import Entry, Material, scenario_name
 from streamdecisionbench.report.palette import CLASS_STYLE, INK
-from streamdecisionbench.scoring.in_force_replay import accepted_at
+from streamdecisionbench.scoring.sweep import accepted_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from streamdecisionbench.suite.scenario import Scenario
 
 if TYPE_CHECKING:
     import altair as alt
-
-__all__ = ["LANES", "Span", "spans", "trajectory"]
 
 LANES = 8
 """Settings drawn; the best ones if there are more."""
@@ -33,7 +31,7 @@ _QUOTED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class DrawnSpan:
     """Seconds at the interval scored; `source` is the step the decision in force answers."""
 
     begin: float
@@ -42,7 +40,7 @@ class Span:
     source: int | None
 
 
-def spans(part: Timeline, interval: float) -> list[Span]:
+def spans(part: Timeline, interval: float) -> list[DrawnSpan]:
     """What a setting had in force in one scenario, cut where its class may change."""
     flat = Flat([part])
     scale = part.tick / interval
@@ -50,7 +48,7 @@ def spans(part: Timeline, interval: float) -> list[Span]:
     sources = np.flatnonzero(accepted_at(flat, u))
     seconds = 1.0 / scale
     edges = [*u[sources].tolist(), part.horizon]
-    found = [Span(float(flat.r[0]) * seconds, edges[0] * seconds, "no_decision", None)]
+    found = [DrawnSpan(float(flat.r[0]) * seconds, edges[0] * seconds, "no_decision", None)]
     for source, begin, end in zip(sources.tolist(), edges, edges[1:], strict=False):
         first, last = flat.locate(np.array([begin, end]), np.zeros(2, dtype=np.int64))
         for step in range(int(first), int(last) + 1):
@@ -61,9 +59,9 @@ def spans(part: Timeline, interval: float) -> list[Span]:
             kind = _class(part, int(source), step)
             before = found[-1]
             if before.kind == kind and before.source == source:
-                found[-1] = Span(before.begin, b * seconds, kind, source)
+                found[-1] = DrawnSpan(before.begin, b * seconds, kind, source)
             else:
-                found.append(Span(a * seconds, b * seconds, kind, source))
+                found.append(DrawnSpan(a * seconds, b * seconds, kind, source))
     return [s for s in found if s.end > s.begin]
 
 

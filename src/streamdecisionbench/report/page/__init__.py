@@ -7,7 +7,12 @@ Deterministic: the same inputs leave the same bytes.
 
 from __future__ import annotations
 
-from streamdecisionbench.report.page.html import render_page, write_page
-from streamdecisionbench.report.page.inputs import CostView, PageInputs, PairView
+from streamdecisionbench.report.page.payload import (
+    CostView,
+    PageInputs,
+    PairView,
+    render_page,
+    write_page,
+)
 
 __all__ = ["CostView", "PageInputs", "PairView", "render_page", "write_page"]

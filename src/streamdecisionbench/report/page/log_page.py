@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from streamdecisionbench.analysis.log_costs import log_cost_tables
-from streamdecisionbench.analysis.numbers import fixed, percent
-from streamdecisionbench.analysis.result_table import Cell, Column, Table
-from streamdecisionbench.logs.log_score import LogGroup, LogScore
+from streamdecisionbench.analysis.table import Cell, Column, Table, fixed, percent
+from streamdecisionbench.analysis.wrong_time import log_cost_tables
+from streamdecisionbench.logs.score import LogGroup, LogScore
 from streamdecisionbench.report.palette import CLASS_STYLE, UNKNOWN_STYLE
-from streamdecisionbench.report.terminal.logs import difference_line
+from streamdecisionbench.report.screens import difference_line
 from streamdecisionbench.scoring.classes import ALL_CLASSES
-
-__all__ = ["log_page"]
 
 _SHOWN = {**CLASS_STYLE, **UNKNOWN_STYLE}
 _WORDS = {name: shown[0] for name, shown in _SHOWN.items()}

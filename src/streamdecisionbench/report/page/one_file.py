@@ -9,8 +9,6 @@ from importlib import resources
 
 from streamdecisionbench.report.palette import DASHES, PALETTE, PALETTE_ON_DARK
 
-__all__ = ["DASH_STYLES", "asset", "line_colours", "one_file"]
-
 DASH_STYLES = [" ".join(map(str, dash)) if dash != [1, 0] else "" for dash in DASHES]
 """Dashes of lines as SVG writes them, in step with the palette."""
 

@@ -1,38 +1,145 @@
-"""The page's payload: arrays the page re-scores itself, and the figures that do not move with Δ.
-
-Instead of curves the page gets what the scorer gets: releases, latencies and decision ids, four
-numbers a step. Its own scorer (assets/scorer.js) is the same O(n) replay, so every number follows
-the interval exactly, and thirty recordings stay well under a megabyte.
-"""
+"""What the page shows: scores with their recordings, and whatever analyses were made beside them."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from streamdecisionbench._version import __version__
-from streamdecisionbench.analysis.choose import Candidate, Choice
-from streamdecisionbench.analysis.flipped_states import KINDS, Flips, decision_words
-from streamdecisionbench.analysis.recommendation import choice_lines
+from streamdecisionbench.analysis.choose import Candidate, Choice, choice_lines
+from streamdecisionbench.analysis.flips import KINDS, Flips, decision_words
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import REACH, spelled
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.gate_words import flip_summary
-from streamdecisionbench.report.page.inputs import CostView, PageInputs, PairView, check
-from streamdecisionbench.report.page.one_file import DASH_STYLES
+from streamdecisionbench.report.gate import flip_summary
+from streamdecisionbench.report.page.one_file import DASH_STYLES, asset, line_colours, one_file
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.classes import CLASSES
-from streamdecisionbench.scoring.costs.charge import CostRates, CostScore
-from streamdecisionbench.scoring.pairs.compose import PairLevel
+from streamdecisionbench.scoring.cost import CostRates, CostScore
+from streamdecisionbench.scoring.pairs import PairLevel
 from streamdecisionbench.scoring.score import Level, Score, Shares
 from streamdecisionbench.scoring.timeline import Timeline
-from streamdecisionbench.suite.scenario import FAMILIES, Scenario
+from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
 
-__all__ = ["SCHEMA", "embed", "payload"]
+
+@dataclass(frozen=True, slots=True)
+class CostView:
+    """What one pass used and what that costs at list prices of a stated day."""
+
+    requests: int
+    input_tokens: int
+    cached_tokens: int | None
+    output_tokens: int
+    amount: float | None
+    """Of the whole pass, in `currency`; None where no price is known."""
+    currency: str = "USD"
+    as_of: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PairView:
+    """A fast and a slow component under one rule, replayed or recorded live.
+
+    Both are recordings of the page, which replays them together itself. `facts` are further columns
+    of the table, already formatted, in order.
+    """
+
+    fast: str
+    slow: str
+    rule: str
+    overall: PairLevel
+    by_family: Mapping[str, PairLevel] = field(default_factory=dict)
+    by_scenario: Mapping[str, PairLevel] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+    simulated: bool = False
+    virtual_clock: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PageInputs:
+    """Everything on one page. All scores share suite, bounds, weighting and clock."""
+
+    suite: Suite
+    scores: Sequence[Score]
+    recordings: Mapping[str, Recording]
+    """By the scores' names."""
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Interval of the integrated score by recording name, as shares in [0, 1]."""
+    ranges_method: str = ""
+    """How those intervals were made, in a few words."""
+    costs: Mapping[str, CostView] = field(default_factory=dict)
+    error_costs: Mapping[str, CostScore] = field(default_factory=dict)
+    """What being wrong costs, by the scores' names."""
+    pair_costs: Mapping[tuple[str, str, str], CostRates] = field(default_factory=dict)
+    """The same of pairs at the report's interval, by fast and slow component and rule."""
+    error_words: Sequence[str] = ()
+    """Where ranking by cost differs from ranking by time, in words."""
+    pairs: Sequence[PairView] = ()
+    choices: Sequence[Choice] = ()
+    """What is recommended, at every interval the slider stops at; shortest first."""
+    flips: Flips | None = None
+    """Where the two recordings of a page decide differently."""
+    notes: Sequence[str] = ()
+    """Further remarks for "How it was made"."""
+
+
+def check(inputs: PageInputs) -> None:
+    """Refuses what one page cannot compare."""
+    if not inputs.scores:
+        raise InputError("there is nothing to report", fix="give at least one recording")
+    first = inputs.scores[0]
+    seen: set[str] = set()
+    for score in inputs.scores:
+        if score.name in seen:
+            raise InputError(f"two recordings are called {score.name!r}", fix="rename one")
+        seen.add(score.name)
+        for what in ("bounds", "interval"):
+            if getattr(score, what) != getattr(first, what):
+                raise InputError(
+                    f"{score.name!r} and {first.name!r} were scored with different {what}",
+                    fix="score all recordings of one page alike",
+                )
+        recording = inputs.recordings.get(score.name)
+        if recording is None:
+            raise InputError(f"the recording of score {score.name!r} is missing")
+        if recording.dataset_hash not in ("", inputs.suite.dataset_hash):
+            raise InputError(
+                f"{score.name!r} was recorded on another suite than {inputs.suite.name}",
+                where=recording.path,
+                fix="make one report per suite",
+            )
+        for part in score.parts:
+            episode = recording.episodes.get(part.episode_id)
+            if episode is None or len(episode.responses) != part.n:
+                raise InputError(
+                    f"{score.name!r} does not hold one answer per step of {part.episode_id}",
+                    where=recording.path,
+                    fix="show a live pair by its halves and as a PairView",
+                )
+    known = {(pair.fast, pair.slow, pair.rule) for pair in inputs.pairs}
+    for pair in inputs.pairs:
+        for member in (pair.fast, pair.slow):
+            if member not in seen:
+                raise InputError(f"the recording {member!r} of a pair is missing")
+    for choice in inputs.choices:
+        best = choice.best
+        if best.rule is not None and (*best.members, best.rule) not in known:
+            raise InputError(f"the recommended pair {best.name!r} is not on the page")
+
+
+# The page's payload: arrays the page re-scores itself, and the figures that do not move with Δ.
+#
+# Instead of curves the page gets what the scorer gets: releases, latencies and decision ids, four
+# numbers a step. Its own scorer (assets/scorer.js) is the same O(n) replay, so every number follows
+# the interval exactly, and thirty recordings stay well under a megabyte.
+
 
 SCHEMA = "sdb-page/1"
 
@@ -273,3 +380,39 @@ def _plain(best: Candidate) -> str:
 
 def _number(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
+
+
+# From payload to one HTML file: styles, scripts and data inline, and nothing else to load.
+
+
+_STYLES = ("style.css", "charts.css", "print.css")
+_SCRIPTS = (
+    "format.js", "scorer.js", "state.js", "dom.js", "theme.js", "axes.js", "tracks.js", "strips.js",
+    "leaderboard.js", "answer.js", "curves.js", "costs.js", "lanes.js", "lanes_input.js",
+    "latency.js", "separability.js", "pairs.js", "tables.js", "main.js",
+)  # fmt: skip
+"""In order of use; each adds its part to one object, `sdb`."""
+
+
+def render_page(inputs: PageInputs) -> str:
+    """The whole page as text."""
+    return one_file(
+        asset("template.html"),
+        [line_colours(), *(asset(name) for name in _STYLES)],
+        [asset(name) for name in _SCRIPTS],
+        embed(payload(inputs)),
+    )
+
+
+def write_page(inputs: PageInputs, path: Path) -> None:
+    """Writes the page, with the folder it lives in."""
+    page = render_page(inputs)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(
+            f"the page cannot be written: {error.strerror}",
+            where=path,
+            fix="choose another --out folder",
+        ) from None

@@ -16,17 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from streamdecisionbench.scoring.classes import ALL_CLASSES, TABLE, Classes, stretches
-from streamdecisionbench.scoring.in_force_replay import accepted_at
+from streamdecisionbench.scoring.sweep import accepted_at
 from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Flat, Floats, Timeline
-
-__all__ = ["Lane", "Stream", "StreamView", "Taken", "view_of"]
 
 _COLUMNS = [TABLE.index(name) for name in ALL_CLASSES]
 _CLASS_OF_COLUMN = {column: k for k, column in enumerate(_COLUMNS)}
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class DrawnLane:
     """One component's answers on one stream: per step its latency (infinite: none) and what it said."""
 
     component: str
@@ -34,12 +32,12 @@ class Lane:
     decisions: Sequence[str | None]
     service: Sequence[float] = ()
     """What latency figures are made of, where that is not all of the latency."""
-    taken: Sequence[Taken] | None = None
+    taken: Sequence[TakenAnswer] | None = None
     """What took effect and when, where somebody decided between several answers; otherwise the newest
     source does, after its latency."""
 
 
-class Taken(NamedTuple):
+class TakenAnswer(NamedTuple):
     """From `at` on the decision of this step was in force; None: no decision was."""
 
     at: float
@@ -48,7 +46,7 @@ class Taken(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class WatchedStream:
     """What is known of one stream by now. Times are seconds on the stream's own clock."""
 
     id: str
@@ -57,7 +55,7 @@ class Stream:
     release: Sequence[float]
     references: Sequence[str | None]
     end: float
-    lanes: Sequence[Lane]
+    lanes: Sequence[DrawnLane]
     open: bool
     began: float = 0.0
     """Where its clock's zero lies on the source's clock, to put streams in order."""
@@ -67,14 +65,14 @@ class Stream:
 class StreamView:
     """A stream with its classes: seconds by component, and the page's own JSON."""
 
-    stream: Stream
+    stream: WatchedStream
     seconds: Mapping[str, Floats]
     """By component, columns as in `ALL_CLASSES`."""
     latencies: Mapping[str, Sequence[float]]
     json: Mapping[str, Any] = field(default_factory=dict)
 
 
-def view_of(stream: Stream) -> StreamView | None:
+def view_of(stream: WatchedStream) -> StreamView | None:
     """The stream's classes; None while nothing was observed."""
     if not stream.release or stream.end <= stream.release[0]:
         return None
@@ -138,7 +136,7 @@ def _lane_json(
     }
 
 
-def _pieces_taken(stream: Stream, taken: Sequence[Taken]) -> list[list[Any]]:
+def _pieces_taken(stream: WatchedStream, taken: Sequence[TakenAnswer]) -> list[list[Any]]:
     """Stretches of one class: [from, to, class, step the decision in force is for, the decision]."""
     begin, end = stream.release[0], stream.end
     taken = [one for one in taken if one.at < end]
@@ -170,7 +168,7 @@ def _class(now: str | None, own: str | None, said: str | None) -> str:
     return "outdated_correct" if said == now else "compound"
 
 
-def _timeline(stream: Stream, lane: Lane) -> Timeline:
+def _timeline(stream: WatchedStream, lane: DrawnLane) -> Timeline:
     ids: dict[str, int] = {}
 
     def number(text: str | None, otherwise: int) -> int:
@@ -191,7 +189,7 @@ def _timeline(stream: Stream, lane: Lane) -> Timeline:
     )
 
 
-def _segments(stream: Stream) -> list[list[Any]]:
+def _segments(stream: WatchedStream) -> list[list[Any]]:
     """Stretches of one reference: [from, to, what is right or None, first step]."""
     found: list[list[Any]] = []
     ends = [*stream.release[1:], stream.end]

@@ -1,9 +1,4 @@
-"""From a kind of session and a seed to one scenario that keeps every promise.
-
-A session is played, checked, and played again from other draws until it meets what was asked. The
-reference must follow the situations' own account of what should show at every tick, and so must a
-second solver where one is given; where they differ, nothing is generated at all.
-"""
+"""Whether the order of two events within one tick would matter, though no rule orders them."""
 
 from __future__ import annotations
 
@@ -17,23 +12,51 @@ from warnings import warn
 import msgspec
 
 from streamdecisionbench.errors import SdbError
-from streamdecisionbench.suite.authoring import AuthoringError, Draft, expand, label
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.order import ambiguous_ticks
+from streamdecisionbench.suite.authoring import AuthoringError, Draft, Event, expand, label
+from streamdecisionbench.suite.generation.draws import Draws, Seat
 from streamdecisionbench.suite.generation.parameters import (
     CHANGES_TOLERANCE,
     NOISE_TOLERANCE,
     Parameters,
 )
 from streamdecisionbench.suite.generation.script import Script
-from streamdecisionbench.suite.generation.seat import Seat
 from streamdecisionbench.suite.generation.situations import Situation, play
-from streamdecisionbench.suite.scenario import Scenario, State
-from streamdecisionbench.suite.sizes import estimate_tokens
-from streamdecisionbench.suite.trivial_policies import lexical_overlap
-from streamdecisionbench.suite.untimed import best_constant, states_right
+from streamdecisionbench.suite.scenario import Scenario, State, estimate_tokens
+from streamdecisionbench.suite.trivial_policies import best_constant, lexical_overlap, states_right
 
-__all__ = ["GenerationError", "Kind", "Opened", "Solver", "Tell", "compose"]
+
+def ambiguous_ticks(draft: Draft) -> list[int]:
+    """Ticks whose events, told the other way round, lead to another decision then or at the end."""
+    crowded = [tick for tick, n in Counter(e.at for e in draft.events).items() if n > 1]
+    return [tick for tick in sorted(crowded) if _matters(draft, tick)]
+
+
+def _matters(draft: Draft, tick: int) -> bool:
+    before = [e for e in draft.events if e.at < tick]
+    within = [e for e in draft.events if e.at == tick]
+    after = [e for e in draft.events if e.at > tick]
+    told = [*before, *within, *after]
+    other_way = [*before, *reversed(within), *after]
+    try:
+        return any(
+            _decision(draft, told, t) != _decision(draft, other_way, t)
+            for t in (tick, draft.steps - 1)
+        )
+    except (KeyError, IndexError, ValueError):
+        return True  # the events cannot even be told in that order
+
+
+def _decision(draft: Draft, events: list[Event], now: int) -> dict[str, str]:
+    state = draft.project([e for e in events if e.at <= now], now)
+    return draft.decision_spec.compose(draft.reference(state))
+
+
+# From a kind of session and a seed to one scenario that keeps every promise.
+#
+# A session is played, checked, and played again from other draws until it meets what was asked. The
+# reference must follow the situations' own account of what should show at every tick, and so must a
+# second solver where one is given; where they differ, nothing is generated at all.
+
 
 _W = TypeVar("_W")
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
-
-__all__ = ["Draws"]
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 _T = TypeVar("_T")
 _BITS = 64
@@ -83,3 +82,48 @@ class Draws:
         digest = hashlib.sha256(f"{self._name}/{self._block}".encode()).digest()
         self._block += 1
         return int.from_bytes(digest[: _BITS // 8], "big")
+
+
+# Pools of names that the train and the eval split never share.
+
+
+SPLITS = ("eval", "train")
+
+
+class Pool(Generic[_T]):
+    """Every second item belongs to each split, so that neither gets the odd ones.
+
+    >>> people = Pool(["Ada", "Bo", "Cy", "Di"])
+    >>> people.of("eval"), people.of("train")
+    (['Ada', 'Cy'], ['Bo', 'Di'])
+    """
+
+    def __init__(self, items: Sequence[_T]) -> None:
+        self.items = tuple(items)
+
+    def of(self, split: str) -> list[_T]:
+        """The items of one split, in the order they were written."""
+        return list(self.items[SPLITS.index(split) :: len(SPLITS)])
+
+    def draw(self, draws: Draws, split: str, k: int) -> list[_T]:
+        """`k` different items of the split."""
+        return draws.sample(self.of(split), k)
+
+
+# Where a scenario sits in its suite: what it may draw, and what its neighbours draw too.
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One scenario's place: `number` counts within its family.
+
+    `suite` is a stream that all scenarios of the family share: names that have to go round (so that
+    together the scenarios use every one of them) are shuffled with it and taken by number.
+    """
+
+    split: str
+    wording: str
+    number: int
+    suite: Draws
+    agenda: tuple[str, ...] = ()
+    """Names of the situations this scenario has to show."""

@@ -5,17 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.generation.pools import SPLITS
-
-__all__ = [
-    "CHANGES_TOLERANCE",
-    "LONGEST",
-    "NOISE_TOLERANCE",
-    "SHORTEST",
-    "WORDINGS",
-    "Parameters",
-    "change_range",
-]
+from streamdecisionbench.suite.generation.draws import SPLITS
 
 WORDINGS = ("listed", "free")
 SHORTEST, LONGEST = 30, 72

@@ -12,9 +12,6 @@ from streamdecisionbench.suite.authoring import Change, Event
 from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.parameters import NOISE_TOLERANCE
 
-__all__ = ["Script", "SessionFull"]
-
-
 _USUAL_SPACING = 3.0
 """Ticks between changes that situations have in mind; where fewer changes are wanted, pauses stretch."""
 

@@ -9,8 +9,6 @@ from typing import Generic, TypeVar
 from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.script import Script, SessionFull
 
-__all__ = ["Situation", "deal", "play"]
-
 _W = TypeVar("_W")
 
 _TICKS_PER_SITUATION = 10

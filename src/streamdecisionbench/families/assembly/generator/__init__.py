@@ -23,10 +23,8 @@ from streamdecisionbench.families.assembly.reference import reference
 from streamdecisionbench.families.assembly.state import projector
 from streamdecisionbench.suite.authoring import Draft
 from streamdecisionbench.suite.generation.compose import Kind, Opened
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 from streamdecisionbench.suite.generation.script import Script
-from streamdecisionbench.suite.generation.seat import Seat
 
 __all__ = ["KINDS", "WORDINGS"]
 

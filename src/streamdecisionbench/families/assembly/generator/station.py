@@ -7,9 +7,7 @@ from typing import Any
 
 from streamdecisionbench.families.assembly.generator import names
 from streamdecisionbench.families.assembly.generator.products import CheckPlan, Product
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.pools import Pool
-from streamdecisionbench.suite.generation.seat import Seat
+from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 
 __all__ = ["SAME_PRODUCT", "Check", "Station", "draw_station"]
 

@@ -21,9 +21,8 @@ from streamdecisionbench.families.debugging.reference import reference
 from streamdecisionbench.families.debugging.state import Material, projector
 from streamdecisionbench.suite.authoring import Draft
 from streamdecisionbench.suite.generation.compose import Kind, Opened
-from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.draws import Draws, Seat
 from streamdecisionbench.suite.generation.script import Script
-from streamdecisionbench.suite.generation.seat import Seat
 
 __all__ = ["KINDS", "WORDINGS"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.generation.draws import Pool
 
 __all__ = [
     "AREAS",

@@ -7,8 +7,7 @@ from typing import Any
 
 from streamdecisionbench.families.debugging.generator import names
 from streamdecisionbench.families.debugging.generator.names import Tools
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.seat import Seat
+from streamdecisionbench.suite.generation.draws import Draws, Seat
 
 __all__ = [
     "ABSENT",

@@ -28,10 +28,8 @@ from streamdecisionbench.families.presenter.reference import reference
 from streamdecisionbench.families.presenter.state import projector
 from streamdecisionbench.suite.authoring import Draft, Event
 from streamdecisionbench.suite.generation.compose import Kind, Opened
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 from streamdecisionbench.suite.generation.script import Script
-from streamdecisionbench.suite.generation.seat import Seat
 from streamdecisionbench.suite.generation.situations import Situation
 from streamdecisionbench.suite.scenario import State
 

@@ -13,8 +13,7 @@ from streamdecisionbench.families.presenter.bank import SETTING, bank
 from streamdecisionbench.families.presenter.generator.hall import Hall
 from streamdecisionbench.families.presenter.generator.lines import FREE_ASKED, LINES
 from streamdecisionbench.families.presenter.generator.words import Said, heard
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.generation.draws import Draws, Pool
 from streamdecisionbench.suite.sentence_bank import Sentence
 
 __all__ = ["HANGING", "FreeWords"]

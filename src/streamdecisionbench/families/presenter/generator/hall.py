@@ -11,9 +11,7 @@ from streamdecisionbench.families.presenter.generator import names
 from streamdecisionbench.families.presenter.generator.names import Subject
 from streamdecisionbench.families.presenter.rules import COMMANDS, FREE_RULES, INTENTS, RULES
 from streamdecisionbench.families.presenter.state import NUMBERS
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.pools import Pool
-from streamdecisionbench.suite.generation.seat import Seat
+from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 
 __all__ = ["Hall", "draw_hall", "worded"]
 

@@ -27,9 +27,8 @@ from streamdecisionbench.families.support.reference import reference
 from streamdecisionbench.families.support.state import projector
 from streamdecisionbench.suite.authoring import Draft
 from streamdecisionbench.suite.generation.compose import Kind, Opened
-from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.draws import Draws, Seat
 from streamdecisionbench.suite.generation.script import Script
-from streamdecisionbench.suite.generation.seat import Seat
 from streamdecisionbench.suite.scenario import State
 
 __all__ = ["KINDS", "WORDINGS"]

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from streamdecisionbench.families.support.bank import bank
 from streamdecisionbench.families.support.generator.talk import TALK
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.generation.draws import Draws, Pool
 from streamdecisionbench.suite.sentence_bank import Sentence
 
 __all__ = ["FreeVoice"]

@@ -19,7 +19,7 @@ from streamdecisionbench.families.support.generator.phrases import (
     STOP,
     WITHDRAWAL,
 )
-from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.generation.draws import Pool
 
 __all__ = [
     "CANCEL", "CARD", "CARDS", "CONNECTION", "CONSENT", "CORRECTION", "DELIVERY", "DEVICES", "EMAIL",

@@ -24,10 +24,8 @@ from streamdecisionbench.families.support.rules import (
     PAYMENT_INTENTS,
     PAYMENT_RULES,
 )
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 from streamdecisionbench.suite.generation.script import Script
-from streamdecisionbench.suite.generation.seat import Seat
 from streamdecisionbench.suite.scenario import State
 
 __all__ = ["open_intercom", "open_payment"]

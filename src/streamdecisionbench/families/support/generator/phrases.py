@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streamdecisionbench.suite.generation.pools import Pool
+from streamdecisionbench.suite.generation.draws import Pool
 
 __all__ = [
     "CANCEL", "CARD", "CONNECTION", "CONSENT", "CORRECTION", "DELIVERY", "EMAIL", "PAYMENT", "PHONE",

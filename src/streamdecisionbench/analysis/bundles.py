@@ -1,0 +1,387 @@
+"""What a bundle says of itself: `bundle.json`, schema `sdb-bundle/1`."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import re
+import stat
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+
+from streamdecisionbench._version import __version__
+from streamdecisionbench.errors import InputError, SdbError
+from streamdecisionbench.recording.conditions import remarks
+from streamdecisionbench.recording.events import EVENTS_FILE
+from streamdecisionbench.recording.prices import read_prices
+from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.recording.run_file import RUN_FILE
+from streamdecisionbench.scoring.json import score_to_json
+from streamdecisionbench.scoring.score import score
+from streamdecisionbench.suite.disk import read_bytes, write_bytes
+from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import read_suite, write_suite
+
+SCHEMA = "sdb-bundle/1"
+CONTENTS = "bundle.json"
+SUITE_FOLDER = "suite"
+MOST_RECORDINGS = 1000
+
+
+class BundleEntry(msgspec.Struct, frozen=True):
+    """One recording: what it is called, what answered, under which conditions, what it scored."""
+
+    name: str
+    folder: str
+    component: str
+    served_models: tuple[str, ...]
+    simulated: bool
+    virtual_clock: bool
+    conditions: dict[str, Any]
+    score: dict[str, Any]
+
+
+class Contents(msgspec.Struct, frozen=True):
+    """The whole: a suite, its recordings, the prices that applied, and every file's digest."""
+
+    schema: str
+    sdb: str
+    suite: str
+    suite_name: str
+    recordings: tuple[BundleEntry, ...]
+    prices: dict[str, Any]
+    files: dict[str, str]
+
+
+def scored(recording: Recording, suite: Suite) -> dict[str, Any]:
+    """The score as `sdb score --json` gives it, with its usual interval and bounds."""
+    found = score_to_json(score(recording, suite))
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))
+    return plain
+
+
+def conditions(recording: Recording, told: Mapping[str, str]) -> dict[str, Any]:
+    """When, where and how it was recorded, as the run record has it; `told` is what people add."""
+    run, config = recording.run, recording.config
+    environment = run.get("environment")
+    machine = environment if isinstance(environment, Mapping) else {}
+    found: dict[str, Any] = {
+        "started_at": run.get("started_at"),
+        "ended_at": run.get("ended_at"),
+        "interval_s": config.get("interval_s"),
+        "max_in_flight": config.get("max_in_flight"),
+        "settings": config.get("settings"),
+        "host": machine.get("base_url_host"),
+        "client": {key: machine.get(key) for key in ("platform", "python", "cpus_usable")},
+        "network": run.get("network"),
+        **told,
+    }
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))
+    return plain
+
+
+VERSION = __version__
+
+
+# Packing recordings into one file: events, suite, conditions, prices, scores.
+#
+# The same recordings always give the same bytes: names in order, one date for all of them.
+
+
+_DATE = (1980, 1, 1, 0, 0, 0)
+_PLAIN_FILE = 0o100644 << 16
+
+
+def write_bundle(
+    recordings: Sequence[Recording],
+    suite: Suite,
+    out: Path,
+    *,
+    told: Mapping[str, str] | None = None,
+    prices: Path | None = None,
+) -> Contents:
+    """Writes the bundle; `told` holds conditions only people know, such as place and terms."""
+    if out.exists():
+        raise InputError("exists already", where=out, fix="give a new file with --out")
+    content, contents = pack(recordings, suite, told=told or {}, prices=prices)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(out, content)
+    return contents
+
+
+def pack(
+    recordings: Sequence[Recording],
+    suite: Suite,
+    *,
+    told: Mapping[str, str],
+    prices: Path | None = None,
+) -> tuple[bytes, Contents]:
+    """The bundle's bytes with what it says of itself."""
+    if not 1 <= len(recordings) <= MOST_RECORDINGS:
+        raise InputError(f"a bundle holds 1 to {MOST_RECORDINGS} recordings", fix="make several")
+    files = _suite_files(suite)
+    entries = []
+    for nth, recording in enumerate(recordings, start=1):
+        if recording.path is None:
+            raise InputError("has no folder, so no events to pack", where=recording.name)
+        if told_of := remarks(recording.config):
+            raise InputError(told_of[0], where=recording.name, fix="bundle whole recordings")
+        folder = f"recordings/{nth:03}"
+        for name in (RUN_FILE, EVENTS_FILE):
+            files[f"{folder}/{name}"] = read_bytes(recording.path / name)
+        entries.append(
+            BundleEntry(
+                name=recording.name,
+                folder=folder,
+                component=str(recording.config.get("component", "")),
+                served_models=recording.served_models,
+                simulated=recording.simulated,
+                virtual_clock=recording.virtual_clock,
+                conditions=conditions(recording, told),
+                score=scored(recording, suite),
+            )
+        )
+    contents = Contents(
+        schema=SCHEMA,
+        sdb=VERSION,
+        suite=suite.dataset_hash,
+        suite_name=suite.name,
+        recordings=tuple(entries),
+        prices=msgspec.to_builtins(read_prices(prices)),
+        files={
+            name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())
+        },
+    )
+    listed = msgspec.json.format(msgspec.json.encode(contents), indent=1)
+    return _zipped({CONTENTS: listed + b"\n", **files}), contents
+
+
+def _suite_files(suite: Suite) -> dict[str, bytes]:
+    with TemporaryDirectory() as folder:
+        home = Path(folder) / SUITE_FOLDER
+        write_suite(suite, home)
+        return {f"{SUITE_FOLDER}/{p.name}": p.read_bytes() for p in sorted(home.iterdir())}
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for name in sorted(files, key=lambda name: (name != CONTENTS, name)):
+            member = zipfile.ZipInfo(name, _DATE)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            member.external_attr = _PLAIN_FILE
+            member.create_system = 3
+            archive.writestr(member, files[name])
+    return buffer.getvalue()
+
+
+# Whether a bundle is what it says: everything scored again from its events.
+#
+# Nothing stated is believed. Digests show damage, not honesty, so what can be derived is derived anew:
+# suite hash, completeness, times, served models, labels of simulation, every figure of every score.
+
+
+TOLERANCE = 1e-12
+_MOST_FILES = 10_000
+_MOST_BYTES = 2**31
+"""Unpacked, all files together: more than a thousand passes of the suite in the package."""
+_MOST_FAULTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A bundle that holds what it says, its recordings read and scored anew."""
+
+    path: Path
+    contents: Contents
+    suite: Suite
+    recordings: tuple[Recording, ...]
+
+
+def open_bundle(path: Path) -> Verified:
+    """Reads a bundle and refuses it if anything in it does not match, naming every fault found."""
+    with TemporaryDirectory() as folder:
+        contents, home = _unpack(path, Path(folder))
+        suite, recordings, faults = _examine(contents, home)
+    if faults or suite is None:
+        shown = faults[:_MOST_FAULTS]
+        more = [f"and {len(faults) - len(shown)} more"] if len(faults) > len(shown) else []
+        raise InputError(
+            "does not hold what it says:\n    " + "\n    ".join([*shown, *more]),
+            where=path,
+            fix="ask for a bundle made from the recordings themselves",
+        )
+    return Verified(path, contents, suite, tuple(recordings))
+
+
+def find_faults(path: Path) -> list[str]:
+    """Everything that does not match; empty for a bundle that holds what it says."""
+    with TemporaryDirectory() as folder:
+        contents, home = _unpack(path, Path(folder))
+        return _examine(contents, home)[2]
+
+
+def _unpack(path: Path, home: Path) -> tuple[Contents, Path]:
+    if not path.is_file():
+        raise InputError("is no file", where=path, fix="name a bundle made by `sdb bundle`")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            _require_harmless(members, path)
+            for member in members:
+                target = home / member.filename
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(member) as source:
+                    content = source.read(member.file_size + 1)
+                if len(content) != member.file_size:
+                    raise zipfile.BadZipFile(f"{member.filename} is larger than it says")
+                target.write_bytes(content)
+    # What zipfile raises for foreign archives: NotImplementedError for a compression it does not know,
+    # RuntimeError for an encrypted member, EOFError and ValueError for cut or false headers.
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+        raise InputError(
+            f"is no readable bundle ({error})", where=path, fix="fetch the file again"
+        ) from None
+    listed = home / CONTENTS
+    if not listed.is_file():
+        raise InputError(f"holds no {CONTENTS}", where=path, fix="make it with `sdb bundle`")
+    try:
+        contents = msgspec.json.decode(listed.read_bytes(), type=Contents)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise InputError(f"its {CONTENTS} cannot be read: {error}", where=path) from None
+    if contents.schema != SCHEMA:
+        raise InputError(f"its schema is {contents.schema!r}, not {SCHEMA}", where=path)
+    if not 1 <= len(contents.recordings) <= MOST_RECORDINGS:
+        raise InputError(f"lists {len(contents.recordings)} recordings", where=path)
+    for entry in contents.recordings:
+        if not re.fullmatch(r"recordings/[0-9]{3,4}", entry.folder):
+            raise InputError(f"names a folder it may not: {entry.folder!r}", where=path)
+    return contents, home
+
+
+def _require_harmless(members: list[zipfile.ZipInfo], path: Path) -> None:
+    """No way out of the folder, no links, no bombs, no name twice."""
+    names = [m.filename for m in members]
+    if len(names) > _MOST_FILES or sum(m.file_size for m in members) > _MOST_BYTES:
+        raise InputError("unpacks to more than a bundle may hold", where=path)
+    if len({name.lower() for name in names}) < len(names):
+        raise InputError("holds one name twice", where=path)
+    for member in members:
+        parts = PurePosixPath(member.filename).parts
+        mode = member.external_attr >> 16
+        odd = (
+            not parts
+            or ".." in parts
+            or member.filename.startswith("/")
+            or "\\" in member.filename
+            or "\0" in member.filename
+            or ":" in member.filename
+            or member.is_dir()
+            or (mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG))
+        )
+        if odd:
+            raise InputError(f"holds a file it may not: {member.filename!r}", where=path)
+
+
+def _examine(contents: Contents, home: Path) -> tuple[Suite | None, list[Recording], list[str]]:
+    faults = list(_file_faults(contents, home))
+    try:
+        suite = read_suite(home / SUITE_FOLDER)
+    except SdbError as error:
+        return None, [], [*faults, f"the suite: {_said(error, home)}"]
+    if suite.dataset_hash != contents.suite:
+        faults.append(
+            f"the suite is {suite.dataset_hash[:12]}, stated is {contents.suite[:12]}: another suite"
+        )
+    recordings: list[Recording] = []
+    for entry in contents.recordings:
+        if any(entry.name == other.name for other in recordings):
+            faults.append(f"two recordings are called {entry.name}")
+        folder = home / entry.folder
+        try:
+            hash_ = recorded_suite_hash(folder)
+            if hash_ != suite.dataset_hash:
+                faults.append(
+                    f"{entry.name}: was recorded on another suite, {hash_[:12]}, not on"
+                    f" {suite.dataset_hash[:12]}"
+                )
+                continue
+            recording = read_recording(folder, suite)
+        except SdbError as error:
+            faults.append(f"{entry.name}: {_said(error, home)}")
+            continue
+        faults += _entry_faults(entry, recording, suite)
+        recordings.append(_named(recording, entry.name))
+    return suite, recordings, faults
+
+
+def _file_faults(contents: Contents, home: Path) -> Iterator[str]:
+    there = {p.relative_to(home).as_posix(): p for p in home.rglob("*") if p.is_file()}
+    there.pop(CONTENTS, None)
+    for name in sorted(set(there) | set(contents.files)):
+        if name not in there:
+            yield f"{name} is listed and missing"
+        elif name not in contents.files:
+            yield f"{name} is there and not listed"
+        elif hashlib.sha256(there[name].read_bytes()).hexdigest() != contents.files[name]:
+            yield f"{name} was altered: its digest is not the one listed"
+
+
+def _entry_faults(entry: BundleEntry, recording: Recording, suite: Suite) -> Iterator[str]:
+    stated = {
+        "served models": (list(entry.served_models), list(recording.served_models)),
+        "component": (entry.component, str(recording.config.get("component", ""))),
+        "simulated": (entry.simulated, recording.simulated),
+        "virtual clock": (entry.virtual_clock, recording.virtual_clock),
+    }
+    in_record = recording.run.get("served_models")
+    if isinstance(in_record, list):
+        stated["served models of the run record"] = (in_record, list(recording.served_models))
+    for what, (said, found) in stated.items():
+        if said != found:
+            yield f"{entry.name}: {what} stated as {_short(said)}, the events say {_short(found)}"
+    again = {**scored(recording, suite), "name": entry.score.get("name")}
+    for place, said, found in _differences(entry.score, again, "score"):
+        yield f"{entry.name}: {place} is stated as {_short(said)}, scored again it is {_short(found)}"
+
+
+def _differences(said: Any, found: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+    """What is stated and does not come out again. What is not stated need not match anything."""
+    if isinstance(said, dict) and isinstance(found, dict):
+        for key, value in said.items():
+            yield from _differences(value, found.get(key), f"{place}.{key}")
+    elif isinstance(said, list) and isinstance(found, list) and len(said) == len(found):
+        for k, (a, b) in enumerate(zip(said, found, strict=True)):
+            yield from _differences(a, b, f"{place}[{k}]")
+    elif _number(said) and _number(found):
+        if not math.isclose(said, found, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+            yield place, said, found
+    elif said != found and not place.endswith(".signature"):
+        yield place, said, found
+
+
+def _named(recording: Recording, name: str) -> Recording:
+    halves = {role: replace(half, name=f"{name} {role}") for role, half in recording.halves.items()}
+    return replace(recording, name=name, halves=halves)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _short(value: Any) -> str:
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _said(error: Exception, home: Path) -> str:
+    """One line, without the folder it happened to be unpacked into."""
+    return " ".join(str(error).replace(f"{home}/", "").split())

@@ -1,1 +1,0 @@
-"""Recordings that travel: packed with all that is needed to score them again."""

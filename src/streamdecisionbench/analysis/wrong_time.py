@@ -1,0 +1,354 @@
+"""Wrong spells as tables: how long the application stays wrong, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from streamdecisionbench.analysis.table import (
+    Cell,
+    Column,
+    Table,
+    count,
+    number,
+    percentage,
+    readable,
+    text,
+)
+from streamdecisionbench.analysis.table import percent as as_percent
+from streamdecisionbench.logs.score import LogScore
+from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.cost import (
+    ALL_ACTS,
+    ActMeasures,
+    ByLevel,
+    ChangeMeasures,
+    CostLevel,
+    CostScore,
+    SpellMeasures,
+)
+from streamdecisionbench.scoring.score import Score
+
+
+def spell_tables(
+    results: Mapping[str, ByLevel[SpellMeasures]], theta: float, interval: float, bounds: Bounds
+) -> list[Table]:
+    """Every level at the interval, and the whole over the bounds."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, result in results.items():
+        levels: dict[str, SpellMeasures] = {"overall": result.overall, **result.by_family}
+        for level, label in readable(levels).items():
+            found = levels[level]
+            rows.append(
+                (name if level == "overall" else "", label, found.wrong_share, found.count,
+                 found.mean_length_s, found.longest_s, found.mean_age_s, found.beyond_share)
+            )  # fmt: skip
+    columns = (
+        text("", "recording"), text("level"), percentage("wrong %", "wrong_share"),
+        count("spells", "count"), number("mean s", 2, "mean_length_s"),
+        number("max s", 1, "longest_s"), number("age s", 2, "mean_age_s"),
+        percentage(f"> {theta:g} s %", "beyond_share"),
+    )  # fmt: skip
+    first = Table(
+        f"Wrong spells at {interval:g} s a tick",
+        columns,
+        tuple(rows),
+        notes=(
+            f"age: mean over time of how long it has been wrong; > {theta:g} s: share of time wrong"
+            " for longer than that, and what makes a spell long.",
+            *long_or_many(results),
+        ),
+    )
+    over = Table(
+        f"The same, on average over {bounds.text()}",
+        (text("", "recording"), number("spells", 1, "integrated_count"),
+         number("max s", 1, "integrated_longest_s"),
+         number("age s", 2, "integrated_mean_age_s"),
+         percentage(f"> {theta:g} s %", "integrated_beyond_share")),
+        tuple(
+            (name, x.count, x.longest_s, x.mean_age_s, x.beyond_share)
+            for name, x in ((name, r.overall.integrated) for name, r in results.items())
+            if x is not None
+        ),
+    )  # fmt: skip
+    return [first, over]
+
+
+def long_or_many(results: Mapping[str, ByLevel[SpellMeasures]]) -> tuple[str, ...]:
+    """Of two and more recordings, which loses to long spells and which to many short ones."""
+    if len(results) < 2:
+        return ()
+    found = {name: result.overall for name, result in results.items()}
+    most_long = max(found, key=lambda name: found[name].long_share)
+    most_short = max(found, key=lambda name: found[name].short_share)
+
+    def lost(name: str) -> str:
+        mine = found[name]
+        return (
+            f"{as_percent(mine.long_share)} % of time in long spells,"
+            f" {as_percent(mine.short_share)} % in short ones"
+        )
+
+    if most_long == most_short:
+        return (f"{most_long} loses most to long spells and to short ones: {lost(most_long)}.",)
+    return (
+        f"{most_long} loses more to long spells ({lost(most_long)}), {most_short} more to many short"
+        f" ones ({lost(most_short)}).",
+    )
+
+
+# What follows reference changes, as tables: delays until right again, changes of the decision.
+
+
+def change_tables(results: Mapping[str, ByLevel[ChangeMeasures]], interval: float) -> list[Table]:
+    """Delays, then decision changes, of every level at the interval."""
+    delays: list[tuple[Cell, ...]] = []
+    edits: list[tuple[Cell, ...]] = []
+    for name, result in results.items():
+        levels: dict[str, ChangeMeasures] = {"overall": result.overall, **result.by_family}
+        for level, label in readable(levels).items():
+            found = levels[level]
+            shown = found.decision_changes
+            head: tuple[Cell, Cell] = (name if level == "overall" else "", label)
+            delays.append(
+                (*head, found.changes, found.never_right, found.never_right_share,
+                 found.median_delay_s, found.p95_delay_s, found.waited_s)
+            )  # fmt: skip
+            edits.append(
+                (*head, shown.changes, shown.needed, shown.useless, shown.edit_overhead,
+                 shown.reversed_in_a_tick)
+            )  # fmt: skip
+    names = (text("", "recording"), text("level"))
+    return [
+        Table(
+            f"Delay after reference changes at {interval:g} s a tick",
+            (*names, count("changes"), count("never", "never_right"),
+             percentage("%", "never_right_share"), number("median s", 2, "median_delay_s"),
+             number("p95 s", 2, "p95_delay_s"), number("waited s", 2, "waited_s")),
+            tuple(delays),
+            notes=("never: the next change, or the end, came first. Quantiles are Kaplan and"
+                   " Meier's; – where too few are ever answered. waited: at most until the next"
+                   " change.",),
+        ),
+        Table(
+            "Changes of the decision in force",
+            (*names, count("changes", "decision_changes"), count("needed"), count("useless"),
+             percentage("%", "edit_overhead"), count("reversed", "reversed_in_a_tick")),
+            tuple(edits),
+            notes=("needed: right at that moment; %: useless ones, the edit overhead; reversed: taken back"
+                   " within a tick.",),
+        ),
+    ]  # fmt: skip
+
+
+# One-time acts as a table: done in time, late, missed, wrongly, twice.
+
+
+def action_tables(
+    results: Mapping[str, Mapping[str, ByLevel[ActMeasures]]], interval: float, costs: str
+) -> list[Table]:
+    """Every act over all scenarios, at the interval."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, acts in results.items():
+        for act in (ALL_ACTS, *(act for act in acts if act != ALL_ACTS)):
+            found = acts[act].overall
+            rows.append(
+                (name if act == ALL_ACTS else "", act, found.calls, found.in_time, found.late,
+                 found.missed, found.wrongly, found.twice, found.cost)
+            )  # fmt: skip
+    return [
+        Table(
+            f"One-time acts at {interval:g} s a tick, costs: {costs}",
+            (text("", "recording"), text("act"), count("calls"), count("in time", "in_time"),
+             count("late"), count("missed"), count("wrongly"), count("twice"), number("cost s", 0, "cost")),
+            tuple(rows),
+            notes=("wrongly: done though nothing called for it. cost: in seconds of an ordinary wrong"
+                   " decision.",),
+        )
+    ]  # fmt: skip
+
+
+# The cost of being wrong as tables, and where ranking by cost differs from ranking by time.
+
+
+_LARGEST = 8
+
+
+def cost_table(scores: Sequence[Score], *, by_scenario: bool = False) -> Table:
+    """Charged scores: what each level costs beside the share of time it is right."""
+    found = {s.name: s.cost for s in scores if s.cost is not None}
+    right = {
+        s.name: {level.name: level.in_force for level in (s.overall, *s.by_family.values(), *s.by_scenario.values())}
+        for s in scores
+    }  # fmt: skip
+    return _table(found, right, scores[0].interval, scores[0].bounds, by_scenario=by_scenario)
+
+
+def cost_tables(
+    results: Mapping[str, CostScore],
+    in_force: Mapping[str, Mapping[str, float]],
+    interval: float,
+    bounds: Bounds,
+) -> list[Table]:
+    """Costs of every level, and what each recording's are made of; `in_force` is A by level."""
+    tables = [_table(results, in_force, interval, bounds)]
+    for name, result in results.items():
+        total = result.overall.at_interval.wrong
+        top = list(result.made_of.items())[:_LARGEST]
+        if top and total > 0:
+            tables.append(
+                Table(
+                    f"{name}: what being wrong is made of (right → shown)",
+                    (text("error"), number("cost", 3, "cost_per_second"), percentage("%", "share")),
+                    tuple((label, rate, rate / total) for label, rate in top),
+                )
+            )
+    return tables
+
+
+def _table(
+    results: Mapping[str, CostScore],
+    in_force: Mapping[str, Mapping[str, float]],
+    interval: float,
+    bounds: Bounds,
+    *,
+    by_scenario: bool = False,
+) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for name, result in results.items():
+        levels: dict[str, CostLevel] = {"overall": result.overall, **result.levels.by_family}
+        if by_scenario:
+            levels |= result.levels.by_scenario
+        for level, label in readable(levels).items():
+            at, over = levels[level].at_interval, levels[level].integrated
+            rows.append(
+                (name if level == "overall" else "", label, in_force[name].get(level), at.wrong,
+                 at.age, at.acts, at.total, over.total)
+            )  # fmt: skip
+    first = next(iter(results.values()))
+    totals = {n: (in_force[n]["overall"], r.overall.at_interval.total) for n, r in results.items()}
+    return Table(
+        f"What being wrong costs at {interval:g} s a tick ({first.costs} {first.dated}".rstrip() + ")",
+        (text("", "recording"), text("level"), percentage("right %", "in_force"), number("wrong", 3),
+         number("age", 3), number("acts", 3), number("cost", 3, "cost_per_second"),
+         number("over", 3, "integrated_cost_per_second")),
+        tuple(rows),
+        notes=("Seconds of an ordinary wrong decision, per second; over: on average over"
+               f" {bounds.text()}.", *disagreement(totals)),
+    )  # fmt: skip
+
+
+def disagreement(found: Mapping[str, tuple[float, float]]) -> tuple[str, ...]:
+    """Where the order by cost is not the order by time; `found` has (A, cost) by name.
+
+    >>> disagreement({"a": (0.6, 0.9), "b": (0.5, 0.7)})[0]
+    'By time a is best (60.0 % right), by cost b (0.700 a second): they differ.'
+    """
+    if len(found) < 2:
+        return ()
+    by_time = sorted(found, key=lambda n: (-found[n][0], n))
+    by_cost = sorted(found, key=lambda n: (found[n][1], n))
+    if by_time == by_cost:
+        return ("Ranking by cost and ranking by time agree.",)
+    best, cheapest = by_time[0], by_cost[0]
+    if best != cheapest:
+        return (
+            f"By time {best} is best ({as_percent(found[best][0])} % right), by cost {cheapest}"
+            f" ({found[cheapest][1]:.3f} a second): they differ.",
+        )
+    one, two = _first_swap(by_time, by_cost)
+    return (f"{best} is best by time and by cost; {one} and {two} change places.",)
+
+
+def _first_swap(by_time: Sequence[str], by_cost: Sequence[str]) -> tuple[str, str]:
+    place = next(k for k, (a, b) in enumerate(zip(by_time, by_cost, strict=True)) if a != b)
+    return by_time[place], by_cost[place]
+
+
+# What being wrong comes to in a log, as tables: spells and delays, acts, costs.
+
+
+def log_cost_tables(score: LogScore) -> list[Table]:
+    """Nothing where neither `--theta` nor `--costs` was given."""
+    theta = score.settings.theta
+    if theta is None:
+        return []
+    tables = [_spells(score, theta)]
+    if score.settings.costs is not None:
+        tables.append(_costs(score))
+        if any(group.costs and group.costs.acts for group in score.groups):
+            tables.append(_acts(score))
+    return tables
+
+
+def _spells(score: LogScore, theta: float) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for group in score.groups:
+        if group.costs is None:
+            continue
+        spells, changes = group.costs.spells, group.costs.changes
+        rows.append(
+            (group.name, spells.count, spells.longest_s, spells.mean_age_s, spells.beyond_share,
+             changes.changes, changes.median_delay_s, changes.p95_delay_s,
+             changes.never_right_share)
+        )  # fmt: skip
+    return Table(
+        "Wrong spells, and delays after a change of what is right",
+        (_by(score), count("spells", "count"), number("max s", 1, "longest_s"),
+         number("age s", 2, "mean_age_s"), percentage(f"> {theta:g} s %", "beyond_share"),
+         count("changes"), number("p50 s", 2, "median_delay_s"), number("p95 s", 2, "p95_delay_s"),
+         percentage("never %", "never_right_share")),
+        tuple(rows),
+        notes=(f"age: mean over time of how long it has been wrong; > {theta:g} s: share of time wrong"
+               " for longer than that; never: not right before the next change.",),
+    )  # fmt: skip
+
+
+def _costs(score: LogScore) -> Table:
+    costs = score.settings.costs
+    rows: list[tuple[Cell, ...]] = []
+    found: dict[str, tuple[float, float]] = {}
+    for group in score.groups:
+        if group.costs is None or group.costs.cost is None:
+            continue
+        at, over, sure = group.costs.cost, group.costs.mean_cost, group.costs.interval_95
+        if group.in_force is not None:
+            found[group.name] = (group.in_force, at.total)
+        shown = f"{sure[0]:.3f}–{sure[1]:.3f}" if sure and group.streams > 1 else "–"
+        rows.append(
+            (group.name, group.in_force, at.wrong, at.age, at.acts, at.total, shown,
+             over.total if over else None)
+        )  # fmt: skip
+    title = f"What being wrong costs ({costs.name} {costs.dated}".rstrip() + ")" if costs else ""
+    return Table(
+        title,
+        (_by(score), percentage("right %", "in_force"), number("wrong", 3), number("age", 3),
+         number("acts", 3), number("cost", 3, "cost_per_second"), text("95 %", "interval_95"),
+         number("over", 3, "integrated_cost_per_second")),
+        tuple(rows),
+        notes=("Seconds of an ordinary wrong decision, per second"
+               + ("; over: on average over the bounds." if score.settings.bounds else "."),
+               *disagreement(found)),
+    )  # fmt: skip
+
+
+def _acts(score: LogScore) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for group in score.groups:
+        acts = group.costs.acts if group.costs else {}
+        for name in (ALL_ACTS, *(name for name in acts if name != ALL_ACTS)):
+            if name in acts:
+                act = acts[name]
+                rows.append(
+                    (group.name if name == ALL_ACTS else "", name, act.calls, act.in_time,
+                     act.late, act.missed, act.wrongly, act.twice, act.cost)
+                )  # fmt: skip
+    return Table(
+        "One-time acts",
+        (_by(score), text("act"), count("calls"), count("in time", "in_time"), count("late"),
+         count("missed"), count("wrongly"), count("twice"), number("cost s", 0, "cost")),
+        tuple(rows),
+    )  # fmt: skip
+
+
+def _by(score: LogScore) -> Column:
+    return text(" and ".join(score.settings.by) or "log", "group")

@@ -1,0 +1,366 @@
+"""`sdb audit`: whether the references can be trusted, one module per command."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from streamdecisionbench.cli.options import PlainJson, SuiteData
+
+if TYPE_CHECKING:
+    from streamdecisionbench.audit.probe import ProbeResult
+    from streamdecisionbench.audit.sentence_bank import Compared
+    from streamdecisionbench.suite.scenario import Suite
+
+
+# `sdb audit bank`: a bank of sentences as a blind reader may see it.
+
+
+def bank(
+    family: Annotated[str, typer.Argument(help="A family that has a bank of sentences.")],
+    out: Annotated[Path, typer.Option(help="A fresh folder.")],
+) -> None:
+    """Write a family's sentences without their intents, in no order, with the definitions."""
+    from streamdecisionbench.audit.sentence_bank import export_bank
+    from streamdecisionbench.families.registry import bank_of
+
+    found, intents = bank_of(family)
+    export_bank(found, intents, out)
+    print(f"{out}: {len(found.sentences)} sentences; read README.md there first")
+
+
+# `sdb audit check`: a reader's answers against the references.
+
+
+def check(
+    scenario: Annotated[str, typer.Argument(help="A scenario id.")],
+    answers: Annotated[Path, typer.Argument(help="A filled answer sheet.")],
+    data: SuiteData = None,
+    as_json: PlainJson = False,
+) -> None:
+    """Compare a reader's answers with the references; exit code 1 when a decision differs."""
+    from streamdecisionbench.audit.agreement import check as compare
+    from streamdecisionbench.audit.agreement import read_answers
+    from streamdecisionbench.cli.loading import find_scenario, load_suite
+    from streamdecisionbench.cli.printing import decision_text, dump
+
+    found = find_scenario(load_suite(data), scenario)
+    result = compare(found, read_answers(answers, found))
+    if as_json:
+        dump(result.to_json())
+    else:
+        print(f"{scenario}: {result.consumed} of {result.states} composed decisions agree")
+        for question, count in result.per_question.items():
+            print(f"  {question:<20}{count:>3} of {result.states}")
+        for d in result.disagreements:
+            kind = "decision" if d.consumed else "ignored answer"
+            print(f"\nt={d.t}  {kind} differs in {', '.join(d.questions)}")
+            print(f"  reference {decision_text(d.reference)}")
+            print(f"  answered  {decision_text(d.answered)}")
+            for note in d.evidence:
+                print(f"  evidence  {note}")
+    if result.consumed != result.states:
+        raise typer.Exit(1)
+
+
+# `sdb audit export`: what a blind reader may see.
+
+
+def export(
+    scenario: Annotated[str, typer.Argument(help="A scenario id.")],
+    out: Annotated[Path, typer.Option(help="A fresh folder.")],
+    data: SuiteData = None,
+) -> None:
+    """Write what a blind reader may see: states and questions, nothing else."""
+    from streamdecisionbench.audit.export import export as write
+    from streamdecisionbench.cli.loading import find_scenario, load_suite
+
+    found = find_scenario(load_suite(data), scenario)
+    write(found, out)
+    print(f"{out}: {found.n} steps; read README.md there first")
+
+
+# `sdb audit probe`: how far a shallow learned probe gets on seeds it has not seen.
+
+
+_FEWEST = 3
+"""Fewer scenarios teach nothing: no value would answer often enough to be learned."""
+
+
+def probe(
+    families: Annotated[
+        str | None, typer.Option(help="Only these families, comma-separated.")
+    ] = None,
+    train: Annotated[
+        int, typer.Option(help="Generated scenarios per family to learn from (train split).")
+    ] = 100,
+    test: Annotated[
+        int, typer.Option(help="Generated scenarios per family to try it on (eval split).")
+    ] = 20,
+    seed: Annotated[int, typer.Option(help="Names the suites it learns from and is tried on.")] = 1,
+    data: Annotated[
+        Path | None, typer.Option(help="Try it on this suite instead of generated scenarios.")
+    ] = None,
+    as_json: PlainJson = False,
+) -> None:
+    """Learn hashed words on generated scenarios, try them on others and on SDB v1; exit code 1 when
+    40 % of composed decisions in a family can be had that way."""
+    from streamdecisionbench.audit import probe as audit
+    from streamdecisionbench.cli.printing import dump
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.families.generate import generate, generated_families
+    from streamdecisionbench.suite.generation.parameters import Parameters
+
+    audit.require_learner()
+    if train < _FEWEST or test < 1:
+        raise InputError(
+            f"--train {train} --test {test} measures nothing",
+            fix=f"choose at least {_FEWEST} to learn from and 1 to try",
+        )
+    named = [f.strip() for f in (families or "").split(",") if f.strip()] or generated_families()
+    tried = {"SDB v1": _suite(None), **({} if data is None else {data.name: _suite(data)})}
+    table: dict[str, dict[str, ProbeResult]] = {}
+    for family in named:
+        print(f"{family}: learning from {train} scenarios", file=sys.stderr)
+        wanted = Parameters(seed=seed, families=(family,), per_family=train, split="train")
+        learned = audit.train(list(generate(wanted, tell=_quiet)))
+        on = {name: suite.families().get(family, []) for name, suite in tried.items()}
+        if data is None:
+            fresh = Parameters(seed=seed, families=(family,), per_family=test)
+            on["generated"] = list(generate(fresh, tell=_quiet))
+        table[family] = {
+            name: audit.measure(learned, scenarios) for name, scenarios in on.items() if scenarios
+        }
+    if as_json:
+        dump(_plain(table, train, seed))
+    else:
+        _show(table)
+    if any(result.leaks for found in table.values() for result in found.values()):
+        raise typer.Exit(1)
+
+
+def _quiet(note: str) -> None:
+    """What a session had no room to show makes no difference here."""
+
+
+def _suite(data: Path | None) -> Suite:
+    from streamdecisionbench.cli.loading import load_suite
+    from streamdecisionbench.errors import InputError
+
+    suite = load_suite(data)
+    if suite.manifest.generation and suite.manifest.generation.get("split") == "train":
+        raise InputError(
+            "is of the train split, which the probe learns from",
+            where=data,
+            fix="try it on a suite of the eval split",
+        )
+    return suite
+
+
+def _plain(table: dict[str, dict[str, ProbeResult]], train: int, seed: int) -> dict[str, Any]:
+    from streamdecisionbench.audit.probe import LIMIT
+
+    return {
+        "schema": "sdb-audit-probe/1",
+        "train": train,
+        "seed": seed,
+        "limit": LIMIT,
+        "families": {
+            family: {
+                name: {
+                    "scenarios": found.scenarios,
+                    "states": found.states,
+                    "composed": found.composed,
+                    "commonest": found.commonest,
+                    "questions": found.questions,
+                    "leaks": found.leaks,
+                }
+                for name, found in results.items()
+            }
+            for family, results in table.items()
+        },
+    }
+
+
+def _show(table: dict[str, dict[str, ProbeResult]]) -> None:
+    from rich.table import Table
+
+    from streamdecisionbench.analysis.table import percent
+    from streamdecisionbench.audit.probe import LIMIT
+    from streamdecisionbench.report.screens import console
+
+    out = Table(
+        title="Untimed accuracy of a learned shallow probe (%)",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+    )
+    out.add_column("family", no_wrap=True)
+    out.add_column("tried on", no_wrap=True)
+    for column in ("states", "composed", "commonest"):
+        out.add_column(column, justify="right", no_wrap=True)
+    screen = console()
+    for family, results in table.items():
+        for name, found in results.items():
+            figures = (percent(found.composed), percent(found.commonest))
+            out.add_row(family, name, str(found.states), *figures)
+    screen.print(out)
+    screen.print("commonest: every question's commonest answer in training", style="dim")
+    for family, results in table.items():
+        for name, found in results.items():
+            parts = ", ".join(f"{q} {percent(v)}" for q, v in found.questions.items())
+            screen.print(f"{family} on {name}, by question: {parts}", style="dim")
+            if found.leaks:
+                screen.print(
+                    f"{family} on {name} leaks: {percent(LIMIT)} % or more without any rule"
+                )
+
+
+# `sdb audit readings`: what blind readers took the sentences of a bank for.
+
+
+def readings(
+    family: Annotated[str, typer.Argument(help="A family that has a bank of sentences.")],
+    sheets: Annotated[list[Path], typer.Argument(help="Filled answer sheets, one per reader.")],
+    record: Annotated[
+        Path | None, typer.Option(help="Write the readings into this file, as they are.")
+    ] = None,
+) -> None:
+    """Compare readings with the bank and each other; exit code 1 where a sentence is in dispute."""
+    from streamdecisionbench.audit.sentence_bank import compare, read_reading, write_record
+    from streamdecisionbench.families.registry import bank_of
+
+    bank, intents = bank_of(family)
+    found = [read_reading(sheet, bank, intents) for sheet in sheets]
+    result = compare(bank, intents, found)
+    _print(result)
+    if record is not None:
+        write_record(record, family, found)
+        print(f"\n{record}: {len(found)} readings")
+    if result.disputes or result.unread:
+        raise typer.Exit(1)
+
+
+def _print(result: Compared) -> None:
+    print(f"{result.agreed} of {result.sentences} sentences: all readings agree with the bank")
+    for reader, right in result.by_reader.items():
+        print(f"  {reader:<20}{right:>5} of {result.sentences}")
+    print("\nsession   speaker   intent               sentences  agreed")
+    for (setting, speaker, intent), (n, agreed) in result.groups.items():
+        print(f"{setting:<10}{speaker:<10}{intent:<20}{n:>10}{agreed:>8}")
+    for sentence, meant, answers in result.disputes:
+        print(f"\n{sentence.id}  {sentence.setting}, {sentence.speaker}: {sentence.text}")
+        print(f"  bank {meant}")
+        for reader, answer in answers.items():
+            print(f"  {reader} {answer}")
+    if result.unread:
+        print(f"\n{len(result.unread)} sentences lack an answer: {', '.join(result.unread[:6])} …")
+
+
+# `sdb audit record`: an audit record in figures.
+
+
+def record(
+    path: Annotated[
+        Path | None, typer.Argument(help="A record; the built-in suite's otherwise.")
+    ] = None,
+    data: SuiteData = None,
+    as_json: PlainJson = False,
+) -> None:
+    """Validate an audit record and print it in figures."""
+    from streamdecisionbench.audit.agreement import (
+        builtin_record_path,
+        read_record,
+        summarise,
+        violations,
+    )
+    from streamdecisionbench.cli.loading import load_suite
+    from streamdecisionbench.cli.printing import dump
+    from streamdecisionbench.errors import InputError
+
+    path = path or builtin_record_path()
+    suite = load_suite(data)
+    audited = read_record(path)
+    problems = violations(audited, suite)
+    if problems:
+        raise InputError(
+            "\n  ".join([f"{len(problems)} problem(s)", *problems]),
+            where=path,
+            fix="complete the record",
+        )
+    figures = summarise(audited)
+    if as_json:
+        dump(figures)
+        return
+    print(
+        f"Audit of {audited.suite} ({audited.current_hash[:12]}; read as {audited.audited_hash[:12]})\n"
+    )
+    for name, value in figures.items():
+        print(f"  {name.replace('_', ' '):<33}{value:>5}")
+    print()
+    from streamdecisionbench.report.screens import console
+
+    out = console()
+    for finding in audited.findings:
+        out.print(f"{finding.id}  [{finding.status}] {finding.title}")
+
+
+# `sdb audit shortcuts`: how far guessing gets without the rules.
+
+
+def shortcuts(data: SuiteData = None, as_json: PlainJson = False) -> None:
+    """How far guessing gets without reading the rules, per scenario."""
+    from streamdecisionbench.analysis.table import percent
+    from streamdecisionbench.audit.probe import SHORTCUTS
+    from streamdecisionbench.audit.probe import shortcuts as guess
+    from streamdecisionbench.cli.loading import load_suite
+    from streamdecisionbench.cli.printing import dump
+
+    suite = load_suite(data)
+    table: dict[str, dict[str, float]] = {s.episode_id: guess(s) for s in suite}
+    if as_json:
+        dump({"schema": "sdb-audit-shortcuts/1", "scenarios": table})
+        return
+    from rich.table import Table
+
+    from streamdecisionbench.report.screens import console
+
+    names = list(table)
+    out = Table(
+        title="Untimed accuracy without the rules (%)",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+    )
+    out.add_column("shortcut", no_wrap=True)
+    for name in names:
+        out.add_column(_short(name), justify="right", no_wrap=True)
+    out.add_column("mean", justify="right")
+    for shortcut in SHORTCUTS:
+        values = [table[name][shortcut] for name in names]
+        out.add_row(shortcut, *(percent(v) for v in values), percent(sum(values) / len(values)))
+    screen = console()
+    screen.print(out)
+    for shortcut, (_, text) in SHORTCUTS.items():
+        screen.print(f"{shortcut}: {text}", style="dim")
+
+
+def _short(name: str) -> str:
+    """debugging_a → deb A: eight columns fit into 80."""
+    stem, _, part = name.rpartition("_")
+    return f"{stem[:3]} {part.upper()}" if stem else name
+
+
+HELP = "Audit references: blind export, comparison, record, shortcuts, learned probe."
+COMMANDS = {
+    "export": export,
+    "check": check,
+    "record": record,
+    "shortcuts": shortcuts,
+    "probe": probe,
+    "bank": bank,
+    "readings": readings,
+}

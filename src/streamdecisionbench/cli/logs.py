@@ -1,0 +1,428 @@
+"""`sdb logs`: decisions that somebody else recorded, one module per subcommand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from streamdecisionbench.cli.options import Csv, Data, Resamples, Runs, Seed
+from streamdecisionbench.cli.progress import telling
+
+if TYPE_CHECKING:
+    from streamdecisionbench.logs.engines.engine import Engine, ProgressTold
+
+
+# Options that the log commands share: one name, one help text.
+
+
+Sources = Annotated[
+    list[str],
+    typer.Argument(metavar="SOURCE...", help="Files, folders or patterns of a decision log."),
+]
+Sql = Annotated[
+    Path | None,
+    typer.Option(
+        help="A query over the table `source` that yields the columns of sdb-decisions/1."
+    ),
+]
+ReferenceTable = Annotated[
+    str | None,
+    typer.Option(
+        "--references",
+        metavar="FILE",
+        help="What was right, in another table; or another log or recording to agree with.",
+    ),
+]
+Reference = Annotated[
+    str | None,
+    typer.Option(
+        metavar="python:module:function", help="What is right, as a function of the state."
+    ),
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by", metavar="COLUMN", help="Group by a column; `day` always works. Repeat it."
+    ),
+]
+AllowUnusable = Annotated[
+    str,
+    typer.Option("--allow-unusable", metavar="N|%", help="Rows that may be left out: 12, or 1%."),
+]
+EngineName = Annotated[str, typer.Option("--engine", help="duckdb, or spark.")]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL", help="With --engine spark: the cluster, for example spark://host:7077."
+    ),
+]
+Memory = Annotated[
+    str, typer.Option(help="Memory DuckDB may use before it goes on on disk, for example 4GB.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress.")]
+
+
+# A log opened for a command, with its progress told, and closed however the command ends.
+
+
+@contextmanager
+def opening(
+    sources: Sequence[str],
+    *,
+    sql: Path | None,
+    engine: str,
+    master: str | None,
+    memory: str,
+    quiet: bool,
+) -> Iterator[tuple[Engine, ProgressTold]]:
+    from streamdecisionbench.logs.score import open_log
+    from streamdecisionbench.suite.disk import read_text
+
+    with telling(quiet) as told:
+        opened = open_log(
+            sources,
+            sql=None if sql is None else read_text(sql),
+            sql_name=str(sql),
+            engine=engine,
+            master=master,
+            memory=memory,
+            told=told,
+        )
+        try:
+            yield opened, told
+        finally:
+            opened.close()
+
+
+# `sdb logs check`: what of a log can be used, and what cannot.
+
+
+def check(
+    sources: Sources,
+    sql: Sql = None,
+    by: By = None,
+    engine: EngineName = "duckdb",
+    master: Master = None,
+    memory: Memory = "1GB",
+    quiet: Quiet = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-logs-check/1.")] = False,
+) -> None:
+    """Look through a log: columns, streams, references, and rows that cannot be used, by reason."""
+    from streamdecisionbench.cli.printing import dump, print_tables
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.logs.check import check_log
+    from streamdecisionbench.report.screens import check_lines, check_tables
+
+    with opening(sources, sql=sql, engine=engine, master=master, memory=memory, quiet=quiet) as (
+        opened,
+        _,
+    ):
+        found = check_log(opened, tuple(by or ()))
+    if as_json:
+        dump(found.to_json())
+    else:
+        print_tables(check_tables(found), lines=check_lines(found))
+    if found.unusable.rows:
+        raise InputError(
+            f"{found.unusable.rows} of {found.rows} rows cannot be used", where=found.source
+        )
+
+
+# `sdb logs convert`: traces of other tools as a decision log.
+
+
+def convert(
+    sources: Annotated[list[Path], typer.Argument(metavar="SOURCE", help="Files or folders.")],
+    kind: Annotated[str, typer.Option("--from", help="openinference, otel or langfuse.")],
+    out: Annotated[Path, typer.Option(help="New file: .parquet, .jsonl or .csv.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+) -> None:
+    """Turn spans of decisions into a decision log, and say what had to be assumed."""
+    from dataclasses import asdict
+
+    from streamdecisionbench.cli.printing import dump
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.logs.convert import convert as write
+    from streamdecisionbench.report.screens import console
+
+    paths: list[Path] = []
+    for source in sources:
+        if source.is_dir():
+            paths += sorted(p for p in source.rglob("*") if p.is_file())
+        elif source.is_file():
+            paths.append(source)
+        else:
+            raise InputError("is no file and no folder", where=source, fix="name exported traces")
+    if not paths:
+        raise InputError("holds no file", where=sources[0], fix="name exported traces")
+    found = write(kind, paths, out)
+    if as_json:
+        dump({"schema": "sdb-convert/1", "out": str(out), **asdict(found)})
+        return
+    screen = console()
+
+    def say(text: str) -> None:
+        screen.print(text, markup=False, highlight=False)
+
+    say(f"{out}: {found.rows} decisions of {found.streams} streams, from {found.spans} spans")
+    if found.assumed:
+        say("Assumed, because the traces do not say it:")
+    for sentence, count in found.assumed.items():
+        say(f"  {count:>8}  {sentence}")
+    if found.left_out:
+        say("Left out:")
+    for reason, count in found.left_out.items():
+        say(f"  {count:>8}  {reason}")
+
+
+# `sdb logs export`: recordings as a decision log.
+
+
+def export(
+    runs: Runs,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="A .parquet, .csv or .jsonl file.")],
+    data: Data = None,
+    states: Annotated[bool, typer.Option(help="With the states themselves.")] = True,
+) -> None:
+    """Write recordings as a table of decisions, one row per state.
+
+    Scored `--by scenario`, it gives what `sdb score` gives by scenario.
+    """
+    from streamdecisionbench.logs.export import check_name, log_of, write_log
+
+    check_name(out)
+    table = log_of(runs, states=states, data=data)
+    write_log(table, out)
+    typer.echo(f"{out}: {table.num_rows} states of {len(set(table['stream'].to_pylist()))} streams")
+
+
+# `sdb logs pace`: how often states and references change, and which bounds that suggests.
+
+
+def pace(
+    sources: Sources,
+    sql: Sql = None,
+    references: ReferenceTable = None,
+    reference: Reference = None,
+    by: By = None,
+    engine: EngineName = "duckdb",
+    master: Master = None,
+    allow_unusable: AllowUnusable = "0",
+    memory: Memory = "1GB",
+    quiet: Quiet = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-logs-pace/1.")] = False,
+    as_csv: Csv = False,
+) -> None:
+    """How often states and references really change in your streams, with bounds to score over."""
+    from streamdecisionbench.cli.printing import dump, print_csv, print_tables, require_one_form
+    from streamdecisionbench.logs.pace import log_pace
+    from streamdecisionbench.logs.score import attach_references
+    from streamdecisionbench.logs.usable import Allowed
+    from streamdecisionbench.report.screens import pace_tables
+
+    require_one_form(as_json, as_csv)
+    allowed = Allowed.read(allow_unusable)
+    with opening(sources, sql=sql, engine=engine, master=master, memory=memory, quiet=quiet) as (
+        opened,
+        told,
+    ):
+        attach_references(opened, references, reference, told=told)
+        found = log_pace(opened, by or (), allowed)
+    if as_json:
+        dump(found.to_json())
+    elif as_csv:
+        print_csv(pace_tables(found))
+    else:
+        print_tables(pace_tables(found))
+
+
+# `sdb logs score`: how much of the time the decision in force was right, by group.
+
+
+def score(
+    sources: Sources,
+    sql: Sql = None,
+    references: ReferenceTable = None,
+    reference: Reference = None,
+    by: By = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(help="Seconds between states on average; the recorded pace otherwise."),
+    ] = None,
+    bounds: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="LOW HIGH", help="Also integrate over this range of intervals."),
+    ] = None,
+    costs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also what being wrong costs: a cost file (TOML), or default. A column family"
+            " picks the section.",
+        ),
+    ] = None,
+    theta: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            help="Also wrong spells and changes; a spell longer than this is long (with --costs: 4).",
+        ),
+    ] = None,
+    engine: EngineName = "duckdb",
+    master: Master = None,
+    allow_unusable: AllowUnusable = "0",
+    seed: Seed = 0,
+    resamples: Resamples = 500,
+    memory: Memory = "1GB",
+    quiet: Quiet = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-logs/1.")] = False,
+    as_csv: Csv = False,
+    page: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write a page: groups, classes, day by day."),
+    ] = None,
+) -> None:
+    """Score a decision log: one row per state of a stream, answered when, decided what, right what.
+
+    A group pools time: every observed second of its streams counts alike.
+    """
+    import csv
+    import sys
+
+    from streamdecisionbench.cli.printing import Heading, dump, print_tables, require_one_form
+    from streamdecisionbench.cli.progress import telling
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.logs.score import csv_rows, score_log
+    from streamdecisionbench.logs.sums import DAY
+    from streamdecisionbench.report.page.log_page import log_page
+    from streamdecisionbench.report.screens import difference_line, log_tables
+    from streamdecisionbench.suite.disk import read_text, write_text
+
+    require_one_form(as_json, as_csv)
+    if page is not None and page.exists():
+        raise InputError("is there already", where=page, fix="remove it, or name another file")
+    asked: dict[str, Any] = {
+        "interval": interval,
+        "bounds": bounds,
+        "costs": costs,
+        "theta": theta,
+        "references": references,
+        "reference": reference,
+        "sql": None if sql is None else read_text(sql),
+        "sql_name": str(sql),
+        "allow_unusable": allow_unusable,
+        "seed": seed,
+        "resamples": resamples,
+        "engine": engine,
+        "master": master,
+        "memory": memory,
+    }
+    with telling(quiet) as told:
+        found = score_log(sources, by=by or (), told=told, **asked)
+        if page is not None:
+            try:
+                daily = score_log(sources, by=DAY, told=told, **asked)
+            except InputError:
+                daily = None  # times in seconds have no day
+            write_text(page, log_page(found, daily))
+    if as_json:
+        dump(found.to_json())
+        return
+    if as_csv:
+        csv.writer(sys.stdout, lineterminator="\n").writerows(csv_rows(found))
+        return
+    print_tables(
+        log_tables(found),
+        [Heading(found.source, found.signature, found.notes)],
+        [difference_line(one) for one in found.differences],
+    )
+
+
+# `sdb logs suite`: logged sessions as a suite that any component can be recorded on.
+
+
+def suite(
+    sources: Sources,
+    out: Annotated[Path, typer.Option(help="A fresh folder for the suite.")],
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="python:module:function|column",
+            help="What is right, as a function of the state; or the log's column `reference`.",
+        ),
+    ] = None,
+    references: ReferenceTable = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Questions, options and decision spec as JSON; from the log otherwise.",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="COLUMN", help="The families, from a column.")
+    ] = None,
+    streams: Annotated[
+        int,
+        typer.Option(min=1, max=10_000, help="Sessions to take, drawn by a hash of their names."),
+    ] = 50,
+    sql: Sql = None,
+    engine: EngineName = "duckdb",
+    master: Master = None,
+    allow_unusable: AllowUnusable = "0",
+    seed: Seed = 0,
+    memory: Memory = "1GB",
+    quiet: Quiet = False,
+) -> None:
+    """Make a suite of logged sessions: the same states at the same times, for any component.
+
+    `sdb run --data DIR` publishes them as they came; everything else works on it as on any suite.
+    """
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.logs.score import attach_references
+    from streamdecisionbench.logs.suite_of_log import asked_by_file, suite_of_log
+    from streamdecisionbench.logs.usable import Allowed
+    from streamdecisionbench.suite.suite_files import write_suite
+    from streamdecisionbench.text import visible
+
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError("is not empty", where=out, fix="choose a fresh --out folder")
+    allowed = Allowed.read(allow_unusable)
+    asked = asked_by_file(questions) if questions is not None else None
+    with opening(sources, sql=sql, engine=engine, master=master, memory=memory, quiet=quiet) as (
+        opened,
+        told,
+    ):
+        judge = None if reference == "column" else reference
+        held = attach_references(opened, references, judge, told=told)
+        made = suite_of_log(
+            opened,
+            held,
+            allowed,
+            name=out.resolve().name,
+            streams=streams,
+            by=by,
+            asked=asked,
+            seed=seed,
+        )
+    write_suite(made.suite, out)
+    typer.echo(f"{out}: dataset hash {made.suite.dataset_hash}")
+    for line in made.told():
+        typer.echo(f"  {visible(line)}")
+    if held.note is not None:
+        typer.echo(f"  {held.note}")
+
+
+HELP = "Decision logs: score what others recorded, check it, make a suite of it."
+COMMANDS = {
+    "score": score,
+    "check": check,
+    "pace": pace,
+    "export": export,
+    "convert": convert,
+    "suite": suite,
+}

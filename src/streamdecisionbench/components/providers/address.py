@@ -1,0 +1,327 @@
+"""Which machine a host's name means: this one, one of the user's own, or somebody else's.
+
+A host is what a recording keeps of an address: a name or an address, perhaps with a port.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import ipaddress
+import os
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from streamdecisionbench.components.contract import Options
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.suite.disk import read_text
+
+_OWN_SUFFIXES = (".local", ".internal")
+
+
+def host_name(host: str) -> str:
+    """The host without its port and without brackets.
+
+    >>> [host_name(h) for h in ("[::1]:8080", "::1", "127.0.0.1:80", "models.example.org")]
+    ['::1', '::1', '127.0.0.1', 'models.example.org']
+    """
+    host = host.strip().lower()
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.rpartition(":")[0] if host.count(":") == 1 else host
+
+
+def is_this_machine(host: str | None) -> bool:
+    """A loopback name or address; None is a provider's own service.
+
+    >>> [is_this_machine(h) for h in ("[::1]:1", "127.8.0.1", "localhost:80", "10.0.0.1", None)]
+    [True, True, True, False, False]
+    """
+    if host is None:
+        return False
+    name = host_name(host).rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    address = _address(name)
+    return address is not None and (address.is_loopback or address.is_unspecified)
+
+
+def is_own_network(host: str | None) -> bool:
+    """This machine, or a private address: nobody sends a bill for it.
+
+    >>> [is_own_network(h) for h in ("[::1]:8080", "10.0.0.1:80", "nas.local", "api.openai.com")]
+    [True, True, True, False]
+    """
+    if host is None or is_this_machine(host):
+        return host is not None
+    name = host_name(host).rstrip(".")
+    address = _address(name)
+    return name.endswith(_OWN_SUFFIXES) or (address is not None and address.is_private)
+
+
+def same_place(host: object) -> object:
+    """For comparing two recordings: a server of this machine is the same at another port.
+
+    >>> same_place("127.0.0.1:8080") == same_place("[::1]:9090"), same_place("a.example:80")
+    (True, 'a.example:80')
+    """
+    return "this machine" if isinstance(host, str) and is_this_machine(host) else host
+
+
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        address = ipaddress.ip_address(name.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = getattr(address, "ipv4_mapped", None)
+    return mapped if mapped is not None else address
+
+
+# Where a provider's requests go and which key goes with them.
+#
+# A key belongs to the host it was issued for. The provider's own variable (`OPENAI_API_KEY`, …) is
+# sent to the provider's host and to this machine; every other `--base-url` gets `SDB_API_KEY`. What is
+# written into the URL is taken out of it, since URLs end up in logs: `https://key@host` is the key for
+# that server, `https://user:password@host` is basic authentication.
+
+
+ANY_HOST_KEY = "SDB_API_KEY"
+
+_NO_KEY = "no-key"
+"""Local servers want no key, client libraries insist on one."""
+
+_IN_URL = "the base URL"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A resolved address. Key and headers are in no representation."""
+
+    base_url: str | None
+    host: str
+    key: str = field(repr=False)
+    key_variable: str
+    home: bool
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What goes with every request besides what the client library sends."""
+
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Everything above that must never be written or shown, in every form a server could echo."""
+
+    @property
+    def local(self) -> bool:
+        return is_this_machine(self.host)
+
+
+def resolve(
+    options: Options, *, key_variable: str, url_variable: str, home: str, default_path: str
+) -> Endpoint:
+    """`home` is the provider's domain; `default_path` is what the client library expects after the host."""
+    from_variable = os.environ.get(url_variable, "").strip()
+    url = options.base_url or from_variable or None
+    own = _key(key_variable)
+    headers = _checked(options.headers)
+    if url is None:
+        if not own:
+            raise InputError(
+                f"{key_variable} is not set",
+                fix=f"export {key_variable}=…, or write it into a file .env; "
+                "a server of your own is named with --base-url",
+            )
+        return _endpoint(None, home, own, key_variable, home=True, headers=headers)
+    parts = _split(url, "--base-url" if options.base_url else url_variable)
+    base_url, host = _endpoint_address(parts, default_path)
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    raw = (parts.username or "", parts.password or "", parts.netloc.rpartition("@")[0])
+    if user and password:
+        token = base64.b64encode(f"{user}:{password}".encode()).decode()
+        return _endpoint(
+            base_url, host, _NO_KEY, _IN_URL,
+            headers={"Authorization": f"Basic {token}", **headers},
+            secrets=(password, token, f"{user}:{password}", *raw[1:]),
+        )  # fmt: skip
+    if user or password:
+        key = _usable(user or password, _IN_URL)
+        return _endpoint(base_url, host, key, _IN_URL, headers=headers, secrets=raw)
+    name = parts.hostname or ""
+    at_home = name == home or name.endswith("." + home.split(".", 1)[1])
+    if at_home:
+        key, variable = own, key_variable
+        if not key:
+            raise InputError(f"{key_variable} is not set", fix=f"export {key_variable}=…")
+    elif options.base_url is None:
+        # The variable that names the address and the one that holds the key were set together.
+        key, variable = own or _key(ANY_HOST_KEY) or _NO_KEY, key_variable
+    elif is_this_machine(name):
+        key, variable = _key(ANY_HOST_KEY) or own or _NO_KEY, ANY_HOST_KEY
+    else:
+        key, variable = _key(ANY_HOST_KEY) or _NO_KEY, ANY_HOST_KEY
+    return _endpoint(base_url, host, key, variable, home=at_home, headers=headers)
+
+
+def refuse(
+    options: Options, provider: str, *names: str, allowed: tuple[str, ...] | None = ()
+) -> None:
+    """A setting without effect would make the record of the run untrue.
+
+    `names` are options of the command line that mean nothing here, `allowed` the keys of `--option`
+    that do (None: any).
+    """
+    for name in names:
+        if getattr(options, name) is not None:
+            raise InputError(
+                f"--{name.replace('_', '-')} has no meaning for {provider}:", fix="leave it out"
+            )
+    unknown = [] if allowed is None else sorted(set(options.extra) - set(allowed))
+    if unknown:
+        known = f"it knows: {', '.join(allowed or ())}" if allowed else "leave it out"
+        raise InputError(f"--option {unknown[0]} has no meaning for {provider}:", fix=known)
+
+
+def versions(*distributions: str) -> dict[str, str]:
+    """Installed versions by distribution name."""
+    found = {}
+    for name in distributions:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _endpoint(
+    base_url: str | None,
+    host: str,
+    key: str,
+    key_variable: str,
+    *,
+    home: bool = False,
+    headers: Mapping[str, str],
+    secrets: tuple[str, ...] = (),
+) -> Endpoint:
+    found = {*secrets, *headers.values(), *(() if key == _NO_KEY else (key,))} - {""}
+    return Endpoint(base_url, host, key, key_variable, home, headers, tuple(sorted(found)))
+
+
+def _key(variable: str) -> str:
+    return _usable(os.environ.get(variable, ""), variable)
+
+
+def _usable(text: str, variable: str) -> str:
+    key = text.strip()
+    if key and not (key.isascii() and key.isprintable() and " " not in key):
+        raise InputError(
+            f"{variable} holds characters no key has (spaces, line breaks, non-ASCII)",
+            fix=f"copy the key into {variable} again",
+        )
+    return key
+
+
+def _checked(headers: Mapping[str, str]) -> dict[str, str]:
+    for name, value in headers.items():
+        token = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+        if not token or not value.isascii() or not value.isprintable():
+            raise InputError(
+                f"the header {name[:40]!r} has characters no header has",
+                where="--header",
+                fix="write NAME=VALUE with plain letters, digits and - in the name",
+            )
+    return dict(headers)
+
+
+def _split(url: str, where: str) -> SplitResult:
+    problem = InputError(
+        "the base URL is not an http or https address",
+        where=where,
+        fix="write for example http://127.0.0.1:8080/v1",
+    )
+    try:
+        parts = urlsplit(url.strip())
+        _ = parts.port
+    except ValueError:
+        raise problem from None
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise problem
+    return parts
+
+
+def _endpoint_address(parts: SplitResult, default_path: str) -> tuple[str, str]:
+    """The URL with the path the client library wants, and the host with its port."""
+    path = parts.path.rstrip("/")
+    if default_path == "":
+        path = path.removesuffix("/systemone").removesuffix("/messages").removesuffix("/v1")
+    elif not path:
+        path = default_path
+    name = parts.hostname or ""
+    shown = f"[{name}]" if ":" in name else name
+    host = f"{shown}:{parts.port}" if parts.port else shown
+    return f"{parts.scheme}://{host}{path}", host
+
+
+# Keys from a file `.env`: known names only, never over what is exported.
+#
+# A folder may come from anywhere, and so may its `.env`. It can hold the keys of the providers here,
+# and nothing that sends an exported key elsewhere: an address counts only together with the key of
+# the same file, and proxies, certificates and everything else are left alone.
+
+
+ADDRESSES: Mapping[str, str] = {
+    "OPENAI_BASE_URL": "OPENAI_API_KEY",
+    "TYPESAFE_BASE_URL": "TYPESAFE_API_KEY",
+    "ANTHROPIC_BASE_URL": "ANTHROPIC_API_KEY",
+}
+"""Which key goes to which address."""
+
+KEYS = (*ADDRESSES.values(), "SDB_API_KEY")
+
+
+def load(
+    path: str | Path = ".env", environment: MutableMapping[str, str] | None = None
+) -> list[str]:
+    """Sets the known variables of the file that are not set yet; their names. No file sets none."""
+    target = os.environ if environment is None else environment
+    file = Path(path)
+    if not file.is_file():
+        return []
+    found = parse(read_text(file, fix="save it as UTF-8"), where=file)
+    taken = {name: value for name, value in found.items() if name in KEYS and name not in target}
+    for name, key in ADDRESSES.items():
+        # An exported key never follows an address that a file brings along.
+        if name in found and name not in target and taken.get(key):
+            taken[name] = found[name]
+    target.update(taken)
+    return list(taken)
+
+
+def parse(text: str, *, where: str | Path = ".env") -> dict[str, str]:
+    r"""KEY=VALUE lines as `python-dotenv` reads them, without expanding variables.
+
+    A message names the line, never its content.
+
+    >>> parse("export A=1  # one\nB='x # y'\n\nC=\"two words\"")
+    {'A': '1', 'B': 'x # y', 'C': 'two words'}
+    """
+    from dotenv.parser import parse_stream
+
+    found = {}
+    for binding in parse_stream(io.StringIO(text)):
+        line = binding.original.line
+        if binding.error or (binding.key and binding.value is None):
+            raise InputError(
+                "the line is not KEY=VALUE",
+                where=f"{where}:{line}",
+                fix="write KEY=VALUE, KEY='VALUE' or # and a comment",
+            )
+        if binding.key is None or binding.value is None:
+            continue
+        if "\0" in binding.key + binding.value:
+            raise InputError(
+                "the line holds a NUL character",
+                where=f"{where}:{line}",
+                fix="write the line again in a plain text editor",
+            )
+        found[binding.key] = binding.value
+    return found

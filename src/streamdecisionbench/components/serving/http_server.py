@@ -1,0 +1,125 @@
+"""An ASGI application on a port of this machine, until it is told to stop.
+
+The server is uvicorn. Its own signal handling ends the process by the signal that it caught, and its
+messages go to standard error; both are replaced here, because `sdb` says itself what happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+
+from streamdecisionbench.errors import InputError
+
+IDLE_S = 120
+"""A kept-alive connection that sends nothing for this long is closed."""
+
+_BACKLOG = 1024
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where the server really listens."""
+
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{shown}:{self.port}"
+
+
+@asynccontextmanager
+async def listen(app: Starlette, host: str, port: int) -> AsyncIterator[Listening]:
+    """Serves `app` on `host:port` (0: any free port) while the block runs.
+
+    Leaving it closes what waits: a planned reply nobody is left to wait for is not an answer.
+    """
+    bound = _bind(host, port)
+    asyncio.get_running_loop().set_exception_handler(_once())
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+    config = uvicorn.Config(
+        app,
+        lifespan="off",
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        backlog=_BACKLOG,
+        timeout_keep_alive=IDLE_S,
+        timeout_graceful_shutdown=0,
+    )
+    server = _Server(config)
+    running = asyncio.create_task(server.serve([bound]))
+    try:
+        while not server.started and not running.done():
+            await asyncio.sleep(0)
+        yield Listening(*bound.getsockname()[:2])
+    finally:
+        server.should_exit = True
+        await running
+
+
+def stop_signal() -> asyncio.Event:
+    """Set at the first interrupt or termination signal, from now on."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, stop.set)
+    return stop
+
+
+def _once() -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
+    """Tells each kind of trouble once: out of file descriptors, asyncio reports every refused client."""
+    told: set[str] = set()
+
+    def tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        what = str(context.get("message", "trouble"))
+        if what not in told:
+            told.add(what)
+            error = context.get("exception")
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            _LOG.error("%s (%s); the same is not told again", what, reason)
+
+    return tell
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    if not host.strip():
+        raise InputError(
+            "--host is empty, which would mean every address of this machine",
+            fix="leave it out for 127.0.0.1, or write 0.0.0.0 to listen on all",
+        )
+    # The protocol is named because asyncio turns Nagle's algorithm off only where it is; with it on,
+    # a reply's body waits 40 ms for the acknowledgement of its head.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+    except OSError as error:
+        bound.close()
+        raise InputError(
+            f"cannot listen on {host}:{port} ({error.strerror})",
+            fix="choose another --port or --host",
+        ) from None
+    return bound
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield

@@ -1,0 +1,490 @@
+"""Arrow columns as the arrays the kernel reads: times as numbers, decisions as small ids."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamdecisionbench.logs.canonical import canonical, decision_text
+from streamdecisionbench.logs.schema import kind_of, time_columns
+from streamdecisionbench.logs.usable import REASONS, Example, Unusable, printable
+from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Floats, Ints
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+_NANOSECONDS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Times of one column: whole nanoseconds, or seconds as they were written."""
+
+    value: NDArray[Any]
+    known: NDArray[np.bool_]
+    seconds: float
+    """What one unit of `value` is, in seconds."""
+
+    def since(self, start: NDArray[Any]) -> Floats:
+        """Seconds since `start`, exact to the last digit of the source; nan where unknown."""
+        difference = (
+            (self.value - start) * self.seconds if self.seconds != 1 else self.value - start
+        )
+        out: Floats = np.where(self.known, difference, np.nan)
+        return out
+
+    def take(self, rows: NDArray[Any]) -> Times:
+        return Times(self.value[rows], self.known[rows], self.seconds)
+
+
+def plain_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """One array of plain values: without chunks, dictionaries and extension types."""
+    import pyarrow as pa
+    import pyarrow.types as t
+
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(array, pa.ChunkedArray):  # pragma: no cover - several chunks that do not combine
+        array = pa.concat_arrays(array.chunks)
+    if isinstance(array.type, pa.BaseExtensionType):
+        array = array.storage
+    if t.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if t.is_run_end_encoded(array.type):
+        array = array.cast(array.type.value_type)
+    return array
+
+
+def times(column: pa.Array) -> Times:
+    """Times as numbers that can be subtracted without loss."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = np.asarray(column.is_valid())
+    if kind_of(column.type) == "timestamp":
+        factor = _NANOSECONDS[column.type.unit]
+        whole = column.cast(pa.int64()).fill_null(0)
+        return Times(np.asarray(whole) * factor, known, 1e-9)
+    value = np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan))
+    return Times(value, known & np.isfinite(value), 1.0)
+
+
+def number_column(column: pa.Array) -> Floats:
+    """Numbers, nan where there is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan))
+
+
+def text_column(column: pa.Array) -> pa.Array:
+    """Decisions as text, whatever type they came in."""
+    import pyarrow as pa
+
+    kind = kind_of(column.type)
+    if kind == "text":
+        return column.cast(pa.large_string()) if column.type != pa.large_string() else column
+    if kind == "nested":
+        texts = [None if v is None else json.dumps(v, default=str) for v in column.to_pylist()]
+        return pa.array(texts, pa.large_string())
+    if kind == "seconds":
+        texts = [decision_text(v if v is None else float(v)) for v in column.to_pylist()]
+        return pa.array(texts, pa.large_string())
+    return column.cast(pa.large_string())
+
+
+def decision_ids(
+    columns: list[pa.Array], cache: dict[str, str | None]
+) -> tuple[list[Ints], NDArray[np.bool_], pa.Array | list[str]]:
+    """Ids that are equal exactly where decisions are, −1 for null; which ids are no decisions; their
+    texts in canonical form.
+
+    Every distinct spelling is read once; `cache` remembers those of earlier calls.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    together = pa.concat_arrays(columns) if len(columns) > 1 else columns[0]
+    encoded = together.dictionary_encode()
+    spellings = encoded.dictionary
+    ids = np.asarray(pc.fill_null(encoded.indices, -1)).astype(np.int64)
+    bad = np.zeros(len(spellings) + 1, dtype=bool)
+    texts: pa.Array | list[str] = spellings
+    trimmed = pc.utf8_trim_whitespace(spellings)
+    special = np.asarray(
+        pc.or_(
+            pc.not_equal(trimmed, spellings),
+            pc.match_substring_regex(trimmed, r'^[\[{"]'),
+        ),
+        dtype=bool,
+    )
+    if special.any():
+        names: dict[str, int] = {}
+        new_id = np.empty(len(spellings) + 1, dtype=np.int64)
+        new_id[-1] = -1
+        for k, text in enumerate(spellings.to_pylist()):
+            one: str | None = text
+            if special[k]:
+                one = cache[text] if text in cache else cache.setdefault(text, canonical(text))
+            new_id[k] = names.setdefault(text if one is None else one, len(names))
+            bad[new_id[k]] |= one is None
+        ids = new_id[ids]
+        texts = list(names)
+    if len(cache) > _REMEMBERED:
+        cache.clear()
+    sizes = np.cumsum([len(column) for column in columns])[:-1]
+    return np.split(ids, sizes), bad, texts
+
+
+_REMEMBERED = 100_000
+
+
+def changes(column: pa.Array) -> NDArray[np.bool_]:
+    """Where a value differs from the one before it; the first one does. Nulls are alike."""
+    import pyarrow.compute as pc
+
+    if not len(column):
+        return np.zeros(0, dtype=bool)
+    after, before = column.slice(1), column.slice(0, len(column) - 1)
+    differs = np.asarray(pc.fill_null(pc.not_equal(after, before), False), dtype=bool)
+    if column.null_count:
+        differs = differs | (np.asarray(after.is_valid()) != np.asarray(before.is_valid()))
+    return np.append(True, differs)
+
+
+# Sorted batches cut anew, so that no stream spans two of them.
+
+
+ROWS = 1 << 17
+"""Rows worth handing on together; a longer stream comes alone."""
+
+
+def whole_streams(
+    batches: Iterable[pa.RecordBatch], keys: Sequence[str], rows: int = ROWS
+) -> Iterator[pa.Table]:
+    """Tables of whole streams from batches in which equal `keys` follow each other."""
+    import pyarrow as pa
+
+    held: list[pa.RecordBatch] = []
+    size, wanted = 0, rows
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        held.append(batch)
+        size += batch.num_rows
+        if size < wanted:
+            continue
+        table = pa.Table.from_batches(held)
+        cut = _last_begin(table, keys)
+        if cut:
+            yield table.slice(0, cut)
+            table = table.slice(cut)
+        held = table.to_batches()
+        size = table.num_rows
+        # A stream longer than a portion is looked at again only when it has doubled.
+        wanted = max(rows, 2 * size)
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def _last_begin(table: pa.Table, keys: Sequence[str]) -> int:
+    """The row at which the last stream begins."""
+    begins = np.zeros(table.num_rows, dtype=bool)
+    for key in keys:
+        begins |= changes(plain_array(table.column(key)))
+    return int(np.flatnonzero(begins)[-1])
+
+
+# Rows of whole streams, checked one by one, as the arrays the kernel reads.
+
+
+MARKS = ("simulated", "virtual_clock")
+"""Columns of exported recordings: true where answers or times are not a real service's."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamArrays:
+    """Usable streams of a batch, laid end to end; times in seconds since each stream's start."""
+
+    row: Ints
+    """The batch's row of each stream's first state, to look up whose stream it is."""
+    n: Ints
+    r: Floats
+    L: Floats
+    H: Floats
+    tick: Floats
+    y: Ints
+    p: Ints
+    weight: Floats
+    cost: Floats
+    applied: Floats | None
+    """When each answer really took effect, infinite where it did not."""
+    assumed_end: NDArray[np.bool_]
+    texts: pa.Array | list[str]
+    """The decision of each id, in canonical form."""
+    marks: Mapping[str, NDArray[np.bool_]]
+    """Streams that carry a mark every reader of their numbers must hear of, by mark."""
+
+
+class _Rows:
+    """A batch's rows with the reasons found against them."""
+
+    def __init__(self, table: pa.Table, keys: Sequence[str], cache: dict[str, str | None]) -> None:
+        self.table = table
+        self.size = table.num_rows
+        begins = np.zeros(self.size, dtype=bool)
+        for key in keys:
+            begins |= changes(plain_array(table.column(key)))
+        self.of = np.cumsum(begins) - 1
+        self.times = {name: times(self.column(name)) for name in time_columns(table.schema)}
+        self.reason = np.zeros(self.size, dtype=np.int8)
+        self.decision, self.reference = self._decisions(cache)
+
+    def column(self, name: str) -> pa.Array:
+        return plain_array(self.table.column(name))
+
+    def has(self, name: str) -> bool:
+        return name in self.table.schema.names
+
+    def number(self, name: str, otherwise: float) -> Floats:
+        if not self.has(name):
+            return np.full(self.size, otherwise)
+        return number_column(self.column(name))
+
+    def blame(self, reason: str, rows: NDArray[np.bool_]) -> None:
+        """Marks rows that nothing was found against yet."""
+        self.reason[rows & (self.reason == 0)] = _CODE[reason]
+
+    def _decisions(self, cache: dict[str, str | None]) -> tuple[Ints, Ints]:
+        names = [name for name in ("decision", "reference") if self.has(name)]
+        nothing = np.full(self.size, -1, dtype=np.int64)
+        self.texts: pa.Array | list[str] = []
+        if not names:
+            return nothing, nothing
+        ids, bad, self.texts = decision_ids(
+            [text_column(self.column(name)) for name in names], cache
+        )
+        found = dict(zip(names, ids, strict=True))
+        self._bad = {name: bad[one] & (one >= 0) for name, one in found.items()}
+        return found.get("decision", nothing), found.get("reference", nothing)
+
+    def bad(self, name: str) -> NDArray[np.bool_]:
+        return self._bad[name] if self.has(name) else np.zeros(self.size, dtype=bool)
+
+
+_SLACK = 2e-6
+"""Times written with six decimals, or added up in seconds, may cross by this much and mean nothing."""
+_CODE = {reason: code for code, reason in enumerate(REASONS, start=1)}
+
+
+def stream_arrays(
+    table: pa.Table, keys: Sequence[str], unusable: Unusable, cache: dict[str, str | None]
+) -> StreamArrays | None:
+    """The usable streams of a table of whole, sorted streams; what cannot be used is counted.
+
+    Streams are told apart by `keys`; rows of one are ordered by published_at.
+    """
+    rows = _Rows(table, keys, cache)
+    _check_rows(rows)
+    kept = np.flatnonzero(rows.reason == 0)
+    if len(kept):
+        _check_streams(rows, kept)
+        kept = np.flatnonzero(rows.reason == 0)
+    if len(kept) < rows.size:
+        _report(rows, unusable)
+    return _arrays(rows, kept) if len(kept) else None
+
+
+def _check_rows(rows: _Rows) -> None:
+    published = rows.times["published_at"]
+    asked = rows.times.get("requested_at")
+    answered, applied = rows.times.get("answered_at"), rows.times.get("applied_at")
+    if rows.column("stream").null_count:
+        rows.blame("no_stream", ~np.asarray(rows.column("stream").is_valid()))
+    rows.blame("no_time", ~published.known)
+    _blame_repeats(rows, published)
+    if asked is not None:
+        rows.blame("asked_before_published", _before(asked, published))
+    if answered is not None:
+        earliest = published if asked is None else _first_known(asked, published)
+        rows.blame("answered_before_asked", _before(answered, earliest))
+        given = rows.decision >= 0
+        rows.blame("answer_without_decision", answered.known & ~given)
+        rows.blame("decision_without_answer", given & ~answered.known)
+    if applied is not None and answered is not None:
+        rows.blame("applied_without_answer", applied.known & ~answered.known)
+        rows.blame("applied_before_answered", _before(applied, answered))
+    for name in ("decision", "reference"):
+        rows.blame(f"bad_{name}", rows.bad(name))
+    if rows.has("cost"):
+        cost = rows.number("cost", 0.0)
+        rows.blame("bad_cost", ~np.isnan(cost) & ~((cost >= 0) & np.isfinite(cost)))
+
+
+def _check_streams(rows: _Rows, kept: Ints) -> None:
+    """Reasons against whole streams, of the rows that are left."""
+    of = rows.of[kept]
+    first = np.append(True, of[1:] != of[:-1])
+    stream = np.cumsum(first) - 1
+    begins = np.flatnonzero(first)
+    published = rows.times["published_at"].take(kept)
+    ended = rows.times.get("ended_at")
+    count = np.diff(np.append(begins, len(kept)))
+
+    def blame(reason: str, streams: NDArray[np.bool_]) -> None:
+        if streams.any():
+            hit = np.zeros(rows.size, dtype=bool)
+            hit[kept[streams[stream]]] = True
+            rows.blame(reason, hit)
+
+    known = np.zeros(len(begins), dtype=bool)
+    if ended is not None:
+        end = ended.take(kept)
+        differs = (end.known != end.known[begins][stream]) | (
+            end.known & (end.value != end.value[begins][stream])
+        )
+        blame("ends_differ", np.logical_or.reduceat(differs, begins))
+        known = end.known[begins]
+        last = begins + count - 1
+        blame("after_end", known & (end.value[last] <= published.value[last]))
+    blame("no_end", ~known & (count == 1))
+    for name, reason in (("weight", "bad_weight"), ("tick_s", "bad_tick")):
+        if rows.has(name):
+            value = rows.number(name, 1.0)[kept]
+            wrong = ~((value > 0) & np.isfinite(value)) | (value != value[begins][stream])
+            blame(reason, np.logical_or.reduceat(wrong, begins))
+
+
+def _arrays(rows: _Rows, kept: Ints) -> StreamArrays:
+    of = rows.of[kept]
+    first = np.append(True, of[1:] != of[:-1])
+    begins = np.flatnonzero(first)
+    n = np.diff(np.append(begins, len(kept)))
+    stream = np.repeat(np.arange(len(n)), n)
+    published = rows.times["published_at"].take(kept)
+    start = published.value[begins][stream]
+    r = published.since(start)
+    latency, applied = _latency(rows, kept, published), None
+    if "applied_at" in rows.times:
+        since = rows.times["applied_at"].take(kept).since(start)
+        applied = np.where(np.isnan(since), np.inf, since)
+    end, assumed = _ends(rows, kept, begins, n, r, start)
+    tick = end / n
+    if rows.has("tick_s"):
+        tick = rows.number("tick_s", 1.0)[kept][begins]
+    cost = rows.number("cost", 0.0)[kept]
+    return StreamArrays(
+        row=kept[begins],
+        n=n,
+        r=r,
+        L=latency,
+        H=end,
+        tick=tick,
+        y=np.where(rows.reference[kept] < 0, UNKNOWN, rows.reference[kept]),
+        p=np.where(np.isinf(latency), NO_ANSWER, rows.decision[kept]),
+        weight=rows.number("weight", 1.0)[kept][begins],
+        cost=np.add.reduceat(np.where(np.isnan(cost), 0.0, cost), begins),
+        applied=applied,
+        assumed_end=assumed,
+        texts=rows.texts,
+        marks={name: _marked(rows, name, kept[begins]) for name in MARKS},
+    )
+
+
+def _marked(rows: _Rows, name: str, first: Ints) -> NDArray[np.bool_]:
+    if not rows.has(name) or kind_of(rows.column(name).type) != "truth":
+        return np.zeros(len(first), dtype=bool)
+    return np.asarray(rows.column(name).fill_null(False))[first]
+
+
+def _latency(rows: _Rows, kept: Ints, published: Times) -> Floats:
+    """answered − requested, infinite where no answer came."""
+    answered = rows.times.get("answered_at")
+    if answered is None:
+        return np.full(len(kept), np.inf)
+    asked = rows.times.get("requested_at")
+    since = published if asked is None else _first_known(asked.take(kept), published)
+    waited = answered.take(kept).since(since.value)
+    return np.where(np.isnan(waited), np.inf, np.maximum(waited, 0.0))
+
+
+def _ends(
+    rows: _Rows, kept: Ints, begins: Ints, n: Ints, r: Floats, start: NDArray[Any]
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """When each stream ended; otherwise its last state plus its median gap."""
+    ended = rows.times.get("ended_at")
+    known = np.zeros(len(begins), dtype=bool)
+    end = np.full(len(begins), np.nan)
+    if ended is not None:
+        end = ended.take(kept).since(start)[begins]
+        known = ~np.isnan(end)
+    missing = np.flatnonzero(~known)
+    if len(missing):
+        end[missing] = r[begins[missing] + n[missing] - 1] + _median_gaps(
+            r, begins[missing], n[missing]
+        )
+    return end, ~known
+
+
+def _median_gaps(r: Floats, begins: Ints, n: Ints) -> Floats:
+    """The median time between states of streams of two states and more."""
+    out = np.empty(len(n))
+    for size in np.unique(n).tolist():
+        alike = np.flatnonzero(n == size)
+        grid = r[begins[alike][:, None] + np.arange(size)]
+        out[alike] = np.median(np.diff(grid, axis=1), axis=1)
+    return out
+
+
+def _before(one: Times, other: Times) -> NDArray[np.bool_]:
+    """Earlier by more than rounding explains."""
+    return one.known & other.known & (one.since(other.value) < -_SLACK)
+
+
+def _first_known(one: Times, other: Times) -> Times:
+    return Times(np.where(one.known, one.value, other.value), one.known | other.known, one.seconds)
+
+
+def _blame_repeats(rows: _Rows, published: Times) -> None:
+    """Several rows for one stream and moment: copies of a row, or rows that contradict each other."""
+    again = (
+        (rows.of[1:] == rows.of[:-1])
+        & (published.value[1:] == published.value[:-1])
+        & published.known[1:]
+        & published.known[:-1]
+    )
+    if not again.any():
+        return
+    differs = np.zeros(rows.size, dtype=bool)
+    for name in rows.table.schema.names:
+        differs |= changes(plain_array(rows.table.column(name)))
+    begins = np.append(True, ~again)
+    run = np.cumsum(begins) - 1
+    several = np.bincount(run)[run] > 1
+    contradicts = np.bincount(run, weights=differs & ~begins)[run] > 0
+    rows.blame("duplicate", several & contradicts)
+    rows.blame("repeated", several & ~contradicts & ~begins)
+
+
+def _report(rows: _Rows, unusable: Unusable) -> None:
+    for reason, code in _CODE.items():
+        hit = np.flatnonzero(rows.reason == code)
+        if len(hit):
+            unusable.add(
+                reason, len(hit), min(_example(rows, reason, k) for k in hit[:100].tolist())
+            )
+
+
+def _example(rows: _Rows, reason: str, row: int) -> Example:
+    def shown(name: str) -> str:
+        if not rows.has(name):
+            return "none"
+        value = rows.table.column(name)[row].as_py()
+        return "null" if value is None else printable(str(value)[:80])
+
+    return Example(shown("stream"), shown("published_at"), shown(REASONS[reason].column))

@@ -1,1 +1,0 @@
-"""Traces that others wrote, as rows of a decision log."""

@@ -1,0 +1,186 @@
+"""Which files a SOURCE means: a file, a folder, a pattern; Parquet, CSV or JSON Lines."""
+
+from __future__ import annotations
+
+import glob
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from streamdecisionbench.errors import InputError
+
+FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+}
+_PACKED = (".gz", ".zst")
+
+
+@dataclass(frozen=True, slots=True)
+class LogFiles:
+    """The files of a log, in a fixed order, with how they are read."""
+
+    paths: tuple[str, ...]
+    formats: tuple[str, ...]
+    label: str
+    """What messages call the whole of it."""
+
+    def of_format(self, wanted: str) -> list[str]:
+        return [p for p, f in zip(self.paths, self.formats, strict=True) if f == wanted]
+
+
+def find_files(sources: Sequence[str | Path]) -> LogFiles:
+    """All files that the sources mean, each once."""
+    found: dict[str, str] = {}
+    for source in map(str, sources):
+        for path in _meant(source):
+            form = format_of(path)
+            if form is None:
+                raise InputError(
+                    "is no Parquet, CSV or JSON Lines file",
+                    where=path,
+                    fix=f"its name must end in one of {', '.join(FORMATS)}",
+                )
+            found[path] = form
+    if not found:
+        raise InputError("no source was given", fix="name a file, a folder or a pattern")
+    label = ", ".join(map(str, sources))
+    return LogFiles(
+        tuple(found), tuple(found.values()), label if len(label) <= 100 else label[:99] + "…"
+    )
+
+
+def format_of(path: str) -> str | None:
+    """By the end of the name; compressed text is read as it is.
+
+    >>> format_of("day.parquet"), format_of("day.csv.gz"), format_of("notes.txt")
+    ('parquet', 'csv', None)
+    """
+    name = path.lower()
+    for packed in _PACKED:
+        name = name.removesuffix(packed)
+    return next((form for end, form in FORMATS.items() if name.endswith(end)), None)
+
+
+def _meant(source: str) -> list[str]:
+    if "://" in source:
+        return [source]
+    path = Path(source)
+    if path.is_dir():
+        if (path / "run.json").exists():
+            raise InputError(
+                "is a recording, not a log",
+                where=source,
+                fix=f"sdb logs export {source} --out decisions.parquet, or sdb score {source}",
+            )
+        files = sorted(str(p) for p in path.rglob("*") if p.is_file() and format_of(p.name))
+        # Writers of partitioned tables leave markers and half-written files with such names.
+        files = [f for f in files if not Path(f).name.startswith((".", "_"))]
+        if not files:
+            raise InputError(
+                "holds no Parquet, CSV or JSON Lines file",
+                where=source,
+                fix=f"names must end in one of {', '.join(FORMATS)}",
+            )
+        return files
+    if path.exists():
+        if not path.is_file():
+            raise InputError("is no regular file", where=source, fix="name a file or a folder")
+        return [source]
+    if glob.has_magic(source):
+        files = sorted(p for p in glob.glob(source, recursive=True) if Path(p).is_file())  # noqa: PTH207
+        if files:
+            return files
+        raise InputError("matches no file", where=source, fix="put the pattern in quotation marks")
+    raise InputError(
+        "there is no such file or folder", where=source, fix="name a file, a folder or a pattern"
+    )
+
+
+# Text logs that a killed process left with half a line at their end: the rest is whole.
+
+
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Files without torn lines; of those that had one a copy, with the name of the original."""
+
+    files: LogFiles
+    originals: Mapping[str, str]
+
+
+def torn_lines(files: LogFiles) -> dict[str, bytes]:
+    """The half line at the end of each JSON Lines file of this machine that has one."""
+    found = {}
+    for path in files.of_format("json"):
+        if path.lower().endswith((".gz", ".zst")) or not Path(path).is_file():
+            continue
+        tail = _tail(Path(path))
+        if not _is_json(tail):
+            found[path] = tail
+    return found
+
+
+def without_torn_lines(files: LogFiles, folder: Path) -> Whole:
+    """Copies files that end in half a line into a folder, without that line.
+
+    A file begun just before the kill may hold nothing else; it is left out, unless no other is there.
+    """
+    copies: dict[str, str] = {}
+    for path, tail in torn_lines(files).items():
+        copy = folder / f"whole-{len(copies)}" / Path(path).name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+        with copy.open("r+b") as file:
+            file.truncate(copy.stat().st_size - len(tail))
+        copies[path] = str(copy)
+    paths = [copies.get(path, path) for path in files.paths]
+    read = list(zip(paths, files.formats, strict=True))
+    kept = [(path, form) for path, form in read if not _is_empty(path, form)] or read
+    whole = replace(files, paths=tuple(p for p, _ in kept), formats=tuple(f for _, f in kept))
+    return Whole(whole, {copy: path for path, copy in copies.items()})
+
+
+def torn_note(torn: int) -> list[str]:
+    """What every reader of the figures must be told."""
+    if not torn:
+        return []
+    ends = "1 file ends" if torn == 1 else f"{torn} files end"
+    return [f"{ends} in a line that was cut off, as a killed process leaves it: left out"]
+
+
+def _is_empty(path: str, form: str) -> bool:
+    return form == "json" and Path(path).is_file() and not Path(path).stat().st_size
+
+
+def _tail(path: Path) -> bytes:
+    """What stands after the last line break."""
+    with path.open("rb") as file:
+        at = file.seek(0, 2)
+        found = b""
+        while at:
+            size = min(_BLOCK, at)
+            at -= size
+            file.seek(at)
+            found = file.read(size) + found
+            if b"\n" in found:
+                return found.rpartition(b"\n")[2]
+    return found
+
+
+def _is_json(line: bytes) -> bool:
+    """The last line may lack its line break and be whole."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return not line.strip()
+    return True

@@ -1,0 +1,397 @@
+"""What a cost file names, and what of it a log really shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.logs.arrays import StreamArrays, plain_array, stream_arrays
+from streamdecisionbench.logs.usable import Unusable
+from streamdecisionbench.rules.costs import Costs, Section, fields_of
+from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.classes import table_at
+from streamdecisionbench.scoring.pooled import (
+    COUNTS,
+    RESAMPLES,
+    CostSums,
+    Group,
+    StreamRows,
+    stream_keys,
+)
+from streamdecisionbench.scoring.score import Tables, batches, joined, tables
+from streamdecisionbench.scoring.stream_costs import StreamCosts, joined_costs, stream_costs
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+Name = tuple[str, str | None]
+"""A field and one of its values, or the field alone."""
+
+_REMEMBERED = 100_000
+_SHOWN = 5
+
+
+@dataclass
+class Named:
+    """The families of a log's streams, and those names of their sections that its decisions have."""
+
+    seen: dict[str, set[Name]] = field(default_factory=dict)
+    _fields: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+    _met: set[tuple[str, str]] = field(default_factory=set, repr=False)
+
+    def values(
+        self, found: StreamArrays, families: Sequence[str], costs: Costs | None
+    ) -> list[Mapping[str, str]]:
+        """What each decision id says; notes which names of the cost file it has."""
+        texts = found.texts if isinstance(found.texts, list) else found.texts.to_pylist()
+        if len(self._fields) > _REMEMBERED:
+            self._fields.clear()
+            self._met.clear()
+        values: list[Mapping[str, str]] = [
+            self._fields[text] if text in self._fields else self._read(text) for text in texts
+        ]
+        if costs is not None:
+            self._meet(found, families, costs, texts)
+        return values or [{}]
+
+    def merge(self, other: Named) -> None:
+        for family, names in other.seen.items():
+            self.seen.setdefault(family, set()).update(names)
+
+    def notes(self, costs: Costs) -> list[str]:
+        """What a reader of the costs must be told: sections that are not used, names never met."""
+        found = []
+        others = sorted(family for family in self.seen if family not in costs.families)
+        if costs.families and others:
+            shown = ", ".join(repr(name) for name in others[:_SHOWN] if name)
+            found.append(
+                f"costs: no section for family {shown}; `default` was used"
+                if shown
+                else "costs: the log has no column 'family', so the section `default` was used"
+            )
+        for family, names in sorted(self.seen.items()):
+            missing = sorted(_names(costs.section(family)) - names, key=str)
+            if missing:
+                shown = ", ".join(
+                    name if value is None else f"{name} = {value}"
+                    for name, value in islice(missing, _SHOWN)
+                )
+                more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+                of = f" of family {family!r}" if family else ""
+                found.append(f"costs: no decision{of} in this log has {shown}{more}")
+        return found
+
+    def _read(self, text: str) -> dict[str, str]:
+        return self._fields.setdefault(text, fields_of(text))
+
+    def _meet(
+        self, found: StreamArrays, families: Sequence[str], costs: Costs, texts: Sequence[str]
+    ) -> None:
+        place: dict[str, int] = {}
+        of = np.repeat([place.setdefault(name, len(place)) for name in families], found.n)
+        width = len(texts) + 1
+        keys = np.concatenate([of * width + np.maximum(ids, -1) + 1 for ids in (found.y, found.p)])
+        names = list(place)
+        for family in names:
+            self.seen.setdefault(family, set())
+        for key in np.unique(keys).tolist():
+            family, text = names[key // width], texts[key % width - 1] if key % width else None
+            if text is None or (family, text) in self._met:
+                continue
+            self._met.add((family, text))
+            said = self._fields[text]
+            self.seen[family] |= _names(costs.section(family)) & {
+                name for item in said.items() for name in (item, (item[0], None))
+            }
+
+
+def _names(section: Section) -> set[Name]:
+    """Fields and values a section names."""
+    found: set[Name] = {(name, None) for name in section.fields}
+    for pair in section.pairs:
+        found |= {(pair.field, value) for value in (pair.reference, pair.decision) if value}
+    for act in section.acts:
+        found |= set(act.when.items())
+        found |= {(name, None) for name in act.fields}
+    return found
+
+
+# A decision log added up: tables of whole streams go in, parts merge, scores come out.
+#
+# Every engine does the same: hands tables of whole, sorted streams to `LogSums.add`, wherever they
+# are, and merges what comes back.
+
+
+Key = tuple[Any, ...]
+DAY = "day"
+"""Groups streams by the day they began on (UTC), where no column has that name."""
+MOST_GROUPS = 2000
+FAMILY = "family"
+"""The column that picks a stream's section of a cost file."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    """What is asked of a log."""
+
+    by: tuple[str, ...] = ()
+    interval: float | None = None
+    bounds: Bounds | None = None
+    seed: int = 0
+    resamples: int = RESAMPLES
+    costs: Costs | None = None
+    theta: float | None = None
+    """Without it neither spells nor changes nor costs are measured."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Columns that are read beside the kernel's: a stream's family picks its costs."""
+        return (FAMILY,) if self.costs is not None else ()
+
+
+@dataclass
+class LogSums:
+    """The sums of every group, with what could not be used."""
+
+    settings: LogSettings
+    groups: dict[Key, Group] = field(default_factory=dict)
+    charged: dict[Key, CostSums] = field(default_factory=dict)
+    """Of the same groups: spells, changes, acts and costs, where they were asked for."""
+    unusable: Unusable = field(default_factory=Unusable)
+    rows: int = 0
+    fingerprint: int = 0
+    """A sum over streams, so that the same streams give the same whatever their order."""
+    named: Named = field(default_factory=Named)
+    """What of the cost file the log has."""
+    _spellings: dict[str, str | None] = field(default_factory=dict, repr=False)
+
+    def keys(self, schema: pa.Schema) -> list[str]:
+        """The columns that tell streams apart: an id may come back in another group."""
+        return ["stream", *(name for name in self.settings.by if name in schema.names)]
+
+    def add(self, table: pa.Table) -> None:
+        """Scores whole streams, sorted by stream and published_at."""
+        self.rows += table.num_rows
+        found = stream_arrays(table, self.keys(table.schema), self.unusable, self._spellings)
+        if found is None:
+            return
+        first = table.take(found.row)
+        keys = stream_keys(_lived_through(first), self.settings.seed)
+        self.fingerprint = (self.fingerprint + _fingerprint(keys, found)) % (1 << 64)
+        rows = _score(found, keys, self.settings)
+        charged = self._charge(found, first)
+        answered = np.isfinite(found.L)
+        for key, streams in grouped(first, self.settings.by):
+            group = self.groups.get(key)
+            if group is None:
+                group = self.groups[key] = Group()
+                self._check_groups()
+            if charged is not None:
+                part = charged if len(streams) == len(found.n) else charged.take(streams)
+                sums = self.charged.setdefault(key, CostSums())
+                sums.add(part, found.weight[streams], keys[streams], self.settings.resamples)
+            if len(streams) == len(found.n):
+                group.add(rows, found.L[answered], self.settings.resamples)
+            else:
+                chosen = np.zeros(len(found.n), dtype=bool)
+                chosen[streams] = True
+                of_decision = np.repeat(chosen, found.n)
+                latencies = found.L[of_decision & answered]
+                group.add(_take(rows, streams), latencies, self.settings.resamples)
+
+    def merge(self, other: LogSums) -> None:
+        for key, group in other.groups.items():
+            self.groups.setdefault(key, Group()).merge(group)
+            self._check_groups()
+        for key, charged in other.charged.items():
+            self.charged.setdefault(key, CostSums()).merge(charged)
+        self.unusable.merge(other.unusable)
+        self.rows += other.rows
+        self.fingerprint = (self.fingerprint + other.fingerprint) % (1 << 64)
+        self.named.merge(other.named)
+
+    def _charge(self, found: StreamArrays, first: pa.Table) -> StreamCosts | None:
+        """Spells, changes, acts and costs, where they were asked for."""
+        settings = self.settings
+        if settings.theta is None:
+            return None
+        families = [""] * len(found.n)
+        if settings.costs is not None and FAMILY in first.schema.names:
+            families = [str(name) for name in plain_array(first.column(FAMILY)).to_pylist()]
+        values = self.named.values(found, families, settings.costs)
+        parts = [
+            stream_costs(
+                _flat(found, (streams, decisions)).worded(values),
+                families[streams],
+                costs=settings.costs,
+                theta=settings.theta,
+                interval=settings.interval,
+                bounds=settings.bounds,
+            )
+            for streams, decisions in _portions(found.n)
+        ]
+        return joined_costs(parts)
+
+    def _check_groups(self) -> None:
+        if len(self.groups) > MOST_GROUPS:
+            raise InputError(
+                f"--by {' --by '.join(self.settings.by)} makes more than {MOST_GROUPS} groups",
+                fix="group by a column with few values, such as a model or a region",
+            )
+
+
+def _lived_through(first: pa.Table) -> list[str]:
+    """What each stream is resampled as: a meter's shadow lived through the stream that it shadowed.
+
+    Its stream is called like that one with ~component behind, so that the two are drawn together.
+    """
+    names = [str(name) for name in plain_array(first.column("stream")).to_pylist()]
+    if "component" not in first.schema.names:
+        return names
+    components = plain_array(first.column("component")).to_pylist()
+    return [
+        name.removesuffix(f"~{component}")
+        for name, component in zip(names, components, strict=True)
+    ]
+
+
+def _score(found: StreamArrays, keys: NDArray[np.uint64], settings: LogSettings) -> StreamRows:
+    parts = [_score_batch(found, batch, settings) for batch in _portions(found.n)]
+    applied = [physical for _, physical in parts]
+    scored = [one for one, _ in parts]
+    right = found.p == found.y
+    known = found.y >= 0
+    begins = np.cumsum(found.n) - found.n
+    judged = np.add.reduceat(known, begins, dtype=np.float64)
+    hits = np.add.reduceat(right, begins, dtype=np.float64)
+    scale = 1.0 if settings.interval is None else settings.interval / found.tick
+    counts = {
+        "streams": np.ones(len(found.n)),
+        "decisions": found.n.astype(np.float64),
+        "judged": judged,
+        "seconds": found.H,
+        "weighted_judged": judged * found.weight,
+        "weighted_right": hits * found.weight,
+        "cost": found.cost,
+        "assumed_end": found.assumed_end.astype(np.float64),
+        **{mark: streams.astype(np.float64) for mark, streams in found.marks.items()},
+    }
+    return StreamRows(
+        keys=keys,
+        counts=np.stack([counts[name] for name in COUNTS], axis=1),
+        time=found.weight * found.H * scale,
+        length=found.weight * found.H / found.tick,
+        as_it_ran=found.weight * found.H,
+        pace=np.concatenate([one.at for one in scored]),
+        over=joined([one.over for one in scored]),
+        physical=joined(applied),
+    )
+
+
+def _portions(n: Ints) -> list[tuple[slice, slice]]:
+    """Streams and their decisions, some thousand at a time."""
+    ends = np.cumsum(n)
+    return [
+        (batch, slice(int(ends[batch.start] - n[batch.start]), int(ends[batch.stop - 1])))
+        for batch in batches(n)
+    ]
+
+
+def _score_batch(
+    found: StreamArrays, portion: tuple[slice, slice], settings: LogSettings
+) -> tuple[Tables, Floats | None]:
+    _, decisions = portion
+    flat = _flat(found, portion)
+    scored = tables(flat, interval=settings.interval, bounds=settings.bounds, segments=False)
+    if found.applied is None:
+        return scored, None
+    # What the application says it did, in the order it did it: of two at once the newer source.
+    applied = found.applied[decisions]
+    source = np.flatnonzero(applied < flat.H[flat.scenario])
+    source = source[np.lexsort((source, applied[source], flat.scenario[source]))]
+    return scored, table_at(flat, source, applied[source], segments=False)
+
+
+def _flat(found: StreamArrays, portion: tuple[slice, slice]) -> Flat:
+    streams, decisions = portion
+    return Flat.of(
+        n=found.n[streams],
+        r=found.r[decisions],
+        L=found.L[decisions],
+        H=found.H[streams],
+        tick=found.tick[streams],
+        y=found.y[decisions],
+        p=found.p[decisions],
+    )
+
+
+def _take(rows: StreamRows, streams: Ints) -> StreamRows:
+    return StreamRows(
+        keys=rows.keys[streams],
+        counts=rows.counts[streams],
+        time=rows.time[streams],
+        length=rows.length[streams],
+        as_it_ran=rows.as_it_ran[streams],
+        pace=rows.pace[streams],
+        over=None if rows.over is None else rows.over[streams],
+        physical=None if rows.physical is None else rows.physical[streams],
+    )
+
+
+def grouped(first: pa.Table, by: Sequence[str]) -> list[tuple[Key, Ints]]:
+    """The groups that streams belong to, given every stream's first row."""
+    if not by:
+        return [((), np.arange(first.num_rows))]
+    code = np.zeros(first.num_rows, dtype=np.int64)
+    values: list[list[Any]] = []
+    for name in by:
+        distinct, of_stream = _distinct(first, name)
+        code = code * (len(distinct) + 1) + of_stream
+        values.append([distinct[k] for k in of_stream])
+    _, sample, group = np.unique(code, return_index=True, return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
+    return [
+        (tuple(column[k] for column in values), part)
+        for k, part in zip(sample.tolist(), parts, strict=True)
+    ]
+
+
+def _distinct(first: pa.Table, name: str) -> tuple[list[Any], Ints]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if name == DAY and name not in first.schema.names:
+        column = plain_array(first.column("published_at"))
+        column = column.cast(pa.timestamp("us", "UTC")).cast(pa.date32())
+    else:
+        column = plain_array(first.column(name))
+    encoded = column.dictionary_encode(null_encoding="encode")
+    plain = [
+        v if isinstance(v, str | int | float | bool | None) else str(v)
+        for v in encoded.dictionary.to_pylist()
+    ]
+    return plain, np.asarray(pc.fill_null(encoded.indices, 0)).astype(np.int64)
+
+
+def _fingerprint(keys: NDArray[np.uint64], found: StreamArrays) -> int:
+    """Which streams, when and how fast, and which answers were right: a sum that has no order."""
+    begins = np.cumsum(found.n) - found.n
+    with np.errstate(over="ignore"):
+        mixed = keys.copy()
+        for values in (found.r, found.L, np.where(found.y < 0, 0.0, 1.0 + (found.p == found.y))):
+            bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+            place = np.arange(1, len(bits) + 1, dtype=np.uint64) - np.repeat(
+                begins, found.n
+            ).astype(np.uint64)
+            mixed = mixed * np.uint64(0x9E3779B97F4A7C15) + np.add.reduceat(bits * place, begins)
+            mixed ^= mixed >> np.uint64(29)
+        return int(mixed.sum(dtype=np.uint64))

@@ -1,0 +1,504 @@
+"""An answer as it may be written down: plain types, finite numbers, text that is text.
+
+What a score needs is refused by name when it is odd; what is only told beside it (model, tokens,
+confidence) is dropped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from streamdecisionbench.components.contract import (
+    Answer,
+    Component,
+    Fatal,
+    Request,
+    Retryable,
+    Usage,
+    check_answer,
+)
+from streamdecisionbench.in_force import Arbiter
+from streamdecisionbench.recording.clock import seconds
+from streamdecisionbench.recording.events import (
+    AFTER_HORIZON,
+    Attempt,
+    Cancelled,
+    Event,
+    Expired,
+    Release,
+    Response,
+    Skipped,
+)
+from streamdecisionbench.recording.live_policy import LivePolicy
+from streamdecisionbench.suite.digest import request_hashes
+from streamdecisionbench.suite.scenario import Scenario
+
+_LONGEST_SERVICE_S = 86_400.0
+_LONGEST_MODEL_NAME = 200
+_ASK = "correct the component or the server, then go on with --resume"
+
+
+def normalise(answer: Any, questions: Mapping[str, Any]) -> Answer:
+    """The same answer, safe to write. Raises `Fatal` where that cannot be.
+
+    >>> odd = Answer({"q": "K01"}, model="a\\x1bb", confidence={"q": float("nan")})
+    >>> plain = normalise(odd, {"q": {}})
+    >>> plain.model, plain.confidence
+    ('a\ufffdb', None)
+    """
+    if not isinstance(answer, Answer):
+        raise Fatal(
+            "bad_answer",
+            f"the component returned a value of type {type(answer).__name__}",
+            fix=_ASK,
+        )
+    return replace(
+        answer,
+        labels=_labels(answer.labels),
+        model=_text(answer.model),
+        usage=_usage(answer.usage),
+        probabilities=_probabilities(answer.probabilities, questions),
+        confidence=_confidence(answer.confidence, questions),
+        received_at=_number(answer.received_at),
+        service_s=_service(answer.service_s),
+    )
+
+
+def _labels(labels: Any) -> dict[str, str]:
+    if isinstance(labels, Mapping) and all(
+        type(part) is str for pair in labels.items() for part in pair
+    ):
+        return dict(labels)
+    raise Fatal("bad_answer", "the answer's labels are not {question: label}", fix=_ASK)
+
+
+def _text(value: Any) -> str | None:
+    """Without what a terminal or a file would take for something else than text."""
+    if not isinstance(value, str):
+        return None
+    plain = "".join(c if c.isprintable() else "\ufffd" for c in value[: 2 * _LONGEST_MODEL_NAME])
+    return plain[:_LONGEST_MODEL_NAME] or None
+
+
+def _usage(usage: Any) -> Usage | None:
+    if not isinstance(usage, Usage):
+        return None
+    counts = {name: getattr(usage, name) for name in usage.__struct_fields__}
+    return Usage(**{k: v for k, v in counts.items() if type(v) is int and 0 <= v < 2**63})
+
+
+def _probabilities(
+    distributions: Any, questions: Mapping[str, Any]
+) -> dict[str, dict[str, float]] | None:
+    if not distributions:
+        return None
+    found: dict[str, dict[str, float]] = {}
+    for question in questions:
+        values = distributions.get(question) if isinstance(distributions, Mapping) else None
+        if values is None:
+            continue
+        numbers = {k: _number(v) for k, v in values.items()} if isinstance(values, Mapping) else {}
+        plain = {k: v for k, v in numbers.items() if isinstance(k, str) and v is not None}
+        if len(plain) < len(numbers) or not plain:
+            raise Fatal(
+                "bad_distribution",
+                f"the distribution of {question} is not {{label: finite number}}",
+                fix=_ASK,
+            )
+        found[question] = plain
+    return found or None
+
+
+def _confidence(values: Any, questions: Mapping[str, Any]) -> dict[str, float] | None:
+    if not isinstance(values, Mapping):
+        return None
+    numbers = {q: _number(values.get(q)) for q in questions}
+    return {q: v for q, v in numbers.items() if v is not None} or None
+
+
+def _service(value: Any) -> float | None:
+    if value is None:
+        return None
+    seconds = _number(value)
+    if seconds is None or not 0 <= seconds <= _LONGEST_SERVICE_S:
+        raise Fatal(
+            "bad_service_time",
+            f"the component declares a service time of {value!r:.40}",
+            fix=f"declare seconds between 0 and {_LONGEST_SERVICE_S:g}",
+        )
+    return seconds
+
+
+def _number(value: Any) -> float | None:
+    """A finite number of Python's or numpy's own; None for anything else."""
+    if isinstance(value, bool) or value is None or isinstance(value, str | bytes):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+# One episode's book-keeping, the same on every clock: what happened is written, then acted on.
+#
+# The runner says when things happened; the ledger checks and decodes answers, writes the events, asks
+# the arbiter, and keeps the tally that progress is drawn from. Nothing here waits.
+
+
+class Log(Protocol):
+    """Where events go: `recording.writer.EventLog`."""
+
+    def append(self, event: Event) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """A component and its part in the run: None alone, its role in a pair, its name in a cascade."""
+
+    component: Component
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A scenario with everything computed that can be before its clock starts."""
+
+    scenario: Scenario
+    requests: tuple[Request, ...]
+    reference: tuple[dict[str, str], ...]
+    interval_s: float
+    planned_s: tuple[float, ...]
+    """When each step is to be published."""
+
+    @property
+    def horizon_s(self) -> float:
+        """H = n · Δ."""
+        return len(self.requests) * self.interval_s
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """A valid answer, decoded and composed."""
+
+    answer: Answer
+    pred: dict[str, str]
+    decision: dict[str, str]
+    confidence: float | None = None
+    """Composed as the policy says; None without a policy, or where the answer does not say."""
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One step's request to one component, from publication to its answer."""
+
+    lane: Player
+    t: int
+    release_s: float
+    request: Request
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+    begun_s: float | None = None
+    """When the attempt that is running began."""
+
+    @property
+    def started_s(self) -> float:
+        """Start of the first attempt: from publication to here is dispatch wait."""
+        return float(self.attempts[0]["started_s"])
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts that progress shows; written by the event loop, read by whoever draws."""
+
+    scenario: str = ""
+    scenario_index: int = 0
+    scenarios: int = 0
+    step: int = 0
+    steps: int = 0
+    interval_s: float = 0.0
+    """Seconds per step of this scenario; 0 where steps take no time of their own."""
+    later_s: float = 0.0
+    """Seconds that the scenarios after this one will take."""
+    in_flight: int = 0
+    responses: int = 0
+    expected: int = 0
+    accepted: int = 0
+    discarded: int = 0
+    failed_attempts: int = 0
+    notices: list[str] = field(default_factory=list)
+    """What a person should hear at once: the first failure of each kind, in its own words."""
+    told: set[str] = field(default_factory=set)
+    observed_s: float = 0.0
+    correct_s: float = 0.0
+    release_lags_s: list[float] = field(default_factory=list)
+    dispatch_lags_s: list[float] = field(default_factory=list)
+    served_models: set[str] = field(default_factory=set)
+
+    def copy(self) -> Tally:
+        """As it is now, to go back to when a scenario is recorded anew."""
+        return replace(
+            self,
+            release_lags_s=list(self.release_lags_s),
+            dispatch_lags_s=list(self.dispatch_lags_s),
+            served_models=set(self.served_models),
+        )
+
+    def restore(self, earlier: Tally) -> None:
+        """Back to what a copy held; whoever draws keeps looking at this one."""
+        for name in self.__slots__:
+            setattr(self, name, getattr(earlier, name))
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds until the last state is published; None on a clock that nobody waits for."""
+        if not self.interval_s:
+            return None
+        return self.later_s + (self.steps - self.step) * self.interval_s
+
+    @property
+    def in_force(self) -> float | None:
+        """Share of the time so far in which the decision in force was the reference."""
+        return self.correct_s / self.observed_s if self.observed_s > 0 else None
+
+
+def prepare(scenario: Scenario, interval_s: float) -> Prepared:
+    """Requests with their hashes, and the reference: none of it is computed while time runs."""
+    questions = scenario.wire_questions()
+    states = [step.state for step in scenario.steps]
+    hashes = request_hashes(states, questions)
+    return Prepared(
+        scenario=scenario,
+        requests=tuple(
+            Request(state, questions, name) for state, name in zip(states, hashes, strict=True)
+        ),
+        reference=tuple(scenario.reference()),
+        interval_s=interval_s,
+        planned_s=tuple(scenario.planned(interval_s)),
+    )
+
+
+class Ledger:
+    """The events of one episode. Every method returns with its event handed to the log."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        log: Log,
+        arbiter: Arbiter,
+        tally: Tally,
+        clean: Callable[[str], str] = str,
+        policy: LivePolicy | None = None,
+    ) -> None:
+        self.prepared = prepared
+        self.policy = policy
+        self.tally = tally
+        self._log = log
+        self._arbiter = arbiter
+        self._clean = clean
+        self._broken = False
+        self._episode_id = prepared.scenario.episode_id
+        self._decision: Mapping[str, str] | None = None
+        self._lapses: tuple[float, int, str | None] | None = None
+        """When the decision in force expires, and whose it is."""
+        self._published = -1
+        self._seen_s: float | None = None
+
+    def released(self, t: int, release_s: float) -> None:
+        """Step `t` is public from now on."""
+        planned_s = self.prepared.planned_s[t]
+        self._write(Release(self._episode_id, t, seconds(planned_s), seconds(release_s)))
+        self._observe(release_s)
+        self._published = t
+        self.tally.step = t + 1
+        self.tally.release_lags_s.append(release_s - planned_s)
+
+    def received(self, answer: Any) -> Answer:
+        """What came, safe to write down; `Fatal` when it is no answer."""
+        return normalise(answer, self.prepared.requests[0].questions)
+
+    def read(self, answer: Answer, lane: Player) -> ReadAnswer:
+        """Checks, decodes and composes; `Fatal` when the answer breaks the contract."""
+        scenario = self.prepared.scenario
+        check_answer(answer, self.prepared.requests[0].questions, self._clean)
+        pred = scenario.decode(answer.labels)
+        sure = self.policy.confidence(lane.name, answer, pred) if self.policy else None
+        return ReadAnswer(answer, pred, scenario.decision_spec.compose(pred), sure)
+
+    def failed(
+        self,
+        exchange: Exchange,
+        started_s: float,
+        ended_s: float,
+        error: Retryable | Fatal,
+        received_s: float | None = None,
+    ) -> None:
+        """An attempt that brought no valid answer."""
+        self.tally.failed_attempts += 1
+        if isinstance(error, Retryable) and error.error_type not in self.tally.told:
+            self.tally.told.add(error.error_type)
+            what = self._clean(error.detail or error.error_type)
+            advice = f"; {self._clean(error.fix)}" if error.fix else ""
+            self.tally.notices.append(f"{what} (tried again){advice}")
+        self._attempt(exchange, started_s, received_s, ended_s, error)
+
+    def succeeded(
+        self, exchange: Exchange, started_s: float, received_s: float, completed_s: float
+    ) -> None:
+        """An attempt that brought a valid answer, right or wrong."""
+        self._attempt(exchange, started_s, received_s, completed_s, None)
+
+    def commit(
+        self,
+        exchange: Exchange,
+        reading: ReadAnswer,
+        received_s: float,
+        completed_s: float,
+        recorded_s: float,
+    ) -> Response:
+        """The acceptance check at `recorded_s`; the decision takes effect once it is written."""
+        recorded_s = seconds(recorded_s)
+        self._observe(recorded_s)
+        reason = self._discard_reason(exchange, reading, recorded_s)
+        answer = reading.answer
+        model = self._clean(answer.model) if answer.model else None
+        response = Response(
+            episode_id=self._episode_id,
+            t=exchange.t,
+            release_s=seconds(exchange.release_s),
+            request_hash=exchange.request.request_hash,
+            ok=True,
+            accepted=reason is None,
+            started_s=exchange.started_s,
+            received_s=seconds(received_s),
+            pred=reading.pred,
+            completed_s=seconds(completed_s),
+            actual_recorded_s=recorded_s,
+            discard_reason=reason,
+            attempts=exchange.attempts,
+            wire_answers=dict(answer.labels),
+            decision=reading.decision,
+            model=model,
+            usage=answer.usage,
+            accepted_s=recorded_s if reason is None else None,
+            component=exchange.lane.name,
+            probabilities={q: dict(values) for q, values in answer.probabilities.items()}
+            if answer.probabilities
+            else None,
+            confidence=dict(answer.confidence) if answer.confidence else None,
+        )
+        self._write(response)
+        self.tally.responses += 1
+        self.tally.dispatch_lags_s.append(exchange.started_s - exchange.release_s)
+        if model:
+            self.tally.served_models.add(model)
+        if reason is None:
+            self._arbiter.activate(exchange.lane.name, exchange.t)
+            self._decision = reading.decision
+            if self.policy is not None and math.isfinite(self.policy.after_s):
+                due_s = max(exchange.release_s + self.policy.after_s, recorded_s)
+                self._lapses = seconds(due_s), exchange.t, exchange.lane.name
+            self.tally.accepted += 1
+        else:
+            self.tally.discarded += 1
+        return response
+
+    def gave_up(self, exchange: Exchange, now_s: float) -> None:
+        """A policy has no more use for the answer; whatever comes of it is not waited for."""
+        started_s = now_s if exchange.begun_s is None else exchange.begun_s
+        if exchange.attempts:
+            started_s = exchange.started_s
+        self._write(
+            Cancelled(
+                self._episode_id,
+                exchange.t,
+                exchange.request.request_hash,
+                seconds(started_s),
+                seconds(now_s),
+                exchange.lane.name,
+            )
+        )
+        self.tally.expected -= 1
+
+    def skipped(self, lane: Player, t: int, reason: str) -> None:
+        """A state that a policy never sent to a component."""
+        self._write(Skipped(self._episode_id, t, reason, lane.name))
+        self.tally.expected -= 1
+
+    def finished(self) -> None:
+        """The last answer is in: what is in force now stays so until it lapses, or the horizon."""
+        self._observe(self.prepared.horizon_s)
+
+    def _discard_reason(
+        self, exchange: Exchange, reading: ReadAnswer, recorded_s: float
+    ) -> str | None:
+        if recorded_s >= self.prepared.horizon_s:
+            return AFTER_HORIZON
+        return self._arbiter.refusal(
+            exchange.lane.name, exchange.t, reading.decision, reading.confidence
+        )
+
+    def _attempt(
+        self,
+        exchange: Exchange,
+        started_s: float,
+        received_s: float | None,
+        ended_s: float,
+        error: Retryable | Fatal | None,
+    ) -> None:
+        attempt = Attempt(
+            episode_id=self._episode_id,
+            t=exchange.t,
+            request_hash=exchange.request.request_hash,
+            attempt=len(exchange.attempts) + 1,
+            started_s=seconds(started_s),
+            received_s=None if received_s is None else seconds(received_s),
+            completed_s=seconds(ended_s),
+            ok=error is None,
+            retryable=isinstance(error, Retryable),
+            error_type=self._clean(error.error_type) if error else None,
+            http_status=error.http_status if error else None,
+            component=exchange.lane.name,
+        )
+        self._write(attempt)
+        brief: dict[str, Any] = {
+            "attempt": attempt.attempt,
+            "started_s": attempt.started_s,
+            "received_s": attempt.received_s,
+            "completed_s": attempt.completed_s,
+            "ok": attempt.ok,
+            "retryable": attempt.retryable,
+        }
+        if error is not None:
+            brief["error_type"] = attempt.error_type
+        exchange.attempts.append(brief)
+
+    def _observe(self, now_s: float) -> None:
+        """In-force time up to `now_s`, observed from the first release to the horizon."""
+        now_s = min(now_s, self.prepared.horizon_s)
+        if self._lapses is not None and self._lapses[0] < now_s:
+            (due_s, t, lane), self._lapses = self._lapses, None
+            self._count(due_s)
+            self._write(Expired(self._episode_id, t, due_s, lane))
+            self._decision = self.policy.fallback if self.policy else None
+        self._count(now_s)
+
+    def _count(self, now_s: float) -> None:
+        if self._seen_s is not None and now_s > self._seen_s:
+            self.tally.observed_s += now_s - self._seen_s
+            if self._decision == self.prepared.reference[self._published]:
+                self.tally.correct_s += now_s - self._seen_s
+        if self._seen_s is None or now_s > self._seen_s:
+            self._seen_s = now_s
+
+    def _write(self, event: Event) -> None:
+        # After a write that failed half-way, another line would hide that the log is torn.
+        if self._broken:
+            raise OSError("the event log cannot be written any more")
+        try:
+            self._log.append(event)
+        except OSError:
+            self._broken = True
+            raise

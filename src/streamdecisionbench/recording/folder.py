@@ -1,0 +1,621 @@
+"""One process per recording folder: two that write the same log would lose each other's events."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from streamdecisionbench.components.providers.address import same_place
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.check import Expected, check_episode
+from streamdecisionbench.recording.clock import StoodStill
+from streamdecisionbench.recording.events import (
+    EVENTS_FILE,
+    Attempt,
+    Event,
+    EventLog,
+    Release,
+    Response,
+    Skipped,
+    decode_line,
+    file_sha256,
+    iter_events,
+    scan,
+)
+from streamdecisionbench.recording.reader import (
+    assemble,
+    episodes_of,
+    expectations,
+    find_problems,
+    read_recording,
+    require_no_problems,
+)
+from streamdecisionbench.recording.recording import SIMULATED
+from streamdecisionbench.recording.run_file import (
+    COMPLETE,
+    INCOMPLETE,
+    RUN_FILE,
+    RunRecord,
+    read_run,
+    write_run,
+)
+from streamdecisionbench.suite.disk import cannot_write, open_new, read_bytes
+from streamdecisionbench.suite.scenario import Suite
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Holds the folder, made where it is missing. The system lets go when the process dies.
+
+    Where there are no such locks (Windows, some network file systems) nothing is held.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if sys.platform == "win32":
+        yield
+        return
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        if not _take(held):
+            raise InputError(
+                "another process is recording into it",
+                where=folder,
+                fix="wait until it has ended, or choose another --out",
+            )
+        yield
+    finally:
+        os.close(held)
+
+
+def _take(held: int) -> bool:
+    """False only where another process holds it."""
+    import fcntl
+
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+# Which folder a recording may be made in: a fresh one, or one in which nothing was answered yet.
+
+
+_PARTIAL = "events.partial-*.jsonl"
+
+
+def require_fresh(folder: Path, *, overwrite: bool = False) -> None:
+    """A recording starts in a folder of its own.
+
+    A run that stopped before anything was answered (a wrong model name, no key) leaves a folder that
+    the corrected command may use. `overwrite` also gives up answers, but never a complete recording.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise InputError("is a file, not a folder", where=folder, fix="choose another --out")
+    if not any(folder.iterdir()):
+        return
+    ours = _is_ours(folder)
+    if ours and (overwrite or nothing_answered(folder)):
+        return
+    fix = "choose another --out"
+    if ours:
+        fix += ", add --resume to go on with the recording in it, or --overwrite to give it up"
+    elif (folder / RUN_FILE).exists():
+        fix += ", or add --resume to go on with the recording in it"
+    raise InputError("is not a fresh folder", where=folder, fix=fix)
+
+
+def nothing_answered(folder: Path) -> bool:
+    """Whether no answer is in any log of the folder."""
+    return not any(_has_response(log) for log in (folder / EVENTS_FILE, *folder.glob(_PARTIAL)))
+
+
+def clear(folder: Path) -> None:
+    """Removes what a recorder left: our files only, and links to nowhere else."""
+    for path in _our_files(folder):
+        path.unlink()
+
+
+def _is_ours(folder: Path) -> bool:
+    """Nothing but an unfinished recording of ours."""
+    if {p.name for p in folder.iterdir()} - {p.name for p in _our_files(folder)}:
+        return False
+    if not (folder / RUN_FILE).exists():
+        return nothing_answered(folder)
+    try:
+        return read_run(folder).status != COMPLETE
+    except InputError:
+        return False
+
+
+def _our_files(folder: Path) -> list[Path]:
+    names = [RUN_FILE, EVENTS_FILE]
+    found = [folder / name for name in (*names, *(f"{name}.tmp" for name in names))]
+    return [
+        p for p in (*found, *sorted(folder.glob(_PARTIAL))) if p.is_file() and not p.is_symlink()
+    ]
+
+
+def _has_response(log: Path) -> bool:
+    if not log.exists():
+        return False
+    for line in read_bytes(log).split(b"\n"):
+        with contextlib.suppress(ValueError, RecursionError):
+            if line and isinstance(decode_line(line), Response):
+                return True
+    return False
+
+
+# What an event log says about the run itself: reliability counts and the recorder's own lags.
+
+
+def summarise_log(path: Path) -> dict[str, Any]:
+    """Counts with their denominators, lags in milliseconds; computed from the log alone.
+
+    Release lag is actual − planned publication; dispatch wait is from publication to the start of
+    the first attempt, which is also where waiting for one of the in-flight slots shows.
+    """
+    releases: list[float] = []
+    waits: list[float] = []
+    attempts = failed = accepted = 0
+    discarded: dict[str, int] = {}
+    policy: dict[str, int] = {}
+    retried: set[tuple[str, int, str | None]] = set()
+    models: set[str] = set()
+    for event in iter_events(path) if path.exists() else ():
+        if isinstance(event, Release):
+            releases.append(event.release_s - event.planned_s)
+        elif isinstance(event, Attempt):
+            attempts += 1
+            failed += not event.ok
+            if event.attempt > 1:
+                retried.add((event.episode_id, event.t, event.component))
+        elif isinstance(event, Response):
+            waits.append(event.started_s - event.release_s)
+            accepted += event.accepted
+            if event.discard_reason:
+                discarded[event.discard_reason] = discarded.get(event.discard_reason, 0) + 1
+            if event.model:
+                models.add(event.model)
+        elif event is not None:
+            what = event.reason if isinstance(event, Skipped) else type(event).__name__.lower()
+            policy[what] = policy.get(what, 0) + 1
+    return {
+        "releases": len(releases),
+        "responses": len(waits),
+        "attempts": attempts,
+        "failed_attempts": failed,
+        "retried_requests": len(retried),
+        "accepted": accepted,
+        "discarded": discarded,
+        **({"policy": policy} if policy else {}),
+        "release_lag_ms": quantiles_ms(releases),
+        "dispatch_wait_ms": quantiles_ms(waits),
+        "dispatch_wait_total_s": round(sum(waits), 6),
+        "served_models": sorted(models),
+    }
+
+
+def quantiles_ms(lags_s: Sequence[float]) -> dict[str, float]:
+    """p50, p99 and the largest, by nearest rank.
+
+    >>> quantiles_ms([0.001, 0.002, 0.004])
+    {'p50': 2.0, 'p99': 4.0, 'max': 4.0}
+    """
+    if not lags_s:
+        return {}
+    ordered = sorted(lags_s)
+    last = len(ordered) - 1
+    return {
+        name: round(1e3 * ordered[min(last, int(share * len(ordered)))], 3)
+        for name, share in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
+    }
+
+
+# Going on after a stop: complete scenarios stay byte for byte, the others are recorded anew.
+#
+# Nothing recorded is lost: the log as it was is kept beside the new one as `events.partial-N.jsonl`.
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a resumed recording starts from."""
+
+    complete: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    torn: bool = False
+    partial_file: str | None = None
+
+
+class _Place(msgspec.Struct):
+    episode_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of a log: its scenario where it names one, its event where it is one."""
+
+    raw: bytes
+    episode_id: str | None
+    event: Event | None
+    broken: bool = False
+
+
+def record_to_go_on_from(folder: Path) -> RunRecord | None:
+    """The run record to go on from; None where nothing has been recorded yet."""
+    if not (folder / RUN_FILE).exists():
+        if (folder / EVENTS_FILE).exists():
+            raise InputError(
+                f"has events but no {RUN_FILE}: it is not known what was being recorded",
+                where=folder,
+                fix="restore run.json, or record into a fresh --out folder",
+            )
+        return None
+    return read_run(folder)
+
+
+def require_same(
+    folder: Path,
+    record: RunRecord,
+    config: Mapping[str, Any],
+    dataset_hash: str,
+    *,
+    ignore: Iterable[str] = (),
+) -> None:
+    """Refuses to continue one recording as another: suite and every setting must be equal."""
+    recorded_hash = record.dataset_manifest.dataset_hash
+    if recorded_hash != dataset_hash:
+        raise InputError(
+            f"was recorded on suite {recorded_hash[:12]}, this is suite {dataset_hash[:12]}",
+            where=folder,
+            fix="give the same suite with --data, or record into a fresh --out folder",
+        )
+    before = record.config
+    differing = [
+        f"{key} was {_show(before.get(key))}, now {_show(config.get(key))}"
+        for key in sorted({*before, *config} - set(ignore))
+        if not _same(key, before.get(key), config.get(key))
+    ]
+    if differing:
+        raise InputError(
+            f"was recorded with other settings: {'; '.join(differing)}",
+            where=folder,
+            fix="repeat the settings it was started with, or record into a fresh --out folder",
+        )
+
+
+def _same(key: str, before: Any, now: Any) -> bool:
+    """Equal settings; a server of this machine may come back at another port."""
+    if key == "base_url_host":
+        return same_place(before) == same_place(now)
+    if isinstance(before, Mapping) and isinstance(now, Mapping) and "base_url_host" in before:
+        return all(_same(k, before.get(k), now.get(k)) for k in {*before, *now})  # a pair's part
+    return bool(before == now)
+
+
+def complete_in(folder: Path, expected: Mapping[str, Expected]) -> tuple[str, ...]:
+    """The scenarios that the log holds completely; nothing is changed."""
+    log = folder / EVENTS_FILE
+    if not log.exists():
+        return ()
+    return _complete(_lines(read_bytes(log), log)[0], expected)
+
+
+def keep_complete(
+    folder: Path, expected: Mapping[str, Expected], among: Collection[str] | None = None
+) -> Kept:
+    """Rewrites the log to its complete scenarios, in one step, with the old one kept aside.
+
+    `among`: only these; others are given up although they are complete. A scenario is complete when nothing about it violates the recording protocol. The steps are:
+    write the new log, name the old one `events.partial-N.jsonl`, put the new one in its place. A
+    crash between any two of them loses nothing.
+    """
+    log = folder / EVENTS_FILE
+    if not log.exists():
+        return Kept()
+    data = read_bytes(log)
+    lines, torn = _lines(data, log)
+    complete = tuple(key for key in _complete(lines, expected) if among is None or key in among)
+    seen = dict.fromkeys(line.episode_id for line in lines if line.episode_id is not None)
+    dropped = tuple(key for key in seen if key not in complete)
+    kept = b"".join(line.raw for line in lines if line.episode_id in (None, *complete))
+    if kept == data:
+        return Kept(complete)
+    partial = _next_partial(folder)
+    fresh = folder / f"{EVENTS_FILE}.tmp"
+    try:
+        with os.fdopen(open_new(fresh), "wb") as file:
+            file.write(kept)
+            file.flush()
+            os.fsync(file.fileno())
+        _second_name(log, partial)
+        fresh.replace(log)
+    except OSError as error:
+        raise cannot_write(fresh, error) from None
+    return Kept(complete, dropped, torn, partial.name)
+
+
+def _complete(lines: Sequence[_Line], expected: Mapping[str, Expected]) -> tuple[str, ...]:
+    spoiled = {line.episode_id for line in lines if line.broken}
+    events = [line.event for line in lines if line.event is not None]
+    return tuple(
+        key
+        for key, episode in episodes_of(events).items()
+        if key in expected and key not in spoiled and not check_episode(episode, expected[key])
+    )
+
+
+def _lines(data: bytes, log: Path) -> tuple[list[_Line], bool]:
+    """The log's lines, and whether the last one is torn; a torn one is left out."""
+    rows = data.splitlines(keepends=True)
+    found: list[_Line] = []
+    for number, raw in enumerate(rows, start=1):
+        if not raw.strip():
+            continue
+        # The recorder may have stopped between the last brace and the line's end.
+        whole = raw if raw.endswith(b"\n") else raw + b"\n"
+        try:
+            event = decode_line(raw)
+            place = event.episode_id if event is not None else _place(raw)
+            found.append(_Line(whole, place, event))
+            continue
+        except (ValueError, RecursionError):
+            if whole is not raw:
+                return found, True
+        place = _place(raw)
+        if place is None:
+            raise InputError(
+                f"line {number} is not an event",
+                where=log,
+                fix="restore the file from where it was recorded; a log is never edited",
+            )
+        found.append(_Line(whole, place, None, broken=True))
+    return found, False
+
+
+def _place(raw: bytes) -> str | None:
+    try:
+        return msgspec.json.decode(raw, type=_Place).episode_id
+    except (ValueError, RecursionError):
+        return None
+
+
+def _next_partial(folder: Path) -> Path:
+    number = 1
+    while (folder / f"events.partial-{number}.jsonl").exists():
+        number += 1
+    return folder / f"events.partial-{number}.jsonl"
+
+
+def _second_name(log: Path, partial: Path) -> None:
+    try:
+        os.link(log, partial)
+    except OSError:  # a file system without hard links
+        shutil.copyfile(log, partial)
+
+
+def _show(value: Any) -> str:
+    text = msgspec.json.encode(value).decode() if value is not None else "absent"
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+# The folder a pass is recorded into, from taking hold of it to closing the recording.
+#
+# Order matters: the folder is held before its run record is read and compared, the record says
+# `running` before the first event, and only a log that is still ours and holds every response gets the
+# status `complete` and its digest.
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a pass ended."""
+
+    folder: Path
+    status: str
+    reason: str | None
+    summary: Mapping[str, Any] = field(default_factory=dict)
+
+
+def check_folder(
+    folder: Path, suite: Suite, record: RunRecord, *, resume: bool, overwrite: bool = False
+) -> RunRecord | None:
+    """The record to go on from, None for a fresh start; refuses any other folder.
+
+    Asked before anything is opened or paid for, and again once the folder is ours alone.
+    """
+    before = record_to_go_on_from(folder) if resume and folder.is_dir() else None
+    if before is None:
+        if not resume:
+            require_fresh(folder, overwrite=overwrite)
+        return None
+    if before.status != COMPLETE and nothing_answered(folder):
+        return None
+    # Whether a server simulates is known from its answers, not from the settings.
+    dataset_hash = suite.dataset_hash
+    require_same(folder, before, record.config, dataset_hash, ignore=("simulated",))
+    return before
+
+
+class RecordingFolder:
+    """A recording folder that is ours, and its open log."""
+
+    def __init__(
+        self, folder: Path, suite: Suite, record: RunRecord, *, resume: bool, overwrite: bool
+    ) -> None:
+        self.folder = folder
+        self.record = record
+        self._suite = suite
+        self._resume = resume
+        self._overwrite = overwrite
+        self._held = contextlib.ExitStack()
+        self._log: EventLog | None = None
+        self._before: RunRecord | None = None
+        self.closed = False
+        steps = {s.episode_id: s.n for s in suite}
+        self._expected: Mapping[str, Expected] = expectations(record, suite, steps)
+
+    @property
+    def log(self) -> EventLog:
+        if self._log is None:
+            raise AssertionError("the session has not begun")
+        return self._log
+
+    @property
+    def begun(self) -> bool:
+        return self._log is not None
+
+    def hold(self) -> tuple[str, ...]:
+        """Takes hold of the folder; the scenarios that are complete in it.
+
+        One whose recording was closed, by another process perhaps, is `closed` and stays as it is.
+        """
+        self._held.enter_context(alone_in(self.folder))
+        before = check_folder(
+            self.folder,
+            self._suite,
+            self.record,
+            resume=self._resume,
+            overwrite=self._overwrite,
+        )
+        self._before = before
+        if before is None:
+            return ()
+        if before.status == COMPLETE:
+            # What was recorded must still be what was recorded.
+            read_recording(self.folder, self._suite)
+            self.closed = True
+            self.record = before
+            return tuple(before.scenarios or self._expected)
+        return complete_in(self.folder, self._expected)
+
+    def begin(self, keep: Collection[str]) -> None:
+        """Opens the log with these of its complete scenarios in it."""
+        before = self._before
+        if self.closed:
+            return
+        if before is None:
+            clear(self.folder)
+        else:
+            kept = keep_complete(self.folder, self._expected, keep)
+            self.record = replace(
+                self.record,
+                started_at=before.started_at or self.record.started_at,
+                network=[x for x in before.network if _scenario(x) in kept.complete],
+                interruptions=[*before.interruptions, _interruption(before, kept, self.record)],
+            )
+        write_run(self.folder, self.record)
+        self._log = EventLog(self.folder, resume=before is not None)
+
+    def probed(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """How far away the servers were before and after a scenario."""
+        self.record = replace(self.record, network=[*self.record.network, *entries])
+
+    def round_done(self) -> None:
+        """Forces the log to the medium; what it holds must have come from us."""
+        self.log.sync()
+        self.log.require_ours()
+        if self.record.network:
+            write_run(self.folder, self.record)
+
+    def record_anew(self, pause: StoodStill, episode_id: str, keep: Collection[str]) -> None:
+        """Sets aside what a round left that cannot be used, and opens the log again."""
+        self.log.require_ours()
+        self.log.close()
+        kept = keep_complete(self.folder, self._expected, keep)
+        note = {
+            "reason": pause.kind,
+            "scenario": episode_id,
+            "step": pause.t,
+            "seconds": round(pause.seconds, 3),
+            "at": utc(),
+            "recorded_anew": list(kept.dropped),
+            "partial_file": kept.partial_file,
+        }
+        self.record = replace(self.record, interruptions=[*self.record.interruptions, note])
+        write_run(self.folder, self.record)
+        self._log = EventLog(self.folder, resume=True)
+
+    def observed(self, facts: Mapping[str, Any]) -> None:
+        """What components saw on the wire, for the run record."""
+        self.record = replace(self.record, observed=dict(facts))
+
+    def finish(
+        self,
+        reason: str | None,
+        message: str | None = None,
+        client: Mapping[str, Any] | None = None,
+    ) -> Outcome:
+        """Closes the log and writes how it ended. Refuses to call complete what is not."""
+        log = self.folder / EVENTS_FILE
+        self.log.require_ours()
+        self.log.close()
+        summary = summarise_log(log)
+        served = summary.pop("served_models")
+        summary |= {"client": dict(client)} if client else {}
+        record = replace(
+            self.record, ended_at=utc(), served_models=served, summary=summary, status=INCOMPLETE
+        )
+        if any(model.startswith(SIMULATED) for model in served):
+            # A server that simulates says so in the model's name; what it answered stays labelled.
+            record = replace(record, config={**record.config, "simulated": True})
+        problem: InputError | None = None
+        if reason is None:
+            try:
+                found = assemble(self.folder, record, scan(log).events)
+                require_no_problems(find_problems(found, self._suite), log)
+            except InputError as error:
+                problem, reason, message = error, "protocol", str(error)
+        if reason is None:
+            record = replace(record, status=COMPLETE, events_sha256=file_sha256(log))
+        else:
+            record = replace(record, error_type=reason, error=message)
+        self.record = record
+        write_run(self.folder, record)
+        if problem is not None:
+            raise problem
+        return Outcome(self.folder, record.status, reason, summary)
+
+    def close(self) -> None:
+        """Lets go of the folder."""
+        if self._log is not None:
+            with contextlib.suppress(OSError):
+                self._log.close()
+        self._held.close()
+
+
+def utc() -> str:
+    """Now, as run records write it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _scenario(entry: Any) -> Any:
+    return entry.get("scenario") if isinstance(entry, Mapping) else None
+
+
+def _interruption(before: RunRecord, kept: Kept, now: RunRecord) -> dict[str, Any]:
+    return {
+        "status": before.status,
+        "error_type": before.error_type,
+        "ended_at": before.ended_at,
+        "resumed_at": now.started_at,
+        "kept": list(kept.complete),
+        "recorded_anew": list(kept.dropped),
+        "torn_last_line": kept.torn,
+        "partial_file": kept.partial_file,
+        "environment": before.environment,
+        "observed": before.observed,
+    }

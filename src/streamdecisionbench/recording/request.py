@@ -1,0 +1,541 @@
+"""A sweep: one setting recorded under several conditions, each in a folder of its own.
+
+A condition is an interval and a number of streams. Its folder is a recording, or holds one recording
+per replica where more streams play than there are scenarios (see `streams`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from streamdecisionbench.components import registry
+from streamdecisionbench.components.contract import Options, Request
+from streamdecisionbench.components.providers.prompt import (
+    INSTRUCTION,
+    RequestLimits,
+    require_within,
+)
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import FAST, SLOW, pair_rule
+from streamdecisionbench.recording.episode_log import Player
+from streamdecisionbench.recording.folder import Outcome, require_fresh
+from streamdecisionbench.recording.prices import CostEstimate, estimate
+from streamdecisionbench.recording.progress import Progress, Quiet
+from streamdecisionbench.recording.realtime import Sending
+from streamdecisionbench.recording.record import Part, RunSettings, record_together, replicas_for
+from streamdecisionbench.recording.redaction import names_a_secret, secrets_at_hand
+from streamdecisionbench.recording.retry import RetryPolicy
+from streamdecisionbench.recording.run_file import RUN_FILE
+from streamdecisionbench.rules.policy_file import Policy, read_policy
+from streamdecisionbench.suite.scenario import LONGEST_TICK_S, SHORTEST_TICK_S, Suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path, first_steps, read_suite
+
+_CONDITION = re.compile(r"interval-[^/]+|streams-[0-9]+")
+_REPLICA = re.compile(r"(?:pass|replica)-[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SweepCondition:
+    """What is recorded at one interval (None: every scenario's own tick) with so many streams."""
+
+    folder: Path
+    interval_s: float | None
+    streams: int
+    replicas: int
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where its recordings go.
+
+        >>> [p.name for p in Condition(Path("x"), 1.0, 16, 2).folders]
+        ['replica-1', 'replica-2']
+        """
+        if self.replicas == 1:
+            return [self.folder]
+        return [self.folder / f"replica-{k}" for k in range(1, self.replicas + 1)]
+
+
+def conditions_of(
+    out: Path,
+    intervals: Sequence[float],
+    streams: Sequence[int],
+    interval_s: float | None,
+    scenarios: int,
+) -> list[SweepCondition]:
+    """Every interval with every number of streams, the slowest rates first as they were given.
+
+    >>> [c.folder.name for c in conditions_of(Path("x"), [1.0, 0.5], [1, 4], None, 8)]
+    ['interval-1-streams-1', 'interval-1-streams-4', 'interval-0.5-streams-1', 'interval-0.5-streams-4']
+    >>> [c.folder.name for c in conditions_of(Path("x"), [], [4], 2.0, 8)]
+    ['x']
+    """
+    found = []
+    for pace in intervals or (interval_s,):
+        for count in streams or (1,):
+            words = [f"interval-{pace:g}"] if intervals else []
+            words += [f"streams-{count}"] if streams and (intervals or len(streams) > 1) else []
+            folder = out / "-".join(words) if words else out
+            found.append(SweepCondition(folder, pace, count, replicas_for(count, scenarios)))
+    return found
+
+
+def conditions_in(folder: Path) -> list[Path]:
+    """The conditions of a sweep's folder, in order of their names; none where it is no sweep."""
+    if not folder.is_dir() or (folder / RUN_FILE).exists():
+        return []
+    inside = [p for p in folder.iterdir() if _CONDITION.fullmatch(p.name) and recordings_in(p)]
+    return sorted(inside, key=_by_numbers)
+
+
+def recordings_in(folder: Path) -> list[Path]:
+    """The recording itself, or the passes or replicas in the folder; empty where there are none."""
+    if (folder / RUN_FILE).is_file():
+        return [folder]
+    if not folder.is_dir():
+        return []
+    found = [p for p in folder.iterdir() if _REPLICA.fullmatch(p.name) and (p / RUN_FILE).is_file()]
+    return sorted(found, key=_by_numbers)
+
+
+def _by_numbers(path: Path) -> tuple[list[float], str]:
+    return [float(x) for x in re.findall(r"[0-9]+(?:\.[0-9]+)?", path.name)], path.name
+
+
+# Who plays the components of a policy in a live run.
+
+
+_Named = Mapping[Any, "str | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Players:
+    """Components, efforts and servers, by role or by name."""
+
+    components: _Named = field(default_factory=dict)
+    efforts: _Named = field(default_factory=dict)
+    base_urls: _Named = field(default_factory=dict)
+
+    @staticmethod
+    def named(*tables: Mapping[str, str]) -> Players:
+        """From NAME=VALUE options."""
+        found: list[_Named] = [dict(table) for table in tables]
+        return Players(*found)
+
+    def tables(self) -> tuple[_Named, _Named, _Named]:
+        return self.components, self.efforts, self.base_urls
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyParts:
+    """A policy, or none, with its players."""
+
+    policy: Policy | None
+    players: Players
+
+
+def policy_parts(
+    file: Path | None, by_role: Players, by_name: Players, rule: str | None
+) -> PolicyParts:
+    """One component alone plays a policy of one, --fast and --slow one of two, --member any.
+
+    A component that the policy itself calls `provider:model` plays itself.
+    """
+    if file is None:
+        if any(by_name.tables()):
+            raise InputError("--member… is for a policy", fix="add --policy FILE")
+        return PolicyParts(None, by_role)
+    policy = read_policy(file)
+    if rule is not None:
+        raise InputError(
+            "--rule and --policy exclude each other",
+            where=file,
+            fix="set cascade.rule in the policy",
+        )
+    lanes = _lanes(policy)
+    names = [name for _, _, name in lanes]
+    for name in (name for table in by_name.tables() for name in table):
+        if name not in names:
+            raise InputError(
+                f"the policy has no component {name!r}",
+                where=file,
+                fix=f"it has: {', '.join(filter(None, names)) or 'one, without a name'}",
+            )
+    found = [
+        {lane: named.get(name) or roles.get(role) for lane, role, name in lanes}
+        for roles, named in zip(by_role.tables(), by_name.tables(), strict=True)
+    ]
+    for lane, _, name in lanes:
+        found[0][lane] = found[0][lane] or (name if ":" in name else None)
+        if found[0][lane] is None:
+            one = "name it: sdb run provider:model --policy …"
+            raise InputError(
+                f"nobody plays {name or 'the component'}",
+                where=file,
+                fix=f"add --member {name}=provider:model" if lane else one,
+            )
+    return PolicyParts(policy, Players(*found))
+
+
+def _lanes(policy: Policy) -> list[tuple[str | None, str | None, str]]:
+    """(lane in the recording, role on the command line, name in the policy) of every component."""
+    if policy.cascade is None:
+        return [(None, None, "")]
+    names = policy.cascade.components
+    if len(names) == 1:
+        return [(None, None, names[0])]
+    # With three there is no fast and slow: no role of the command line fits.
+    roles = (FAST, SLOW) if len(names) == 2 else ("-",) * len(names)
+    return [(name, role, name) for name, role in zip(names, roles, strict=True)]
+
+
+# From what was asked for on the command line to finished passes.
+#
+# Everything that can be refused is refused here, before a folder is made or a request is paid for.
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What to record and how.
+
+    `components` maps None, or "fast" and "slow", or the names of a policy's cascade in order, to
+    `provider:model`.
+    """
+
+    components: Mapping[str | None, str]
+    out: Path
+    data: Path | None = None
+    families: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
+    interval_s: float | None = None
+    intervals: tuple[float, ...] = ()
+    """A sweep: one recording per interval, in `out/interval-…`."""
+    streams: tuple[int, ...] = ()
+    """How many scenarios play at once; several: a sweep over them, too."""
+    passes: int = 1
+    resume: bool = False
+    overwrite: bool = False
+    """Give up what an unfinished recording in `out` holds; a complete one is never given up."""
+    rule: str = "freshest"
+    efforts: Mapping[str | None, str | None] = field(default_factory=dict)
+    base_urls: Mapping[str | None, str | None] = field(default_factory=dict)
+    timeout_s: float = 20.0
+    max_in_flight: int = 32
+    max_in_flight_in_all: int | None = None
+    clock: str = "real"
+    workers: int | None = None
+    seed: int = 0
+    extra: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    retry_gateway: bool = False
+    limit: int | None = None
+    """A smoke run: only so many steps of every scenario."""
+    prompt: str | None = None
+    """Instructions for text models instead of ours."""
+    order: str | None = None
+    policy: Policy | None = None
+
+
+Confirm = Callable[[Sequence[CostEstimate]], bool]
+
+
+def launch(
+    request: RunRequest, confirm: Confirm, progress: Progress | None = None
+) -> list[Outcome]:
+    """Records every pass. Stops after the first that did not come to its end."""
+    _require_sensible(request)
+    shown, home = request.out, request.out.absolute()
+    request = replace(request, out=home)  # importing a component may change the current folder
+    suite = read_suite(request.data or builtin_suite_path())
+    if request.limit is not None:
+        suite = first_steps(suite, request.limit)
+    chosen = choose_scenarios(suite, request.families, request.scenarios)
+    settings = RunSettings(
+        names=request.components,
+        scenarios=chosen,
+        interval_s=request.interval_s,
+        clock=request.clock,
+        workers=request.workers,
+        dispatch=Sending(
+            max_in_flight=request.max_in_flight,
+            in_all=request.max_in_flight_in_all,
+            timeout_s=request.timeout_s,
+            retry=RetryPolicy(gateway=request.retry_gateway),
+        ),
+        rule=pair_rule(request.rule) if _is_pair(request) else None,
+        policy=request.policy,
+        limit=request.limit,
+    )
+    lanes = _players(request, 0)
+    _require_told(request, lanes)
+    conditions = _conditions(request, len(chosen))
+    folders = [folder for condition in conditions for folder in condition.folders]
+    if request.resume:
+        _require_same_passes(request, conditions)
+    else:
+        _require_fresh(request, folders)
+    for lane in lanes:
+        _require_limits(lane, suite, chosen)
+    estimates = _estimates(lanes, suite, chosen, len(folders))
+    if estimates and not confirm(estimates):
+        raise InputError("nothing was recorded: the cost was not confirmed", fix="add --yes")
+    secrets = [s for url in {None, *request.base_urls.values()} for s in secrets_at_hand(url)]
+    secrets += [value for name, value in request.extra.items() if names_a_secret(name)]
+    outcomes: list[Outcome] = []
+    for index, condition in enumerate(conditions):
+        # A fresh component for every pass and replica: none learns from the one before. Of a sweep
+        # only pace and load differ; what is recorded again has draws of its own.
+        again = index if request.passes > 1 else 0
+        same = replace(settings, interval_s=condition.interval_s, streams=condition.streams)
+        parts = [
+            Part(
+                lanes if index == 0 and k == 0 else _players(request, again + k),
+                replace(same, seed=request.seed + again + k, replica=_number(condition, k)),
+                folder,
+            )
+            for k, folder in enumerate(condition.folders)
+        ]
+        found = record_together(
+            suite,
+            parts,
+            resume=request.resume,
+            overwrite=request.overwrite,
+            secrets=secrets,
+            progress=progress or Quiet(),
+        )
+        outcomes += [replace(o, folder=shown / o.folder.relative_to(home)) for o in found]
+        if any(outcome.status != "complete" for outcome in found):
+            break
+    return outcomes
+
+
+def choose_scenarios(
+    suite: Suite, families: Sequence[str], scenarios: Sequence[str]
+) -> tuple[str, ...]:
+    """Episode ids in suite order: of these families, and of these names; all when nothing is named."""
+    known_families = list(suite.families())
+    _require_known("family", families, known_families)
+    _require_known("scenario", scenarios, list(suite.scenarios))
+    return tuple(
+        s.episode_id
+        for s in suite
+        if (not families and not scenarios)
+        or s.task_family in families
+        or s.episode_id in scenarios
+    )
+
+
+def parse_pairs(texts: Sequence[str]) -> dict[str, str]:
+    """KEY=VALUE options for a provider.
+
+    >>> parse_pairs(["threads=2"])
+    {'threads': '2'}
+    """
+    found = {}
+    for text in texts:
+        key, separator, value = text.partition("=")
+        if not separator or not key:
+            raise InputError(f"{text!r} is not KEY=VALUE", fix="for example --option threads=2")
+        found[key] = value
+    return found
+
+
+def parse_headers(texts: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE headers; a mistake is told without the text, which may be a key.
+
+    >>> parse_headers(["X-Team=blue"])
+    {'X-Team': 'blue'}
+    """
+    found = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or not name.strip() or not value.strip():
+            raise InputError("a --header is not NAME=VALUE", fix="for example --header X-Team=blue")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _players(request: RunRequest, index: int) -> list[Player]:
+    return [
+        Player(
+            registry.create(
+                name,
+                Options(
+                    effort=request.efforts.get(lane),
+                    base_url=request.base_urls.get(lane),
+                    timeout_s=request.timeout_s,
+                    seed=request.seed + index,
+                    extra=_extra(request, name),
+                    headers=request.headers,
+                    prompt=request.prompt,
+                    order=request.order,
+                ),
+            ),
+            lane,
+        )
+        for lane, name in request.components.items()
+    ]
+
+
+def _require_told(request: RunRequest, lanes: Sequence[Player]) -> None:
+    """Instructions nobody reads would make the record of the run untrue."""
+    asked = {"--prompt": request.prompt, "--order": request.order}
+    recorded = {"--prompt": "prompt_sha256", "--order": "order"}
+    for option, value in asked.items():
+        told = [lane for lane in lanes if recorded[option] in lane.component.info.settings]
+        same = option == "--prompt" and value == INSTRUCTION
+        if value is not None and not told and not same:
+            names = ", ".join(lane.component.info.name for lane in lanes)
+            raise InputError(
+                f"{option} has no meaning for {names}",
+                fix="leave it out: it is for text models (openai:, chat:, anthropic:)",
+            )
+
+
+def _extra(request: RunRequest, name: str) -> dict[str, str]:
+    """A simulation answers a known suite and need not wait on the virtual clock; no other is told."""
+    extra = dict(request.extra)
+    if name.partition(":")[0] == "simulated":
+        extra["clock"] = request.clock
+        if request.data is not None:
+            extra["data"] = str(request.data)
+    return extra
+
+
+def _conditions(request: RunRequest, scenarios: int) -> list[SweepCondition]:
+    if request.passes == 1:
+        return conditions_of(
+            request.out, request.intervals, request.streams, request.interval_s, scenarios
+        )
+    passes = range(1, request.passes + 1)
+    return [SweepCondition(request.out / f"pass-{k}", request.interval_s, 1, 1) for k in passes]
+
+
+def _number(condition: SweepCondition, place: int) -> int | None:
+    return place + 1 if condition.replicas > 1 else None
+
+
+def _require_fresh(request: RunRequest, folders: Sequence[Path]) -> None:
+    """Of several passes every folder; OUT itself then holds nothing but them."""
+    below = {folder.relative_to(request.out).parts[:1] for folder in folders} - {()}
+    inside = request.out.iterdir() if below and request.out.is_dir() else ()
+    if any((path.name,) not in below for path in inside):
+        require_fresh(request.out)
+    for folder in folders:
+        require_fresh(folder, overwrite=request.overwrite)
+
+
+def _require_same_passes(request: RunRequest, conditions: Sequence[SweepCondition]) -> None:
+    """One pass lies in OUT, several in folders below it: going on with one as the other mixes both."""
+    alone = conditions[0].folders == [request.out]
+    if alone and (request.out / "pass-1").exists():
+        raise InputError(
+            "holds several passes",
+            where=request.out,
+            fix="repeat --passes to go on with them, or name one, OUT/pass-1",
+        )
+    if alone and (conditions_in(request.out) or recordings_in(request.out / "replica-1")):
+        raise InputError(
+            "holds a sweep, or several streams",
+            where=request.out,
+            fix="repeat --intervals and --streams to go on with it",
+        )
+    if not alone and (request.out / RUN_FILE).exists():
+        raise InputError(
+            "holds one pass",
+            where=request.out,
+            fix="leave out --passes, --intervals and --streams to go on with it",
+        )
+
+
+def _require_limits(lane: Player, suite: Suite, chosen: Sequence[str]) -> None:
+    """What a service is known to refuse is refused here, before anything is paid for."""
+    limits: RequestLimits | None = getattr(lane.component, "limits", None)
+    if limits is None:
+        return
+    for episode_id in chosen:
+        scenario = suite.scenarios[episode_id]
+        questions = scenario.wire_questions()
+        for t, step in enumerate(scenario.steps):
+            require_within(limits, Request(step.state, questions), f"{episode_id} step {t}")
+
+
+def _estimates(
+    lanes: Sequence[Player], suite: Suite, chosen: Sequence[str], passes: int
+) -> list[CostEstimate]:
+    scenarios = [suite.scenarios[e] for e in chosen]
+    found = (estimate(lane.component.info, scenarios, passes=passes) for lane in lanes)
+    return [e for e in found if e is not None]
+
+
+def _is_pair(request: RunRequest) -> bool:
+    return request.policy is None and None not in request.components
+
+
+def _require_sensible(request: RunRequest) -> None:
+    if request.resume and request.overwrite:
+        raise InputError("--resume and --overwrite exclude each other", fix="choose one")
+    if request.policy is not None:
+        _require_fitting(request.policy, request.components)
+    elif set(request.components) not in ({None}, {FAST, SLOW}):
+        raise InputError(
+            "name one component, or a pair",
+            fix="`sdb run provider:model …`, or `sdb run --fast A --slow B …`",
+        )
+    if request.intervals and (request.interval_s is not None or request.passes > 1):
+        raise InputError(
+            "--intervals is a sweep of its own", fix="leave out --interval and --passes"
+        )
+    if request.streams and request.passes > 1:
+        raise InputError(
+            "--streams repeats scenarios itself where it must", fix="leave out --passes"
+        )
+    if len(set(request.streams)) < len(request.streams):
+        raise InputError("--streams names one number twice", fix="name every number once")
+    if len({f"{interval:g}" for interval in request.intervals}) < len(request.intervals):
+        raise InputError("--intervals names one twice", fix="name every interval once")
+    for name, value in (
+        *(("--intervals", interval) for interval in request.intervals),
+        ("--interval", request.interval_s),
+        ("--timeout", request.timeout_s),
+        ("--max-in-flight", request.max_in_flight),
+        ("--max-in-flight-in-all", request.max_in_flight_in_all),
+        *(("--streams", streams) for streams in request.streams),
+        ("--passes", request.passes),
+        ("--workers", request.workers),
+    ):
+        if value is not None and not 0 < value < float("inf"):
+            raise InputError(f"{name} is {value:g}", fix="give a number above 0")
+    if request.headers and None not in request.components:
+        raise InputError(
+            "--header is for one component",
+            fix="a header may hold a secret of one server: record a pair without it",
+        )
+    for interval in (request.interval_s, *request.intervals):
+        if interval is not None and not SHORTEST_TICK_S <= interval <= LONGEST_TICK_S:
+            raise InputError(
+                f"--interval is {interval:g}",
+                fix=f"give seconds between {SHORTEST_TICK_S:g} and {LONGEST_TICK_S:g}",
+            )
+
+
+def _require_fitting(policy: Policy, components: Mapping[str | None, str]) -> None:
+    names = policy.cascade.components if policy.cascade and policy.count > 1 else (None,)
+    if tuple(components) != names:
+        wanted = ", ".join(str(name) for name in names if name) or "one component"
+        raise InputError(
+            f"the policy takes {wanted}",
+            where=policy.name,
+            fix="name every component once, in order",
+        )
+
+
+def _require_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:
+    unknown = [name for name in asked if name not in known]
+    if unknown:
+        raise InputError(
+            f"the suite has no {what} {', '.join(unknown)}", fix=f"it has: {', '.join(known)}"
+        )

@@ -1,0 +1,373 @@
+"""Where a pass was recorded, as far as it matters for latency."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Iterable, Mapping
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from streamdecisionbench.components.contract import ComponentInfo
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import FAST, SLOW
+from streamdecisionbench.rules.policy_file import Policy, policy_of
+from streamdecisionbench.suite.digest import digest
+from streamdecisionbench.suite.disk import make_folder, read_json, write_text
+from streamdecisionbench.suite.scenario import Manifest, Suite
+
+
+def describe_environment(infos: Iterable[ComponentInfo], event_loop: str) -> dict[str, Any]:
+    """Versions and host facts that matter for latency. No host name, no user, no paths."""
+    clock = time.get_clock_info("monotonic")
+    infos = list(infos)
+    versions: dict[str, str] = {"streamdecisionbench": _version("streamdecisionbench")}
+    for info in infos:
+        versions.update(info.versions)
+    hosts = sorted({info.base_url_host for info in infos if info.base_url_host})
+    return {
+        "python": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "versions": versions,
+        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "cpu_count": os.cpu_count(),
+        "cpus_usable": _usable_cpus(),
+        "cpu_model": _line("/proc/cpuinfo", "model name"),
+        "cpu_quota": _line("/sys/fs/cgroup/cpu.max"),
+        "load_average": _load(),
+        "open_files": _open_files(),
+        "tcp_congestion_control": _line("/proc/sys/net/ipv4/tcp_congestion_control"),
+        "utc_offset": time.strftime("%z"),
+        "clock": {"name": clock.implementation, "resolution_s": clock.resolution},
+        "event_loop": event_loop,
+        "base_url_host": hosts[0] if len(hosts) == 1 else (hosts or None),
+    }
+
+
+class ClientUsage:
+    """What this process needed of the machine, from when it is made: a busy client measures itself."""
+
+    def __init__(self) -> None:
+        self._begun_s, self._cpu_s = time.monotonic(), time.process_time()
+        self._switches = _switches()
+
+    def so_far(self) -> dict[str, Any]:
+        """Its share of one processor, how often it was pushed off one, and the machine's load."""
+        lasted_s = max(time.monotonic() - self._begun_s, 1e-9)
+        switches = _switches()
+        return {
+            "cpu_share": round((time.process_time() - self._cpu_s) / lasted_s, 4),
+            "involuntary_switches": None if switches is None else switches - (self._switches or 0),
+            "load_average": _load(),
+        }
+
+
+def _switches() -> int | None:
+    if find_spec("resource") is None:  # not on Windows
+        return None
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+
+
+def _load() -> float | None:
+    """Of the last minute."""
+    ask = getattr(os, "getloadavg", None)
+    return round(ask()[0], 2) if ask else None
+
+
+def _open_files() -> int | None:
+    if find_spec("resource") is None:
+        return None
+    import resource
+
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def _line(path: str, name: str = "") -> str | None:
+    """The first line of a system file, or what stands after a name and a colon in it."""
+    try:
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    for line in text.splitlines():
+        if line.startswith(name):
+            return line.partition(":")[2].strip() if name else line.strip()
+    return None
+
+
+def _usable_cpus() -> int | None:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count()
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+# `run.json`, typed: what was recorded, with which settings, and how it ended.
+#
+# Only a status and the suite's digest are needed for reading; every other key may be missing in what
+# others recorded. A key of ours that holds something else than we write there is read over, a key that
+# decides what is scored is refused by name.
+
+
+RUN_FILE = "run.json"
+RUNNING, COMPLETE, INCOMPLETE = "running", "complete", "incomplete"
+
+_RESTORE = f"restore {RUN_FILE} as it was recorded"
+_NUMBER = (int, float)
+_CONFIG: dict[str, type | tuple[type, ...]] = {
+    "answers": str,
+    "base_url_host": (str, list),
+    "clock": str,
+    "component": str,
+    "effort": str,
+    "fast": dict,
+    "imported_from": str,
+    "in_process": bool,
+    "interval_s": _NUMBER,
+    "limit": int,
+    "max_in_flight": int,
+    "max_in_flight_in_all": int,
+    "model": str,
+    "provider": str,
+    "replica": int,
+    "retry": dict,
+    "rule": str,
+    "scenarios": list,
+    "seed": int,
+    "settings": dict,
+    "simulated": bool,
+    "slow": dict,
+    "streams": int,
+    "tick_seconds": _NUMBER,
+    "timeout_s": _NUMBER,
+    "workers": int,
+}
+_OTHER: dict[str, type] = {
+    "ended_at": str,
+    "environment": dict,
+    "error": str,
+    "error_type": str,
+    "interruptions": list,
+    "name": str,
+    "network": list,
+    "observed": dict,
+    "parts": list,
+    "schema_version": str,
+    "served_models": list,
+    "started_at": str,
+    "summary": dict,
+}
+
+
+_ALWAYS = (
+    "schema_version", "config", "dataset_manifest", "started_at", "ended_at", "served_models",
+    "environment", "interruptions",
+)  # fmt: skip
+"""Keys that are written even when there is nothing to say yet."""
+
+
+class RecordedEpisode(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A scenario as the manifest in a run record lists it. Only the id is needed."""
+
+    episode_id: str
+    steps: Any = None
+    questions: Any = None
+    duration_s: Any = None
+    decision_transitions: Any = None
+    routes_seen: Any = None
+    routes_unseen: Any = None
+    public_hash: Any = None
+
+
+class RecordedManifest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which suite a recording was made on: the digest names it, the rest is for people."""
+
+    dataset_hash: str = ""
+    episodes: list[RecordedEpisode] = []
+    hashes: dict[str, str] = {}
+    schema_version: Any = None
+    name: Any = None
+    generator: Any = None
+
+
+class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One `run.json`."""
+
+    status: str
+    config: dict[str, Any] = {}
+    dataset_manifest: RecordedManifest = RecordedManifest()
+    events_sha256: str | None = None
+    name: str | None = None
+    schema_version: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    served_models: list[str] = []
+    summary: dict[str, Any] = {}
+    environment: dict[str, Any] = {}
+    observed: dict[str, Any] = {}
+    network: list[Any] = []
+    interruptions: list[Any] = []
+    parts: list[Any] = []
+    error_type: str | None = None
+    error: str | None = None
+
+    @property
+    def interval_s(self) -> float | None:
+        """Seconds per step as the config states them; None where it does not."""
+        for key in ("interval_s", "tick_seconds"):
+            if self.config.get(key) is not None:
+                return float(self.config[key])
+        return None
+
+    @property
+    def scenarios(self) -> list[str] | None:
+        """The scenarios it set out to cover, where the config names them."""
+        named = self.config.get("scenarios")
+        return [str(e) for e in named] if named else None
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """The components of a live pair or cascade, in order; empty: one component."""
+        policy = self.policy
+        if policy is not None:
+            return policy.cascade.components if policy.cascade and policy.count > 1 else ()
+        return (FAST, SLOW) if self.config.get("rule") is not None else ()
+
+    @property
+    def policy(self) -> Policy | None:
+        """What it was recorded under; None: every state was sent, the newest answer counted."""
+        raw = self.config.get("policy")
+        if not isinstance(raw, dict):
+            return None
+        return policy_of(raw, name=str(self.config.get("policy_name") or "policy"), where=RUN_FILE)
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        for name in _ALWAYS:
+            found.setdefault(name, msgspec.to_builtins(getattr(self, name)))
+        return found
+
+
+def read_run(folder: Path) -> RunRecord:
+    """The run record of a recording folder."""
+    if not folder.is_dir():
+        raise InputError("no such folder", where=folder, fix="give the folder of a recording")
+    path = folder / RUN_FILE
+    if not path.exists():
+        raise InputError(
+            f"has no {RUN_FILE}", where=folder, fix="give the folder that `sdb run --out` made"
+        )
+    return parse_run(read_json(path), path)
+
+
+def parse_run(raw: Any, where: Path | None = None) -> RunRecord:
+    """A run record from JSON data.
+
+    >>> parse_run({"status": "complete", "config": {"seed": "seven"}}).config
+    {}
+    >>> parse_run({"status": 7})
+    Traceback (most recent call last):
+    streamdecisionbench.errors.InputError: status is 7, not running, complete or incomplete
+      fix: restore run.json as it was recorded
+    """
+    if not isinstance(raw, dict):
+        raise InputError("is not a JSON object", where=where, fix=_RESTORE)
+    status = raw.get("status")
+    if status not in (RUNNING, COMPLETE, INCOMPLETE):
+        raise InputError(
+            f"status is {status!r:.60}, not {RUNNING}, {COMPLETE} or {INCOMPLETE}",
+            where=where,
+            fix=_RESTORE,
+        )
+    for key in ("config", "dataset_manifest"):
+        if not isinstance(raw.get(key) or {}, dict):
+            raise InputError(f"{key} is not an object", where=where, fix=_RESTORE)
+    known = {key: value for key, value in raw.items() if _usable(value, _OTHER.get(key))}
+    known["config"] = {
+        key: value
+        for key, value in (raw.get("config") or {}).items()
+        if _usable(value, _CONFIG.get(key, object))
+    }
+    known["dataset_manifest"] = raw.get("dataset_manifest") or {}
+    known |= {"status": status, "events_sha256": raw.get("events_sha256")}
+    known["served_models"] = [m for m in known.get("served_models", ()) if isinstance(m, str)]
+    try:
+        return msgspec.convert(known, RunRecord)
+    except msgspec.ValidationError as error:
+        raise InputError(str(error), where=where, fix=_RESTORE) from None
+
+
+def recorded_manifest(manifest: Manifest) -> RecordedManifest:
+    """A suite's manifest as a run record keeps it."""
+    return msgspec.convert(msgspec.to_builtins(manifest), RecordedManifest)
+
+
+def require_manifest(record: RunRecord, suite: Suite | None, where: Path | None) -> dict[str, int]:
+    """How many steps each scenario has: from the suite where it is known, else from the record.
+
+    The record must not contradict itself or the suite. Nothing is built from a count it states.
+    """
+    manifest = record.dataset_manifest
+    listed = [e.episode_id for e in manifest.episodes]
+    if manifest.hashes and digest(manifest.hashes) != manifest.dataset_hash:
+        raise _contradiction("dataset_manifest.dataset_hash is not the digest of its hashes", where)
+    if manifest.hashes and set(listed) != set(manifest.hashes):
+        raise _contradiction(
+            "dataset_manifest.episodes and .hashes name different scenarios", where
+        )
+    if len(set(listed)) < len(listed):
+        raise _contradiction("dataset_manifest.episodes names a scenario twice", where)
+    counts = {e.episode_id: e.steps for e in manifest.episodes}
+    if suite is None:
+        return {name: _count(name, steps, where) for name, steps in counts.items()}
+    for name, steps in counts.items():
+        if name not in suite.scenarios:
+            raise _contradiction(f"dataset_manifest names {name}, the suite does not", where)
+        if isinstance(steps, int | float) and steps != suite.scenarios[name].n:
+            raise _contradiction(
+                f"dataset_manifest gives {name} {steps} steps, the suite {suite.scenarios[name].n}",
+                where,
+            )
+    return {s.episode_id: s.n for s in suite}
+
+
+def write_run(folder: Path, record: RunRecord | Mapping[str, Any]) -> None:
+    """Replaces `run.json` in one step: a reader sees the old record or the new one, never half."""
+    plain = record.to_json() if isinstance(record, RunRecord) else dict(record)
+    text = json.dumps(plain, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+    make_folder(folder)
+    write_text(folder / RUN_FILE, text)
+
+
+def _usable(value: Any, kind: type | tuple[type, ...] | None) -> bool:
+    if kind is None:
+        return False
+    if isinstance(value, bool):  # is an int to Python, not to us
+        return kind in (bool, object)
+    return value is not None and isinstance(value, kind)
+
+
+def _count(name: str, steps: Any, where: Path | None) -> int:
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+        raise InputError(
+            f"dataset_manifest gives {name} {steps!r:.60} steps",
+            where=where,
+            fix="give the suite with --data, or restore the file",
+        )
+    return steps
+
+
+def _contradiction(what: str, where: Path | None) -> InputError:
+    return InputError(what, where=where, fix=_RESTORE)

@@ -1,0 +1,447 @@
+"""Rows of a leaderboard: one per setting and suite, several passes of a setting taken together."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+from streamdecisionbench.analysis.bootstrap import (
+    Sampling,
+    bootstrap,
+    over_scenarios,
+    same_states,
+    shares_by_step_over,
+)
+from streamdecisionbench.analysis.bundles import BundleEntry, Verified, open_bundle
+from streamdecisionbench.analysis.wrong_time import disagreement
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.report.folder import fill, require_usable
+from streamdecisionbench.report.page import PageInputs, render_page
+from streamdecisionbench.rules.cost_file import default_costs
+from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.cost import cost_at
+from streamdecisionbench.scoring.score import Score, score
+from streamdecisionbench.scoring.sweep import trajectory_at
+from streamdecisionbench.scoring.timeline import Flat
+from streamdecisionbench.suite.scenario import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One verified recording and where its report will lie."""
+
+    bundle: str
+    entry: BundleEntry
+    recording: Recording
+    score: Score
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """One setting. Shares are fractions; `lowest` and `highest` are over its passes."""
+
+    name: str
+    component: str
+    models: tuple[str, ...]
+    settings: str
+    passes: tuple[Pass, ...]
+    auc: float
+    lowest: float
+    highest: float
+    interval: tuple[float, float]
+    """95 %, over passes taken together and over scenarios or stretches of them."""
+    at_interval: float
+    untimed: float
+    stale: float
+    judgment: float
+    p50_s: float
+    cost: float
+    """What being wrong costs a second at the interval, under the shipped costs."""
+    simulated: bool
+    virtual: bool
+    scenarios: int
+    days: str
+    places: str
+    hosts: str
+    terms: str
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRows:
+    """All rows of one suite, best first. Scores of different suites never share a table."""
+
+    suite: Suite
+    rows: tuple[BoardRow, ...]
+    resampled: str
+
+    @property
+    def by_cost(self) -> tuple[BoardRow, ...]:
+        """Cheapest first."""
+        return tuple(sorted(self.rows, key=lambda row: (row.cost, row.name)))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Where ranking by cost differs from ranking by time, both at the interval.
+
+        Of several rows of one name, the best stands for them.
+        """
+        found: dict[str, tuple[float, float]] = {}
+        for row in self.rows:
+            found.setdefault(row.name, (row.at_interval, row.cost))
+        return disagreement(found)
+
+
+def suite_rows(bundles: Sequence[tuple[str, Verified]]) -> list[SuiteRows]:
+    """Groups the recordings of all bundles, by suite and by setting; `bundles` have short names."""
+    suites: dict[str, Suite] = {}
+    settings: dict[str, dict[str, list[Pass]]] = {}
+    for name, bundle in bundles:
+        key = bundle.suite.dataset_hash
+        suites.setdefault(key, bundle.suite)
+        for entry, recording in zip(bundle.contents.recordings, bundle.recordings, strict=True):
+            for half in recording.halves.values() or (recording,):
+                found = Pass(name, entry, half, score(half, bundle.suite))
+                settings.setdefault(key, {}).setdefault(_setting(found), []).append(found)
+    made = []
+    for key, groups in settings.items():
+        rows = [_row(passes) for passes in groups.values()]
+        rows.sort(key=lambda row: (-row.auc, row.name))
+        parts = rows[0].passes[0].score.parts
+        drawn = "scenarios, then blocks of steps" if over_scenarios(parts) else "blocks of steps"
+        made.append(SuiteRows(suites[key], tuple(rows), drawn))
+    made.sort(key=lambda one: (-len(one.rows), one.suite.dataset_hash))
+    return made
+
+
+def _setting(found: Pass) -> str:
+    """What makes two recordings passes of one setting. Models and scenarios are part of it."""
+    config = found.recording.config
+    settings = config.get("settings")
+    chosen = (
+        {k: v for k, v in settings.items() if k != "seed"} if isinstance(settings, dict) else {}
+    )
+    return json.dumps(
+        [
+            str(config.get("component", found.entry.component)), chosen,
+            config.get("interval_s"), list(found.recording.served_models),
+            found.recording.simulated, found.recording.virtual_clock,
+            sorted(found.recording.episodes), found.recording.name if found.recording.halves else "",
+        ],
+        sort_keys=True, default=str,
+    )  # fmt: skip
+
+
+def _row(passes: list[Pass]) -> BoardRow:
+    first = passes[0]
+    scores = [p.score for p in passes]
+    aucs = [s.log_auc for s in scores]
+    same_states({str(k): s.parts for k, s in enumerate(scores)})
+    together = np.mean([shares_by_step_over(Flat(s.parts), Bounds()) for s in scores], axis=0)
+    (estimate,) = bootstrap(first.score.parts, together[:, None], Sampling(resamples=2000))
+    told = [p.entry.conditions for p in passes]
+    config = first.recording.config
+    chosen = config.get("settings")
+    settings = ", ".join(
+        f"{key}={value}"
+        for key, value in (chosen.items() if isinstance(chosen, dict) else ())
+        if value is not None and (key != "seed" or len(passes) == 1)
+    )
+    return BoardRow(
+        name=first.entry.name
+        if len(passes) == 1
+        else str(config.get("component", first.entry.name)),
+        component=str(config.get("component", "")),
+        models=first.recording.served_models,
+        settings=settings,
+        passes=tuple(passes),
+        auc=float(np.mean(aucs)),
+        lowest=min(aucs),
+        highest=max(aucs),
+        interval=(estimate.low, estimate.high),
+        at_interval=_mean([s.in_force for s in scores]),
+        untimed=_mean([s.untimed for s in scores]),
+        stale=_mean([s.overall.integrated.stale for s in scores]),
+        judgment=_mean([s.overall.integrated.judgment for s in scores]),
+        p50_s=_mean([s.latency.p50 for s in scores if s.latency is not None]),
+        cost=_mean([_cost(s) for s in scores]),
+        simulated=any(s.simulated for s in scores),
+        virtual=any(s.virtual_clock for s in scores),
+        scenarios=len(first.score.parts),
+        days=_joined(str(c.get("started_at") or "")[:10] for c in told),
+        places=_joined(str(c.get("place") or "") for c in told),
+        hosts=_joined(str(c.get("host") or "") for c in told),
+        terms=_joined(str(c.get("terms") or "") for c in told),
+    )
+
+
+def _cost(found: Score) -> float:
+    path = trajectory_at(Flat(found.parts), found.interval)
+    return cost_at(path, [part.family for part in found.parts], default_costs()).total
+
+
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values))
+
+
+def _joined(texts: object) -> str:
+    return ", ".join(dict.fromkeys(t for t in texts if t))  # type: ignore[attr-defined]
+
+
+# Entries for a model hub: `.eval_results/*.yaml`, one file per setting.
+#
+# An entry names the benchmark's data set on the hub, a task in it and the value, with date and notes.
+# JSON strings are YAML strings, so texts from recordings stay inert.
+
+
+DEFAULT_DATASET = "streamdecisionbench/sdb-v1"
+
+
+def eval_results(board: SuiteRows, dataset: str) -> dict[str, str]:
+    """File name → text. Simulations are nobody's results and are left out."""
+    files: dict[str, str] = {}
+    for place, row in enumerate(board.rows, start=1):
+        if row.simulated:
+            continue
+        stem = re.sub(r"[^A-Za-z0-9._-]+", "-", row.name).strip("-.")[:80] or "setting"
+        name = f"{stem}.yaml" if f"{stem}.yaml" not in files else f"{stem}-{place}.yaml"
+        files[name] = _entry(row, board, dataset)
+    return files
+
+
+def _entry(row: BoardRow, board: SuiteRows, dataset: str) -> str:
+    low, high = row.interval
+    notes = (
+        f"in-force accuracy over log 0.5-8 s, 95 % interval {100 * low:.1f} to {100 * high:.1f},"
+        f" {len(row.passes)} pass(es), suite {board.suite.dataset_hash[:12]}"
+        f"{', virtual clock' if row.virtual else ''}; {row.passes[0].score.signature}"
+    )
+    lines = [
+        "- dataset:",
+        f"    id: {json.dumps(dataset)}",
+        '    task_id: "log_auc"',
+        f"  value: {100 * row.auc:.4f}",
+    ]
+    started = str(row.passes[0].entry.conditions.get("started_at") or "")
+    if started:
+        lines.append(f"  date: {json.dumps(started)}")
+    lines.append(f"  notes: {json.dumps(notes)}")
+    return "\n".join(lines) + "\n"
+
+
+# The leaderboard's page: one self-contained file, every text in it inert.
+
+
+_COLUMNS = (
+    ("setting", "", "what answered; ▸ its report"),
+    ("score", "num", "in-force accuracy integrated over 0.5–8 s, log-weighted, in %"),
+    ("95 %", "num", "interval over passes and scenarios"),
+    ("passes", "num", "how many, and the range of their scores"),
+    ("at 2 s", "num", "in-force accuracy at one state in two seconds"),
+    ("untimed", "num", "accuracy if latency did not matter"),
+    ("stale", "num", "share of time lost to latency"),
+    ("judgment", "num", "share of time lost to judgment"),
+    ("p50 s", "num", "median latency in seconds"),
+    (
+        "errors cost",
+        "num",
+        "what being wrong costs at 2 s: seconds of an ordinary wrong decision a second",
+    ),
+    ("# cost", "num", "place by that cost"),
+    ("recorded", "", "day, place, host"),
+)
+
+
+def render_board(boards: Sequence[SuiteRows], reports: Mapping[str, str], note: str) -> str:
+    """`reports` maps a bundle's short name to the address of its report beside the page."""
+    style, script = (_asset(name) for name in ("board.css", "board.js"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
+        " base-uri 'none'; form-action 'none'"
+    )
+    sections = "\n".join(_section(board, reports) for board in boards)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>StreamDecisionBench: leaderboard</title>
+<style>{style}</style>
+</head>
+<body>
+<header>
+<h1>How much of the time is the decision in force right?</h1>
+<p>Every row was scored again from its recorded events when this page was made. {escape(note)}</p>
+</header>
+<main>
+{sections}
+</main>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def _section(board: SuiteRows, reports: Mapping[str, str]) -> str:
+    suite = board.suite
+    heads = "".join(
+        f'<th scope="col" class="{kind}" title="{escape(title)}">'
+        f'<button type="button">{escape(name)}</button></th>'
+        for name, kind, title in _COLUMNS
+    )
+    by_cost = {id(row): k for k, row in enumerate(board.by_cost, start=1)}
+    rows = "\n".join(
+        _html_row(k, row, reports, len(suite.scenarios), by_cost[id(row)])
+        for k, row in enumerate(board.rows, start=1)
+    )
+    return f"""<section>
+<h2>{escape(suite.name)}</h2>
+<p class="soft">{len(suite.scenarios)} scenarios, suite {suite.dataset_hash[:12]}.
+Intervals: 95 %, resampled {escape(board.resampled)}. {escape(_costs(board))}</p>
+<div class="wide" tabindex="0" role="region" aria-label="{escape(suite.name)}">
+<table>
+<thead><tr><th scope="col" class="num"><button type="button">#</button></th>{heads}</tr></thead>
+<tbody>
+{rows}
+</tbody>
+</table>
+</div>
+</section>"""
+
+
+def _costs(board: SuiteRows) -> str:
+    costs = default_costs()
+    return " ".join((f"Costs: {costs.name}, {costs.dated}.", *board.words))
+
+
+def _html_row(
+    place: int, row: BoardRow, reports: Mapping[str, str], scenarios: int, by_cost: int
+) -> str:
+    links = " ".join(
+        f'<a href="{escape(reports[name])}">▸ {escape(name)}</a>'
+        for name in dict.fromkeys(p.bundle for p in row.passes)
+    )
+    badges = ""
+    if row.simulated:
+        badges += '<span class="badge" title="answers and latencies drawn from a declared profile">simulation</span>'
+    if row.virtual:
+        badges += '<span class="badge" title="service times measured one by one, queueing simulated">virtual clock</span>'
+    if row.scenarios < scenarios:
+        badges += f'<span class="badge">{row.scenarios} of {scenarios} scenarios</span>'
+    models = ", ".join(row.models)
+    detail = " · ".join(escape(t) for t in (models, row.settings) if t)
+    passes = str(len(row.passes))
+    if len(row.passes) > 1:
+        passes += f" <small>{_pct(row.lowest)}–{_pct(row.highest)}</small>"
+    where = " · ".join(escape(t) for t in (row.days, row.places, row.hosts, row.terms) if t)
+    low, high = row.interval
+    cells = (
+        f'<td class="num" data-v="{place}">{place}</td>',
+        f'<th scope="row" data-v="{escape(row.name)}"><strong>{escape(row.name)}</strong> {badges}'
+        f"<small>{detail}</small><small>{links}</small></th>",
+        _number(row.auc, f"<b>{_pct(row.auc)}</b>{_bar(row.auc, low, high)}"),
+        _number(low, f"{_pct(low)}–{_pct(high)}"),
+        f'<td class="num" data-v="{len(row.passes)}">{passes}</td>',
+        *(_number(v, _pct(v)) for v in (row.at_interval, row.untimed, row.stale, row.judgment)),
+        _number(row.p50_s, f"{row.p50_s:.2f}"),
+        _number(row.cost, f"{row.cost:.3f}"),
+        f'<td class="num" data-v="{by_cost}">{by_cost}</td>',
+        f'<td data-v="{escape(row.days)}"><small>{where}</small></td>',
+    )
+    return "<tr>" + "".join(cells) + "</tr>"
+
+
+def _number(value: float, text: str) -> str:
+    return f'<td class="num" data-v="{value:.12g}">{text}</td>'
+
+
+def _pct(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def _bar(value: float, low: float, high: float) -> str:
+    """A thin scale from 0 to 100 with the interval and the value on it; decoration only."""
+    return (
+        '<svg class="scale" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="track" width="100" height="6"/>'
+        f'<rect class="range" x="{100 * low:.2f}" width="{100 * (high - low):.2f}" height="6"/>'
+        f'<rect class="value" x="{100 * value - 0.6:.2f}" width="1.2" height="6"/></svg>'
+    )
+
+
+def _asset(name: str) -> str:
+    home = resources.files("streamdecisionbench.report.board") / "assets"
+    return (home / name).read_text(encoding="utf-8")
+
+
+# From verified bundles to a folder that any static host can serve.
+
+
+Say = Callable[[str], None]
+
+
+def write_board(
+    paths: Sequence[Path],
+    out: Path,
+    *,
+    dataset: str = DEFAULT_DATASET,
+    say: Say = lambda _: None,
+) -> list[SuiteRows]:
+    """Verifies every bundle, then writes the page, the reports and the hub's entries."""
+    if not paths:
+        raise InputError("there is no bundle to show", fix="name bundles made by `sdb bundle`")
+    require_usable(out)
+    bundles: list[tuple[str, Verified]] = []
+    names: set[str] = set()
+    for path in paths:
+        say(f"verifying {path.name}")
+        name = _short_name(path, names)
+        names.add(name)
+        bundles.append((name, open_bundle(path)))
+    say("scoring")
+    boards = suite_rows(bundles)
+    reports = {name: f"reports/{name}/index.html" for name in names}
+    files: dict[str, bytes] = {}
+    for name, bundle in bundles:
+        say(f"report of {name}")
+        files[reports[name]] = _report(name, bundle, boards).encode()
+    note = f"{len(bundles)} bundle(s), each verified."
+    files["index.html"] = render_board(boards, reports, note).encode()
+    for board in boards:
+        for file, text in eval_results(board, dataset).items():
+            files[f".eval_results/{board.suite.dataset_hash[:12]}/{file}"] = text.encode()
+    fill(out, files)
+    return boards
+
+
+def _report(name: str, bundle: Verified, boards: Sequence[SuiteRows]) -> str:
+    """The page of one bundle, with the very recordings and scores of its rows."""
+    own = next(b for b in boards if b.suite.dataset_hash == bundle.suite.dataset_hash)
+    passes = [p for row in own.rows for p in row.passes if p.bundle == name]
+    return render_page(
+        PageInputs(
+            suite=bundle.suite,
+            scores=[p.score for p in passes],
+            recordings={p.score.name: p.recording for p in passes},
+            notes=[f"Made from the verified bundle {name}."],
+        )
+    )
+
+
+def _short_name(path: Path, taken: set[str]) -> str:
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.")[:60] or "bundle"
+    name, k = stem, 2
+    while name in taken:
+        name, k = f"{stem}-{k}", k + 1
+    return name

@@ -1,0 +1,217 @@
+"""What the gate and the diff say, in the same words in the terminal, in Markdown and for CI."""
+
+from __future__ import annotations
+
+import os
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from streamdecisionbench.analysis.bootstrap import Estimate
+from streamdecisionbench.analysis.flips import KINDS, Flip, Flips, decision_words
+from streamdecisionbench.analysis.gate import FAIL, PASS, Gate
+from streamdecisionbench.report.render import escape_markdown
+
+_MARKS = {PASS: "PASS", FAIL: "FAIL"}
+MOST_ROWS = 50
+"""Rows of a job summary; the rest are counted, and `sdb diff` shows them all."""
+
+
+def verdict_line(gate: Gate) -> str:
+    """The first line: the verdict and the drop it rests on."""
+    mark = _MARKS.get(gate.verdict, "CANNOT TELL")
+    return f"{mark}: {gate.measure}, drop {_points(gate.drop)}"
+
+
+def gate_lines(gate: Gate, new: str, baseline: str) -> list[str]:
+    """The whole verdict in plain lines of at most 80 columns or so."""
+    return [
+        verdict_line(gate),
+        *(f"  {reason}" for reason in gate.reasons),
+        f"new       {_share(gate.new)}  {new}",
+        f"baseline  {_share(gate.baseline)}  {baseline}",
+        f"smallest drop these data would show in 80 of 100 trials: {100 * gate.detectable:.1f} points",
+        f"paired by {gate.paired_by}; resampled: {gate.drawn}; intervals of 95 %",
+    ]
+
+
+def flip_summary(flips: Flips) -> str:
+    """One line: how many states are decided differently, and how."""
+    counts = ", ".join(f"{flips.count(kind)} {words}" for kind, words in KINDS.items())
+    return f"{len(flips.found)} of {flips.states} states decided differently: {counts}"
+
+
+def flip_lines(flips: Flips, kinds: tuple[str, ...] = tuple(KINDS)) -> Iterator[str]:
+    """Scenario by scenario, what each answered, the reference and the evidence."""
+    for scenario, group in flips.by_scenario().items():
+        chosen = [flip for flip in group if flip.kind in kinds]
+        if not chosen:
+            continue
+        yield f"{scenario}: {len(chosen)}"
+        for flip in chosen:
+            yield f"  step {flip.step}, {KINDS[flip.kind]}"
+            yield f"    reference  {decision_words(flip.reference)}"
+            yield f"    {flips.first} ({flip.first_latency_s:.2f} s)  {decision_words(flip.first)}"
+            yield f"    {flips.second} ({flip.second_latency_s:.2f} s)  {decision_words(flip.second)}"
+            for note in flip.evidence:
+                yield f"    evidence   {note}"
+
+
+def gate_markdown(gate: Gate, new: str, baseline: str, flips: Flips | None) -> str:
+    """A job summary: verdict, scores, and the states that flipped with their evidence."""
+    lines = [f"## {escape_markdown(verdict_line(gate))}", ""]
+    lines += [f"- {escape_markdown(reason)}" for reason in gate.reasons]
+    lines += [
+        "",
+        "| | in force % | 95 % interval |",
+        "|---|---:|---:|",
+        _row(f"new: {new}", gate.new),
+        _row(f"baseline: {baseline}", gate.baseline),
+        f"| drop (points) | {100 * gate.drop.value:.1f} | {_range(gate.drop)} |",
+        "",
+        f"Paired by {gate.paired_by}; resampled: {gate.drawn}. Smallest drop these data would show in"
+        f" 80 of 100 trials: {100 * gate.detectable:.1f} points.",
+    ]
+    if flips is not None:
+        lines += ["", f"### {escape_markdown(flip_summary(flips))}", ""]
+        lines += _flip_table(flips)
+    return "\n".join(lines) + "\n"
+
+
+def _flip_table(flips: Flips) -> list[str]:
+    # What got worse comes first: it is what a reviewer looks for.
+    order = sorted(flips.found, key=lambda flip: list(KINDS).index(flip.kind))
+    if not order:
+        return []
+    rows = ["| state | what | reference | before | now | evidence |", "|---|---|---|---|---|---|"]
+    rows += [_flip_row(flip) for flip in order[:MOST_ROWS]]
+    if len(order) > MOST_ROWS:
+        rows += ["", f"{len(order) - MOST_ROWS} more; `sdb diff` shows them all."]
+    return rows
+
+
+def _flip_row(flip: Flip) -> str:
+    cells = (
+        f"{flip.scenario} {flip.step}",
+        KINDS[flip.kind],
+        decision_words(flip.reference),
+        decision_words(flip.first),
+        decision_words(flip.second),
+        "; ".join(flip.evidence),
+    )
+    return "| " + " | ".join(escape_markdown(cell) for cell in cells) + " |"
+
+
+def _row(name: str, estimate: Estimate) -> str:
+    return f"| {escape_markdown(name)} | {100 * estimate.value:.1f} | {_range(estimate)} |"
+
+
+def _range(estimate: Estimate) -> str:
+    return f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}"
+
+
+def _share(estimate: Estimate) -> str:
+    return f"{100 * estimate.value:5.1f} % ({_range(estimate)})"
+
+
+def _points(estimate: Estimate) -> str:
+    return f"{100 * estimate.value:.1f} points ({_range(estimate)})"
+
+
+# The gate's verdict for GitHub Actions: workflow commands and a job summary.
+#
+# `::error title=…::message` lines become annotations. In messages `%`, CR and LF are written %25, %0D
+# and %0A; in properties `:` and `,` as well.
+
+
+MOST = 10
+"""Annotations of flipped states: the service shows ten of a kind in a step."""
+
+
+def workflow_commands(gate: Gate, flips: Flips | None, *, strict: bool = False) -> list[str]:
+    """One for the verdict, then one for each state that was lost."""
+    if gate.verdict == PASS:
+        kind = "notice"
+    else:
+        kind = "error" if gate.verdict == FAIL or strict else "warning"
+    lines = [_command(kind, "sdb gate", "\n".join((verdict_line(gate), *gate.reasons)))]
+    lost = [f for f in flips.found if f.kind == "lost"] if flips is not None else []
+    lines += [
+        _command(
+            "warning" if kind != "notice" else "notice",
+            f"{flip.scenario} step {flip.step}",
+            f"{KINDS[flip.kind]}: {decision_words(flip.second)} instead of"
+            f" {decision_words(flip.reference)}",
+        )
+        for flip in lost[:MOST]
+    ]
+    return lines
+
+
+def append_summary(markdown: str, environment: Mapping[str, str] | None = None) -> Path | None:
+    """Adds to the file the runner names in GITHUB_STEP_SUMMARY; None where there is none."""
+    named = (os.environ if environment is None else environment).get("GITHUB_STEP_SUMMARY")
+    if not named:
+        return None
+    path = Path(named)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(markdown)
+    return path
+
+
+def _command(kind: str, title: str, message: str) -> str:
+    return f"::{kind} title={_property(title)}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# The gate's verdict as JUnit XML, which every CI system reads.
+
+
+def junit_xml(
+    gate: Gate, new: str, baseline: str, flips: Flips | None, *, strict: bool = False
+) -> bytes:
+    """One test case. `cannot tell` is skipped, or failed where the gate is strict."""
+    failed = gate.verdict == FAIL or (strict and gate.verdict != PASS)
+    skipped = not failed and gate.verdict != PASS
+    counts = {
+        "tests": "1",
+        "failures": str(int(failed)),
+        "errors": "0",
+        "skipped": str(int(skipped)),
+    }
+    root = ET.Element("testsuites", counts)
+    suite = ET.SubElement(root, "testsuite", {"name": "sdb gate", **counts})
+    case = ET.SubElement(
+        suite, "testcase", {"classname": "sdb.gate", "name": _legal(f"{new} against {baseline}")}
+    )
+    text = "\n".join(gate_lines(gate, new, baseline))
+    if flips is not None:
+        text += "\n\n" + "\n".join((flip_summary(flips), *flip_lines(flips)))
+    if failed:
+        ET.SubElement(case, "failure", {"message": _legal(verdict_line(gate)), "type": "drop"})
+    elif skipped:
+        ET.SubElement(case, "skipped", {"message": _legal(verdict_line(gate))})
+    ET.SubElement(case, "system-out").text = _legal(text)
+    body: str = ET.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{body}\n'.encode()
+
+
+def write_junit(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def _legal(text: str) -> str:
+    """Without the characters XML 1.0 cannot hold."""
+    return "".join(
+        c
+        for c in text
+        if c in "\t\n\r" or (c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff")
+    )

@@ -1,0 +1,852 @@
+"""Tables that fit the screen: a name too long is cut, names stay distinct, no word is broken."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from streamdecisionbench.analysis.bootstrap import over_scenarios, score_intervals
+from streamdecisionbench.analysis.table import (
+    Cell,
+    Table,
+    count,
+    fixed,
+    number,
+    percent,
+    percentage,
+    text,
+)
+from streamdecisionbench.analysis.wrong_time import log_cost_tables
+from streamdecisionbench.families.coverage import FamilyCoverage
+from streamdecisionbench.in_force import spelled
+from streamdecisionbench.logs.check import Checked
+from streamdecisionbench.logs.pace import SHARES, LogPace
+from streamdecisionbench.logs.score import Change, LogDifference, LogScore
+from streamdecisionbench.logs.sources import torn_note
+from streamdecisionbench.logs.usable import REASONS
+from streamdecisionbench.report.palette import CLASS_STYLE
+from streamdecisionbench.scoring.classes import ALL_CLASSES, CLASSES
+from streamdecisionbench.scoring.pair_live import Contention, LivePair, PartCost
+from streamdecisionbench.scoring.pairs import Best, Matrix, PairScore
+from streamdecisionbench.scoring.score import Level, Score, Shares
+from streamdecisionbench.suite.scenario import FAMILIES, Suite
+
+_CUT = "…"
+_NARROWEST = 8
+"""Of a name that is cut: both ends can still be told apart."""
+
+
+def cut(name: str, width: int) -> str:
+    """The name within `width` characters; its end, where names differ most, keeps more.
+
+    >>> cut("recordings/candidate-3", 12)
+    'rec…didate-3'
+    """
+    if len(name) <= width:
+        return name
+    head = max((width - 1) // 3, 1)
+    return f"{name[:head]}{_CUT}{name[len(name) - (width - 1 - head) :]}"
+
+
+def cut_names(names: Iterable[str], width: int) -> dict[str, str]:
+    """Each name within `width`, and still another than its neighbours: what all share goes first.
+
+    >>> list(cut_names(["runs/2026/jev-low-1", "runs/2026/astra-low-1"], 10).values())
+    ['…jev…', '…astra…']
+    """
+    every = list(dict.fromkeys(names))
+    if all(len(name) <= width for name in every):
+        return {name: name for name in every}
+    before = _shared(every)
+    after = _shared([name[:before:-1] for name in every])
+    texts = {}
+    for name in every:
+        core = name[before : len(name) - after] if len(every) > 1 else name
+        marks = (_CUT if len(core) < len(name) and before else "", _CUT if after else "")
+        inner = cut(core, width - len(marks[0]) - len(marks[1]))
+        whole = len(name) <= width
+        texts[name] = name if whole else f"{marks[0]}{inner}{marks[1]}"
+    return _numbered(texts, width)
+
+
+def cut_words(text: str, cuts: Mapping[str, str]) -> str:
+    """A text with its long words replaced; what stands between words may wrap."""
+    return " ".join(cuts.get(word, word) for word in text.split(" "))
+
+
+def fit_widths(columns: Sequence[Sequence[str]], available: int, gap: int = 2) -> list[int]:
+    """Widths of columns given by their texts: as they are where they fit, else the widest give way.
+
+    >>> fit_widths([["a", "a-name-of-nineteen."], ["12.5"]], 16)
+    [10, 4]
+    """
+    widths = [max((len(text) for text in texts), default=0) for texts in columns]
+    room = available - gap * (len(widths) - 1)
+    while sum(widths) > room:
+        widest = max(range(len(widths)), key=lambda k: widths[k])
+        if widths[widest] <= _NARROWEST:
+            break
+        widths[widest] -= 1
+    return widths
+
+
+def _shared(names: Sequence[str]) -> int:
+    """How many characters all names begin with, up to the last border between words."""
+    first, last = min(names), max(names)
+    common = first if len(names) > 1 else ""
+    while not last.startswith(common):
+        common = common[:-1]
+    borders = [found.end() for found in re.finditer(r"[-_/. ]", common)]
+    return borders[-1] if borders else 0
+
+
+def _numbered(texts: Mapping[str, str], width: int) -> dict[str, str]:
+    count = Counter(texts.values())
+    seen: Counter[str] = Counter()
+    found = {}
+    for name, shown in texts.items():
+        seen[shown] += 1
+        mark = f"~{seen[shown]}"
+        found[name] = shown if count[shown] == 1 else cut(shown, width - len(mark)) + mark
+    return found
+
+
+# What a suite puts to the test, as tables in 80 columns.
+
+
+def print_coverage(suite: Suite, found: Mapping[str, FamilyCoverage]) -> None:
+    """Per family: rules with their misreadings, options, and what is missing."""
+    out = console()
+    out.print(f"{suite.name} ({suite.dataset_hash[:12]})", markup=False, highlight=False)
+    for family, part in found.items():
+        out.print()
+        title = f"{FAMILIES.get(family, family)}: {part.scenarios} scenarios, {part.states} states"
+        out.print(title, markup=False, highlight=False, style="bold")
+        if part.rules:
+            out.print(_rules(part))
+        else:
+            out.print("rules: not known here, so only options are counted")
+        out.print(_options(part))
+        for line in _missing(part):
+            out.print(line, markup=False, highlight=False)
+    out.print()
+    out.print(
+        "decides: states whose decision changes when the rule is misread in one of these ways.\n"
+        "changes: states whose decision this one misreading changes."
+    )
+
+
+def _rules(part: FamilyCoverage) -> RichTable:
+    table = RichTable(box=None, pad_edge=False)
+    table.add_column("rule", no_wrap=True)
+    table.add_column("decides", justify="right", no_wrap=True)
+    table.add_column("misread by somebody who", overflow="fold")
+    table.add_column("changes", justify="right", no_wrap=True)
+    for rule, decided in part.rules.items():
+        rows = [m for m in part.misreadings if m.rule == rule]
+        for place, m in enumerate(rows):
+            first = (rule, str(decided)) if place == 0 else ("", "")
+            changes = f"({m.answers})" if m.answers_only else str(m.decisions)
+            table.add_row(*first, m.what, changes)
+        if not rows:
+            table.add_row(rule, "–", "", "–")
+    return table
+
+
+def _options(part: FamilyCoverage) -> RichTable:
+    table = RichTable(box=None, pad_edge=False)
+    table.add_column("question", no_wrap=True)
+    table.add_column("options", justify="right", no_wrap=True)
+    table.add_column("states answered: fewest, most", no_wrap=True)
+    table.add_column("unanswered", justify="right", no_wrap=True)
+    for question, values in part.options.items():
+        counts = sorted(values.values())
+        table.add_row(
+            question,
+            str(len(counts)),
+            f"{counts[0]}, {counts[-1]}",
+            str(sum(n == 0 for n in counts)),
+        )
+    return table
+
+
+def _missing(part: FamilyCoverage) -> list[str]:
+    lines = [f"rule {rule} decides no state" for rule in part.undecided()]
+    lines += [f"option {q} = {value} answers no state" for q, value in part.unanswered()]
+    lines += [
+        f"nothing would notice somebody who {m.what} (rule {m.rule})" for m in part.unnoticed()
+    ]
+    return lines or ["every rule decides, every option answers, every misreading shows"]
+
+
+# What `sdb logs check` and `sdb logs pace` print for people.
+
+
+def check_lines(found: Checked) -> list[str]:
+    """The whole of it in a few sentences."""
+    usable = found.rows - found.unusable.rows
+    lines = [
+        f"{found.source}: {found.rows} rows, {usable} of them usable, in {found.streams} streams.",
+        f"{found.answered} states were answered, {found.judged} have a reference.",
+    ]
+    if found.assumed_end:
+        lines.append(
+            f"{found.assumed_end} streams have no ended_at: one median gap after the last state is"
+            " taken as their end."
+        )
+    lines += [f"{told}." for told in torn_note(found.torn)]
+    if found.scattered:
+        number_of, example = found.scattered
+        lines.append(
+            f"{number_of} streams lie in more than one file, for example {example!r}. If ids start"
+            " anew in every file, make them unique with --sql."
+        )
+    if found.others:
+        lines.append(f"To group by: {', '.join(found.others)}.")
+    return lines
+
+
+def check_tables(found: Checked) -> list[Table]:
+    """Rows that cannot be used, and columns that are not there."""
+    tables = []
+    if found.unusable.rows:
+        rows: list[tuple[Cell, ...]] = []
+        for reason, rows_of, example in found.unusable.ordered():
+            at = example.text() + (f", in {example.file}" if example.file else "")
+            rows.append((rows_of, f"{REASONS[reason].what}", REASONS[reason].column, example.value))
+            rows.append((None, f"for example {at}", "", ""))
+            rows.append((None, f"fix: {REASONS[reason].fix}", "", ""))
+        tables.append(
+            Table(
+                "Rows that cannot be used",
+                (count("rows"), text("why"), text("column"), text("value")),
+                tuple(rows),
+            )
+        )
+    absent = tuple((name, instead) for name, instead in found.missing.items() if instead != "–")
+    if absent:
+        tables.append(
+            Table("Columns that are not there", (text("column"), text("instead")), absent)
+        )
+    return tables
+
+
+def pace_tables(found: LogPace) -> list[Table]:
+    """Quantiles of the seconds between changes, by group."""
+    heads = tuple(number(f"p{round(share * 100)}", 3) for share in SHARES)
+    rows: list[tuple[Cell, ...]] = []
+    for key, group in found.groups:
+        name = ", ".join(map(str, key)) or "all"
+        for label, sums in (
+            ("states", group.states),
+            ("references", group.references),
+            ("mean interval", group.intervals),
+        ):
+            values: list[Cell] = (
+                list(sums.quantiles(SHARES)) if sums.count else [None] * len(SHARES)
+            )
+            rows.append((name, label, sums.count, *values))
+    low, high = found.bounds
+    return [
+        Table(
+            "Seconds between changes",
+            (text(" and ".join(found.by) or "log", "group"), text("of"), count("gaps"), *heads),
+            tuple(rows),
+            (
+                f"Suggested for these streams: --bounds {low:g} {high:g}, from the quick twentieth"
+                " of mean intervals to the slow one.",
+            ),
+        )
+    ]
+
+
+# A log's score in the terminal: groups side by side, their classes, and how they differ.
+
+
+def log_tables(score: LogScore) -> list[Table]:
+    """What one reads first, then where the time went and how long answers took."""
+    by = text(" and ".join(score.settings.by) or "log", "group")
+    interval = score.settings.interval
+    pace = "as recorded" if interval is None else f"at a state every {interval:g} s"
+    known = all(group.judged_share > 1 - 1e-12 for group in score.groups)
+    heads = [
+        by,
+        count("streams"),
+        count("states", "decisions"),
+        number("every s", key="mean_interval_s"),
+    ]
+    heads += [
+        percentage("in force", "in_force"),
+        text("95 %", "interval_95"),
+        percentage("untimed"),
+    ]
+    rows: list[list[Cell]] = [
+        [
+            group.name, group.streams, group.decisions, group.mean_interval_s, group.in_force,
+            _range(group.interval_95), group.untimed,
+        ]
+        for group in score.groups
+    ]  # fmt: skip
+    if score.settings.bounds is not None:
+        heads.append(percentage("log-AUC", "log_auc"))
+        for row, group in zip(rows, score.groups, strict=True):
+            row.append(group.log_auc)
+    if not known:
+        heads.append(percentage("judged", "judged_share"))
+        for row, group in zip(rows, score.groups, strict=True):
+            row.append(group.judged_share)
+    shown = [name for name in ALL_CLASSES if not known or name in CLASSES]
+    tables = [
+        Table(f"In-force accuracy, {pace} (%)", tuple(heads), tuple(map(tuple, rows))),
+        Table(
+            "Where the time went (%), and how long answers took",
+            (
+                by,
+                *(percentage(_SHORT[name], name) for name in shown),
+                number("p50 s", key="latency_p50"),
+                number("p95 s", key="latency_p95"),
+            ),
+            tuple(
+                (
+                    group.name,
+                    *(group.classes[name] for name in shown),
+                    group.latency.get("p50"),
+                    group.latency.get("p95"),
+                )
+                for group in score.groups
+            ),
+        ),
+    ]
+    return tables + log_cost_tables(score)
+
+
+_SHORT = {
+    "current_correct": "right",
+    "judgment": "judgm.",
+    "stale": "stale",
+    "compound": "comp.",
+    "outdated_correct": "lucky",
+    "no_decision": "none",
+    "unjudged": "unjud.",
+    "unattributed": "unattr.",
+}
+
+
+def difference_line(difference: LogDifference) -> str:
+    """One sentence: how much, how sure, and because of what.
+
+    Points of in-force accuracy; the causes add up to the whole.
+    """
+    value, interval = difference.in_force
+    sure = f" (95 %: {_signed(interval[0])} to {_signed(interval[1])})" if interval else ""
+    because = ", ".join(
+        f"{cause} {_signed(change[0])}" for cause, change in difference.causes.items()
+    )
+    return (
+        f"{difference.group.name} against {difference.against.name}: {_signed(value)} points in"
+        f" force{sure}; {because}. {_verdict(difference)}"
+    )
+
+
+def _verdict(difference: LogDifference) -> str:
+    value, interval = difference.in_force
+    if interval is None or interval[0] <= 0 <= interval[1]:
+        return "These streams do not tell them apart."
+    cause = max(
+        ("latency", "judgment"), key=lambda c: difference.causes[c][0] * (1 if value > 0 else -1)
+    )
+    share = difference.causes[cause][0] / value
+    if share > 0.8:
+        return f"It is {cause}."
+    return f"It is mostly {cause}." if share > 0.5 else "It is both latency and judgment."
+
+
+def _range(interval: tuple[float, float] | None) -> str:
+    return "–" if interval is None else f"{interval[0] * 100:.1f}–{interval[1] * 100:.1f}"
+
+
+def _signed(value: float) -> str:
+    return f"{value * 100:+.1f}"
+
+
+def shown_change(change: Change) -> str:
+    """A change with its interval, in points."""
+    value, interval = change
+    return _signed(value) + (
+        f" ({_signed(interval[0])} to {_signed(interval[1])})" if interval else ""
+    )
+
+
+# What `sdb compose` prints for people: a pair beside its parts, a joint recording, a matrix. 80 columns.
+
+
+_MARKS = {"freshest": "f", "lag_one": "l", "late_override": "o"}
+_BLOCK = 8
+"""Columns of the matrix that fit beside its names."""
+
+
+def pair_screen(alone: tuple[Score, Score], pairs: Sequence[PairScore]) -> RenderableType:
+    """One pair under one or more rules, its parts above it."""
+    first = pairs[0]
+    better = max(score.log_auc for score in alone)
+    title = Text(f"In-force accuracy (%), nominal clock, AUC {first.bounds.text()}")
+    table = _table()
+    table.add_column("", overflow="fold")
+    families = list(first.by_family)
+    names_alone = cut_names((score.name for score in alone), _LONGER)
+    names = [FAMILIES.get(f, f).split()[0][:9] for f in families]
+    for heading in (f"at {first.interval:g} s", "AUC", "gain", *names):
+        table.add_column(heading, justify="right")
+    for role, score in zip(("fast", "slow"), alone, strict=True):
+        table.add_row(
+            f"{role}: {names_alone[score.name]}",
+            percent(score.in_force),
+            percent(score.log_auc),
+            "",
+            *(percent(score.by_family[f].log_auc) for f in families),
+        )
+    for pair in pairs:
+        table.add_row(
+            f"pair, {spelled(pair.rule)}",
+            percent(pair.in_force),
+            percent(pair.log_auc),
+            _signed_points(pair.log_auc - better),
+            *(percent(pair.by_family[f].log_auc) for f in families),
+            style="bold",
+        )
+    parts: list[RenderableType] = [*_notes(pairs), title, table, Text(), _arbitration(pairs)]
+    parts += _losses(pairs)
+    parts.append(
+        _dim("gain: AUC against the better component alone; families: AUC. Replay of recordings.")
+    )
+    if first.signature:
+        # One line for all rules: nothing else in their signatures differs.
+        rules = "+".join(pair.rule for pair in pairs)
+        parts.append(_dim(first.signature.replace(f"rule:{first.rule}", f"rule:{rules}")))
+    return Group(*parts)
+
+
+def live_screen(live: LivePair) -> RenderableType:
+    """A joint recording as it happened, beside its replays at the same pace."""
+    title = Text(f"{live.name}: recorded live, {spelled(live.rule)} (%)")
+    table = _table()
+    for heading in ("", "in force", "oracle", "U_cur", "stale", "judgm."):
+        table.add_column(heading, justify="right" if heading else "left", overflow="fold")
+    rows = [("as it happened", live.recorded)]
+    rows += [(f"replayed, {spelled(rule)}", shares) for rule, shares in live.replayed.items()]
+    for k, (name, shares) in enumerate(rows):
+        table.add_row(
+            name,
+            percent(shares.in_force),
+            percent(shares.oracle),
+            percent(shares.u_current),
+            percent(shares.stale + shares.no_decision),
+            percent(shares.judgment + shares.compound),
+            style="bold" if k == 0 else "",
+        )
+    counts = live.counts
+    facts = (
+        f"live: slow in force {percent(live.slow_share)} % of the time, "
+        f"{counts.corrections} corrections, {counts.regressions} regressions, "
+        f"{counts.refusals} refusals"
+    )
+    gap = f"live minus replay under the same rule: {_signed_points(live.gap, 2)} points"
+    return Group(title, table, _dim(facts), _dim(gap), Text())
+
+
+def contention_screen(cost: Contention) -> RenderableType:
+    """What running together cost, component by component and for the pair."""
+    table = _table()
+    for heading in ("", "p50 alone", "p50 joint", "ratio", "AUC alone", "AUC joint"):
+        table.add_column(heading, justify="right" if heading else "left", overflow="fold")
+
+    def row(part: PartCost) -> None:
+        ratio = part.joint.p50 / part.alone.p50 if part.alone.p50 else None
+        table.add_row(
+            part.name,
+            f"{fixed(part.alone.p50, 3)} s",
+            f"{fixed(part.joint.p50, 3)} s",
+            fixed(ratio, 2),
+            percent(part.alone_auc),
+            percent(part.joint_auc),
+        )
+
+    row(cost.fast)
+    row(cost.slow)
+    one, two = cost.pair_alone, cost.pair_joint
+    table.add_row(
+        f"pair, {spelled(one.rule)}", "", "", "", percent(one.log_auc), percent(two.log_auc)
+    )
+    said = (
+        f"contention cost the pair {_signed_points(cost.auc_cost, 2)} points of AUC and "
+        f"{_signed_points(cost.in_force_cost, 2)} at {one.interval:g} s"
+    )
+    return Group(Text("Alone and together"), table, _dim(said), Text())
+
+
+def matrix_screen(found: Matrix) -> RenderableType:
+    """All ordered pairs with their best rules, and the best by family and pace."""
+    bounds = found.alone[0].bounds
+    parts: list[RenderableType] = [*_notes(found.pairs)]
+    names = [score.name for score in found.alone]
+    best: dict[tuple[str, str], PairScore] = {}
+    for pair in found.pairs:
+        key = (pair.fast, pair.slow)
+        if key not in best or pair.log_auc > best[key].log_auc:
+            best[key] = pair
+    shown = cut_names(names, _LONGER)
+    for start in range(0, len(names), _BLOCK):
+        columns = names[start : start + _BLOCK]
+        parts.append(Text(f"AUC of the best rule (%), {bounds.text()}: rows fast, columns slow"))
+        table = _table()
+        table.add_column("fast", overflow="ellipsis", no_wrap=True, max_width=22)
+        for k in range(start, start + len(columns)):
+            table.add_column(str(k + 1), justify="right", no_wrap=True)
+        for k, fast in enumerate(names):
+            table.add_row(
+                f"{k + 1} {shown[fast]}",
+                *(
+                    f"({percent(found.alone[k].log_auc)})"
+                    if fast == slow
+                    else f"{percent(best[fast, slow].log_auc)} {_MARKS[best[fast, slow].rule]}"
+                    for slow in columns
+                ),
+            )
+        parts += [table, Text()]
+    parts += [_dim("f freshest, l lag-one, o late-override; (alone)"), Text()]
+    parts.append(Text(f"Best pair (AUC, {bounds.text()} unless a range is named)"))
+    chosen = _table()
+    for heading in ("for", "fast", "slow", "rule", "AUC", "alone", "gain"):
+        numeric = heading in ("AUC", "alone", "gain")
+        chosen.add_column(heading, justify="right" if numeric else "left", overflow="fold")
+    short = cut_names(names, _NAME)
+    _add_best(chosen, "overall", found.best, short)
+    for family, one in found.by_family.items():
+        _add_best(chosen, FAMILIES.get(family, family), one, short)
+    for over, one in zip(found.ranges, found.by_range, strict=True):
+        _add_best(chosen, f"{over.low:g}–{over.high:g} s", one, short)
+    parts.append(chosen)
+    parts.append(_dim("alone: the best single component under the same heading."))
+    return Group(*parts)
+
+
+_NAME, _LONGER = 15, 19
+"""Characters of a name where two or one stand in a row of 80."""
+
+
+def _add_best(table: RichTable, heading: str, best: Best, short: Mapping[str, str]) -> None:
+    table.add_row(
+        heading,
+        short[best.pair.fast],
+        short[best.pair.slow],
+        spelled(best.pair.rule),
+        percent(best.value),
+        percent(best.alone_value),
+        _signed_points(best.gain),
+    )
+
+
+def _arbitration(pairs: Sequence[PairScore]) -> RenderableType:
+    table = _table()
+    headings = (
+        "rule",
+        "slow %",
+        "accepted",
+        "corrections",
+        "regressions",
+        "refusals",
+        "stale loss",
+    )
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "rule" else "right")
+    for pair in pairs:
+        counts, loss = pair.counts, pair.longest_stale_loss
+        table.add_row(
+            spelled(pair.rule),
+            percent(pair.slow_share),
+            str(counts.slow_accepted),
+            str(counts.corrections),
+            str(counts.regressions),
+            str(counts.refusals),
+            f"{fixed(loss.seconds, 3)} s" if loss else "–",
+        )
+    return Group(Text(f"Arbitration at {pairs[0].interval:g} s"), table)
+
+
+def _losses(pairs: Sequence[PairScore]) -> list[RenderableType]:
+    found: list[RenderableType] = []
+    for pair in pairs:
+        loss = pair.longest_stale_loss
+        if loss is not None:
+            found.append(
+                _dim(
+                    f"{spelled(pair.rule)}: in {loss.episode_id} the slow answer for step "
+                    f"{loss.slow_source}, at {fixed(loss.slow_arrival_s, 3)} s, replaced the right "
+                    f"fast one for step {loss.fast_source}, in force since "
+                    f"{fixed(loss.fast_arrival_s, 3)} s, and was stale until "
+                    f"{fixed(loss.end_s, 3)} s"
+                )
+            )
+    return found
+
+
+def _notes(pairs: Sequence[PairScore]) -> list[RenderableType]:
+    notes: list[RenderableType] = []
+    if any(pair.simulated for pair in pairs):
+        notes.append(
+            Text(
+                "! simulation: answers and latencies of a component were drawn from a profile",
+                style="bold yellow",
+            )
+        )
+    if any(pair.virtual_clock for pair in pairs):
+        notes.append(
+            Text("! virtual clock: service times measured one by one", style="bold yellow")
+        )
+    return notes
+
+
+def _table() -> RichTable:
+    return RichTable(box=None, pad_edge=False)
+
+
+def _dim(text: str) -> Text:
+    return Text(text, style="dim", overflow="fold")
+
+
+def _signed_points(share: float, digits: int = 1) -> str:
+    text = percent(share, digits)
+    return text if text.startswith("-") or float(text) == 0 else f"+{text}"
+
+
+# What `sdb score` prints for people: one screen per recording, a ranking for several. 80 columns.
+
+
+def screen(score: Score, *, by_scenario: bool = False, width: int = 80) -> RenderableType:
+    """All that matters about one recording."""
+    whole = score.overall
+    parts: list[RenderableType] = [Text(score.name, style="bold")]
+    parts += [Text(f"! {note}", style="bold yellow") for note in score.notes]
+    parts.append(_levels(score, by_scenario=by_scenario))
+    parts.append(
+        Text(
+            f"* integrated over {score.bounds.text()}; seg. at {score.interval:g} s;"
+            f" AUC 95\u00a0% {_interval(score)} (bootstrap)",
+            style="dim",
+        )
+    )
+    parts.append(Text(f"Time over {score.bounds.text()}, by class (%)"))
+    parts.append(class_bar(whole.integrated, width))
+    parts.append(_legend(whole.integrated))
+    parts.append(Text(f"blame       {_blame(whole)}"))
+    parts.append(_facts(score))
+    parts.append(Text(score.signature, style="dim", overflow="fold"))
+    return Group(*parts)
+
+
+def ranking(scores: Sequence[Score], width: int = 80) -> RenderableType:
+    """Several recordings, best integrated score first.
+
+    How each was made comes before: what stays on a screen that scrolls is the ranking. Where names
+    leave no room they are cut, then the shares that explain the score give way.
+    """
+    first = scores[0]
+    ordered = sorted(scores, key=lambda s: (-s.log_auc, s.name))
+    marks = [" (sim.)" if s.simulated else "" for s in ordered]
+    columns = {"#": [str(place) for place in range(1, len(ordered) + 1)]} | _ranked(ordered)
+    names: list[str] = []
+    for heading in (*_GIVE_WAY, None):
+        room = width - _width(columns) - 2
+        cuts = cut_names((s.name for s in ordered), max(room - max(map(len, marks)), _NAME_WIDTH))
+        names = [cuts[s.name] + mark for s, mark in zip(ordered, marks, strict=True)]
+        if heading is None or max(map(len, names)) <= room:
+            break
+        del columns[heading]
+    columns = {"#": columns.pop("#"), "recording": names, **columns}
+    table = RichTable(
+        title=f"In-force accuracy, {first.bounds.text()} (%)",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+    )
+    for heading in columns:
+        left = heading == "recording"
+        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
+    left_out = [heading.rstrip("*") for heading in _GIVE_WAY if heading not in columns]
+    drawn = "scenarios, then blocks of steps" if over_scenarios(first.parts) else "blocks of steps"
+    said = f"* integrated over {first.bounds.text()}; 95\u00a0%: bootstrap over {drawn}."
+    if "stale*" in columns:
+        said += " stale with no decision, judgm. with compound."
+    if left_out:
+        said += f" A wider screen also shows {', '.join(left_out)}."
+    signatures = shared_signatures([(s.name, s.signature) for s in ordered])
+    above = [Text(line, style="dim", overflow="fold") for line in signatures]
+    return Group(*above, table, Text(said, style="dim"))
+
+
+_GIVE_WAY = ("judgm.*", "stale*", "oracle*", "p50 s", "untimed")
+"""Columns of a ranking that long names may take the place of, first what is missed least."""
+
+_NAME_WIDTH = 24
+"""Characters of a name for which columns give way; beyond them it is cut."""
+
+
+def _ranked(ordered: Sequence[Score]) -> dict[str, list[str]]:
+    over = [s.overall.integrated for s in ordered]
+    return {
+        "AUC*": [percent(s.log_auc) for s in ordered],
+        "95 %*": [_interval(s) for s in ordered],
+        f"at {ordered[0].interval:g} s": [percent(s.in_force) for s in ordered],
+        "untimed": [percent(s.untimed) for s in ordered],
+        "oracle*": [percent(o.oracle) for o in over],
+        "stale*": [percent(o.stale + o.no_decision) for o in over],
+        "judgm.*": [percent(o.judgment + o.compound) for o in over],
+        "p50 s": [fixed(s.latency.p50 if s.latency else None, 2) for s in ordered],
+    }
+
+
+def _width(columns: Mapping[str, Sequence[str]]) -> int:
+    return sum(max(len(x) for x in (h, *cells)) + 2 for h, cells in columns.items()) - 2
+
+
+def shared_signatures(named: Sequence[tuple[str, str]]) -> list[str]:
+    """What all signatures share once, and what is each recording's own."""
+    every = [signature.split() for _, signature in named]
+    if len(every) < 2:
+        return [f"{name}  {signature}" for name, signature in named]
+    shared = [word for word in every[0] if all(word in words for words in every)]
+    own = [
+        f"{name}  {' '.join(rest)}"
+        for (name, _), words in zip(named, every, strict=True)
+        if (rest := [word for word in words if word not in shared])
+    ]
+    return [" ".join(shared), *own]
+
+
+def _interval(score: Score) -> str:
+    """The 95 % bootstrap interval of the integrated score."""
+    found = score_intervals(score).metrics["log_auc"]
+    return f"{percent(found.low)}–{percent(found.high)}"
+
+
+def class_bar(shares: Shares, width: int) -> Text:
+    """The six classes as one bar of `width` cells; every class above zero keeps at least one cell."""
+    values = shares.classes()
+    cells = {name: values[name] * width for name in CLASS_STYLE}
+    whole = {name: max(int(c), 1 if values[name] >= 0.0005 else 0) for name, c in cells.items()}
+    rest = sorted(CLASS_STYLE, key=lambda name: cells[name] - int(cells[name]), reverse=True)
+    for name in rest:
+        if sum(whole.values()) < width and values[name] > 0:
+            whole[name] += 1
+    while sum(whole.values()) > width:
+        whole[max(whole, key=lambda name: whole[name])] -= 1
+    bar = Text()
+    for name, (_, mark, colour) in CLASS_STYLE.items():
+        bar.append(mark * whole[name], style=colour)
+    return bar
+
+
+def _levels(score: Score, *, by_scenario: bool) -> RichTable:
+    table = RichTable(box=None, pad_edge=False, show_edge=False)
+    table.add_column("", overflow="fold")
+    for heading in (
+        "AUC*", "untimed", f"{score.interval:g} s", "seg.", "oracle*", "U_cur*", "U·O*", "p50 s",
+    ):  # fmt: skip
+        table.add_column(heading, justify="right")
+    table.add_row(
+        *_row("overall", score.overall, score.latency.p50 if score.latency else None), style="bold"
+    )
+    for family, level in score.by_family.items():
+        table.add_row(*_row(FAMILIES.get(family, family), level, None))
+        if by_scenario:
+            for name, inner in score.by_scenario.items():
+                if score.family_of[name] == family:
+                    known = (score.latency_by_scenario or {}).get(name)
+                    table.add_row(
+                        *_row(f"  {name}", inner, known.p50 if known else None), style="dim"
+                    )
+    return table
+
+
+def _row(label: str, level: Level, p50: float | None) -> list[str]:
+    return [
+        label,
+        percent(level.log_auc),
+        percent(level.untimed),
+        percent(level.in_force),
+        percent(level.segment_in_force),
+        percent(level.integrated.oracle),
+        percent(level.integrated.u_current),
+        percent(level.integrated.product),
+        fixed(p50, 2) if p50 is not None else "",
+    ]
+
+
+def _legend(shares: Shares) -> Text:
+    """Two lines of three classes, so that nothing wraps within a name at 80 columns."""
+    values = shares.classes()
+    text = Text()
+    for index, (name, (label, mark, colour)) in enumerate(CLASS_STYLE.items()):
+        text.append(f"{mark} ", style=colour)
+        text.append(f"{label} {percent(values[name])}" + ("\n" if index == 2 else "  "))
+    return text
+
+
+def _blame(level: Level) -> str:
+    """The larger of the two losses, in words."""
+    over = level.integrated
+    latency, judgment = over.stale + over.no_decision, over.judgment
+    if over.in_force > 0.995:
+        return "next to nothing is lost"
+    cause = "latency" if latency > judgment else "judgment"
+    return (
+        f"{cause}: latency costs {percent(latency)} % of time, judgment {percent(judgment)} %,"
+        f" both {percent(over.compound)} %"
+    )
+
+
+def _facts(score: Score) -> Text:
+    lines = []
+    if score.latency:
+        lat = score.latency
+        lines.append(
+            f"latency s   p50 {fixed(lat.p50, 2)}  p95 {fixed(lat.p95, 2)}  p99 {fixed(lat.p99, 2)}"
+            f"  max {fixed(lat.max, 2)}  mean {fixed(lat.mean, 2)}"
+        )
+    lines.append(
+        f"at {score.interval:g} s      accepted {score.accepted}, superseded {score.discarded_older},"
+        f" after the horizon {score.discarded_after_horizon}"
+    )
+    if score.reliability:
+        rel = score.reliability
+        physical = score.overall.physical
+        lines.append(
+            f"reliability {rel.valid_responses}/{rel.requests} valid, failed attempts"
+            f" {rel.failed_attempts}/{rel.attempts}, retried {rel.retried_requests}/{rel.requests}"
+        )
+        lines.append(
+            f"as it ran   in force {percent(physical.in_force if physical else None)} %, dispatch wait"
+            f" {fixed(rel.dispatch_wait_s, 2)} s in all"
+        )
+    answers = score.answers_at()
+    if answers:
+        line = f"answers     {percent(answers.active_question)} % of those in use right"
+        if answers.exact_match is not None:
+            line += (
+                f", all at once {percent(answers.exact_match)} %;"
+                f" unused wrong: {answers.inactive_only_errors}"
+            )
+        lines.append(line)
+    return Text("\n".join(lines))
+
+
+def console(*, width: int | None = None, stderr: bool = False) -> Console:
+    """A console that never interprets text from recordings as markup."""
+    return Console(width=width, stderr=stderr, markup=False, highlight=False, emoji=False)

@@ -1,0 +1,510 @@
+"""Whole lines of a file that somebody else writes, as they come."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any, Protocol
+
+import msgspec
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.check import tick_of
+from streamdecisionbench.recording.events import (
+    EVENTS_FILE,
+    Attempt,
+    Cancelled,
+    Event,
+    Expired,
+    Release,
+    Response,
+    Skipped,
+)
+from streamdecisionbench.recording.run_file import RUN_FILE
+from streamdecisionbench.report.watch.lanes import DrawnLane, TakenAnswer, WatchedStream
+from streamdecisionbench.rules.policy_file import policy_of
+from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.suite.suite_files import find_suite
+
+_KNOWN = 256
+"""How many bytes before the place read up to must still be what they were."""
+
+
+class GrowingFile:
+    """Reads on where it stopped. A line without its end waits for the rest.
+
+    A file that was replaced, cut or written anew is read from its start again, and says so.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._offset = 0
+        self._before = b""
+        self._inode = -1
+
+    def new_lines(self) -> tuple[list[bytes], bool]:
+        """Lines that are complete now, and whether they are all lines from the start again."""
+        try:
+            with self.path.open("rb") as file:
+                found = self.path.stat()
+                again = self._offset > 0 and (
+                    found.st_ino != self._inode or not self._is_the_same(file.fileno())
+                )
+                if again or self._offset == 0:
+                    self._offset, self._before = 0, b""
+                self._inode = found.st_ino
+                file.seek(self._offset)
+                data = file.read()
+        except FileNotFoundError:
+            gone = self._offset > 0
+            self._offset, self._before = 0, b""
+            return [], gone
+        end = data.rfind(b"\n") + 1
+        self._offset += end
+        self._before = (self._before + data[:end])[-_KNOWN:]
+        return data[:end].split(b"\n")[:-1], again
+
+    def _is_the_same(self, descriptor: int) -> bool:
+        import os
+
+        start = self._offset - len(self._before)
+        return os.pread(descriptor, len(self._before), start) == self._before
+
+
+# A meter's decision log while it grows: its sessions as streams.
+
+
+@dataclass(slots=True)
+class _Session:
+    """Rows of one stream, by component and by when its states were published."""
+
+    id: str
+    name: str = ""
+    ended: bool = False
+    rows: dict[str, dict[float, dict[str, Any]]] = field(default_factory=dict)
+
+
+class MeterLog:
+    """Follows the files of a log's folder, or one file. Rows of one state complete each other."""
+
+    kind = "log"
+    pooled = True
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._files: dict[Path, GrowingFile] = {}
+        self._tables: set[Path] = set()
+        self._sessions: dict[str, _Session] = {}
+        self._again = False
+        self._unreadable = 0
+
+    def poll(self) -> list[WatchedStream]:
+        touched: dict[str, None] = {}
+        for row in self._new_rows():
+            name = self._take(row)
+            if name is not None:
+                touched[name] = None
+        return [stream for name in touched for stream in _streams(self._sessions[name])]
+
+    def forgotten(self) -> bool:
+        again, self._again = self._again, False
+        return again
+
+    def facts(self) -> dict[str, object]:
+        still = any(not session.ended for session in self._sessions.values())
+        return {
+            "status": "running" if still else "complete" if self._sessions else "waiting",
+            "name": self._path.resolve().name,
+            "unreadable": self._unreadable,
+            "simulated": False,
+            "virtual": False,
+        }
+
+    def _new_rows(self) -> list[dict[str, Any]]:
+        """Lines first: a file that has become a table meanwhile says nothing new."""
+        rows: list[dict[str, Any]] = []
+        for path in self._named("jsonl"):
+            lines, again = self._files.setdefault(path, GrowingFile(path)).new_lines()
+            self._again |= again
+            rows += [row for row in map(self._parse, lines) if row is not None]
+        for path in self._named("parquet"):
+            if path not in self._tables:
+                self._tables.add(path)
+                if path.with_suffix(".jsonl") not in self._files:
+                    rows += _parquet_rows(path)
+        return rows
+
+    def _named(self, form: str) -> list[Path]:
+        if self._path.is_dir():
+            return sorted(self._path.glob(f"*.{form}"))
+        return [self._path] if self._path.suffix == f".{form}" else []
+
+    def _parse(self, line: bytes) -> dict[str, Any] | None:
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        if isinstance(row, dict):
+            return row
+        self._unreadable += 1
+        return None
+
+    def _take(self, row: dict[str, Any]) -> str | None:
+        stream, at = row.get("stream"), row.get("published_at")
+        if not isinstance(stream, str | int) or not isinstance(at, int | float):
+            self._unreadable += 1
+            return None
+        component = str(row.get("component") or "applied")
+        key = str(stream).removesuffix(f"~{component}")
+        session = self._sessions.setdefault(key, _Session(key))
+        session.name = session.name or str(row.get("session") or "")
+        session.ended |= row.get("ended_at") is not None
+        kept = session.rows.setdefault(component, {}).setdefault(float(at), {})
+        for name, value in row.items():
+            if value is not None:
+                kept.setdefault(name, value)
+        return key
+
+
+def _streams(session: _Session) -> Iterator[WatchedStream]:
+    """One stream of all components that saw the same first state; as a rule there is no other."""
+    together: dict[float, list[str]] = {}
+    for component, rows in session.rows.items():
+        together.setdefault(min(rows), []).append(component)
+    for place, (first, components) in enumerate(sorted(together.items())):
+        rows = session.rows[components[0]]
+        at = sorted(rows)
+        ends = [row["ended_at"] for row in rows.values() if "ended_at" in row]
+        if not ends and len(at) == 1:
+            continue
+        # As `sdb logs score` ends a stream of which nobody wrote down the end.
+        end = max(ends) if ends else at[-1] + median(b - a for a, b in pairwise(at))
+        name = session.name or session.id
+        yield WatchedStream(
+            id=session.id if place == 0 else f"{session.id}~{place}",
+            title=name if place == 0 else f"{name} ({', '.join(components)})",
+            group="",
+            release=[t - first for t in at],
+            references=[_text(rows[t].get("reference")) for t in at],
+            end=end - first,
+            lanes=[_lane(component, session.rows[component], at) for component in components],
+            open=not ends,
+            began=first,
+        )
+
+
+def _lane(component: str, rows: dict[float, dict[str, Any]], at: list[float]) -> DrawnLane:
+    found = [(t, rows.get(t, {})) for t in at]
+    return DrawnLane(
+        component,
+        [
+            max(row["answered_at"] - t, 0.0) if "answered_at" in row else math.inf
+            for t, row in found
+        ],
+        [_text(row.get("decision")) for _, row in found],
+    )
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _parquet_rows(path: Path) -> list[dict[str, Any]]:
+    try:
+        import pyarrow.parquet as pq
+    except ModuleNotFoundError:
+        raise InputError(
+            "reading a Parquet file needs pyarrow, which is not installed",
+            where=path,
+            fix="pip install 'streamdecisionbench[logs]'",
+        ) from None
+    rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return [{name: value for name, value in row.items() if value is not None} for row in rows]
+
+
+# A recording while it is made: scenarios as streams, from `run.json` and `events.jsonl`.
+
+
+APPLIED = "applied"
+"""The lane of what took effect, where several components answer; the meter's word for it."""
+
+
+@dataclass(slots=True)
+class _Episode:
+    releases: dict[int, Release] = field(default_factory=dict)
+    responses: dict[str | None, dict[int, Response]] = field(default_factory=dict)
+    gaps: dict[str | None, set[int]] = field(default_factory=dict)
+    """Steps that a policy did not send, or gave up."""
+    expired: list[Expired] = field(default_factory=list)
+    last: float = 0.0
+    over: bool = False
+
+
+class WatchedRecording:
+    """Follows a recording's folder, also before it exists and after the recorder has gone."""
+
+    kind = "recording"
+    pooled = False
+
+    def __init__(self, folder: Path, data: Path | None = None) -> None:
+        self._folder = folder
+        self._data = data
+        self._log = GrowingFile(folder / EVENTS_FILE)
+        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Event)
+        self._run: dict[str, Any] = {}
+        self._run_read: tuple[int, int] | None = None
+        self._suite: Suite | None = None
+        self._episodes: dict[str, _Episode] = {}
+        self._again = False
+        if (folder / RUN_FILE).exists():
+            self._read_run()
+            self._require_suite()
+
+    def poll(self) -> list[WatchedStream]:
+        status = self._run.get("status")
+        self._read_run()
+        lines, again = self._log.new_lines()
+        if again:
+            self._episodes.clear()
+            self._again = True
+        touched: dict[str, None] = {}
+        for line in lines:
+            try:
+                event = self._decoder.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue  # of another kind, or by another version: `sdb score` says what it is
+            touched |= self._take(event)
+        if self._run.get("status") != status:
+            touched |= dict.fromkeys(self._episodes)
+        suite = self._require_suite() if touched else None
+        if suite is None:
+            return []
+        known = [name for name in touched if name in suite.scenarios]
+        return [self._stream(suite.scenarios[name], self._episodes[name]) for name in known]
+
+    def forgotten(self) -> bool:
+        again, self._again = self._again, False
+        return again
+
+    def facts(self) -> dict[str, object]:
+        config = self._run.get("config") or {}
+        models = self._run.get("served_models") or []
+        served = {
+            r.model
+            for episode in self._episodes.values()
+            for responses in episode.responses.values()
+            for r in list(responses.values())[:1]
+        }
+        simulated = bool(config.get("simulated")) or any(
+            str(model).startswith("simulated:") for model in (*models, *served)
+        )
+        wanted = config.get("scenarios")
+        return {
+            "status": str(self._run.get("status") or "waiting"),
+            "name": str(self._run.get("name") or self._folder.resolve().name),
+            "suite": self._suite.name if self._suite else "",
+            "scenarios": len(wanted) if isinstance(wanted, list) and wanted else None,
+            "simulated": simulated,
+            "virtual": config.get("clock") == "virtual",
+        }
+
+    def _take(self, event: Event) -> dict[str, None]:
+        """Puts one event where it belongs; the streams it changes."""
+        touched: dict[str, None] = {event.episode_id: None}
+        episode = self._episodes.get(event.episode_id)
+        if episode is None:
+            # Scenarios follow one another: where one begins, those before it are over.
+            for name, other in self._episodes.items():
+                if not other.over:
+                    other.over = True
+                    touched[name] = None
+            episode = self._episodes[event.episode_id] = _Episode()
+        if isinstance(event, Release):
+            episode.releases[event.t] = event
+            episode.last = max(episode.last, event.release_s)
+        elif isinstance(event, Response):
+            episode.responses.setdefault(event.component, {})[event.t] = event
+            episode.last = max(episode.last, event.actual_recorded_s)
+        elif isinstance(event, Cancelled | Skipped):
+            episode.gaps.setdefault(event.component, set()).add(event.t)
+        elif isinstance(event, Expired):
+            episode.expired.append(event)
+        elif isinstance(event, Attempt) and event.completed_s is not None:
+            episode.last = max(episode.last, event.completed_s)
+        return touched
+
+    def _stream(self, scenario: Scenario, episode: _Episode) -> WatchedStream:
+        releases = [episode.releases[t] for t in sorted(episode.releases)]
+        config = self._run.get("config")
+        stated = config.get("interval_s") if isinstance(config, dict) else None
+        tick = tick_of(releases, scenario, stated if isinstance(stated, int | float) else None)
+        horizon = scenario.n * tick
+        complete = len(releases) == scenario.n and all(
+            len(responses) + len(episode.gaps.get(component, ())) == scenario.n
+            for component, responses in episode.responses.items()
+        )
+        over = complete and (
+            episode.over or self._run.get("status") == "complete" or episode.last >= horizon
+        )
+        steps = [release.t for release in releases]
+        right = [_file_text(decision) for decision in scenario.reference()]
+        lanes = [
+            DrawnLane(
+                component or self._component_name(),
+                [max(answers[t].latency_s, 0.0) if t in answers else math.inf for t in steps],
+                [
+                    _file_text(scenario.decision_spec.compose(answers[t].pred))
+                    if t in answers
+                    else None
+                    for t in steps
+                ],
+                [answers[t].service_s if t in answers else math.inf for t in steps],
+            )
+            for component, answers in (episode.responses or {None: {}}).items()
+        ]
+        taken = self._taken(scenario, episode, horizon)
+        if taken is not None:
+            lanes.insert(0, DrawnLane(APPLIED, (), (), taken=taken))
+        return WatchedStream(
+            id=scenario.episode_id,
+            title=scenario.title,
+            group=scenario.task_family,
+            release=[release.release_s for release in releases],
+            references=[right[t] for t in steps],
+            end=horizon if over else min(episode.last, horizon),
+            lanes=lanes,
+            open=not over and self._run.get("status") == "running",
+            began=float(list(self._episodes).index(scenario.episode_id)),
+        )
+
+    def _taken(
+        self, scenario: Scenario, episode: _Episode, horizon: float
+    ) -> list[TakenAnswer] | None:
+        """What the arbiter of a live pair or a policy let take effect; None: simply the newest."""
+        config = self._run.get("config") or {}
+        policy = config.get("policy")
+        if not policy and len(episode.responses) < 2:
+            return None
+        found = [
+            (
+                response.accepted_s or response.actual_recorded_s,
+                rank,
+                TakenAnswer(
+                    response.accepted_s or response.actual_recorded_s,
+                    response.t,
+                    _file_text(scenario.decision_spec.compose(response.pred)),
+                ),
+            )
+            for rank, name in enumerate(sorted(episode.responses, key=_rank))
+            for response in episode.responses[name].values()
+            if response.accepted
+        ]
+        if episode.expired:
+            # One that was too old when it came expires in that very moment: after it took effect.
+            fallback = _fallback(policy, scenario)
+            found += [
+                (e.expired_s, len(found), TakenAnswer(e.expired_s, e.t, fallback))
+                for e in episode.expired
+            ]
+        return [one for at, _, one in sorted(found, key=lambda x: x[:2]) if at < horizon]
+
+    def _component_name(self) -> str:
+        config = self._run.get("config") or {}
+        return str(config.get("component") or self._run.get("name") or self._folder.resolve().name)
+
+    def _read_run(self) -> None:
+        path = self._folder / RUN_FILE
+        try:
+            found = path.stat()
+            if (found.st_mtime_ns, found.st_ino) == self._run_read:
+                return
+            run = msgspec.json.decode(path.read_bytes())
+        except FileNotFoundError:
+            return
+        except msgspec.DecodeError as error:
+            raise InputError(f"is not valid JSON: {error}", where=path) from None
+        if isinstance(run, dict):
+            self._run, self._run_read = run, (found.st_mtime_ns, found.st_ino)
+
+    def _require_suite(self) -> Suite | None:
+        if self._suite is None and self._run:
+            manifest = self._run.get("dataset_manifest") or {}
+            key = str(manifest.get("dataset_hash", ""))
+            self._suite = find_suite(key, data=self._data, near=self._folder)
+        return self._suite
+
+
+def _rank(component: str | None) -> str:
+    """At equal times the slow one of a pair stays: fast comes before it."""
+    return component or ""
+
+
+def _fallback(policy: object, scenario: Scenario) -> str | None:
+    """What takes over when a decision has expired: none, or the policy's own."""
+    if not isinstance(policy, dict):
+        return None
+    expire = policy_of(policy, name="policy").expire
+    found = expire.fallback_for(scenario.task_family, scenario.episode_id)
+    return None if found is None else _file_text(found)
+
+
+def _file_text(decision: Mapping[str, str]) -> str:
+    """A composed decision in one line; equal exactly when the decision is."""
+    return " · ".join(f"{question}: {value}" for question, value in decision.items())
+
+
+# What can be watched: something that grows, read again and again.
+
+
+class Source(Protocol):
+    """A recording or a meter's log."""
+
+    kind: str
+    """`recording` or `log`."""
+    pooled: bool
+    """Whether every second counts alike, or scenarios and families do."""
+
+    def poll(self) -> list[WatchedStream]:
+        """Streams about which something is new since the last call."""
+        ...
+
+    def forgotten(self) -> bool:
+        """Whether what was read before no longer holds, since the last call."""
+        ...
+
+    def facts(self) -> dict[str, object]:
+        """`status` (waiting, running, complete, incomplete), `text`, `name`, `simulated`, `virtual`."""
+        ...
+
+
+def open_source(path: Path, data: Path | None = None) -> Source:
+    """A recording's folder, a meter's log, or a folder that is going to be a recording."""
+    if path.is_file() and path.suffix in (".jsonl", ".parquet"):
+        return MeterLog(path)
+    if path.exists() and not path.is_dir():
+        raise InputError(
+            "is no folder and no decision log",
+            where=path,
+            fix="give the folder of a recording or of a meter's log",
+        )
+    if path.is_dir() and not (path / "run.json").exists():
+        if any(path.glob("*.jsonl")) or any(path.glob("*.parquet")):
+            return MeterLog(path)
+        if any(path.iterdir()):
+            raise InputError(
+                "holds neither a recording nor a decision log",
+                where=path,
+                fix="give the folder of a recording or of a meter's log",
+            )
+    if not path.parent.is_dir():
+        raise InputError(
+            "no such folder", where=path, fix="give the folder of a recording or of a meter's log"
+        )
+    return WatchedRecording(path, data)

@@ -1,0 +1,359 @@
+"""The policy file: what an application does with the answers it gets.
+
+One TOML file, every part of it optional; without any part it is the plain policy (send every state,
+the newest answer takes effect at once and stays). The same object is replayed on recordings
+(`scoring.policies`) and run live (`recording`). docs/policies.md defines every part.
+
+>>> policy = parse_policy("[gate]\\nconfidence = 0.8\\n[expire]\\nafter_s = 6", name="careful")
+>>> policy.gate.confidence, policy.expire.after_s, policy.debounce.agree, policy.plain
+(0.8, 6.0, 1, False)
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import RULES, pair_rule
+
+COMPOSES = ("min", "product")
+MODES = ("every", "one-at-a-time", "latest", "changed")
+ASKS = ("always", "when-unsure")
+NONE = "none"
+INFINITE = "inf"
+"""TOML has infinity, JSON has none."""
+MOST_COMPONENTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceGate:
+    """An answer takes effect only if its composed confidence is at least `confidence`."""
+
+    confidence: float = 0.0
+    compose: str = "min"
+    components: tuple[str, ...] = ()
+    """Whose answers the gate looks at; empty: all of them."""
+
+    @property
+    def needs_confidence(self) -> bool:
+        """Not at 0, which everything passes, nor above 1, which nothing does."""
+        return 0 < self.confidence <= 1
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """A decision yields once it is older than `after_s`, counted from the release of its source.
+
+    `fallback` is None for "no decision", a composed decision {question: value}, or one such table
+    per family or scenario.
+    """
+
+    after_s: float = math.inf
+    fallback: Mapping[str, Any] | None = None
+
+    def fallback_for(self, family: str, episode_id: str) -> Mapping[str, str] | None:
+        """The composed decision to fall back to in a scenario; None: no decision."""
+        if self.fallback is None or not any(isinstance(v, Mapping) for v in self.fallback.values()):
+            return self.fallback
+        found: Mapping[str, str] | None = self.fallback.get(episode_id, self.fallback.get(family))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Debounce:
+    """A decision takes effect once this many consecutive sources of a component gave it."""
+
+    agree: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """Which states are sent to a component."""
+
+    mode: str = "every"
+    limit: int | None = None
+    """Requests in flight at most, with `latest`."""
+    fields: tuple[str, ...] = ()
+    """Parts of the state that count, with `changed`; empty: the whole state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cascade:
+    """Components in order, and when each is asked."""
+
+    components: tuple[str, ...]
+    ask: str = "always"
+    below: float = 0.0
+    rule: str = "freshest"
+
+    @property
+    def needs_confidence(self) -> bool:
+        return self.ask == "when-unsure" and 0 < self.below <= 1
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """All parts together."""
+
+    name: str = "plain"
+    gate: ConfidenceGate = field(default_factory=ConfidenceGate)
+    expire: Expire = field(default_factory=Expire)
+    debounce: Debounce = field(default_factory=Debounce)
+    dispatch: Dispatch = field(default_factory=Dispatch)
+    cascade: Cascade | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether every state is sent and the newest answer simply takes effect."""
+        return (
+            self.gate.confidence == 0
+            and math.isinf(self.expire.after_s)
+            and self.debounce.agree == 1
+            and self.dispatch.mode == "every"
+            and (self.cascade is None or len(self.cascade.components) == 1)
+        )
+
+    @property
+    def count(self) -> int:
+        """How many components it takes."""
+        return 1 if self.cascade is None else len(self.cascade.components)
+
+    @property
+    def rule(self) -> str:
+        return "freshest" if self.cascade is None else self.cascade.rule
+
+    @property
+    def when_unsure(self) -> bool:
+        return self.cascade is not None and self.cascade.ask == "when-unsure"
+
+    def gated(self) -> tuple[bool, ...]:
+        """Component by component, whether the gate looks at its answers."""
+        named = self.gate.components
+        if not named or self.cascade is None:
+            return (True,) * self.count
+        return tuple(name in named for name in self.cascade.components)
+
+    def confident(self) -> tuple[bool, ...]:
+        """Component by component, whether the policy needs its confidences."""
+        asked_further = [k + 1 < self.count for k in range(self.count)]
+        unsure = self.cascade is not None and self.cascade.needs_confidence
+        return tuple(
+            (self.gate.needs_confidence and gated) or (unsure and further)
+            for gated, further in zip(self.gated(), asked_further, strict=True)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The parts that do something, with the file's own keys: a policy file as JSON."""
+        out: dict[str, Any] = {}
+        if self.gate.confidence != 0 or self.gate.compose != "min":
+            out["gate"] = {
+                "confidence": _finite(self.gate.confidence),
+                "compose": self.gate.compose,
+            }
+            if self.gate.components:
+                out["gate"]["components"] = list(self.gate.components)
+        if not math.isinf(self.expire.after_s):
+            fallback = NONE if self.expire.fallback is None else self.expire.fallback
+            out["expire"] = {"after_s": self.expire.after_s, "fallback": fallback}
+        if self.debounce.agree != 1:
+            out["debounce"] = {"agree": self.debounce.agree}
+        if self.dispatch.mode != "every":
+            out["dispatch"] = {"mode": self.dispatch.mode}
+            if self.dispatch.mode == "latest":
+                out["dispatch"]["limit"] = self.dispatch.limit
+            if self.dispatch.mode == "changed":
+                out["dispatch"]["fields"] = list(self.dispatch.fields)
+        if self.cascade is not None:
+            out["cascade"] = {
+                "components": list(self.cascade.components),
+                "ask": self.cascade.ask,
+                "rule": self.cascade.rule,
+            }
+            if self.when_unsure:
+                out["cascade"]["below"] = _finite(self.cascade.below)
+        return out
+
+
+def read_policy(path: str | Path) -> Policy:
+    """The policy in a TOML file, named after the file."""
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode()
+    except FileNotFoundError:
+        raise InputError(
+            "no such file", where=path, fix="name a policy file, POLICY.toml"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"cannot be read as text ({type(error).__name__})",
+            where=path,
+            fix="name a policy file, POLICY.toml",
+        ) from None
+    return parse_policy(text, name=path.stem, where=path)
+
+
+def parse_policy(text: str, *, name: str = "policy", where: str | Path | None = None) -> Policy:
+    """The policy that TOML text writes out."""
+    try:
+        raw = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(
+            f"is not TOML: {error}", where=where, fix="docs/policies.md shows a policy file"
+        ) from None
+    return policy_of(raw, name=name, where=where)
+
+
+def policy_of(
+    raw: Mapping[str, Any], *, name: str = "policy", where: str | Path | None = None
+) -> Policy:
+    """The policy of parsed tables: what a TOML file holds, or `Policy.to_json` gave."""
+    _known(raw, ("gate", "expire", "debounce", "dispatch", "cascade"), "table", "", where)
+    read = {key: _Table(key, raw.get(key, {}), where) for key in raw}
+    return Policy(
+        name=name,
+        gate=_gate(read["gate"]) if "gate" in read else ConfidenceGate(),
+        expire=_expire(read["expire"]) if "expire" in read else Expire(),
+        debounce=_debounce(read["debounce"]) if "debounce" in read else Debounce(),
+        dispatch=_dispatch(read["dispatch"]) if "dispatch" in read else Dispatch(),
+        cascade=_checked(read, where),
+    )
+
+
+def _gate(table: _Table) -> ConfidenceGate:
+    table.keys("confidence", "compose", "components")
+    return ConfidenceGate(
+        confidence=table.number("confidence", "a number from 0 (everything passes)", low=0.0),
+        compose=table.choice("compose", COMPOSES, "min"),
+        components=table.names("components", ()),
+    )
+
+
+def _expire(table: _Table) -> Expire:
+    table.keys("after_s", "fallback")
+    after = table.number("after_s", "seconds above 0", low=0.0, required=True)
+    if after == 0:
+        table.refuse("after_s", 0, "seconds above 0")
+    fallback = table.raw.get("fallback", NONE)
+    if fallback == NONE:
+        return Expire(after)
+    allowed = f'"{NONE}", or a composed decision as a table: {{ question = "value", … }}'
+    if not isinstance(fallback, dict) or not fallback:
+        table.refuse("fallback", fallback, allowed)
+    tables = [v for v in fallback.values() if isinstance(v, dict)]
+    leaves = [v for part in (tables or [fallback]) for v in part.values()]
+    if (tables and len(tables) != len(fallback)) or not all(isinstance(v, str) for v in leaves):
+        table.refuse("fallback", fallback, allowed + ", or one such table per family or scenario")
+    return Expire(after, fallback)
+
+
+def _debounce(table: _Table) -> Debounce:
+    table.keys("agree")
+    return Debounce(table.whole("agree", "a whole number of sources, 1 or more"))
+
+
+def _dispatch(table: _Table) -> Dispatch:
+    table.keys("mode", "limit", "fields")
+    mode = table.choice("mode", MODES, "every")
+    limit = None
+    if "limit" in table.raw or mode == "latest":
+        limit = table.whole("limit", 'a whole number of requests, 1 or more, with mode "latest"')
+    return Dispatch(mode, limit, table.names("fields", ()))
+
+
+def _cascade(table: _Table) -> Cascade:
+    table.keys("components", "ask", "below", "rule")
+    components = table.names("components", None)
+    allowed = f"one to {MOST_COMPONENTS} different names in order, fastest first"
+    if not 1 <= len(components) <= MOST_COMPONENTS or len(set(components)) < len(components):
+        table.refuse("components", list(components), allowed)
+    ask = table.choice("ask", ASKS, "always")
+    below = 0.0
+    if "below" in table.raw or ask == "when-unsure":
+        what = 'a number from 0, the confidence below which "when-unsure" asks the next one'
+        below = table.number("below", what, low=0.0, required=True)
+    rule = table.choice("rule", RULES, "freshest", spelled=lambda text: text.replace("-", "_"))
+    return Cascade(components, ask, below, pair_rule(rule))
+
+
+def _checked(read: Mapping[str, _Table], where: str | Path | None) -> Cascade | None:
+    """The cascade, once the gate's components are known to be in it."""
+    cascade = _cascade(read["cascade"]) if "cascade" in read else None
+    gated = read["gate"].names("components", ()) if "gate" in read else ()
+    members = cascade.components if cascade else ()
+    unknown = [name for name in gated if name not in members]
+    if unknown:
+        raise InputError(
+            f"gate.components names {', '.join(map(repr, unknown))}, which cascade.components"
+            " does not list",
+            where=where,
+            fix=f"allowed: {', '.join(map(repr, members)) or 'nothing without a [cascade]'}",
+        )
+    return cascade
+
+
+class _Table:
+    """One table of the file, read key by key; every refusal names the key and what is allowed."""
+
+    def __init__(self, name: str, raw: Any, where: str | Path | None) -> None:
+        self.name, self.where = name, where
+        if not isinstance(raw, Mapping):
+            raise InputError(f"{name} is not a table", where=where, fix=f"write [{name}]")
+        self.raw = raw
+
+    def keys(self, *allowed: str) -> None:
+        _known(self.raw, allowed, "key", f"{self.name}.", self.where)
+
+    def number(self, key: str, allowed: str, *, low: float, required: bool = False) -> float:
+        value = self.raw.get(key, None if required else low)
+        value = math.inf if value == INFINITE else value
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= low:
+            self.refuse(key, value, allowed)
+        return float(value)
+
+    def whole(self, key: str, allowed: str) -> int:
+        value = self.raw.get(key)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            self.refuse(key, value, allowed)
+        return int(value)
+
+    def choice(self, key: str, allowed: Iterable[str], default: str, *, spelled: Any = str) -> str:
+        value = self.raw.get(key, default)
+        if not isinstance(value, str) or spelled(value) not in allowed:
+            self.refuse(key, value, ", ".join(f'"{name}"' for name in allowed))
+        return str(spelled(value))
+
+    def names(self, key: str, default: tuple[str, ...] | None) -> tuple[str, ...]:
+        value = self.raw.get(key, default)
+        if not isinstance(value, list | tuple) or not all(isinstance(v, str) and v for v in value):
+            self.refuse(key, value, 'a list of names, for example ["fast", "slow"]')
+        return tuple(value)
+
+    def refuse(self, key: str, value: Any, allowed: str) -> NoReturn:
+        what = "is missing" if value is None else f"= {_shown(value)} is not allowed"
+        raise InputError(f"{self.name}.{key} {what}", where=self.where, fix=f"allowed: {allowed}")
+
+
+def _known(
+    raw: Mapping[str, Any], allowed: tuple[str, ...], what: str, prefix: str, where: Any
+) -> None:
+    unknown = [key for key in raw if key not in allowed]
+    if unknown:
+        raise InputError(
+            f"there is no {what} {prefix}{unknown[0]}",
+            where=where,
+            fix=f"allowed: {', '.join(prefix + key for key in allowed)}",
+        )
+
+
+def _finite(value: float) -> float | str:
+    return INFINITE if math.isinf(value) else value
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:59] + "…"

@@ -1,0 +1,390 @@
+"""Integrals over a range of intervals of what is a polynomial in the scale.
+
+Whatever a trajectory is charged with is, between crossings, a sum of powers of c = tick/Δ: a share
+is a₀ + a₁·c, an age in seconds a₋₁/c + a₀ + a₁·c. Over bounds a < b with the log weighting
+dΔ/Δ = dc/c, with the linear one dΔ = tick·dc/c², divided by ln(b/a) and b − a:
+
+    ∫ c⁻¹ dc/c = 1/c₀ − 1/c₁    ∫ dc/c  = ln(c₁/c₀)      ∫ c dc/c  = c₁ − c₀
+    ∫ c⁻¹ dc/c² = (1/c₀² − 1/c₁²)/2   ∫ dc/c² = 1/c₀ − 1/c₁   ∫ c dc/c² = ln(c₁/c₀)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep, Trajectory
+from streamdecisionbench.scoring.timeline import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Powers:
+    """∫ of 1/c, 1 and c over each range, in the weighting's measure, up to its norm."""
+
+    inverse: Floats
+    one: Floats
+    scale: Floats
+
+
+def powers(low: Floats, high: Floats, bounds: Bounds) -> Powers:
+    """The three integrals for ranges [low, high] of c.
+
+    >>> found = powers(np.array([1.0]), np.array([2.0]), Bounds(1.0, 2.0))
+    >>> [round(float(x[0]), 3) for x in (found.inverse, found.one, found.scale)]
+    [0.5, 0.693, 1.0]
+    """
+    ratio = np.log(high / low)
+    reciprocal = (high - low) / (low * high)
+    if bounds.weighting == "log":
+        return Powers(reciprocal, ratio, high - low)
+    return Powers(0.5 * reciprocal * (1.0 / low + 1.0 / high), reciprocal, ratio)
+
+
+def mean_by_scenario(values: Floats, scenario: Ints, tick: Floats, bounds: Bounds) -> Floats:
+    """Sums of integrals per scenario, divided by what the weighting integrates to."""
+    sums = np.bincount(scenario, weights=values, minlength=len(tick))
+    if bounds.weighting == "log":
+        return np.asarray(sums / np.log(bounds.high / bounds.low), dtype=np.float64)
+    return np.asarray(sums * tick / (bounds.high - bounds.low), dtype=np.float64)
+
+
+# Stretches of time in which neither the decision in force nor the reference changes.
+#
+# At one scale a stretch has two fixed ends. Over a range of scales both move, and a stretch is one
+# form of a piece meeting a reference segment [B, E): it begins at the later of the piece's begin and
+# B, ends at the earlier of the piece's end and E, and is cut where "later" or "earlier" changes sides.
+
+
+_ROUNDING = 1e-12
+"""A stretch shorter than this share of the horizon is two equal times that rounding told apart: being
+right for it neither ends a spell nor answers a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """At one scale: all of observed time, scenario after scenario in time order, nothing empty."""
+
+    scenario: Ints
+    piece: Ints
+    """Which piece of the trajectory is in force."""
+    segment: Ints
+    """Which reference segment holds."""
+    begin: Floats
+    end: Floats
+    right: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    """Whether it is known what is right."""
+
+    @property
+    def wrong(self) -> NDArray[np.bool_]:
+        """Known not to be right; no decision is not right."""
+        return self.known & ~self.right
+
+    @property
+    def length(self) -> Floats:
+        return self.end - self.begin
+
+
+@dataclass(frozen=True, slots=True)
+class MovingStretches:
+    """Over a range of scales: from begin_at + c·begin_delay to end_at + c·end_delay, c in [low, high).
+
+    Listed in the order of time, as the pieces of a sweep are.
+    """
+
+    scenario: Ints
+    piece: Ints
+    segment: Ints
+    begin_at: Floats
+    begin_delay: Floats
+    end_at: Floats
+    end_delay: Floats
+    low: Floats
+    high: Floats
+    right: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+
+    @property
+    def wrong(self) -> NDArray[np.bool_]:
+        return self.known & ~self.right
+
+    def where(self, keep: NDArray[np.bool_]) -> MovingStretches:
+        return MovingStretches(
+            *(getattr(self, name)[keep] for name in MovingStretches.__dataclass_fields__)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """For c in [low, high) the moment `row` falls into reference segment `segment`."""
+
+    row: Ints
+    segment: Ints
+    low: Floats
+    high: Floats
+
+
+def stretches(path: Trajectory) -> Stretches:
+    """A trajectory cut where the reference changes."""
+    refs = path.references
+    pieces = len(path.begin)
+    time = np.concatenate((path.begin, refs.begin))
+    scenario = np.concatenate((path.scenario, refs.scenario))
+    order = np.lexsort((time, scenario))
+    time, scenario = time[order], scenario[order]
+    # Where a piece and a segment begin together, the first of the two cuts is an empty stretch.
+    of_piece = order < pieces
+    piece = np.cumsum(of_piece) - 1
+    segment = np.cumsum(~of_piece) - 1
+    last = np.append(scenario[1:] != scenario[:-1], True)
+    end = np.where(last, refs.horizon[scenario], np.append(time[1:], 0.0))
+    keep = end - time > _ROUNDING * refs.horizon[scenario]
+    piece, segment = piece[keep], segment[keep]
+    reference = refs.decision[segment]
+    known = reference != NOTHING
+    return Stretches(
+        scenario[keep],
+        piece,
+        segment,
+        time[keep],
+        end[keep],
+        known & (path.decision[piece] == reference),
+        known,
+    )
+
+
+def moving_stretches(sweep: Sweep) -> MovingStretches:
+    """A sweep cut where the reference changes."""
+    refs = sweep.references
+    piece, segment = _meetings(sweep)
+    begin_at, begin_delay = sweep.begin_at[piece], sweep.begin_delay[piece]
+    end_at, end_delay = sweep.end_at[piece], sweep.end_delay[piece]
+    B, E = refs.begin[segment], refs.end[segment]
+    low, high = sweep.low[piece], sweep.high[piece]
+    # The piece meets the segment while it begins before E and ends after B.
+    meets_low = np.clip(_crossing(end_at, end_delay, B, beyond=True), low, high)
+    meets_high = np.clip(_crossing(begin_at, begin_delay, E), low, high)
+    inside = (meets_low < meets_high) & (B < E)
+    piece, segment, low, high = (
+        piece[inside],
+        segment[inside],
+        meets_low[inside],
+        meets_high[inside],
+    )
+    begin_at, begin_delay = begin_at[inside], begin_delay[inside]
+    end_at, end_delay, B, E = end_at[inside], end_delay[inside], B[inside], E[inside]
+    # Below the crossing with B the stretch begins with the segment, above it with the piece; below
+    # the crossing with E it ends with the piece, above it with the segment.
+    from_piece = np.clip(_crossing(begin_at, begin_delay, B), low, high)
+    to_segment = np.clip(_crossing(end_at, end_delay, E), low, high)
+    first, second = np.minimum(from_piece, to_segment), np.maximum(from_piece, to_segment)
+    # At most three forms for each meeting, beside each other in c.
+    lows, highs = np.stack((low, first, second), axis=1), np.stack((first, second, high), axis=1)
+    row, form = np.nonzero(lows < highs)
+    low, high = lows[row, form], highs[row, form]
+    middle = 0.5 * (low + high)
+    begins_with_piece = middle >= from_piece[row]
+    ends_with_segment = middle >= to_segment[row]
+    piece, segment = piece[row], segment[row]
+    reference = refs.decision[segment]
+    known = reference != NOTHING
+    return MovingStretches(
+        sweep.scenario[piece],
+        piece,
+        segment,
+        np.where(begins_with_piece, begin_at[row], B[row]),
+        np.where(begins_with_piece, begin_delay[row], 0.0),
+        np.where(ends_with_segment, E[row], end_at[row]),
+        np.where(ends_with_segment, 0.0, end_delay[row]),
+        low,
+        high,
+        known & (sweep.decision[piece] == reference),
+        known,
+    )
+
+
+def moments(
+    refs: References, scenario: Ints, at: Floats, delay: Floats, low: Floats, high: Floats
+) -> Moments:
+    """Moving moments at + c·delay, cut where they pass from one segment into the next."""
+    first = _locate(refs, at + low * delay, scenario)
+    last = np.maximum(_locate(refs, at + high * delay, scenario), first)
+    row, segment = _spread(first, last - first + 1)
+    low, high, at, delay = low[row], high[row], at[row], delay[row]
+    enters = np.where(segment == first[row], low, _crossing(at, delay, refs.begin[segment]))
+    leaves = np.where(segment == last[row], high, _crossing(at, delay, refs.end[segment]))
+    enters, leaves = np.clip(enters, low, high), np.clip(leaves, low, high)
+    keep = enters < leaves
+    return Moments(row[keep], segment[keep], enters[keep], leaves[keep])
+
+
+def _meetings(sweep: Sweep) -> tuple[Ints, Ints]:
+    """Every piece with every segment it may meet at some scale of its range."""
+    refs = sweep.references
+    earliest = sweep.begin_at + sweep.low * sweep.begin_delay
+    latest = sweep.end_at + sweep.high * sweep.end_delay
+    first = _locate(refs, earliest, sweep.scenario)
+    last = np.maximum(_locate(refs, latest, sweep.scenario), first)
+    return _spread(first, np.where(sweep.empty, 0, last - first + 1))
+
+
+def _spread(first: Ints, count: Ints) -> tuple[Ints, Ints]:
+    """Row k for each of first[k], first[k] + 1, …, `count[k]` of them."""
+    row = np.repeat(np.arange(len(count)), count)
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    return row, first[row] + nth
+
+
+def _locate(refs: References, time: Floats, scenario: Ints) -> Ints:
+    """The segment that holds at a time of a scenario."""
+    # As `Flat.locate`: the scenario plus the share of its time that has passed.
+    scale = 0.5 / refs.observed
+    keys = refs.scenario + (refs.begin - refs.start[refs.scenario]) * scale[refs.scenario]
+    sought = scenario + (time - refs.start[scenario]) * scale[scenario]
+    found = np.searchsorted(keys, sought, side="right") - 1
+    size = np.bincount(refs.scenario, minlength=refs.count)
+    last = np.cumsum(size) - 1
+    return np.clip(found, (last - size + 1)[scenario], last[scenario])
+
+
+def _crossing(at: Floats, delay: Floats, time: Floats, *, beyond: bool = False) -> Floats:
+    """The scale from which at + c·delay has reached `time`: −∞ if always, ∞ if never.
+
+    What stands still has reached it when it is there already; `beyond` asks for more than that.
+    """
+    moving = delay > 0
+    there = at > time if beyond else at >= time
+    found = (time - at) / np.where(moving, delay, 1.0)
+    return np.where(moving, found, np.where(there, -np.inf, np.inf))
+
+
+# Which things follow each other, when each exists only over a range of scales.
+#
+# Elements are listed in the order of time: of two that exist at the same c, the one listed first comes
+# first. Two are *neighbours* at c when both exist there and none between them does. Every element
+# looks back over the list, and the part of its range that an earlier one covers is settled; what is
+# left, below and above that part, looks further back. Whole blocks of the list that exist nowhere in
+# what is left are passed over at once. Pairs are few: they are the gaps between strips that do not
+# cross, at most three for each element.
+
+
+EDGE = -1
+"""Before the first and after the last element of a group."""
+
+_BLOCK = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """For c in [low, high) element `after` follows element `before`; either may be the `EDGE`."""
+
+    group: Ints
+    before: Ints
+    after: Ints
+    low: Floats
+    high: Floats
+
+
+def neighbours(
+    group: Ints, low: Floats, high: Floats, group_low: Floats, group_high: Floats
+) -> Neighbours:
+    """All neighbours. `group` ascends; elements exist for c in [low, high) within their group's range.
+
+    >>> found = neighbours(np.array([0, 0]), np.array([1.0, 1.0]), np.array([2.0, 4.0]),
+    ...                    np.array([1.0]), np.array([4.0]))
+    >>> sorted(zip(found.before.tolist(), found.after.tolist(), found.low.tolist()))
+    [(-1, 0, 1.0), (-1, 1, 2.0), (0, 1, 1.0), (1, -1, 1.0)]
+    """
+    groups, total = len(group_low), len(group) + 2 * len(group_low)
+    # Each group's elements between two edges that exist over its whole range.
+    place = np.arange(len(group)) + 2 * group + 1
+    size = np.bincount(group, minlength=groups) + 2
+    last = np.cumsum(size) - 1
+    first = last - size + 1
+    owner = np.repeat(np.arange(groups), size)
+    lows, highs = group_low[owner], group_high[owner]
+    lows[place], highs[place] = low, high
+    element = np.full(total, EDGE, dtype=np.int64)
+    element[place] = np.arange(len(group))
+
+    block_low, block_high = _hulls(lows, highs)
+    is_first = np.zeros(total, dtype=bool)
+    is_first[first] = True
+    looking = np.flatnonzero(~is_first)
+    looking = looking[lows[looking] < highs[looking]]
+    at = looking - 1
+    left, right = lows[looking], highs[looking]
+    found: list[tuple[Ints, Ints, Floats, Floats]] = []
+    while looking.size:
+        covered_low = np.maximum(left, lows[at])
+        covered_high = np.minimum(right, highs[at])
+        hit = covered_low < covered_high
+        if hit.any():
+            found.append((at[hit], looking[hit], covered_low[hit], covered_high[hit]))
+        # What is covered is settled; an uncovered part on either side goes on.
+        above = hit & (covered_high < right)
+        below = ~hit | (left < covered_low)
+        right_below = np.where(hit, covered_low, right)
+        looking = np.concatenate((looking[below], looking[above]))
+        left = np.concatenate((left[below], covered_high[above]))
+        right = np.concatenate((right_below[below], right[above]))
+        at = np.concatenate((at[below], at[above])) - 1
+        block = at // _BLOCK
+        skip = at % _BLOCK == _BLOCK - 1
+        skip &= (block_low[block] >= right) | (block_high[block] <= left)
+        while skip.any():
+            at = np.where(skip, at - _BLOCK, at)
+            block = at // _BLOCK
+            skip &= (block_low[block] >= right) | (block_high[block] <= left)
+    if not found:
+        none = np.zeros(0, dtype=np.int64)
+        return Neighbours(none, none, none, np.zeros(0), np.zeros(0))
+    before, after, low_, high_ = (np.concatenate(column) for column in zip(*found, strict=True))
+    return Neighbours(owner[after], element[before], element[after], low_, high_)
+
+
+def _hulls(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """From the lowest to the highest scale at which anything of each block exists."""
+    starts = np.arange(0, len(low), _BLOCK)
+    empty = low >= high
+    return (
+        np.minimum.reduceat(np.where(empty, np.inf, low), starts),
+        np.maximum.reduceat(np.where(empty, -np.inf, high), starts),
+    )
+
+
+# Stretches that are not wrong, over a range of scales, each with the one that comes before it.
+#
+# What lies between two neighbours is a wrong spell; the first right one of a reference segment ends
+# the wait for it. Time in which it is not known what is right counts as calm: nothing is charged.
+
+
+@dataclass(frozen=True, slots=True)
+class Calm:
+    """Right and unjudged stretches of a sweep, and which of them follow each other."""
+
+    references: References
+    lowest: Floats
+    highest: Floats
+    stretches: MovingStretches
+    pairs: Neighbours
+
+    @property
+    def judged(self) -> Floats:
+        """T of each scenario on the recording clock: the time in which it is known what is right."""
+        refs = self.references
+        known = refs.decision != NOTHING
+        if known.all():
+            return refs.observed
+        length = np.where(known, refs.end - refs.begin, 0.0)
+        return np.bincount(refs.scenario, weights=length, minlength=refs.count).astype(np.float64)
+
+
+def calm_of(sweep: Sweep, cut: MovingStretches) -> Calm:
+    """The calm stretches of a sweep that is cut where the reference changes."""
+    calm = cut.where(~cut.wrong)
+    pairs = neighbours(calm.scenario, calm.low, calm.high, sweep.lowest, sweep.highest)
+    return Calm(sweep.references, sweep.lowest, sweep.highest, calm, pairs)

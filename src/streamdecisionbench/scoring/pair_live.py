@@ -1,0 +1,268 @@
+"""A pair recorded live: what really was in force, beside its replay, and what sharing cost.
+
+The joint log holds both components' answers and which of them took effect when. Its two halves, put
+on the nominal clock like any two recordings, replay the recorded rule (a check of the replay) and
+the others (what they would have been worth). Two recordings made alone show what running together
+cost: longer latencies, and the score they take with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import FAST, RULES, SLOW, pair_rule
+from streamdecisionbench.recording.events import Response
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
+from streamdecisionbench.scoring.classes import Cumulative
+from streamdecisionbench.scoring.latency import Latency, latency
+from streamdecisionbench.scoring.pair_sweep import (
+    SLOW_SHARE,
+    Duo,
+    PairCounts,
+    Path,
+    count,
+    lane,
+    on_stage,
+    path_at,
+    shares_along,
+    stage,
+)
+from streamdecisionbench.scoring.pairs import PairScore, compose_recordings
+from streamdecisionbench.scoring.score import Shares, level_weights, macro_shares, score
+from streamdecisionbench.scoring.sweep import in_force_until
+from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline, timelines
+from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import find_suite
+
+
+@dataclass(frozen=True, slots=True)
+class LivePair:
+    """A joint recording as it happened, and the replays of its halves at the recorded pace."""
+
+    name: str
+    fast: str
+    slow: str
+    rule: str
+    recorded: Shares
+    by_family: Mapping[str, Shares]
+    by_scenario: Mapping[str, Shares]
+    slow_share: float
+    counts: PairCounts
+    replayed: Mapping[str, Shares]
+    """By rule, overall, at the pace of the recording."""
+    pairs: Sequence[PairScore]
+    """The halves composed under every rule at the interval and bounds asked for."""
+
+    @property
+    def gap(self) -> float:
+        """In-force accuracy as recorded minus its replay under the same rule."""
+        return self.recorded.in_force - self.replayed[self.rule].in_force
+
+
+@dataclass(frozen=True, slots=True)
+class PartCost:
+    """One component alone and in company; scores are its own, on the nominal clock."""
+
+    name: str
+    alone: Latency
+    joint: Latency
+    alone_in_force: float
+    joint_in_force: float
+    alone_auc: float
+    joint_auc: float
+
+
+@dataclass(frozen=True, slots=True)
+class Contention:
+    """What running together cost. The pair is composed under the recorded rule both times."""
+
+    fast: PartCost
+    slow: PartCost
+    pair_alone: PairScore
+    pair_joint: PairScore
+
+    @property
+    def in_force_cost(self) -> float:
+        return self.pair_alone.in_force - self.pair_joint.in_force
+
+    @property
+    def auc_cost(self) -> float:
+        return self.pair_alone.log_auc - self.pair_joint.log_auc
+
+
+def halves_of(joint: Recording) -> tuple[Recording, Recording]:
+    """The fast and the slow component's recordings within a joint one, named after the components."""
+    if not {FAST, SLOW} <= set(joint.halves):
+        raise InputError(
+            "is the recording of one component, not of a pair",
+            where=joint.path or joint.name,
+            fix="give two recordings with --fast and --slow, or one made by `sdb run --fast … --slow …`",
+        )
+
+    def half(role: str) -> Recording:
+        described = joint.config.get(role)
+        name = described.get("component") if isinstance(described, Mapping) else None
+        return replace(joint.halves[role], name=str(name) if name else joint.halves[role].name)
+
+    return half(FAST), half(SLOW)
+
+
+def live_pair(
+    joint: Recording,
+    suite: Suite | None = None,
+    *,
+    interval: float = 2.0,
+    bounds: tuple[float, float] = DEFAULT_BOUNDS,
+    weighting: str = "log",
+) -> LivePair:
+    """Scores a joint recording: as it happened, and replayed under every rule."""
+    fast, slow = halves_of(joint)
+    if suite is None:
+        suite = find_suite(joint.dataset_hash, near=joint.path)
+    rule = pair_rule(str(joint.config.get("rule") or RULES[0]))
+    recorded = timelines(fast, suite, clock="published")
+    where = stage(recorded)
+    c_max = np.ones(where.flat.count)
+    duo = Duo(
+        where,
+        lane(where, on_stage(where, recorded, fast.name), c_max),
+        lane(where, on_stage(where, timelines(slow, suite, clock="published"), slow.name), c_max),
+    )
+    flat = _recorded_clock(recorded, where.flat)
+    time, segment = Cumulative(flat, flat.time_weight), Cumulative(flat, flat.segment_weight)
+    path = _recorded_path(duo, recorded, fast, slow)
+    table = shares_along(duo, path, flat, time, segment)
+
+    def shares(table: Floats, level: str) -> Shares:
+        weights = level_weights(recorded, level)
+        return macro_shares(table[:, :SLOW_SHARE], duo.slow.untimed, weights)
+
+    replayed = {}
+    for name in RULES:
+        replay = path_at(duo, c_max, name)
+        replayed[name] = shares(
+            shares_along(duo, replay, where.flat, where.time, where.segment), "overall"
+        )
+    weights = level_weights(recorded, "overall")
+    return LivePair(
+        name=joint.name,
+        fast=fast.name,
+        slow=slow.name,
+        rule=rule,
+        recorded=shares(table, "overall"),
+        by_family={f: shares(table, f) for f in dict.fromkeys(p.family for p in recorded)},
+        by_scenario={p.episode_id: shares(table, p.episode_id) for p in recorded},
+        slow_share=float(weights @ table[:, SLOW_SHARE]),
+        counts=count(duo, path),
+        replayed=replayed,
+        pairs=compose_recordings(
+            fast, slow, suite, interval=interval, bounds=bounds, weighting=weighting
+        ),
+    )
+
+
+def contention(
+    joint: Recording,
+    fast_alone: Recording,
+    slow_alone: Recording,
+    suite: Suite | None = None,
+    *,
+    interval: float = 2.0,
+    bounds: tuple[float, float] = DEFAULT_BOUNDS,
+    weighting: str = "log",
+) -> Contention:
+    """A joint recording against two of the same components made alone."""
+    fast, slow = halves_of(joint)
+    if suite is None:
+        suite = find_suite(joint.dataset_hash, near=joint.path)
+    rule = pair_rule(str(joint.config.get("rule") or RULES[0]))
+
+    def part(alone: Recording, half: Recording) -> PartCost:
+        one, two = (
+            score(
+                recording, suite,
+                interval=interval, bounds=bounds, weighting=weighting, clock="nominal",
+            )
+            for recording in (alone, half)
+        )  # fmt: skip
+        return PartCost(
+            name=half.name,
+            alone=latency(list(alone.episodes.values())),
+            joint=latency(list(half.episodes.values())),
+            alone_in_force=one.in_force,
+            joint_in_force=two.in_force,
+            alone_auc=one.log_auc,
+            joint_auc=two.log_auc,
+        )
+
+    def pair(one: Recording, two: Recording) -> PairScore:
+        return compose_recordings(
+            one, two, suite, rule=rule, interval=interval, bounds=bounds, weighting=weighting
+        )[0]
+
+    return Contention(
+        fast=part(fast_alone, fast),
+        slow=part(slow_alone, slow),
+        pair_alone=pair(fast_alone, slow_alone),
+        pair_joint=pair(fast, slow),
+    )
+
+
+def _recorded_clock(recorded: Sequence[Timeline], nominal: Flat) -> Flat:
+    """When the evidence really changed, with the stage's decision ids."""
+    flat = Flat(
+        [
+            replace(part, predicted=np.full(part.n, int(part.reference.max()) + 1))
+            for part in recorded
+        ]
+    )
+    if not np.array_equal(flat.y, nominal.y):
+        raise AssertionError("two clocks of one recording number its decisions differently")
+    return flat
+
+
+def _recorded_path(
+    duo: Duo, recorded: Sequence[Timeline], fast: Recording, slow: Recording
+) -> Path:
+    """The answers that took effect, when they did. At equal times the slow one stays."""
+    node: list[int] = []
+    begin: list[float] = []
+    refused = 0
+    flat = duo.stage.flat
+    for k, part in enumerate(recorded):
+        taken = []
+        for offset, half in ((0, fast), (duo.n, slow)):
+            responses = half.episodes[part.episode_id].responses
+            taken += [
+                (_effective(r), offset + int(flat.first[k]) + r.t)
+                for r in responses
+                if r.accepted and _effective(r) < part.horizon
+            ]
+        taken.sort()
+        begin += [time for time, _ in taken]
+        node += [answer for _, answer in taken]
+        refused += _refused(slow.episodes[part.episode_id].responses, part.horizon)
+    nodes = np.array(node, dtype=np.int64)
+    times = np.array(begin, dtype=np.float64)
+    scenario = duo.scenario[nodes]
+    return Path(nodes, scenario, times, in_force_until(times, scenario, flat.H), refused)
+
+
+def _effective(response: Response) -> float:
+    taken = response.accepted_s
+    return response.actual_recorded_s if taken is None else taken
+
+
+def _refused(responses: Sequence[Response], horizon: float) -> int:
+    """Answers that were their component's newest when they arrived and were still turned away."""
+    newest, refused = -1, 0
+    for response in sorted(responses, key=lambda r: (r.actual_recorded_s, -r.t)):
+        if response.actual_recorded_s < horizon and response.t > newest:
+            newest = response.t
+            refused += not response.accepted
+    return refused

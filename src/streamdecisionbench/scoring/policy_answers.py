@@ -1,0 +1,464 @@
+"""Scenarios of one length as arrays: all that a policy sees of components, states and references.
+
+Axes are written in order: variant v (one threshold each), component k, scenario s, step i. A *row*
+is one replay: a scenario, a variant and a scale c = tick/Δ by which every delay is multiplied.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.events import Cancelled
+from streamdecisionbench.recording.live_policy import changed_states, composed_confidence, has_field
+from streamdecisionbench.recording.recording import Episode, Recording
+from streamdecisionbench.rules.policy_file import COMPOSES, Policy
+from streamdecisionbench.scoring.pair_sweep import Stage, on_stage, stage
+from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline, timelines
+from streamdecisionbench.suite.scenario import Scenario, Suite
+
+Bools = NDArray[np.bool_]
+
+NO_FALLBACK = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """One component's answers, scenario by scenario.
+
+    An infinite latency is an answer that nobody has: the request was never made, or given up.
+    """
+
+    name: str
+    parts: Sequence[Timeline]
+    confidence: Mapping[str, Sequence[Floats]] | None = None
+    """By way of composing ("min", "product"): how sure each composed decision is."""
+    cost: Sequence[Floats] | None = None
+    """Money for each request."""
+    waited: Sequence[Floats] | None = None
+    """Where a latency is infinite: for how many seconds the request is known to have run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The numbers of a policy that a search varies while everything else stays."""
+
+    gate: float = 0.0
+    below: float = 0.0
+    after_s: float = np.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Replays to make: scenario, variant and scale of each."""
+
+    scenario: Ints
+    variant: Ints
+    c: Floats
+
+    def __len__(self) -> int:
+        return len(self.c)
+
+    def slice(self, begin: int, end: int) -> Rows:
+        return Rows(self.scenario[begin:end], self.variant[begin:end], self.c[begin:end])
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Scenarios with the same number of steps, for one policy and its variants."""
+
+    policy: Policy
+    index: Ints
+    """Which scenario of the whole each is."""
+    release: Floats
+    horizon: Floats
+    tick: Floats
+    reference: Ints
+    latency: Floats
+    predicted: Ints
+    waited: Floats
+    """[k, s, i]: where a latency is infinite, for how long its request is known to have run."""
+    sure: Bools
+    """[v, k, s, i]: passes the gate."""
+    unsure: Bools
+    """[v, k, s, i]: makes the next component be asked."""
+    wanted: Bools
+    """[s, i]: the dispatch mode sends it at all."""
+    after: Floats
+    """[v]: seconds from release to expiry."""
+    fallback: Ints
+    """[s]: id of the decision to fall back to, −1 for none."""
+    names: Sequence[str]
+    """Of the scenarios."""
+
+    @property
+    def components(self) -> int:
+        return len(self.latency)
+
+    @property
+    def n(self) -> int:
+        return int(self.release.shape[1])
+
+    @property
+    def count(self) -> int:
+        return len(self.horizon)
+
+    @cached_property
+    def ends(self) -> Floats:
+        """Where each step's evidence is replaced."""
+        return np.concatenate((self.release[:, 1:], self.horizon[:, None]), axis=1)
+
+    @cached_property
+    def edges(self) -> Floats:
+        """Releases and the horizon after them."""
+        return np.concatenate((self.release, self.horizon[:, None]), axis=1)
+
+    @cached_property
+    def keys(self) -> tuple[Floats, float]:
+        """Releases of all scenarios on one axis, each scenario shifted by a span: found by one search."""
+        span = float(self.horizon.max()) * 2 + 1
+        return (self.release + span * np.arange(self.count)[:, None]).ravel(), span
+
+    @cached_property
+    def time_weight(self) -> Floats:
+        """Per scenario and step: seconds to shares of observed time."""
+        observed = self.horizon - self.release[:, 0]
+        return np.repeat((1.0 / observed)[:, None], self.n, axis=1)
+
+    @cached_property
+    def segment_weight(self) -> Floats:
+        """Per scenario and step: seconds to segment-balanced shares, 1 / (K · |I_k|)."""
+        out = np.empty_like(self.release)
+        for s, y in enumerate(self.reference):
+            starts = np.flatnonzero(np.append(True, y[1:] != y[:-1]))
+            counts = np.diff(np.append(starts, self.n))
+            lengths = self.ends[s][starts + counts - 1] - self.release[s][starts]
+            out[s] = np.repeat(1.0 / (len(starts) * lengths), counts)
+        return out
+
+    @cached_property
+    def time_before(self) -> Floats:
+        """[s, d, i]: share of observed time before step i whose reference is d."""
+        return self._before(self.time_weight)
+
+    @cached_property
+    def segment_before(self) -> Floats:
+        """The same with every reference segment counting alike."""
+        return self._before(self.segment_weight)
+
+    def _before(self, weight: Floats) -> Floats:
+        """[s, d, i]: weight of all steps before i whose reference is d; the last d is never."""
+        decisions = int(self.reference.max()) + 2
+        amounts = (self.ends - self.release) * weight
+        hit = self.reference[:, None, :] == np.arange(decisions)[None, :, None]
+        sums = np.cumsum(np.where(hit, amounts[:, None, :], 0.0), axis=2)
+        return np.concatenate((np.zeros((self.count, decisions, 1)), sums), axis=2)
+
+    def known(self, decision: Ints) -> Ints:
+        """Decision ids with everything that is never a reference as one id."""
+        never = int(self.reference.max()) + 1
+        return np.where((decision < 0) | (decision > never), never, decision)
+
+    def rows(self, interval: float, variants: int = 1) -> Rows:
+        """Every scenario under every variant at one interval, variant by variant."""
+        scenario = np.tile(np.arange(self.count), variants)
+        variant = np.repeat(np.arange(variants), self.count)
+        return Rows(scenario, variant, (self.tick / interval)[scenario])
+
+
+def scenes(
+    policy: Policy,
+    components: Sequence[Answers],
+    *,
+    variants: Sequence[Variant] | None = None,
+    changed: Mapping[str, Bools] | None = None,
+    fallback: Mapping[str, int] | None = None,
+) -> list[Scene]:
+    """The scenarios of these components, grouped by length. All components hold the same ones.
+
+    `changed` says by scenario which states are sent (mode "changed"), `fallback` which decision id
+    it falls back to. Without `variants`, the policy's own numbers are the only one.
+    """
+    parts = components[0].parts
+    _require_references(parts)
+    below = policy.cascade.below if policy.when_unsure and policy.cascade else 0.0
+    own = Variant(policy.gate.confidence, below, policy.expire.after_s)
+    variants = variants or [own]
+    sureness = [_sureness(policy, k, one, variants) for k, one in enumerate(components)]
+    lengths = dict.fromkeys(p.n for p in parts)
+    return [
+        _scene(
+            policy,
+            components,
+            [s for s, p in enumerate(parts) if p.n == n],
+            variants,
+            sureness,
+            changed or {},
+            fallback or {},
+        )
+        for n in lengths
+    ]
+
+
+def _scene(
+    policy: Policy,
+    components: Sequence[Answers],
+    index: Sequence[int],
+    variants: Sequence[Variant],
+    sureness: Sequence[Sequence[Floats] | None],
+    changed: Mapping[str, Bools],
+    fallback: Mapping[str, int],
+) -> Scene:
+    parts = [components[0].parts[s] for s in index]
+    gates = np.array([v.gate for v in variants])[:, None, None, None]
+    belows = np.array([v.below for v in variants])[:, None, None, None]
+    # Without confidences only thresholds that need none get this far.
+    confidence = np.stack(
+        [
+            np.full((len(parts), parts[0].n), 0.5)
+            if own is None
+            else np.stack([own[s] for s in index])
+            for own in sureness
+        ]
+    )
+    gated = np.array(policy.gated())[None, :, None, None]
+    every = np.ones(parts[0].n, dtype=bool)
+    sends_changes = policy.dispatch.mode == "changed"
+    return Scene(
+        policy=policy,
+        index=np.array(index, dtype=np.int64),
+        release=np.stack([p.release for p in parts]),
+        horizon=np.array([p.horizon for p in parts]),
+        tick=np.array([p.tick for p in parts]),
+        reference=np.stack([p.reference for p in parts]),
+        latency=np.stack([np.stack([one.parts[s].latency for s in index]) for one in components]),
+        predicted=np.stack(
+            [np.stack([one.parts[s].predicted for s in index]) for one in components]
+        ),
+        waited=np.stack(
+            [
+                np.zeros((len(parts), parts[0].n))
+                if one.waited is None
+                else np.stack([one.waited[s] for s in index])
+                for one in components
+            ]
+        ),
+        sure=(confidence[None] >= gates) | ~gated,
+        unsure=confidence[None] < belows,
+        wanted=np.stack(
+            [changed.get(p.episode_id, every) if sends_changes else every for p in parts]
+        ),
+        after=np.array([v.after_s for v in variants], dtype=np.float64),
+        fallback=np.array([fallback.get(p.episode_id, NO_FALLBACK) for p in parts], dtype=np.int64),
+        names=[p.episode_id for p in parts],
+    )
+
+
+def _require_references(parts: Sequence[Timeline]) -> None:
+    unknown = [p.episode_id for p in parts if (p.reference < 0).any()]
+    if unknown:
+        raise InputError(
+            f"{unknown[0]} has states of which nobody knows what was right",
+            fix="policies are judged on states that all have a reference",
+        )
+
+
+def _sureness(
+    policy: Policy, k: int, one: Answers, variants: Sequence[Variant]
+) -> Sequence[Floats] | None:
+    """The confidences a policy reads of a component; refused where it has none to read."""
+    gated, further = policy.gated()[k], policy.when_unsure and k + 1 < policy.count
+    needed = any((gated and 0 < v.gate <= 1) or (further and 0 < v.below <= 1) for v in variants)
+    if not needed:
+        return None
+    if one.confidence is None:
+        part = "[gate]" if gated and policy.gate.confidence > 0 else '[cascade] ask = "when-unsure"'
+        raise InputError(
+            f"its answers carry no confidences, and {part} needs them",
+            where=one.name,
+            fix="leave that part out, or record a component that returns probabilities",
+        )
+    return one.confidence[policy.gate.compose]
+
+
+# What a policy reads of a recording and its suite: answers, delays, confidences, states, fallbacks.
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a policy needs to know of the suite: which states it sends, what it falls back to."""
+
+    changed: Mapping[str, Bools]
+    fallback: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+    said: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What the fallback says, field by field."""
+
+
+def answers_of(
+    recording: Recording, suite: Suite, *, cost: Sequence[Floats] | None = None
+) -> Answers:
+    """One component's recording, on its own clock; where a policy asked less, with gaps."""
+    parts = timelines(recording, suite, gaps=True)
+    episodes = [recording.episodes[p.episode_id] for p in parts]
+    return Answers(
+        name=recording.name,
+        parts=parts,
+        confidence=_confidence(recording, suite, [p.episode_id for p in parts]),
+        cost=cost,
+        waited=[_waited(e, p.n) for e, p in zip(episodes, parts, strict=True)],
+    )
+
+
+def on_one_clock(components: Sequence[Answers]) -> list[Answers]:
+    """One component keeps its recorded releases; several share the nominal ones, as pairs do."""
+    if len(components) == 1:
+        return list(components)
+    where = stage(components[0].parts)
+    return [on_stage_of(where, one) for one in components]
+
+
+def on_stage_of(where: Stage, one: Answers) -> Answers:
+    """A component's answers in a stage's order, on its nominal clock; gaps stay gaps."""
+    whole = [replace(p, latency=np.where(np.isinf(p.latency), 0.0, p.latency)) for p in one.parts]
+    staged = on_stage(where, whole, one.name)
+    latencies = _sorted(where.parts, one, [p.latency for p in one.parts])
+    return Answers(
+        one.name,
+        [replace(p, latency=own) for p, own in zip(staged, latencies, strict=True)],
+        _sorted_like(where.parts, one, one.confidence),
+        None if one.cost is None else _sorted(where.parts, one, one.cost),
+        None if one.waited is None else _sorted(where.parts, one, one.waited),
+    )
+
+
+def setting_of(policy: Policy, suite: Suite, episodes: Sequence[str]) -> Setting:
+    """Reads the states (mode "changed") and the fallback decision against the suite."""
+    scenarios = [suite.scenarios[e] for e in episodes]
+    changed: dict[str, Bools] = {}
+    fallback: dict[str, int] = {}
+    said: dict[str, Mapping[str, str]] = {}
+    notes: list[str] = []
+    if policy.dispatch.mode == "changed":
+        changed = {
+            s.episode_id: np.array(changed_states(s, policy.dispatch.fields)) for s in scenarios
+        }
+        notes += _field_notes(policy, scenarios)
+    if policy.expire.fallback is not None and math.isfinite(policy.expire.after_s):
+        fallback, lines = _fallbacks(policy, scenarios)
+        notes += lines
+        for scenario in scenarios:
+            decision = policy.expire.fallback_for(scenario.task_family, scenario.episode_id)
+            if decision is not None:
+                said[scenario.episode_id] = decision
+    return Setting(changed, fallback, tuple(notes), said)
+
+
+def _confidence(
+    recording: Recording, suite: Suite, episodes: Sequence[str]
+) -> dict[str, list[Floats]] | None:
+    out: dict[str, list[Floats]] = {way: [] for way in COMPOSES}
+    for episode_id in episodes:
+        scenario = suite.scenarios[episode_id]
+        spec = scenario.decision_spec
+        rows = [dict.fromkeys(COMPOSES, math.nan)] * scenario.n
+        for response in recording.episodes[episode_id].responses:
+            sure = composed_confidence(
+                spec,
+                response.pred,
+                response.wire_answers,
+                response.confidence,
+                response.probabilities,
+            )
+            if sure is None:
+                return None
+            rows[response.t] = sure
+        for way in COMPOSES:
+            out[way].append(np.array([row[way] for row in rows]))
+    return out
+
+
+def _waited(episode: Episode, n: int) -> Floats:
+    """Seconds for which a request that was given up is known not to have been answered."""
+    out = np.zeros(n)
+    for gap in episode.gaps:
+        if isinstance(gap, Cancelled):
+            out[gap.t] = gap.waited_s
+    return out
+
+
+def _field_notes(policy: Policy, scenarios: Sequence[Scenario]) -> list[str]:
+    fields = policy.dispatch.fields
+    if not fields:
+        return []
+    held = {s.episode_id: [f for f in fields if has_field(s, f)] for s in scenarios}
+    nowhere = [f for f in fields if not any(f in found for found in held.values())]
+    if nowhere:
+        known = sorted({key for s in scenarios for key in s.steps[0].state})
+        raise InputError(
+            f"dispatch.fields names {nowhere[0]!r}, which no state of these scenarios has",
+            where=policy.name,
+            fix=f"states have: {', '.join(known)}",
+        )
+    without = [e for e, found in held.items() if not found]
+    if not without:
+        return []
+    return [
+        f"{', '.join(without)}: no state has {' or '.join(fields)},"
+        " so only the first state of each is sent"
+    ]
+
+
+def _fallbacks(policy: Policy, scenarios: Sequence[Scenario]) -> tuple[dict[str, int], list[str]]:
+    found: dict[str, int] = {}
+    unfit: list[str] = []
+    for scenario in scenarios:
+        decision = policy.expire.fallback_for(scenario.task_family, scenario.episode_id)
+        if decision is None:
+            continue
+        ids: dict[tuple[tuple[str, str], ...], int] = {}
+        for reference in scenario.reference():
+            ids.setdefault(tuple(sorted(reference.items())), len(ids))
+        # A decision that is never the reference is simply never right.
+        found[scenario.episode_id] = ids.get(tuple(sorted(decision.items())), len(ids))
+        if not _is_composed(scenario, decision):
+            unfit.append(scenario.episode_id)
+    if unfit and len(unfit) == len(found):
+        spec = scenarios[0].decision_spec
+        raise InputError(
+            "expire.fallback is no composed decision of any of these scenarios",
+            where=policy.name,
+            fix=f"give every field the route uses; for example {spec.compose(scenarios[0].steps[0].gold)}",
+        )
+    notes = [f"{', '.join(unfit)}: expire.fallback is no decision there, so it is never right"]
+    return found, notes if unfit else []
+
+
+def _is_composed(scenario: Scenario, decision: Mapping[str, str]) -> bool:
+    spec = scenario.decision_spec
+    route = decision.get(spec.route_question)
+    return (
+        route is not None
+        and set(decision) == set(spec.consumed(route))
+        and all(v in scenario.option_semantics[q].values() for q, v in decision.items())
+    )
+
+
+def _sorted_like(
+    parts: Sequence[Any], one: Answers, table: Mapping[str, Sequence[Floats]] | None
+) -> dict[str, list[Floats]] | None:
+    if table is None:
+        return None
+    return {way: _sorted(parts, one, values) for way, values in table.items()}
+
+
+def _sorted(parts: Sequence[Any], one: Answers, values: Sequence[Floats]) -> list[Floats]:
+    mine = dict(zip((p.episode_id for p in one.parts), values, strict=True))
+    return [mine[p.episode_id] for p in parts]

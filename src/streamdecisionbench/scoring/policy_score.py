@@ -1,0 +1,525 @@
+"""What became of states and answers under a policy, with what the requests cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from streamdecisionbench._version import __version__
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.rules.policy_file import Policy
+from streamdecisionbench.scoring.bounds import Bounds, check_interval
+from streamdecisionbench.scoring.classes import N_METRICS, shares_at
+from streamdecisionbench.scoring.integrals import (
+    METRICS,
+    Curve,
+    Pieces,
+    curves_of,
+    integrate,
+    integrated_shares,
+    pieces,
+)
+from streamdecisionbench.scoring.policy_answers import (
+    Answers,
+    Scene,
+    Setting,
+    answers_of,
+    on_one_clock,
+    scenes,
+    setting_of,
+)
+from streamdecisionbench.scoring.policy_replay import (
+    MissingAnswersError,
+    Replay,
+    Taken,
+    cover,
+    replay,
+    shares_of,
+)
+from streamdecisionbench.scoring.score import Shares, level_weights, macro_shares
+from streamdecisionbench.scoring.sweep import accepted_at
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, timelines
+from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import find_suite
+
+if TYPE_CHECKING:
+    from streamdecisionbench.rules.costs import Costs
+    from streamdecisionbench.scoring.cost import WrongTime
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCounts:
+    """What became of states and answers at the interval, over all scenarios; tuples by component."""
+
+    states: int
+    requests: tuple[int, ...]
+    cancelled: tuple[int, ...]
+    answers: tuple[int, ...]
+    """That arrived before the horizon."""
+    withheld: tuple[int, ...]
+    """Of these, kept back by the gate."""
+    taken: tuple[int, ...]
+    held_back: int
+    """Sure and new, but not yet agreed on: kept back by the debounce."""
+    expiries: int
+    """Decisions that yielded to the fallback before another one came."""
+    escalations: int
+    """Requests that an unsure answer caused."""
+
+
+def count(policy: Policy, stages: Sequence[Scene], done: Sequence[Replay]) -> PolicyCounts:
+    K = policy.count
+    requests, cancelled, answers, withheld, taken = (np.zeros(K, dtype=np.int64) for _ in range(5))
+    held_back = expiries = 0
+    for scene, one in zip(stages, done, strict=True):
+        flights = one.flights
+        arrived = flights.arrival < scene.horizon[:, None, None]
+        sure = np.swapaxes(scene.sure[0], 0, 1)
+        requests += flights.sent.sum(axis=(0, 2))
+        cancelled += flights.cancelled.sum(axis=(0, 2))
+        answers += arrived.sum(axis=(0, 2))
+        withheld += (arrived & ~sure).sum(axis=(0, 2))
+        taken += np.bincount(one.taken.component, minlength=K)
+        held_back += int(one.taken.held_back.sum())
+        expiries += int((one.held.yields < one.held.end).sum())
+    return PolicyCounts(
+        states=sum(scene.release.size for scene in stages),
+        requests=_whole(requests),
+        cancelled=_whole(cancelled),
+        answers=_whole(answers),
+        withheld=_whole(withheld),
+        taken=_whole(taken),
+        held_back=held_back,
+        expiries=expiries,
+        escalations=int(requests[1:].sum()) if policy.when_unsure else 0,
+    )
+
+
+def cost_per_hour(
+    components: Sequence[Answers],
+    parts: Sequence[Timeline],
+    interval: float,
+    stages: Sequence[Scene],
+    done: Sequence[Replay],
+) -> float | None:
+    """Money for every request sent, cancelled ones too, per hour of stream."""
+    spent = 0.0
+    for k, one in enumerate(components):
+        if one.cost is None:
+            return None
+        for scene, found in zip(stages, done, strict=True):
+            for nth, s in enumerate(scene.index.tolist()):
+                spent += float(one.cost[s][found.flights.sent[nth, k]].sum())
+    return None if math.isnan(spent) else spent / (sum(p.n for p in parts) * interval / 3600)
+
+
+def _whole(values: Ints) -> tuple[int, ...]:
+    return tuple(map(int, values.tolist()))
+
+
+# One policy on recorded answers: what it keeps in force, what it costs, what it did on the way.
+#
+# >>> import streamdecisionbench as sdb
+# >>> from streamdecisionbench.rules.policy_file import Dispatch, Policy
+# >>> suite, recording = sdb.example_suite(), sdb.example_recording()
+# >>> plain = score_policy_recordings(Policy(), [recording], suite)
+# >>> round(plain.in_force, 3), plain.counts.requests
+# (0.6, (4,))
+
+
+_NO_INTEGRAL = "no integral"
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyLevel:
+    """A scenario, a family (mean of scenarios) or the whole (mean of families).
+
+    A = C·U_cur + λ with C the share of time whose source is current (`at_interval.oracle` of the six
+    classes). `oracle` is O, what the reference answers would get under this policy. C = O unless the
+    policy looks at what was answered: a debounce, or a fallback decision.
+    """
+
+    name: str
+    at_interval: Shares
+    integrated: Shares | None
+    """None where the recording lacks answers that the policy needs at other intervals."""
+    oracle: float
+    oracle_integrated: float | None
+
+    @property
+    def in_force(self) -> float:
+        return self.at_interval.in_force
+
+    @property
+    def log_auc(self) -> float | None:
+        return None if self.integrated is None else self.integrated.in_force
+
+    @property
+    def current(self) -> float:
+        """C: the share of time with a decision whose source is current."""
+        return self.at_interval.oracle
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyScore:
+    """Everything `sdb policy score` says about one policy on one set of components."""
+
+    policy: Policy
+    components: tuple[str, ...]
+    interval: float
+    bounds: Bounds
+    clock: str
+    overall: PolicyLevel
+    by_family: Mapping[str, PolicyLevel]
+    by_scenario: Mapping[str, PolicyLevel]
+    family_of: Mapping[str, str]
+    counts: PolicyCounts
+    cost_per_hour: float | None
+    parts: Sequence[Timeline]
+    pieces: Pieces | None
+    notes: tuple[str, ...] = ()
+    signature: str = ""
+    simulated: bool = False
+    wrong_time: WrongTime | None = None
+    """What being wrong costs, where that was asked for and every interval can be replayed."""
+
+    @property
+    def in_force(self) -> float:
+        return self.overall.in_force
+
+    @property
+    def log_auc(self) -> float | None:
+        return self.overall.log_auc
+
+    @property
+    def why_no_integral(self) -> str:
+        """The answer that is missing; empty where none is."""
+        return next((note for note in self.notes if note.startswith(_NO_INTEGRAL)), "")
+
+    def curve(
+        self, level: str = "overall", metrics: tuple[str, ...] = ("in_force",)
+    ) -> dict[str, Curve]:
+        """Exact curves c0 + c1/Δ over the bounds, jumps included."""
+        if self.pieces is None:
+            raise InputError(self.why_no_integral, where=self.policy.name)
+        ticks = np.array([p.tick for p in self.parts])
+        chosen = {name: METRICS[name] for name in metrics}
+        return curves_of(self.pieces, ticks, level_weights(self.parts, level), self.bounds, chosen)
+
+
+def score_policy(
+    policy: Policy,
+    components: Sequence[Answers],
+    *,
+    interval: float = 2.0,
+    bounds: Bounds | None = None,
+    setting: Setting | None = None,
+) -> PolicyScore:
+    """Scores arrays: what `score_policy_recordings` does once recordings have become answers."""
+    check_interval(interval)
+    bounds, setting = bounds or Bounds(), setting or Setting({}, {})
+    if len(components) != policy.count:
+        raise InputError(
+            f"the policy takes {policy.count} component(s), {len(components)} given",
+            where=policy.name,
+            fix="give one recording per name in cascade.components, in that order",
+        )
+    components = on_one_clock(components)
+    parts = components[0].parts
+    found = _Found(policy, components, interval, bounds, setting)
+    best = found
+    if policy.debounce.agree > 1 or setting.fallback:
+        perfect = [
+            replace(one, parts=[replace(p, predicted=p.reference) for p in one.parts])
+            for one in components
+        ]
+        best = _Found(policy, perfect, interval, bounds, setting)
+    looks = best is not found
+
+    def oracle(table: Floats) -> Floats:
+        return _right(table) if looks else table[:, :2].sum(axis=1)
+
+    now = oracle(best.at_interval)
+    over = None if best.integrated is None else oracle(best.integrated)
+    untimed = np.array([p.untimed for p in components[-1].parts])
+
+    def level(name: str, weights: Floats) -> PolicyLevel:
+        return PolicyLevel(
+            name,
+            macro_shares(found.at_interval, untimed, weights),
+            None if found.integrated is None else macro_shares(found.integrated, untimed, weights),
+            float(weights @ now),
+            None if over is None else float(weights @ over),
+        )
+
+    families = list(dict.fromkeys(p.family for p in parts))
+    return PolicyScore(
+        policy=policy,
+        components=tuple(one.name for one in components),
+        interval=interval,
+        bounds=bounds,
+        clock="recorded" if len(components) == 1 else "nominal",
+        overall=level("overall", level_weights(parts, "overall")),
+        by_family={f: level(f, level_weights(parts, f)) for f in families},
+        by_scenario={
+            p.episode_id: level(p.episode_id, row)
+            for p, row in zip(parts, np.eye(len(parts)), strict=True)
+        },
+        family_of={p.episode_id: p.family for p in parts},
+        counts=found.counts,
+        cost_per_hour=found.cost_per_hour,
+        parts=parts,
+        pieces=found.pieces,
+        notes=(*setting.notes, *([found.why_not] if found.why_not else [])),
+    )
+
+
+def score_policy_recordings(
+    policy: Policy,
+    recordings: Sequence[Recording],
+    suite: Suite | None = None,
+    *,
+    interval: float = 2.0,
+    bounds: tuple[float, float] = (0.5, 8.0),
+    weighting: str = "log",
+    costs: Sequence[Sequence[Floats] | None] | None = None,
+    error_costs: Costs | None = None,
+    theta: float | None = None,
+) -> PolicyScore:
+    """One policy on one recording per component, in the cascade's order.
+
+    `costs` is money per request; `error_costs` is what being wrong costs, `theta` from when on a wrong
+    spell is long.
+    """
+    suite = suite or find_suite(recordings[0].dataset_hash, near=recordings[0].path)
+    costs = costs or [None] * len(recordings)
+    components = [
+        answers_of(one, suite, cost=cost) for one, cost in zip(recordings, costs, strict=True)
+    ]
+    limits = Bounds(bounds[0], bounds[1], weighting)
+    setting = setting_of(policy, suite, [p.episode_id for p in components[0].parts])
+    found = score_policy(policy, components, interval=interval, bounds=limits, setting=setting)
+    if error_costs is not None:
+        found = _charged(found, components, setting, error_costs, theta)
+    return replace(
+        found,
+        signature=_signature(found, recordings, suite, error_costs),
+        simulated=any(one.simulated for one in recordings),
+    )
+
+
+def _charged(
+    found: PolicyScore,
+    components: Sequence[Answers],
+    setting: Setting,
+    costs: Costs,
+    theta: float | None,
+) -> PolicyScore:
+    from streamdecisionbench.scoring.cost import THETA_S, wrong_time
+
+    if found.pieces is None:  # the note says which answer is missing
+        return replace(found, notes=(*found.notes, "no costs: they are means over the bounds, too"))
+    charged = wrong_time(
+        found.policy,
+        components,
+        costs,
+        interval=found.interval,
+        bounds=found.bounds,
+        setting=setting,
+        theta=THETA_S if theta is None else theta,
+    )
+    return replace(found, wrong_time=charged)
+
+
+class _Found:
+    """Tables over scenarios (rows): at the interval and integrated, with their counts."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        components: Sequence[Answers],
+        interval: float,
+        bounds: Bounds,
+        setting: Setting,
+    ) -> None:
+        parts = components[0].parts
+        stages = scenes(policy, components, changed=setting.changed, fallback=setting.fallback)
+        done = [replay(scene, scene.rows(interval)) for scene in stages]
+        self.counts = count(policy, stages, done)
+        self.cost_per_hour = cost_per_hour(components, parts, interval, stages, done)
+        self.why_not = ""
+        self.integrated: Floats | None
+        self.pieces: Pieces | None
+        if closed := _closed_form(policy, components, stages):
+            flat, c = closed, closed.tick / interval
+            u = flat.r + c[flat.scenario] * flat.L
+            self.at_interval = shares_at(flat, u, accepted_at(flat, u))
+            self.integrated = integrated_shares(flat, bounds)
+            self.pieces = pieces(flat, bounds)
+            return
+        self.at_interval = np.zeros((len(parts), N_METRICS))
+        for scene, one in zip(stages, done, strict=True):
+            c = (scene.tick / interval)[:, None]
+            self.at_interval[scene.index] = one.alpha + one.beta * c
+        try:
+            covered = [cover(scene, bounds) for scene in stages]
+        except MissingAnswersError as error:
+            self.why_not = f"{_NO_INTEGRAL}: {error.what}"
+            self.integrated = self.pieces = None
+            return
+        self.pieces = Pieces(
+            *(
+                np.concatenate([getattr(part, name) for part in covered])
+                for name in ("scenario", "low", "high", "alpha", "beta")
+            )
+        )
+        self.integrated = integrate(Flat(parts), self.pieces, bounds)
+
+
+def _closed_form(
+    policy: Policy, components: Sequence[Answers], stages: Sequence[Scene]
+) -> Flat | None:
+    """One component whose answers just arrive or do not: the plain scorer's own closed form."""
+    arrives_or_not = policy.dispatch.mode in ("every", "changed")
+    if (
+        len(components) > 1
+        or not arrives_or_not
+        or policy.debounce.agree > 1
+        or math.isfinite(policy.expire.after_s)
+    ):
+        return None
+    parts = list(components[0].parts)
+    for scene in stages:
+        for nth, s in enumerate(scene.index.tolist()):
+            arrives = scene.wanted[nth] & scene.sure[0, 0, nth]
+            parts[s] = replace(parts[s], latency=np.where(arrives, parts[s].latency, np.inf))
+    return Flat(parts)
+
+
+def _right(table: Floats) -> Floats:
+    both: Floats = table[:, 0] + table[:, 4]
+    return both
+
+
+def _signature(
+    found: PolicyScore, recordings: Sequence[Recording], suite: Suite, costs: Costs | None
+) -> str:
+    """How these numbers were made, in one line."""
+    parts = {
+        "suite": suite.dataset_hash[:12],
+        "events": "+".join(one.events_sha256[:12] for one in recordings),
+        "policy": found.policy.name,
+        "scenarios": f"{len(found.by_scenario)}/{len(suite.scenarios)}",
+        "protocol": "step-anchored",
+        "interval": f"{found.interval:g}",
+        "bounds": f"{found.bounds.low:g}-{found.bounds.high:g}",
+        "weighting": found.bounds.weighting,
+        "clock": found.clock,
+        "simulated": "yes" if any(one.simulated for one in recordings) else "no",
+        "sdb": __version__,
+    }
+    if costs is not None:
+        parts["costs"] = costs.digest[:12] or costs.name
+    return " ".join(f"{key}:{value}" for key, value in parts.items())
+
+
+# A policy recorded live: what really was in force, beside the replay of its own answers.
+#
+# The log says which answers took effect and when; a decision lapses at its release plus `after_s`, as
+# it did live. The replay of the same policy at the recorded pace is a check of the replay, as far as
+# the recording holds the answers it needs: what the policy never sent or gave up nobody knows.
+
+
+@dataclass(frozen=True, slots=True)
+class LivePolicyScore:
+    """A live recording as it happened, at its own pace, and its replay where there can be one."""
+
+    name: str
+    policy: Policy
+    components: tuple[str, ...]
+    interval: float
+    recorded: Shares
+    by_family: Mapping[str, Shares]
+    by_scenario: Mapping[str, Shares]
+    replayed: float | None
+    """In-force accuracy of the same policy replayed on the recording's own answers."""
+    why_not: str = ""
+    """What keeps it from being replayed."""
+
+    @property
+    def gap(self) -> float | None:
+        """As it happened minus its replay."""
+        return None if self.replayed is None else self.recorded.in_force - self.replayed
+
+
+def live_policy(recording: Recording, suite: Suite) -> LivePolicyScore:
+    """Scores a recording made with `sdb run --policy` as it happened."""
+    policy = recording.policy
+    if policy is None:
+        raise InputError(
+            "was not recorded under a policy",
+            where=recording.path or recording.name,
+            fix="give a recording made by `sdb run --policy`",
+        )
+    halves = list(recording.halves.values()) or [recording]
+    components = [answers_of(half, suite) for half in halves]
+    as_lived = [
+        Answers(one.name, timelines(half, suite, clock="published", gaps=True), one.confidence)
+        for one, half in zip(components, halves, strict=True)
+    ]
+    parts = as_lived[0].parts
+    setting = setting_of(policy, suite, [p.episode_id for p in parts])
+    table = np.zeros((len(parts), 7))
+    found = scenes(policy, as_lived, changed=setting.changed, fallback=setting.fallback)
+    for scene in found:
+        # At the pace of the recording one second of its clock is one second.
+        rows = scene.rows(1.0)
+        rows = type(rows)(rows.scenario, rows.variant, np.ones(len(rows)))
+        table[scene.index] = shares_of(scene, rows, _taken(scene, halves))
+    untimed = np.zeros(len(parts))
+    interval = float(parts[0].tick)
+    replayed, why_not = None, ""
+    try:
+        again = score_policy(policy, components, interval=interval, setting=setting)
+        replayed = again.in_force
+    except InputError as error:
+        why_not = error.what
+
+    def shares(level: str) -> Shares:
+        return macro_shares(table, untimed, level_weights(parts, level))
+
+    return LivePolicyScore(
+        name=recording.name,
+        policy=policy,
+        components=tuple(one.name for one in components),
+        interval=interval,
+        recorded=shares("overall"),
+        by_family={f: shares(f) for f in dict.fromkeys(p.family for p in parts)},
+        by_scenario={p.episode_id: shares(p.episode_id) for p in parts},
+        replayed=replayed,
+        why_not=why_not,
+    )
+
+
+def _taken(scene: Scene, halves: list[Recording]) -> Taken:
+    """What took effect, when it did; at equal times in the order of the protocol."""
+    lines: list[tuple[int, float, int, int]] = []
+    for s, name in enumerate(scene.names):
+        for k, half in enumerate(halves):
+            for response in half.episodes[name].responses:
+                when = response.accepted_s
+                when = response.actual_recorded_s if when is None else when
+                if response.accepted and when < scene.horizon[s]:
+                    lines.append((s, when, response.t, k))
+    lines.sort(key=lambda line: (line[0], line[1], -line[2], -line[3]))
+    row, source, component = (
+        np.array([line[column] for line in lines], dtype=np.int64) for column in (0, 2, 3)
+    )
+    begin = np.array([line[1] for line in lines], dtype=np.float64)
+    nothing = np.zeros(scene.count, dtype=np.int64)
+    return Taken(row, component, source, begin, np.zeros(len(begin)), begin, nothing)

@@ -1,0 +1,556 @@
+"""How sure a pooled share is: a bootstrap over streams that any number of machines draw alike.
+
+In replicate b a stream counts k times, k ~ Poisson(1), read off a hash of (seed, stream, b). No
+stream's draw depends on another's, so parts can be summed anywhere and in any order; and a stream
+that appears in two groups counts alike in both, which pairs their difference.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamdecisionbench.scoring.changes import Survival, survival
+from streamdecisionbench.scoring.classes import ALL_CLASSES, TABLE
+from streamdecisionbench.scoring.cost import (
+    ALL_ACTS,
+    ActMeans,
+    ActMeasures,
+    ChangeMeans,
+    ChangeMeasures,
+    CostRates,
+    EditMeans,
+    EditMeasures,
+    SpellMeans,
+    SpellMeasures,
+)
+from streamdecisionbench.scoring.stream_costs import (
+    ACTS,
+    AMOUNTS,
+    MEAN_NUMBERS,
+    MEANS,
+    NUMBERS,
+    StreamCosts,
+)
+from streamdecisionbench.scoring.timeline import Floats
+
+RESAMPLES = 500
+
+_LANES = 4
+"""Sixteen bits decide one draw: a 64-bit hash holds four, each share right to 1/65536."""
+
+
+def stream_keys(streams: Sequence[str], seed: int = 0) -> NDArray[np.uint64]:
+    """64 bits per stream id, the same on every machine.
+
+    >>> stream_keys(["call-7"]).tolist() == stream_keys(["call-7"]).tolist()
+    True
+    """
+    salt = seed.to_bytes(8, "little", signed=True)
+    digests = (
+        hashlib.blake2b(stream.encode(), digest_size=8, key=salt).digest() for stream in streams
+    )
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+
+
+def poisson_weights(keys: NDArray[np.uint64], resamples: int = RESAMPLES) -> Floats:
+    """How often each stream (row) counts in each replicate (column).
+
+    >>> weights = poisson_weights(stream_keys([str(k) for k in range(2000)]), 8)
+    >>> weights.shape, bool(0.9 < weights.mean() < 1.1), bool(0.9 < weights.var() < 1.1)
+    ((2000, 8), True, True)
+    """
+    blocks = -(-resamples // _LANES)
+    with np.errstate(over="ignore"):
+        x = keys[:, None] + np.arange(1, blocks + 1, dtype=np.uint64) * np.uint64(
+            0x9E3779B97F4A7C15
+        )
+        x ^= x >> np.uint64(30)
+        x *= np.uint64(0xBF58476D1CE4E5B9)
+        x ^= x >> np.uint64(27)
+        x *= np.uint64(0x94D049BB133111EB)
+        x ^= x >> np.uint64(31)
+    draws = _COUNT[x.astype("<u8", copy=False).view("<u2")]
+    weights: Floats = draws[:, :resamples].astype(np.float64)
+    return weights
+
+
+def interval_95(values: Floats) -> tuple[float, float] | None:
+    """The middle 95 % of replicates, those without a value left out; None where there is nothing."""
+    found = np.sort(values[np.isfinite(values)])
+    if not len(found):
+        return None
+    ranks = np.array([0.025, 0.975]) * (len(found) - 1)
+    low, high = np.interp(ranks, np.arange(len(found)), found)
+    return float(low), float(high)
+
+
+def _counts() -> NDArray[np.uint8]:
+    """Poisson(1) by inversion, for every value of sixteen bits."""
+    reached = np.cumsum([math.exp(-1) / math.factorial(k) for k in range(12)])
+    middle = (np.arange(1 << 16) + 0.5) / (1 << 16)
+    return np.searchsorted(reached, middle).astype(np.uint8)
+
+
+_COUNT = _counts()
+
+
+# Latency quantiles that parts can add up to.
+#
+# Few values are kept as they are and their quantiles are exact. Many are counted in bins that grow by
+# 2^(1/64): the quantiles are then within 0.6 % and say so. Count, mean, least and largest are exact.
+
+
+_KEPT = 10_000
+_PER_OCTAVE = 64
+_LOWEST, _OCTAVES = -30, 60
+"""From a nanosecond to years; what is shorter counts as the shortest."""
+RELATIVE_ERROR = 0.006
+
+
+@dataclass
+class LatencySums:
+    """Latencies of a group, added up so far."""
+
+    count: int = 0
+    total: float = 0.0
+    least: float = np.inf
+    most: float = -np.inf
+    kept: list[Floats] = field(default_factory=list)
+    bins: NDArray[np.int64] | None = None
+
+    def add(self, values: Floats) -> None:
+        if not len(values):
+            return
+        self._meet(len(values), float(values.sum()), float(values.min()), float(values.max()))
+        if self.bins is None and self.count <= _KEPT:
+            self.kept.append(np.array(values))
+        else:
+            self._count(values)
+
+    def merge(self, other: LatencySums) -> None:
+        if not other.count:
+            return
+        self._meet(other.count, other.total, other.least, other.most)
+        if self.bins is None and other.bins is None and self.count <= _KEPT:
+            self.kept += other.kept
+            return
+        for values in other.kept:
+            self._count(values)
+        if other.bins is not None:
+            self.bins = self._spread() + other.bins
+
+    def quantiles(self, shares: tuple[float, ...]) -> list[float]:
+        """By linear interpolation between order statistics, or to the middle of a bin."""
+        ranks = np.array(shares) * (self.count - 1)
+        if self.bins is None:
+            values = np.sort(np.concatenate(self.kept))
+            return [float(v) for v in np.interp(ranks, np.arange(len(values)), values)]
+        at = np.searchsorted(np.cumsum(self.bins), ranks, side="right")
+        middle = np.exp2(_LOWEST + (at + 0.5) / _PER_OCTAVE)
+        return [float(v) for v in np.clip(middle, self.least, self.most)]
+
+    def values(self) -> tuple[Floats, NDArray[np.int64]]:
+        """What was added, and how often each: as it was, or the middles of bins."""
+        if self.bins is None:
+            kept = np.concatenate([*self.kept, np.zeros(0)])
+            return kept, np.ones(len(kept), dtype=np.int64)
+        at = np.flatnonzero(self.bins)
+        middle = np.exp2(_LOWEST + (at + 0.5) / _PER_OCTAVE)
+        return np.clip(middle, self.least, self.most), self.bins[at]
+
+    def to_json(self) -> dict[str, float | int | None]:
+        """Seconds, with how far the quantiles may be off."""
+        if not self.count:
+            return {"answered": 0}
+        p50, p95, p99 = self.quantiles((0.50, 0.95, 0.99))
+        return {
+            "answered": self.count,
+            "mean": self.total / self.count,
+            "p50": p50,
+            "p95": p95,
+            "p99": p99,
+            "min": self.least,
+            "max": self.most,
+            "relative_error": 0.0 if self.bins is None else RELATIVE_ERROR,
+        }
+
+    def _meet(self, count: int, total: float, least: float, most: float) -> None:
+        self.count += count
+        self.total += total
+        self.least = min(self.least, least)
+        self.most = max(self.most, most)
+
+    def _spread(self) -> NDArray[np.int64]:
+        """The bins, with what was kept so far counted into them."""
+        if self.bins is None:
+            self.bins = sum((_binned(values) for values in self.kept), start=_binned(np.zeros(0)))
+            self.kept = []
+        return self.bins
+
+    def _count(self, values: Floats) -> None:
+        self.bins = self._spread() + _binned(values)
+
+
+def _binned(values: Floats) -> NDArray[np.int64]:
+    with np.errstate(divide="ignore"):
+        at = np.floor((np.log2(values) - _LOWEST) * _PER_OCTAVE)
+    at = np.clip(at, 0, _OCTAVES * _PER_OCTAVE - 1).astype(np.int64)
+    return np.bincount(at, minlength=_OCTAVES * _PER_OCTAVE)
+
+
+# What a group of streams adds up to: sums that parts compute and anybody may merge.
+#
+# A group pools time: every observed second of its streams counts alike, times the stream's weight. At
+# an interval Δ the seconds are those of the re-paced streams, (H − r_0)·Δ/tick of each.
+
+
+COUNTS = (
+    "streams", "decisions", "judged", "seconds", "weighted_judged", "weighted_right", "cost",
+    "assumed_end", "simulated", "virtual_clock",
+)  # fmt: skip
+"""What is counted of every stream beside its classes."""
+
+STREAMS_AT_ONCE = 128
+"""Streams whose draws lie near the processor together."""
+
+_CLASS_COLUMNS = [TABLE.index(name) for name in ALL_CLASSES]
+_CORRECT = [ALL_CLASSES.index(name) for name in ("current_correct", "outdated_correct")]
+_UNJUDGED = ALL_CLASSES.index("unjudged")
+
+
+class Sum:
+    """A vector that keeps what rounding would lose, so that the order of parts leaves no trace."""
+
+    __slots__ = ("lost", "value")
+
+    def __init__(self, value: Floats, lost: Floats | None = None) -> None:
+        self.value = value
+        self.lost = np.zeros_like(value) if lost is None else lost
+
+    def add(self, amount: Floats) -> None:
+        total = self.value + amount
+        kept = np.where(
+            np.abs(self.value) >= np.abs(amount),
+            (self.value - total) + amount,
+            (amount - total) + self.value,
+        )
+        self.lost = self.lost + kept
+        self.value = total
+
+    def merge(self, other: Sum) -> None:
+        self.add(other.value)
+        self.lost = self.lost + other.lost
+
+    def get(self) -> Floats:
+        total: Floats = self.value + self.lost
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRows:
+    """Streams that were scored, row by row: what a group adds up.
+
+    `pace`, `over` and `physical` hold shares in columns of `TABLE`; `time` and `length` say how many
+    seconds, times the weight, they are shares of.
+    """
+
+    keys: NDArray[np.uint64]
+    counts: Floats
+    """One column per name of `COUNTS`."""
+    time: Floats
+    """Seconds at the pace scored, times weight."""
+    length: Floats
+    """Ticks, times weight: what integrated shares are shares of."""
+    as_it_ran: Floats
+    """Seconds as recorded, times weight: what physical shares are shares of."""
+    pace: Floats
+    over: Floats | None = None
+    physical: Floats | None = None
+
+
+@dataclass
+class Group:
+    """Sums of one group, by name."""
+
+    sums: dict[str, Sum] = field(default_factory=dict)
+    latency: LatencySums = field(default_factory=LatencySums)
+
+    def add(self, rows: StreamRows, latencies: Floats, resamples: int) -> None:
+        """Adds scored streams and the latencies of their answers."""
+        self._add("counts", rows.counts.sum(axis=0))
+        seconds = {
+            "pace": (rows.pace, rows.time),
+            "over": (rows.over, rows.length),
+            "physical": (rows.physical, rows.as_it_ran),
+        }
+        found = {
+            name: table[:, _CLASS_COLUMNS] * time[:, None]
+            for name, (table, time) in seconds.items()
+            if table is not None
+        }
+        for name, values in found.items():
+            self._add(name, values.sum(axis=0))
+        if resamples:
+            self._replicate(rows.keys, found, resamples)
+        self.latency.add(latencies)
+
+    def merge(self, other: Group) -> None:
+        for name, one in other.sums.items():
+            if name in self.sums:
+                self.sums[name].merge(one)
+            else:
+                self.sums[name] = Sum(one.value, one.lost)
+        self.latency.merge(other.latency)
+
+    def get(self, name: str) -> Floats | None:
+        one = self.sums.get(name)
+        return None if one is None else one.get()
+
+    def counts(self) -> Mapping[str, float]:
+        found = self.get("counts")
+        values = np.zeros(len(COUNTS)) if found is None else found
+        return dict(zip(COUNTS, values.tolist(), strict=True))
+
+    def _replicate(
+        self, keys: NDArray[np.uint64], found: Mapping[str, Floats], resamples: int
+    ) -> None:
+        names = [name for name in ("pace", "over") if name in found]
+        columns = np.concatenate([found[name] for name in names], axis=1)
+        total = np.zeros((resamples, columns.shape[1]))
+        for begin in range(0, len(keys), STREAMS_AT_ONCE):
+            part = slice(begin, begin + STREAMS_AT_ONCE)
+            total += poisson_weights(keys[part], resamples).T @ columns[part]
+        for name, values in zip(names, np.split(total, len(names), axis=1), strict=True):
+            self._add(f"{name}_replicates", values)
+
+    def _add(self, name: str, amount: Floats) -> None:
+        if name in self.sums:
+            self.sums[name].add(amount)
+        else:
+            self.sums[name] = Sum(np.array(amount, dtype=np.float64))
+
+
+def in_force_of(seconds: Floats) -> Floats:
+    """A of seconds by class along the last axis: correct over judged; not a number where none is.
+
+    >>> by_class = np.array([6.0, 1, 1, 0, 0, 2, 5, 0])
+    >>> float(in_force_of(by_class))
+    0.6
+    """
+    correct = seconds[..., _CORRECT].sum(axis=-1)
+    judged = seconds.sum(axis=-1) - seconds[..., _UNJUDGED]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share: Floats = np.where(judged > 1e-12, correct / judged, np.nan)
+    return share
+
+
+# What the wrong time of a group of streams adds up to: sums that parts compute and anybody may merge.
+#
+# A group pools time, as for its classes: rates and shares are sums of seconds over sums of seconds,
+# each stream's times its weight. Numbers of things are sums, the longest spell is the longest of all,
+# and quantiles of delays are taken over all changes together; of more than some thousand delays they
+# are within the error that `LatencySums` states.
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCosts:
+    """Spells, changes, acts and costs of a group; what is over bounds is None without them."""
+
+    spells: SpellMeasures
+    changes: ChangeMeasures
+    delay_error: float
+    """How far quantiles of delays may be off, as a share of them."""
+    acts: dict[str, ActMeasures]
+    cost: CostRates | None
+    """None without a cost file."""
+    mean_cost: CostRates | None
+    interval_95: tuple[float, float] | None
+    """Of the cost per second, over streams."""
+
+
+@dataclass
+class CostSums:
+    """Sums of one group."""
+
+    sums: dict[str, Sum] = field(default_factory=dict)
+    acts: dict[str, Sum] = field(default_factory=dict)
+    longest: float = 0.0
+    answered: LatencySums = field(default_factory=LatencySums)
+    """Delays until the decision in force was right."""
+    waiting: LatencySums = field(default_factory=LatencySums)
+    """Times after which the next change came first."""
+
+    def add(
+        self, rows: StreamCosts, weight: Floats, keys: NDArray[np.uint64], resamples: int = 0
+    ) -> None:
+        """Adds measured streams, each with its weight; `keys` draw their replicates."""
+        tables = {
+            "amounts": rows.amounts * weight[:, None],
+            "numbers": rows.numbers,
+            "means": None if rows.means is None else rows.means * weight[:, None],
+            "mean_numbers": rows.mean_numbers,
+        }
+        for name, table in tables.items():
+            if table is not None:
+                _add(self.sums, name, table.sum(axis=0))
+        for name, table in rows.acts.items():
+            if table[:, 0].any():  # some of these streams may do it
+                _add(self.acts, name, table.sum(axis=0))
+        if resamples:
+            # T and what it cost: all that the interval of a rate needs.
+            drawn = np.stack((rows.amounts[:, 0], rows.amounts[:, 1:4].sum(axis=1)), axis=1)
+            total = np.zeros((resamples, 2))
+            for begin in range(0, len(keys), STREAMS_AT_ONCE):
+                part = slice(begin, begin + STREAMS_AT_ONCE)
+                amounts = drawn[part] * weight[part, None]
+                total += poisson_weights(keys[part], resamples).T @ amounts
+            _add(self.sums, "replicates", total)
+        self.longest = max(self.longest, float(rows.longest.max(initial=0.0)))
+        never = rows.delays.never
+        self.answered.add(rows.delays.delay[~never])
+        self.waiting.add(rows.delays.limit[never])
+
+    def merge(self, other: CostSums) -> None:
+        for mine, theirs in ((self.sums, other.sums), (self.acts, other.acts)):
+            for name, one in theirs.items():
+                if name in mine:
+                    mine[name].merge(one)
+                else:
+                    mine[name] = Sum(one.value, one.lost)
+        self.longest = max(self.longest, other.longest)
+        self.answered.merge(other.answered)
+        self.waiting.merge(other.waiting)
+
+    def get(self, *, priced: bool) -> GroupCosts:
+        """The measures; costs and acts only where streams were priced."""
+        at, numbers = self._named("amounts", AMOUNTS), self._named("numbers", NUMBERS)
+        means = self._named("means", MEANS) if "means" in self.sums else None
+        mean_numbers = self._named("mean_numbers", MEAN_NUMBERS) if means else None
+        return GroupCosts(
+            self._spells(at, numbers, means, mean_numbers),
+            self._changes(numbers, mean_numbers),
+            0.0 if self._exact else RELATIVE_ERROR,
+            self._acts(over=means is not None) if priced else {},
+            _rates(at, at["judged"]) if priced else None,
+            _rates(means, means["ticks"]) if priced and means else None,
+            self._interval() if priced else None,
+        )
+
+    def _interval(self) -> tuple[float, float] | None:
+        if "replicates" not in self.sums:
+            return None
+        drawn = self.sums["replicates"].get()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return interval_95(drawn[:, 1] / drawn[:, 0])
+
+    @property
+    def _exact(self) -> bool:
+        return self.answered.bins is None and self.waiting.bins is None
+
+    def _named(self, name: str, columns: tuple[str, ...]) -> dict[str, float]:
+        return dict(zip(columns, self.sums[name].get().tolist(), strict=True))
+
+    def _spells(
+        self,
+        at: dict[str, float],
+        numbers: dict[str, float],
+        means: dict[str, float] | None,
+        mean_numbers: dict[str, float] | None,
+    ) -> SpellMeasures:
+        T, count = at["judged"], round(numbers["count"])
+        over = None
+        if means and mean_numbers:
+            ticks = means["ticks"]
+            over = SpellMeans(
+                mean_age_s=_per(means["mean_age_s"], ticks),
+                beyond_share=_per(means["beyond"], ticks),
+                longest_s=_per(means["longest_s"], ticks),
+                count=mean_numbers["count"],
+                long_share=_per(means["long"], ticks),
+            )
+        return SpellMeasures(
+            mean_age_s=_per(at["half_squares"], T),
+            beyond_share=_per(at["beyond"], T),
+            longest_s=self.longest,
+            count=count,
+            wrong_share=_per(at["wrong_s"], T),
+            long_share=_per(at["long"], T),
+            mean_length_s=_per(numbers["length_s"], count),
+            integrated=over,
+        )
+
+    def _changes(
+        self, numbers: dict[str, float], mean_numbers: dict[str, float] | None
+    ) -> ChangeMeasures:
+        changes = round(numbers["changes"])
+        curve = self._survival()
+        edits = ("needed", "useless", "unjudged")
+        over = edit_means = None
+        if mean_numbers:
+            over = ChangeMeans(
+                never_right=mean_numbers["never_right"],
+                waited_s=mean_numbers["waited_s"] / max(changes, 1),
+            )
+            edit_means = EditMeans(
+                changes=sum(mean_numbers[name] for name in edits),
+                needed=mean_numbers["needed"],
+                useless=mean_numbers["useless"],
+                reversed_in_a_tick=mean_numbers["reversed_in_a_tick"],
+            )
+        return ChangeMeasures(
+            changes=changes,
+            never_right=round(numbers["never_right"]),
+            median_delay_s=curve.quantile(0.5),
+            p95_delay_s=curve.quantile(0.95),
+            waited_s=numbers["waited_s"] / changes if changes else None,
+            integrated=over,
+            decision_changes=EditMeasures(
+                changes=round(sum(numbers[name] for name in edits)),
+                needed=round(numbers["needed"]),
+                useless=round(numbers["useless"]),
+                reversed_in_a_tick=round(numbers["reversed_in_a_tick"]),
+                integrated=edit_means,
+            ),
+        )
+
+    def _survival(self) -> Survival:
+        values, counts = zip(self.answered.values(), self.waiting.values(), strict=True)
+        seen = np.repeat([True, False], [len(v) for v in values])
+        return survival(np.concatenate(values), seen, np.concatenate(counts))
+
+    def _acts(self, *, over: bool) -> dict[str, ActMeasures]:
+        rows = {name: one.get() for name, one in self.acts.items()}
+        if rows:
+            rows[ALL_ACTS] = np.sum(list(rows.values()), axis=0)
+        return {name: _act_measures(row, over=over) for name, row in rows.items()}
+
+
+def _act_measures(row: Floats, *, over: bool) -> ActMeasures:
+    value = dict(zip(ACTS, row.tolist(), strict=True))
+    outcomes = ("in_time", "late", "missed", "wrongly", "twice")
+    return ActMeasures(
+        **{name: round(value[name]) for name in ("calls", *outcomes)},
+        cost=value["cost"],
+        integrated=ActMeans(**{n: value[f"mean_{n}"] for n in outcomes}) if over else None,
+    )
+
+
+def _rates(found: dict[str, float], time: float) -> CostRates:
+    return CostRates(*(_per(found[name], time) for name in ("wrong", "age", "acts")))
+
+
+def _per(amount: float, time: float) -> float:
+    return amount / time if time > 0 else 0.0
+
+
+def _add(sums: dict[str, Sum], name: str, amount: Floats) -> None:
+    if name in sums:
+        sums[name].add(amount)
+    else:
+        sums[name] = Sum(np.array(amount, dtype=np.float64))

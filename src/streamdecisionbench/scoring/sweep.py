@@ -1,0 +1,380 @@
+"""Which answers take effect, at one time scale and over a whole range of them.
+
+With every delay scaled by c, u_i(c) = r_i + c·L_i. A newer arrival at or before an older one
+supersedes it, and arrivals at or after H are out, so answer i is accepted exactly when c < c*_i with
+
+    c*_i = min( (H − r_i)/L_i ,  min over j > i with L_j < L_i of (r_j − r_i)/(L_i − L_j) ).
+
+The accepted set only shrinks as c grows. At any c the decision of source i is in force from u_i to
+u_j, j the next newer source with c < c*_j. A *run* is such a pair (i, j) with the range of c over
+which j follows i; there are fewer than 2n of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
+
+_SIDE_BY_SIDE = 64
+"""How many newer answers are compared one by one before a scenario's lines are swept instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Source `i` in force until the arrival of `j`, for c in [low, high).
+
+    `source` is a step index, or −1 for "no decision yet"; `until` is a step index, or −1 for the
+    horizon. The scenario is that of the run.
+    """
+
+    scenario: Ints
+    source: Ints
+    until: Ints
+    low: Floats
+    high: Floats
+
+    def twice(self) -> Runs:
+        """Every run two times over, one after the other: once for its end, once for its beginning."""
+        return Runs(
+            np.tile(self.scenario, 2),
+            np.tile(self.source, 2),
+            np.tile(self.until, 2),
+            np.tile(self.low, 2),
+            np.tile(self.high, 2),
+        )
+
+
+def accepted_at(flat: Flat, u: Floats) -> NDArray[np.bool_]:
+    """Accepted answers for given arrivals: before H and before every newer answer's arrival."""
+    earliest = np.append(u[1:], np.inf)
+    earliest[flat.last] = np.inf
+    # Each round looks twice as far: earliest[i] becomes the minimum over the next 2·reach answers.
+    reach, longest = 1, int(flat.n.max()) - 1
+    while reach < longest:
+        same = flat.scenario[reach:] == flat.scenario[:-reach]
+        further = np.where(same, earliest[reach:], np.inf)
+        np.minimum(earliest[:-reach], further, out=earliest[:-reach])
+        reach *= 2
+    accepted: NDArray[np.bool_] = (u < earliest) & (u < flat.H[flat.scenario])
+    return accepted
+
+
+def critical_scale(flat: Flat, c_max: Floats) -> Floats:
+    """c*_i for every step. Values above the scenario's `c_max` are only known to be above it."""
+    r, L = flat.r, flat.L
+    limit = c_max[flat.scenario]
+    with np.errstate(divide="ignore"):
+        c = np.where(L > 0, (flat.H[flat.scenario] - r) / L, np.inf)
+    end = flat.last[flat.scenario]
+    active = np.flatnonzero((L > 0) & np.isfinite(L))
+    distance = 1
+    while active.size and distance <= _SIDE_BY_SIDE:
+        active = active[active + distance <= end[active]]
+        gap = r[active + distance] - r[active]
+        # No newer answer beyond this gap can lower c*_i: its quotient is at least gap / L_i.
+        near = gap < np.minimum(c[active], limit[active]) * L[active]
+        active, gap = active[near], gap[near]
+        drop = L[active] - L[active + distance]
+        with np.errstate(divide="ignore"):
+            quotient = np.where(drop > 0, gap / np.where(drop > 0, drop, 1.0), np.inf)
+        c[active] = np.minimum(c[active], quotient)
+        distance += 1
+    for scenario in np.unique(flat.scenario[active]).tolist():
+        _lower_envelope(flat, int(scenario), c)
+    return c
+
+
+def _lower_envelope(flat: Flat, scenario: int, c: Floats) -> None:
+    """c*_i of one long-delayed scenario in linear time, whatever the delays.
+
+    As c grows, u_j(c) = r_j + c·L_j are straight lines. From the newest source back, every line
+    begins below all newer ones and leaves their lower envelope once, at c*_i: what it covered until
+    then it covers for every older source too, so each line is put on the stack and taken off once.
+    """
+    first, last = int(flat.first[scenario]), int(flat.last[scenario])
+    r, L = flat.r[first : last + 1].tolist(), flat.L[first : last + 1].tolist()
+    horizon = float(flat.H[scenario])
+    found = c[first : last + 1]
+    # Lines of the envelope from large c to small, and the c up to which each one is the lowest.
+    lines: list[int] = []
+    until: list[float] = []
+    for i in range(last - first, -1, -1):
+        if not L[i] < np.inf:
+            continue
+        meets = np.inf
+        while lines:
+            j = lines[-1]
+            meets = (r[j] - r[i]) / (L[i] - L[j]) if L[i] > L[j] else np.inf
+            if meets < until[-1]:
+                break
+            lines.pop()
+            until.pop()
+            meets = np.inf
+        lines.append(i)
+        until.append(meets)
+        at_horizon = (horizon - r[i]) / L[i] if L[i] > 0 else np.inf
+        found[i] = min(meets, at_horizon)
+
+
+def find_runs(flat: Flat, c_low: Floats, c_high: Floats) -> Runs:
+    """All runs over [c_low, c_high] of each scenario.
+
+    Sources i < j follow each other at scale c exactly when every source between them is gone
+    (c ≥ max of their c*) and both are still there (c < min of theirs). So j is the first source
+    after i that lasts at least as long as i, or i is the last before j that lasts longer than j.
+    """
+    return runs_of(flat, critical_scale(flat, c_high), c_low, c_high)
+
+
+def runs_of(flat: Flat, critical: Floats, c_low: Floats, c_high: Floats) -> Runs:
+    """The runs of answers that are accepted exactly below the given scales, whatever set these."""
+    critical = np.where(critical >= c_high[flat.scenario], np.inf, critical)
+    # Nodes: every scenario's steps between a start and an end sentinel that always last.
+    node_of_step = np.arange(len(flat.r)) + 2 * flat.scenario + 1
+    total = len(flat.r) + 2 * flat.count
+    lasts = np.full(total, np.inf)
+    lasts[node_of_step] = critical
+    step_of_node = np.full(total, -1, dtype=np.int64)
+    step_of_node[node_of_step] = np.arange(len(flat.r))
+    scenario_of_node = np.repeat(np.arange(flat.count), flat.n + 2)
+    is_end, is_start = np.zeros((2, total), dtype=bool)
+    is_end[flat.last + 2 * np.arange(flat.count) + 2] = True
+    is_start[flat.first + 2 * np.arange(flat.count)] = True
+
+    heads = np.flatnonzero(~is_end)
+    follower, gone_by_then = _first_lasting(lasts, heads, step=1, strict=False)
+    tails = np.flatnonzero(np.isfinite(lasts) & ~is_start)
+    leader, gone_before = _first_lasting(lasts, tails, step=-1, strict=True)
+
+    i = np.concatenate((heads, leader))
+    j = np.concatenate((follower, tails))
+    scenario = scenario_of_node[i]
+    low = np.maximum(np.concatenate((gone_by_then, gone_before)), c_low[scenario])
+    high = np.minimum(np.minimum(lasts[i], lasts[j]), c_high[scenario])
+    keep = low < high
+    return Runs(scenario[keep], step_of_node[i[keep]], step_of_node[j[keep]], low[keep], high[keep])
+
+
+def _first_lasting(lasts: Floats, nodes: Ints, *, step: int, strict: bool) -> tuple[Ints, Floats]:
+    """For each node, the nearest node in direction `step` that lasts at least as long (or longer).
+
+    Returns it with the largest `lasts` strictly between. Sentinels last for ever, so every search
+    ends inside its scenario. All nodes jump at once, each over the stretch its landing place has
+    already covered, so the number of rounds stays small.
+    """
+    total = len(lasts)
+    found = np.clip(np.arange(total) + step, 0, total - 1)
+    between = np.zeros(total)
+    open_ = nodes
+    while open_.size:
+        landed = found[open_]
+        short = lasts[landed] <= lasts[open_] if strict else lasts[landed] < lasts[open_]
+        open_, landed = open_[short], landed[short]
+        # One statement: the right side must see every node as it was before this round.
+        between[open_] = np.maximum(between[open_], np.maximum(lasts[landed], between[landed]))
+        found[open_] = found[landed]
+    return found[nodes], between[nodes]
+
+
+# What was in force when: the one form in which anything that applies decisions can be judged.
+#
+# A single recording, a pair, a policy and a log all end in the same thing, per scenario a sequence of
+# *pieces*: a decision, the step it was given for, and from when to when it was in force. Beside it
+# stand the reference *segments*: which decision was right from when to when. Times are those of the
+# recording clock, on which delays are scaled by c = tick/Δ; t/c are seconds at the interval Δ.
+#
+# A `Trajectory` holds for one c per scenario, a `Sweep` for a whole range of them: there both ends of
+# a piece move with c.
+
+
+NOTHING = -1
+"""The decision where nothing was decided, the source where no state was, the reference not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """What was right when: segments of all scenarios, one scenario after another in time order.
+
+    Decision ids are equal exactly when decisions are, and belong to one scenario only.
+    """
+
+    scenario: Ints
+    decision: Ints
+    """`NOTHING` where what was right is not known."""
+    begin: Floats
+    end: Floats
+    start: Floats
+    """r_0 of each scenario, where observation begins."""
+    horizon: Floats
+    tick: Floats
+    step_segment: Ints
+    """The segment of every step, counted over all scenarios."""
+    values: Sequence[Mapping[str, str]] = ()
+    """What each decision id says, field by field; empty where only ids are known."""
+
+    @property
+    def count(self) -> int:
+        """How many scenarios there are."""
+        return len(self.start)
+
+    @property
+    def observed(self) -> Floats:
+        """T = H − r_0 on the recording clock."""
+        return self.horizon - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """Pieces at one scale per scenario, one scenario after another, in time order without gaps.
+
+    The first piece of a scenario begins at r_0 (with `NOTHING` until something takes effect), the
+    last one ends at the horizon. No piece is empty.
+    """
+
+    references: References
+    scale: Floats
+    """c of each scenario."""
+    scenario: Ints
+    decision: Ints
+    source: Ints
+    """The step the decision was given for, counted over all scenarios; `NOTHING` if for none."""
+    begin: Floats
+    end: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Pieces over a range of scales: in force from `begin` to `end` for c in [low, high).
+
+    Both ends move: an end is `…_at` + c · `…_delay`. For every c of its scenario's range the pieces that hold at c cover
+    [r_0, H) without overlap, and they are listed in the order of time: of two pieces that hold at
+    the same c, the one listed first is in force first. Pieces may be empty at some c.
+    """
+
+    references: References
+    lowest: Floats
+    """The range of c, per scenario."""
+    highest: Floats
+    scenario: Ints
+    decision: Ints
+    source: Ints
+    begin_at: Floats
+    begin_delay: Floats
+    end_at: Floats
+    end_delay: Floats
+    low: Floats
+    high: Floats
+
+    @property
+    def empty(self) -> NDArray[np.bool_]:
+        """Pieces that end where they begin, at every scale."""
+        empty: NDArray[np.bool_] = (self.begin_at == self.end_at) & (
+            self.begin_delay == self.end_delay
+        )
+        return empty
+
+    def at(self, scale: Floats) -> Trajectory:
+        """The trajectory at one scale per scenario, each within its range."""
+        c = scale[self.scenario]
+        begin, end = self.begin_at + c * self.begin_delay, self.end_at + c * self.end_delay
+        keep = np.flatnonzero((self.low <= c) & (c < self.high) & (begin < end))
+        return Trajectory(
+            self.references,
+            scale,
+            self.scenario[keep],
+            self.decision[keep],
+            self.source[keep],
+            begin[keep],
+            end[keep],
+        )
+
+
+def references_of(flat: Flat) -> References:
+    """The reference segments of timelines."""
+    starts, counts = flat.segments
+    return References(
+        scenario=flat.scenario[starts],
+        decision=np.maximum(flat.y[starts], NOTHING),
+        begin=flat.r[starts],
+        end=flat.step_end[starts + counts - 1],
+        start=flat.r0,
+        horizon=flat.H,
+        tick=flat.tick,
+        step_segment=np.repeat(np.arange(len(starts)), counts),
+        values=flat.values,
+    )
+
+
+def trajectory_at(flat: Flat, interval: float | None) -> Trajectory:
+    """One component in step-anchored replay at an interval Δ: u_i = r_i + c·L_i, newest source wins.
+
+    Without an interval, at the pace at which each scenario was recorded.
+
+    >>> from streamdecisionbench import example_recording, example_suite
+    >>> from streamdecisionbench.scoring.timeline import timelines
+    >>> flat = Flat(timelines(example_recording(), example_suite()))
+    >>> found = trajectory_at(flat, 2.0)
+    >>> found.decision.tolist(), found.begin.tolist()
+    ([-1, 0, 0, 1, 1], [0.0, 0.4, 2.4, 4.8, 6.8])
+    """
+    scale = np.ones(flat.count) if interval is None else flat.tick / interval
+    u = flat.r + scale[flat.scenario] * flat.L
+    return trajectory_of(flat, u, accepted_at(flat, u), scale)
+
+
+def trajectory_of(
+    flat: Flat, u: Floats, accepted: NDArray[np.bool_], scale: Floats | None = None
+) -> Trajectory:
+    """What given arrivals had in force, `accepted` being those that took effect, in step order."""
+    source = np.flatnonzero(accepted)
+    scenario = np.concatenate((np.arange(flat.count), flat.scenario[source]))
+    order = np.argsort(scenario, kind="stable")
+    scenario = scenario[order]
+    none = np.full(flat.count, NOTHING, dtype=np.int64)
+    begin = np.concatenate((flat.r0, u[source]))[order]
+    end = in_force_until(begin, scenario, flat.H)
+    keep = begin < end
+    return Trajectory(
+        references_of(flat),
+        np.ones(flat.count) if scale is None else scale,
+        scenario[keep],
+        np.concatenate((none, flat.p[source]))[order][keep],
+        np.concatenate((none, source))[order][keep],
+        begin[keep],
+        end[keep],
+    )
+
+
+def sweep_of(flat: Flat, low: Floats, high: Floats) -> Sweep:
+    """One component in replay for every c from `low` to `high` of its scenario."""
+    runs = find_runs(flat, low, high)
+    order = np.lexsort((runs.source, runs.scenario))
+    scenario, source, until = runs.scenario[order], runs.source[order], runs.until[order]
+    waiting, at_horizon = source < 0, until < 0
+    return Sweep(
+        references_of(flat),
+        low,
+        high,
+        scenario,
+        np.where(waiting, NOTHING, flat.p[source]),
+        source,
+        begin_at=np.where(waiting, flat.r0[scenario], flat.r[source]),
+        begin_delay=np.where(waiting, 0.0, flat.L[source]),
+        end_at=np.where(at_horizon, flat.H[scenario], flat.r[until]),
+        end_delay=np.where(at_horizon, 0.0, flat.L[until]),
+        low=runs.low[order],
+        high=runs.high[order],
+    )
+
+
+def in_force_until(begin: Floats, scenario: Ints, horizon: Floats) -> Floats:
+    """A decision is in force until the next one of its scenario takes effect, or the horizon."""
+    if not begin.size:
+        return begin
+    last = np.append(scenario[1:] != scenario[:-1], True)
+    return np.where(last, horizon[scenario], np.append(begin[1:], 0.0))
