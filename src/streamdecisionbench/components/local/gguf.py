@@ -265,10 +265,6 @@ class Gguf:
         return [share / total for share in shares], int(usage["prompt_tokens"]), int(reused)
 
 
-def create(model: str, options: Options) -> Gguf:
-    return Gguf(model, options)
-
-
 def find_model(model: str) -> Path:
     """The file a name leads to: a path, or an alias of a model inside an installed package."""
     package = _ALIASES.get(model)
