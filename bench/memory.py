@@ -21,8 +21,8 @@ from msgspec.structs import replace as changed
 
 from streamdecisionbench.components.contract import Options, Request
 from streamdecisionbench.components.local.python_class import PythonComponent
-from streamdecisionbench.recording.episode_log import Player
-from streamdecisionbench.recording.record import RunSettings, record
+from streamdecisionbench.recording.episode_log import Member
+from streamdecisionbench.recording.record import RunConfig, record
 from streamdecisionbench.suite.scenario import Step, Suite
 from streamdecisionbench.suite.suite_files import (
     builtin_suite_path,
@@ -98,8 +98,8 @@ def main() -> int:
         write_suite(suite, home / "suite")
         record(
             suite,
-            [Player(often_right(suite))],
-            RunSettings({None: "python:bench:answer"}, tuple(suite.scenarios), clock="virtual"),
+            [Member(often_right(suite))],
+            RunConfig({None: "python:bench:answer"}, tuple(suite.scenarios), clock="virtual"),
             home / "long",
         )
         bare, _ = peak_mb(("providers",), home)

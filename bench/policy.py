@@ -23,10 +23,10 @@ from streamdecisionbench.analysis.policy_search import search
 from streamdecisionbench.analysis.token_cost import request_costs
 from streamdecisionbench.components import registry
 from streamdecisionbench.components.contract import Options
-from streamdecisionbench.recording.episode_log import Player
+from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import RunSettings, record
+from streamdecisionbench.recording.record import RunConfig, record
 from streamdecisionbench.rules.policy_file import (
     Cascade,
     ConfidenceGate,
@@ -119,9 +119,9 @@ def _record(count: int) -> list[Answers]:
             profile = PROFILES[k % len(PROFILES)]
             name = f"simulated:{profile}"
             component = registry.create(name, Options(seed=k, extra={"clock": "virtual"}))
-            settings = RunSettings({None: name}, tuple(suite.scenarios), clock="virtual", seed=k)
+            settings = RunConfig({None: name}, tuple(suite.scenarios), clock="virtual", seed=k)
             out = Path(folder) / f"{profile}-{k}"
-            record(suite, [Player(component)], settings, out)
+            record(suite, [Member(component)], settings, out)
             recording = read_recording(out, suite)
             cost = request_costs(recording, prices, list(suite.scenarios))
             found.append(answers_of(recording, suite, cost=cost))

@@ -35,12 +35,12 @@ import msgspec
 
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Request
 from streamdecisionbench.recording import record as record_module
-from streamdecisionbench.recording.episode_log import Player
+from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.events import Release, Response, scan
 from streamdecisionbench.recording.folder import quantiles_ms
 from streamdecisionbench.recording.merge import merge
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import RunSettings, record
+from streamdecisionbench.recording.record import RunConfig, record
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,
@@ -210,10 +210,10 @@ def planned_delay(port: str, delay_s: float, requests: int) -> None:
 
 def lags_in_flight(url: str, delay_s: float, steps: int, interval_s: float) -> None:
     suite = make_suite([scenario("bench", steps)])
-    settings = RunSettings({None: "bench:httpx"}, ("bench",), interval_s=interval_s)
+    settings = RunConfig({None: "bench:httpx"}, ("bench",), interval_s=interval_s)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
-        record(suite, [Player(HttpxComponent(url))], settings, out)
+        record(suite, [Member(HttpxComponent(url))], settings, out)
         episode = read_recording(out, suite).episodes["bench"]
     release = [r.release_s - r.planned_s for r in episode.releases]
     dispatch = [r.started_s - r.release_s for r in episode.responses]
@@ -251,10 +251,10 @@ def play_streams(port: str, folder: Path, share: tuple[int, int], chosen: Chosen
     suite = stream_suite(chosen.streams, chosen.steps)
     mine = tuple(suite.scenarios)[share[0] :: share[1]]
     component = PooledComponent(port)
-    settings = RunSettings(
+    settings = RunConfig(
         {None: "bench:pooled"}, mine, interval_s=chosen.interval_s, streams=len(mine)
     )
-    record(suite, [Player(component)], settings, folder)
+    record(suite, [Member(component)], settings, folder)
     (begin, cpu), (end, cpu_then) = component.spans
     print(msgspec.json.encode({"s": end - begin, "cpu_s": cpu_then - cpu}).decode(), flush=True)
 

@@ -23,9 +23,9 @@ from streamdecisionbench.components.simulated.profiles import (
 )
 from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
 from streamdecisionbench.families.registry import drafts
-from streamdecisionbench.recording.episode_log import Player
+from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import RunSettings, record
+from streamdecisionbench.recording.record import RunConfig, record
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.scenario import Suite
@@ -91,7 +91,7 @@ def facts(profile: Profile, suite: Suite, simulator: Simulator) -> dict[str, Any
 
 def simulate(profile: Profile, suite: Suite, simulator: Simulator) -> Score:
     component = SimulatedComponent(simulator, profile, virtual=True)
-    settings = RunSettings(
+    settings = RunConfig(
         names={None: component.info.name},
         scenarios=tuple(suite.scenarios),
         clock="virtual",
@@ -99,7 +99,7 @@ def simulate(profile: Profile, suite: Suite, simulator: Simulator) -> Score:
     )
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "recording"
-        record(suite, [Player(component)], settings, out)
+        record(suite, [Member(component)], settings, out)
         return score(read_recording(out), suite)
 
 

@@ -104,8 +104,8 @@ def _run_named(component: str, suite: Suite, chosen: dict[str, Any], out: Path) 
 def _run_object(component: Any, suite: Suite, chosen: dict[str, Any], out: Path) -> None:
     from streamdecisionbench.components.contract import Options
     from streamdecisionbench.components.local.python_class import PythonComponent
-    from streamdecisionbench.recording.episode_log import Player
-    from streamdecisionbench.recording.record import RunSettings, record
+    from streamdecisionbench.recording.episode_log import Member
+    from streamdecisionbench.recording.record import RunConfig, record
     from streamdecisionbench.recording.request import choose_scenarios
 
     seed = int(chosen.get("seed", 0))
@@ -116,8 +116,8 @@ def _run_object(component: Any, suite: Suite, chosen: dict[str, Any], out: Path)
         suite, tuple(chosen.get("families") or ()), tuple(chosen.get("scenarios") or ())
     )
     names: dict[str | None, str] = {None: made.info.name}
-    settings = RunSettings(names=names, scenarios=scenarios, clock="virtual", seed=seed)
-    record(suite, [Player(made)], settings, out)
+    settings = RunConfig(names=names, scenarios=scenarios, clock="virtual", seed=seed)
+    record(suite, [Member(made)], settings, out)
 
 
 def pytest_configure(config: pytest.Config) -> None:

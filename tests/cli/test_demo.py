@@ -18,11 +18,9 @@ from streamdecisionbench.cli.demo import (
     MARKER,
     REAL,
     RecordingProcess,
-    lane_line,
     prepare,
+    recorder_line,
 )
-from streamdecisionbench.components.serving import sparrow_server as sparrow
-from streamdecisionbench.components.serving.sparrow_server import is_installed
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.suite.suite_files import make_suite, read_suite, write_suite
@@ -58,7 +56,7 @@ def test_from_a_server_to_a_report(tmp_path: Path) -> None:
         assert recording.simulated == served
         assert not recording.virtual_clock
         assert bool(recording.config.get("base_url_host")) == served
-    if is_installed():
+    if demo.is_installed():
         real = read_recording(out / "recordings" / REAL, suite)
         assert not real.simulated
         assert real.served_models[0].startswith("sparrow-")
@@ -146,16 +144,16 @@ def test_a_line_per_component() -> None:
     process = subprocess.Popen([sys.executable, "-c", ""], text=True)
     process.wait(timeout=60)
     lane = RecordingProcess("jev", process, Path("jev.err"))
-    assert lane_line(lane).split() == ["jev", "starting"]
+    assert recorder_line(lane).split() == ["jev", "starting"]
     lane.facts = {"scenario": "support_a", "step": 3, "steps": 60, "responses": 2, "in_force": 0.5}
-    assert "step 3/60" in lane_line(lane)
-    assert "in force 50 %" in lane_line(lane)
+    assert "step 3/60" in recorder_line(lane)
+    assert "in force 50 %" in recorder_line(lane)
 
 
 def test_without_the_real_model_it_goes_on_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sparrow, "is_installed", lambda: False)
+    monkeypatch.setattr(demo, "is_installed", lambda: False)
     with demo._real_model(tmp_path) as address:
         assert address is None
     assert "pip install sparrow-decider" in capsys.readouterr().err
@@ -165,8 +163,8 @@ def test_a_real_model_that_does_not_start_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "recordings").mkdir()
-    monkeypatch.setattr(sparrow, "is_installed", lambda: True)
-    monkeypatch.setattr(sparrow.sys, "executable", "/bin/false")
+    monkeypatch.setattr(demo, "is_installed", lambda: True)
+    monkeypatch.setattr(demo.sys, "executable", "/bin/false")
     with demo._real_model(tmp_path) as address:
         assert address is None
     assert "sparrow-decider did not start" in capsys.readouterr().err

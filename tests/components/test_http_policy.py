@@ -16,7 +16,7 @@ from urllib.request import urlopen
 import pytest
 
 from streamdecisionbench.components.contract import Answer, Fatal, Options
-from streamdecisionbench.components.providers.http import MAX_REPLY
+from streamdecisionbench.components.providers.http_client import MAX_REPLY
 from streamdecisionbench.components.registry import create
 from tests.components.protocols import OPENAI, PROTOCOLS, REQUEST, RIGHT, SYSTEMONE, Protocol
 from tests.components.secure import Certificate, http2_server, make_certificate

@@ -304,16 +304,12 @@ def test_keys_go_where_they_belong(protocol: Protocol, monkeypatch: pytest.Monke
 def test_another_host_never_gets_the_providers_key(
     protocol: Protocol, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from streamdecisionbench.components.providers.address import resolve
+    from streamdecisionbench.components.providers.address import Home, resolve
 
     monkeypatch.setenv(protocol.key_variable, KEY)
-    endpoint = resolve(
-        Options(base_url="https://models.example.org:8443/v1"),
-        key_variable=protocol.key_variable,
-        url_variable="OPENAI_BASE_URL",
-        home="api.openai.com",
-        default_path="/v1",
-    )
+    home = Home("OpenAI", "api.openai.com", "/v1", protocol.key_variable, "OPENAI_BASE_URL")
+    elsewhere = Options(base_url="https://models.example.org:8443/v1")
+    endpoint = resolve(protocol.provider, elsewhere, home)
     assert endpoint.key == "no-key"
     assert endpoint.host == "models.example.org:8443"
     assert KEY not in repr(endpoint)

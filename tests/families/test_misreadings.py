@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 from functools import cache
 from typing import Any
 
@@ -11,9 +10,8 @@ import pytest
 
 from streamdecisionbench.errors import SdbError
 from streamdecisionbench.families.registry import FAMILY_MODULES, reference_of
-from streamdecisionbench.suite.misread_together import misread_together
 from streamdecisionbench.suite.misreading import Misreading, Reference, misread
-from streamdecisionbench.suite.scenario import State, Suite
+from streamdecisionbench.suite.scenario import Suite
 
 EVERY = pytest.mark.parametrize("family", FAMILY_MODULES)
 
@@ -28,13 +26,6 @@ def alone(family: str) -> list[Reference]:
     return [misread(part(family, "reference"), misreading) for misreading in table]
 
 
-def said(reading: Reference, state: State) -> dict[str, str] | str:
-    try:
-        return reading(state)
-    except Exception as error:
-        return repr(error)
-
-
 @EVERY
 def test_every_rule_can_be_misread_and_every_misreading_fits(family: str) -> None:
     table = part(family, "misreadings").MISREADINGS
@@ -43,20 +34,6 @@ def test_every_rule_can_be_misread_and_every_misreading_fits(family: str) -> Non
     assert len({(m.rule, m.what) for m in table}) == len(table)
     for reading in alone(family):
         assert reading is not reference_of(family)
-
-
-@EVERY
-def test_together_they_answer_as_each_alone(family: str, sdb_v1: Suite) -> None:
-    table = part(family, "misreadings").MISREADINGS
-    together = misread_together(part(family, "reference"), table)
-    states = [
-        s.state for scenario in sdb_v1 if scenario.task_family == family for s in scenario.steps
-    ]
-    for state in states[::4]:
-        before = json.dumps(state)
-        for one, same in zip(together, alone(family), strict=True):
-            assert said(one, state) == said(same, state)
-        assert json.dumps(state) == before
 
 
 @EVERY
@@ -70,5 +47,3 @@ def test_a_misreading_that_no_longer_fits_says_so() -> None:
     gone = Misreading("wait", "changes what is not there", (("no such text", ""),))
     with pytest.raises(SdbError, match=r"no longer fits .*: 'no such text' occurs 0 times"):
         misread(part("live_debugging", "reference"), gone)
-    with pytest.raises(SdbError, match=r"no longer fits"):
-        misread_together(part("live_debugging", "reference"), [gone])

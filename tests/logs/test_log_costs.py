@@ -263,7 +263,7 @@ def test_refusals(tmp_path: Path) -> None:
     costs.write_text('schema = "sdb-costs/1"\n[default]\nwrong = -1\n')
     done = sdb("logs", "score", log, "--costs", costs)
     assert done.returncode == 2
-    assert "line 3" in done.stderr
+    assert "default.wrong = -1 is not allowed" in done.stderr
     with pytest.raises(InputError, match="theta"):
         sdb_api.score_log(log, theta=-1)
     with pytest.raises(InputError, match="no such file"):

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Request
-from streamdecisionbench.recording.episode_log import Player
+from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.events import Event
-from streamdecisionbench.recording.record import RunSettings
+from streamdecisionbench.recording.record import RunConfig
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,
@@ -115,16 +115,16 @@ def right(request: Request, **more: Any) -> Answer:
     return Answer(labels=dict(request.state["hint"]), **more)
 
 
-def alone(component: Any) -> list[Player]:
-    return [Player(component)]
+def alone(component: Any) -> list[Member]:
+    return [Member(component)]
 
 
-def settings(suite: Suite, **changes: Any) -> RunSettings:
+def settings(suite: Suite, **changes: Any) -> RunConfig:
     values: dict[str, Any] = {
         "names": {None: "test:in-process"},
         "scenarios": tuple(suite.scenarios),
     }
-    return RunSettings(**{**values, **changes})
+    return RunConfig(**{**values, **changes})
 
 
 @dataclass

@@ -15,7 +15,7 @@ import pytest
 from streamdecisionbench.components.contract import Answer, Request, Retryable, Usage
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_suite
-from streamdecisionbench.recording.episode_log import Player
+from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.record import record
 from streamdecisionbench.recording.run_file import RUN_FILE
@@ -48,7 +48,7 @@ def paired(tmp_path_factory: pytest.TempPathFactory) -> Path:
     async def slow(request: Request, call: int) -> Answer:
         return right(request, service_s=0.7)
 
-    lanes = [Player(InProcess(_once_refused), "fast"), Player(InProcess(slow), "slow")]
+    lanes = [Member(InProcess(_once_refused), "fast"), Member(InProcess(slow), "slow")]
     chosen = settings(
         SUITE, names={"fast": "a:b", "slow": "c:d"}, rule="late_override", clock="virtual"
     )

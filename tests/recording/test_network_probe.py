@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from streamdecisionbench.analysis.bundles import conditions
-from streamdecisionbench.components.providers.http import HttpPolicy, Observed, Server
+from streamdecisionbench.components.providers.http import HttpSettings, Observed, Server
 from streamdecisionbench.recording.network_probe import probe
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.record import record
@@ -43,7 +43,7 @@ def counting(context: Any = None) -> Iterator[tuple[Server, list[bytes]]]:
         threading.Thread(target=serve, daemon=True).start()
         scheme = "https" if context else "http"
         url = f"{scheme}://127.0.0.1:{listener.getsockname()[1]}/v1"
-        found = Server.at(url, HttpPolicy.for_url(url))
+        found = Server.at(url, HttpSettings.for_url(url))
         assert found is not None
         yield found, seen
 
@@ -75,14 +75,17 @@ def test_what_cannot_be_reached_is_named_by_its_kind() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     assert (
-        probe(Server("127.0.0.1", port, False, HttpPolicy()))["failed"] == "ConnectionRefusedError"
+        probe(Server("127.0.0.1", port, False, HttpSettings()))["failed"]
+        == "ConnectionRefusedError"
     )
-    assert "failed" in probe(Server("no-such-host.invalid", 80, False, HttpPolicy()))
-    assert "failed" in probe(Server("." * 70, 80, False, HttpPolicy()))
+    assert "failed" in probe(Server("no-such-host.invalid", 80, False, HttpSettings()))
+    assert "failed" in probe(Server("." * 70, 80, False, HttpSettings()))
 
 
 def test_behind_a_proxy_nothing_is_probed() -> None:
-    assert Server.at("https://models.example.org", HttpPolicy(proxy="http://10.0.0.1:3128")) is None
+    assert (
+        Server.at("https://models.example.org", HttpSettings(proxy="http://10.0.0.1:3128")) is None
+    )
 
 
 def test_the_run_record_says_how_far_the_server_was(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ import pytest
 from streamdecisionbench.components.simulated.profiles import find_profile
 from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.episode_log import Player
+from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.events import Cancelled, Skipped
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import RunSettings, record
+from streamdecisionbench.recording.record import RunConfig, record
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.policy_file import Policy, parse_policy
 from streamdecisionbench.scoring.policy_score import live_policy, score_policy_recordings
@@ -74,11 +74,11 @@ def recorded(
     out: Path, suite: Suite, profiles: dict[str | None, str], policy: Policy | None
 ) -> Recording:
     lanes = [
-        Player(SimulatedComponent(simulator(), find_profile(profile), virtual=True), name)
+        Member(SimulatedComponent(simulator(), find_profile(profile), virtual=True), name)
         for name, profile in profiles.items()
     ]
     names = {lane: f"simulated:{profile}" for lane, profile in profiles.items()}
-    settings = RunSettings(names, SCENARIOS, interval_s=INTERVAL, clock="virtual", policy=policy)
+    settings = RunConfig(names, SCENARIOS, interval_s=INTERVAL, clock="virtual", policy=policy)
     record(suite, lanes, settings, out)
     return read_recording(out, suite)
 

@@ -10,7 +10,7 @@ import pytest
 
 from streamdecisionbench.components.contract import Answer, Fatal, Request
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.episode_log import Player
+from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.events import EVENTS_FILE
 from streamdecisionbench.recording.folder import keep_complete
 from streamdecisionbench.recording.reader import expectations, read_recording
@@ -198,7 +198,7 @@ def test_an_altered_line_in_the_middle_is_refused_not_dropped(tmp_path: Path) ->
 
 def test_a_pair_is_complete_only_with_both_answers(tmp_path: Path) -> None:
     suite = small_suite("one_a")
-    lanes = [Player(InProcess(), "fast"), Player(InProcess(), "slow")]
+    lanes = [Member(InProcess(), "fast"), Member(InProcess(), "slow")]
     chosen = settings(suite, names={"fast": "a:b", "slow": "c:d"}, rule="freshest")
     record(suite, lanes, chosen, tmp_path)
     expected = expectations(read_run(tmp_path), suite, {"one_a": 6})

@@ -17,7 +17,7 @@ import pytest
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal, Request
 from streamdecisionbench.errors import InputError, SdbError
 from streamdecisionbench.recording import prices as cost_estimate
-from streamdecisionbench.recording.episode_log import Player
+from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.events import EVENTS_FILE
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.record import record
@@ -87,7 +87,7 @@ def test_scenarios_run_one_after_another(tmp_path: Path) -> None:
 
 def test_a_live_pair_is_recorded_with_both_halves(tmp_path: Path) -> None:
     suite = small_suite("one_a", steps=5)
-    lanes = [Player(InProcess(), "fast"), Player(InProcess(), "slow")]
+    lanes = [Member(InProcess(), "fast"), Member(InProcess(), "slow")]
     chosen = settings(suite, names={"fast": "test:f", "slow": "test:s"}, rule="freshest")
     assert record(suite, lanes, chosen, tmp_path / "out").status == "complete"
     recording = read_recording(tmp_path / "out", suite)

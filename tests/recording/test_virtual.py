@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import Newest
-from streamdecisionbench.recording.episode_log import Ledger, Tally, prepare
+from streamdecisionbench.recording.episode_log import EpisodeLog, Tally, prepare
 from streamdecisionbench.recording.events import Attempt, Release, Response
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.realtime import Sending
@@ -34,7 +34,7 @@ def virtual(
     behaviour: Behaviour, *, steps: int = 4, tick: float = 1.0, workers: int = 1, slots: int = 32
 ) -> MemoryLog:
     log = MemoryLog()
-    ledger = Ledger(prepare(small_scenario("one_a", steps), tick), log, Newest(), Tally())
+    ledger = EpisodeLog(prepare(small_scenario("one_a", steps), tick), log, Newest(), Tally())
     asyncio.run(
         run_virtual_episode(
             ledger, alone(InProcess(behaviour)), Sending(max_in_flight=slots), workers

@@ -1,4 +1,11 @@
-"""Comparing a blind reader's answers with the stored references."""
+"""Comparing a blind reader's answers with the stored references, and the record of an audit.
+
+The record says who checked what, what was found, how it was judged and what came of it. A finding about
+a reference is judged from three sides: a *literal* reading of the rule text, a *trace* of the reference
+on the state, and a search for an *alternative* reading a careful reader could adopt. Each side votes
+`uphold` (the reference stands and the text says so), `ambiguous` (it stands, but the text allows another
+reading) or `wrong` (the reference is wrong).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +17,7 @@ from typing import Any
 import msgspec
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.disk import read_json
+from streamdecisionbench.suite.disk import read_json, read_json_as
 from streamdecisionbench.suite.scenario import Scenario, Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path
 
@@ -113,14 +120,6 @@ def _values(given: Mapping[str, Any], scenario: Scenario, where: str, path: Path
     return values
 
 
-# The audit record: who checked what, what was found, how it was judged and what came of it.
-#
-# A finding about a reference is judged from three sides: a *literal* reading of the rule text, a
-# *trace* of the reference on the state, and a search for an *alternative* reading a careful reader
-# could adopt. Each side votes `uphold` (the reference stands and the text says so), `ambiguous` (it
-# stands, but the text allows another reading) or `wrong` (the reference is wrong).
-
-
 SCHEMA = "sdb-audit/1"
 LENSES = ("literal", "trace", "alternative")
 _VOTES = ("uphold", "ambiguous", "wrong")
@@ -179,13 +178,7 @@ def builtin_record_path() -> Path:
 
 
 def read_record(path: str | Path) -> AuditRecord:
-    path = Path(path)
-    try:
-        return msgspec.convert(read_json(path), AuditRecord)
-    except msgspec.ValidationError as error:
-        raise InputError(
-            str(error), where=path, fix="see docs/audit.md for the record's form"
-        ) from None
+    return read_json_as(path, AuditRecord, fix="see docs/audit.md for the record's form")
 
 
 def violations(record: AuditRecord, suite: Suite) -> list[str]:

@@ -12,8 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.disk import make_folder, write_text
+from streamdecisionbench.suite.disk import make_folder, require_empty, write_text
 from streamdecisionbench.suite.scenario import Scenario
 
 _READ_ME = """\
@@ -31,8 +30,7 @@ copy of `answers.template.json`. Note every place where the text allows another 
 def export(scenario: Scenario, folder: str | Path) -> Path:
     """Writes the export into a fresh folder."""
     folder = Path(folder)
-    if folder.exists() and any(folder.iterdir()):
-        raise InputError("is not empty", where=folder, fix="choose a fresh --out folder")
+    require_empty(folder)
     make_folder(folder / "steps")
     for t in range(scenario.n):
         text = json.dumps(scenario.request(t), indent=1, ensure_ascii=False)

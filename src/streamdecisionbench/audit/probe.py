@@ -276,14 +276,12 @@ def _text(value: Any) -> str:
     return canonical(value).decode().lower()
 
 
-# Guessing without reading the rules: each shortcut's untimed accuracy per scenario.
-#
-# None of them may look at the references except where its definition is a bound over all policies of
-# a kind (best constant, best position): those say how far *any* such policy could get.
-
-
 def shortcuts(scenario: Scenario) -> dict[str, float]:
-    """Share of states whose composed decision each shortcut gets right."""
+    """Share of states whose composed decision each shortcut gets right, without reading the rules.
+
+    None of them may look at the references except where its definition is a bound over all policies of
+    a kind (best constant, best position): those say how far *any* such policy could get.
+    """
     return {name: count(scenario) / scenario.n for name, (count, _) in SHORTCUTS.items()}
 
 

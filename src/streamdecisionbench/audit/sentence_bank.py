@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.disk import make_folder, read_json, write_text
+from streamdecisionbench.suite.disk import make_folder, read_json_as, require_empty, write_text
 from streamdecisionbench.suite.sentence_bank import NONE, Bank, Intents, Sentence
 
 SCHEMA = "sdb-bank-readings/1"
@@ -71,8 +71,7 @@ class Compared:
 def export_bank(bank: Bank, intents: Mapping[str, Intents], folder: str | Path) -> Path:
     """Writes what a reader may see into a fresh folder: sentences, rule, definitions, a sheet."""
     folder = Path(folder)
-    if folder.exists() and any(folder.iterdir()):
-        raise InputError("is not empty", where=folder, fix="choose a fresh --out folder")
+    require_empty(folder)
     make_folder(folder)
     shown = shown_sentences(bank, intents)
     sheet = {"reader": "", "answers": dict.fromkeys((s["id"] for s in shown), ""), "doubts": {}}
@@ -144,10 +143,7 @@ def compare(
 def read_reading(path: str | Path, bank: Bank, intents: Mapping[str, Intents]) -> SentenceReading:
     """A filled sheet, or an `InputError` that names the first wrong answer in it."""
     path = Path(path)
-    try:
-        reading = msgspec.convert(read_json(path), SentenceReading)
-    except msgspec.ValidationError as error:
-        raise InputError(str(error), where=path, fix="fill in answers.template.json") from None
+    reading = read_json_as(path, SentenceReading, fix="fill in answers.template.json")
     if not reading.reader:
         raise InputError("reader: is empty", where=path, fix="give the reader a name")
     known = {s.id: s for s in bank.sentences}
@@ -179,10 +175,7 @@ def write_record(path: str | Path, family: str, readings: Sequence[SentenceReadi
 
 def read_readings(path: str | Path) -> Record:
     """The record beside a bank."""
-    try:
-        return msgspec.convert(read_json(Path(path)), Record)
-    except msgspec.ValidationError as error:
-        raise InputError(str(error), where=path, fix="write it with sdb audit readings") from None
+    return read_json_as(path, Record, fix="write it with sdb audit readings")
 
 
 def unsettled(bank: Bank, intents: Mapping[str, Intents], record: Record) -> list[str]:

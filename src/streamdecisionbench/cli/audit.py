@@ -1,22 +1,21 @@
-"""`sdb audit`: whether the references can be trusted, one module per command."""
+"""`sdb audit`: whether the references can be trusted."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from streamdecisionbench.cli.options import PlainJson, SuiteData
+from streamdecisionbench.errors import InputError
 
 if TYPE_CHECKING:
     from streamdecisionbench.audit.probe import ProbeResult
     from streamdecisionbench.audit.sentence_bank import Compared
     from streamdecisionbench.suite.scenario import Suite
-
-
-# `sdb audit bank`: a bank of sentences as a blind reader may see it.
 
 
 def bank(
@@ -30,9 +29,6 @@ def bank(
     found, intents = bank_of(family)
     export_bank(found, intents, out)
     print(f"{out}: {len(found.sentences)} sentences; read README.md there first")
-
-
-# `sdb audit check`: a reader's answers against the references.
 
 
 def check(
@@ -66,9 +62,6 @@ def check(
         raise typer.Exit(1)
 
 
-# `sdb audit export`: what a blind reader may see.
-
-
 def export(
     scenario: Annotated[str, typer.Argument(help="A scenario id.")],
     out: Annotated[Path, typer.Option(help="A fresh folder.")],
@@ -81,9 +74,6 @@ def export(
     found = find_scenario(load_suite(data), scenario)
     write(found, out)
     print(f"{out}: {found.n} steps; read README.md there first")
-
-
-# `sdb audit probe`: how far a shallow learned probe gets on seeds it has not seen.
 
 
 _FEWEST = 3
@@ -110,7 +100,6 @@ def probe(
     40 % of composed decisions in a family can be had that way."""
     from streamdecisionbench.audit import probe as audit
     from streamdecisionbench.cli.printing import dump
-    from streamdecisionbench.errors import InputError
     from streamdecisionbench.families.generate import generate, generated_families
     from streamdecisionbench.suite.generation.parameters import Parameters
 
@@ -126,29 +115,29 @@ def probe(
     for family in named:
         print(f"{family}: learning from {train} scenarios", file=sys.stderr)
         wanted = Parameters(seed=seed, families=(family,), per_family=train, split="train")
-        learned = audit.train(list(generate(wanted, tell=_quiet)))
+        learned = audit.train(list(generate(wanted, tell=lambda _: None)))
         on = {name: suite.families().get(family, []) for name, suite in tried.items()}
         if data is None:
             fresh = Parameters(seed=seed, families=(family,), per_family=test)
-            on["generated"] = list(generate(fresh, tell=_quiet))
+            on["generated"] = list(generate(fresh, tell=lambda _: None))
         table[family] = {
             name: audit.measure(learned, scenarios) for name, scenarios in on.items() if scenarios
         }
     if as_json:
-        dump(_plain(table, train, seed))
+        measured = {
+            family: {name: {**asdict(r), "leaks": r.leaks} for name, r in results.items()}
+            for family, results in table.items()
+        }
+        schema = {"schema": "sdb-audit-probe/1", "train": train, "seed": seed}
+        dump({**schema, "limit": audit.LIMIT, "families": measured})
     else:
         _show(table)
     if any(result.leaks for found in table.values() for result in found.values()):
         raise typer.Exit(1)
 
 
-def _quiet(note: str) -> None:
-    """What a session had no room to show makes no difference here."""
-
-
 def _suite(data: Path | None) -> Suite:
     from streamdecisionbench.cli.loading import load_suite
-    from streamdecisionbench.errors import InputError
 
     suite = load_suite(data)
     if suite.manifest.generation and suite.manifest.generation.get("split") == "train":
@@ -158,31 +147,6 @@ def _suite(data: Path | None) -> Suite:
             fix="try it on a suite of the eval split",
         )
     return suite
-
-
-def _plain(table: dict[str, dict[str, ProbeResult]], train: int, seed: int) -> dict[str, Any]:
-    from streamdecisionbench.audit.probe import LIMIT
-
-    return {
-        "schema": "sdb-audit-probe/1",
-        "train": train,
-        "seed": seed,
-        "limit": LIMIT,
-        "families": {
-            family: {
-                name: {
-                    "scenarios": found.scenarios,
-                    "states": found.states,
-                    "composed": found.composed,
-                    "commonest": found.commonest,
-                    "questions": found.questions,
-                    "leaks": found.leaks,
-                }
-                for name, found in results.items()
-            }
-            for family, results in table.items()
-        },
-    }
 
 
 def _show(table: dict[str, dict[str, ProbeResult]]) -> None:
@@ -217,9 +181,6 @@ def _show(table: dict[str, dict[str, ProbeResult]]) -> None:
                 screen.print(
                     f"{family} on {name} leaks: {percent(LIMIT)} % or more without any rule"
                 )
-
-
-# `sdb audit readings`: what blind readers took the sentences of a bank for.
 
 
 def readings(
@@ -260,9 +221,6 @@ def _print(result: Compared) -> None:
         print(f"\n{len(result.unread)} sentences lack an answer: {', '.join(result.unread[:6])} …")
 
 
-# `sdb audit record`: an audit record in figures.
-
-
 def record(
     path: Annotated[
         Path | None, typer.Argument(help="A record; the built-in suite's otherwise.")
@@ -279,7 +237,6 @@ def record(
     )
     from streamdecisionbench.cli.loading import load_suite
     from streamdecisionbench.cli.printing import dump
-    from streamdecisionbench.errors import InputError
 
     path = path or builtin_record_path()
     suite = load_suite(data)
@@ -306,9 +263,6 @@ def record(
     out = console()
     for finding in audited.findings:
         out.print(f"{finding.id}  [{finding.status}] {finding.title}")
-
-
-# `sdb audit shortcuts`: how far guessing gets without the rules.
 
 
 def shortcuts(data: SuiteData = None, as_json: PlainJson = False) -> None:

@@ -1,29 +1,33 @@
 """`sdb demo`: from a server to a report in two minutes, without a key and without a network.
 
 A real server process, real recordings over loopback HTTP, a real report: only the answers and
-latencies of the served components are simulated, from published figures. Beside them a real decision
-model answers, where its package is installed.
+latencies of the served components are simulated, from published figures. Beside them answers
+`sparrow-decider`, a real, trained decision model of 3 MB that needs neither key nor network and is
+served on this machine by its own package. It is not ours and not a dependency: where it is missing,
+everything goes on without.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Annotated, Any
 
 import typer
 
-from streamdecisionbench.components.serving.ends_with_starter import leashed
+from streamdecisionbench.components.serving.ends_with_starter import ending_with_us
 from streamdecisionbench.errors import InputError, SdbError
 
 MARKER = ".sdb-demo"
@@ -44,6 +48,9 @@ _PATIENCE_S = 300.0
 """How long the real model may take after the others are done."""
 
 _START_S = 60.0
+_INSTALL = "pip install sparrow-decider"
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""For the real model's arithmetic: it must not take the processors the clock runs on."""
 _KEYS = ("_API_KEY", "_BASE_URL", "_PROXY", "_proxy")
 
 
@@ -122,17 +129,17 @@ def prepare(out: Path) -> None:
         ) from None  # fmt: skip
 
 
-def lane_line(lane: RecordingProcess) -> str:
+def recorder_line(recorder: RecordingProcess) -> str:
     """One component in one line: where it is and how much of its decisions is right so far."""
-    facts = lane.facts
-    if lane.done:
-        return f"{lane.name:<16} done: {facts.get('responses', 0)} answers, {facts.get('accepted', 0)} accepted"
+    facts = recorder.facts
+    if recorder.done:
+        return f"{recorder.name:<16} done: {facts.get('responses', 0)} answers, {facts.get('accepted', 0)} accepted"
     if not facts:
-        return f"{lane.name:<16} starting"
+        return f"{recorder.name:<16} starting"
     right = facts.get("in_force")
     share = f"in force {100 * right:.0f} %" if isinstance(right, int | float) else ""
     return (
-        f"{lane.name:<16} {facts.get('scenario', '')!s:<14} step {facts.get('step', 0)}/{facts.get('steps', 0)}"
+        f"{recorder.name:<16} {facts.get('scenario', '')!s:<14} step {facts.get('step', 0)}/{facts.get('steps', 0)}"
         f"  answers {facts.get('responses', 0)}/{facts.get('expected', 0)}"
         f"  in flight {facts.get('in_flight', 0)}  {share}"
     )
@@ -172,28 +179,41 @@ def _address(process: subprocess.Popen[str], errors: Path) -> str:
     return address
 
 
+def is_installed() -> bool:
+    """Whether the real model's package is here, without importing it."""
+    return importlib.util.find_spec("sparrow_decider") is not None
+
+
 @contextlib.contextmanager
 def _real_model(out: Path) -> Iterator[str | None]:
     """The address of `sparrow-decider`; None, and why, where it is not to be had."""
-    from streamdecisionbench.components.serving.sparrow_server import (
-        INSTALL,
-        is_installed,
-        sparrow_server,
-    )
-
     if not is_installed():
-        _say(f"     without a real model: sparrow-decider is not installed ({INSTALL})")
+        _say(f"     without a real model: sparrow-decider is not installed ({_INSTALL})")
         yield None
         return
-    with contextlib.ExitStack() as stack:
-        errors = out / "recordings" / "sparrow-decider.err"
-        address = None
-        try:
-            address = stack.enter_context(sparrow_server(_environment(), errors))
-        except (SdbError, OSError) as error:
-            _say(f"     without a real model: {error}")
-        yield address
+    errors = out / "recordings" / "sparrow-decider.err"
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    command = [sys.executable, "-P", "-m", "sparrow_decider.cli", "serve", "--port", str(port)]
+    process = _begun(command, errors, _ONE_THREAD, stdout=None)
+    try:
+        started = _answers(process, port)
+        if not started:
+            _say("     without a real model: sparrow-decider did not start")
+        yield f"http://127.0.0.1:{port}" if started else None
+    finally:
+        _end(process)
     errors.unlink(missing_ok=True)
+
+
+def _answers(process: subprocess.Popen[str], port: int) -> bool:
+    end = time.monotonic() + _START_S / 2
+    while time.monotonic() < end and process.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def _record(
@@ -207,44 +227,49 @@ def _record(
     """All components at once, each in its own process; the real model may fail or be too slow."""
     common = ["--jsonl", "--yes", "--scenarios", ",".join(scenarios)]
     common += ["--interval", f"{interval:g}", *(["--data", str(data)] if data else [])]
-    lanes: list[RecordingProcess] = []
+    recorders: list[RecordingProcess] = []
     try:
         for name, component, served in COMPONENTS:
             place = ["--base-url", address] if served else []
-            lanes.append(_start(out, name, [component, *common, *place]))
+            recorders.append(_start(out, name, [component, *common, *place]))
         if real is not None:
             patient = ["--base-url", real, "--max-in-flight", "1", "--timeout", "60"]
-            lanes.append(_start(out, REAL, ["systemone:sparrow-nano", *common, *patient]))
-            lanes[-1].optional = True
-        _watch(lanes)
+            recorders.append(_start(out, REAL, ["systemone:sparrow-nano", *common, *patient]))
+            recorders[-1].optional = True
+        _watch(recorders)
     finally:
-        for lane in lanes:
-            _end(lane.process)
+        for recorder in recorders:
+            _end(recorder.process)
     kept = []
-    for lane in lanes:
-        folder = out / "recordings" / lane.name
-        if lane.process.returncode == 0:
+    for recorder in recorders:
+        folder = out / "recordings" / recorder.name
+        if recorder.process.returncode == 0:
             kept.append(folder)
-        elif lane.optional:
-            _say(f"     without a real model: {_tail(lane.errors)}")
+        elif recorder.optional:
+            _say(f"     without a real model: {_tail(recorder.errors)}")
             shutil.rmtree(folder, ignore_errors=True)
         else:
-            raise SdbError(f"recording {lane.name} failed: {_tail(lane.errors)}")
-        lane.errors.unlink(missing_ok=True)
+            raise SdbError(f"recording {recorder.name} failed: {_tail(recorder.errors)}")
+        recorder.errors.unlink(missing_ok=True)
     (out / "recordings" / "serve.err").unlink(missing_ok=True)
     return kept
 
 
-def _begun(command: list[str], errors: Path) -> subprocess.Popen[str]:
+def _begun(
+    command: list[str],
+    errors: Path,
+    environment: Mapping[str, str] | None = None,
+    stdout: int | None = subprocess.PIPE,
+) -> subprocess.Popen[str]:
     """A process that ends with us, even if we are killed; what it complains of goes into a file."""
     with errors.open("w", encoding="utf-8") as log:
         return subprocess.Popen(  # noqa: S603
-            leashed(command),
+            ending_with_us(command),
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdout=log if stdout is None else stdout,
             stderr=log,
             text=True,
-            env=_environment(),
+            env={**_environment(), **(environment or {})},
         )
 
 
@@ -252,23 +277,25 @@ def _start(out: Path, name: str, words: Sequence[str]) -> RecordingProcess:
     errors = out / "recordings" / f"{name}.err"
     command = [*_sdb(), "run", *words, "--out", str(out / "recordings" / name)]
     process = _begun(command, errors)
-    lane = RecordingProcess(name, process, errors)
-    threading.Thread(target=_listen, args=(lane,), daemon=True).start()
-    return lane
+    recorder = RecordingProcess(name, process, errors)
+    threading.Thread(target=_listen, args=(recorder,), daemon=True).start()
+    return recorder
 
 
-def _listen(lane: RecordingProcess) -> None:
-    for line in lane.process.stdout or ():
+def _listen(recorder: RecordingProcess) -> None:
+    for line in recorder.process.stdout or ():
         try:
             facts = json.loads(line)
         except ValueError:
             continue
         if isinstance(facts, dict):
-            lane.done = facts.get("event") == "finished"
-            lane.facts = facts if lane.done or facts.get("event") == "progress" else lane.facts
+            recorder.done = facts.get("event") == "finished"
+            recorder.facts = (
+                facts if recorder.done or facts.get("event") == "progress" else recorder.facts
+            )
 
 
-def _watch(lanes: Sequence[RecordingProcess]) -> None:
+def _watch(recorders: Sequence[RecordingProcess]) -> None:
     """A live line per component on a terminal; elsewhere a line of each every ten seconds."""
     from rich.live import Live
     from rich.text import Text
@@ -280,17 +307,17 @@ def _watch(lanes: Sequence[RecordingProcess]) -> None:
     done_at: list[float] = []
 
     def lines() -> str:
-        return "\n".join(f"     {lane_line(lane)}" for lane in lanes)
+        return "\n".join(f"     {recorder_line(recorder)}" for recorder in recorders)
 
     if screen.is_terminal:
         with Live(Text(lines()), console=screen, refresh_per_second=4) as live:
-            while _busy(lanes, done_at):
+            while _busy(recorders, done_at):
                 live.update(Text(lines()))
                 time.sleep(0.25)
             live.update(Text(lines()))
         return
     spoken = time.monotonic()
-    while _busy(lanes, done_at):
+    while _busy(recorders, done_at):
         if time.monotonic() - spoken >= 10:
             spoken = time.monotonic()
             _say(lines())
@@ -298,17 +325,19 @@ def _watch(lanes: Sequence[RecordingProcess]) -> None:
     _say(lines())
 
 
-def _busy(lanes: Sequence[RecordingProcess], since: list[float] | None = None) -> bool:
+def _busy(recorders: Sequence[RecordingProcess], since: list[float] | None = None) -> bool:
     """Until all are done. A needed one that failed ends the waiting, an optional one its patience."""
-    needed = [lane for lane in lanes if not lane.optional]
-    if any(lane.failed for lane in needed):
+    needed = [recorder for recorder in recorders if not recorder.optional]
+    if any(recorder.failed for recorder in needed):
         return False
-    if any(lane.process.poll() is None or not lane.done for lane in needed):
+    if any(recorder.process.poll() is None or not recorder.done for recorder in needed):
         return True
     waiting = [
-        lane
-        for lane in lanes
-        if lane.optional and not lane.failed and (lane.process.poll() is None or not lane.done)
+        recorder
+        for recorder in recorders
+        if recorder.optional
+        and not recorder.failed
+        and (recorder.process.poll() is None or not recorder.done)
     ]
     if waiting and since is not None:
         since[:] = since[:1] or [time.monotonic()]

@@ -1,4 +1,4 @@
-"""`sdb validate`: every violation in a suite, a scenario or a recording."""
+"""`sdb validate`, `sdb import`, `sdb merge`: recordings checked, taken from tables, joined."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from streamdecisionbench.errors import InputError
 
 
 def validate(
@@ -18,7 +20,6 @@ def validate(
     ] = None,
 ) -> None:
     """Check a suite, a scenario or a recording; name every violation with file and field."""
-    from streamdecisionbench.errors import InputError
     from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
     from streamdecisionbench.recording.run_file import RUN_FILE
     from streamdecisionbench.suite.check import MANIFEST_FILE, validate_scenario, validate_suite
@@ -54,9 +55,6 @@ def validate(
     typer.echo(f"{path}: valid {what}")
 
 
-# `sdb import`: recordings published as CSV tables become recordings like any other.
-
-
 def import_tables(
     tables: Annotated[
         list[Path], typer.Argument(metavar="TABLE...", help="CSV files, one per recording.")
@@ -81,9 +79,6 @@ def import_tables(
     )
     for folder in folders:
         typer.echo(f"{folder}: recording")
-
-
-# `sdb merge`: recordings of one setting become one.
 
 
 def merge(

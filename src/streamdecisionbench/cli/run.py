@@ -1,4 +1,5 @@
-"""What `sdb run` says at the end of a pass: how it went, what it is worth, what to type next."""
+"""`sdb run`: a component answers a suite as it happens, everything is written down, and at the end
+stands how it went, what it is worth and what to type next."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from streamdecisionbench.errors import InputError, SdbError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from streamdecisionbench.recording.prices import CostEstimate
     from streamdecisionbench.scoring.score import Score
 
+Number = TypeVar("Number", int, float)
 
 _LATE_MS = 20.0
 """Release lag (p99) above which a pass is worth a remark; 2 ms is what the recorder aims at."""
@@ -24,11 +28,14 @@ _LATE_MS = 20.0
 _APART = 0.02
 """Between the pace it ran at and the mean over paces: a difference that makes people ask why."""
 
+_LONGEST_PROMPT = 100_000
+"""Characters of instructions: far beyond any that help, far below what a request may hold."""
+
 
 def tell(outcome: Outcome, data: Path | None, *, quiet: bool, jsonl: bool) -> None:
     """For a program one JSON object, for a person a few lines, for neither nothing."""
     if jsonl:
-        _as_json(outcome, data)
+        _as_json(outcome)
     elif outcome.status != "complete":
         typer.echo(
             f"{outcome.folder}: {outcome.reason}; everything recorded so far is kept\n"
@@ -39,7 +46,7 @@ def tell(outcome: Outcome, data: Path | None, *, quiet: bool, jsonl: bool) -> No
         _in_words(outcome, data)
 
 
-def _as_json(outcome: Outcome, data: Path | None) -> None:
+def _as_json(outcome: Outcome) -> None:
     import msgspec
 
     facts: dict[str, Any] = {
@@ -49,7 +56,7 @@ def _as_json(outcome: Outcome, data: Path | None) -> None:
         "reason": outcome.reason,
         **outcome.summary,
     }
-    found = _score(outcome, data) if outcome.status == "complete" else None
+    found = _score(outcome)
     if found is not None:
         facts["score"] = {
             "log_auc": found.log_auc,
@@ -70,13 +77,12 @@ def _in_words(outcome: Outcome, data: Path | None) -> None:
         f" dispatch wait {summary.get('dispatch_wait_total_s', 0):.2f} s in all"
     )
     suite = f" --data {shlex.quote(str(data))}" if data is not None else ""
-    found = _score(outcome, data)
-    if found is None:
-        typer.echo(f"next: {_for_several(outcome.folder)}{suite}")
-    else:
-        for line in score_lines(found):
-            _print(line)
-        typer.echo(f"next: sdb score {shlex.quote(str(outcome.folder))}{suite}")
+    found, folder = _score(outcome), shlex.quote(str(outcome.folder))
+    for line in score_lines(found) if found else ():
+        _print(line)
+    policy = outcome.recording.policy if outcome.recording else None
+    several = "policy score POLICY" if policy else "compose"
+    typer.echo(f"next: sdb {'score' if found else several} {folder}{suite}")
     if lag.get("p99", 0) > _LATE_MS:
         typer.echo(
             "note: states were published late. A busy machine delays the clock, and so does a component"
@@ -119,31 +125,14 @@ def _as_it_ran(found: Score) -> float | None:
     return found.overall.physical.in_force if found.overall.physical else None
 
 
-def _score(outcome: Outcome, data: Path | None) -> Score | None:
+def _score(outcome: Outcome) -> Score | None:
     """Of one component; several together are worth what `compose` or `policy score` says."""
-    from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
     from streamdecisionbench.scoring.score import score
-    from streamdecisionbench.suite.suite_files import find_suite
 
-    folder = outcome.folder
-    suite = find_suite(recorded_suite_hash(folder), data=data, near=folder)
-    recording = read_recording(folder, suite)
-    if recording.halves or recording.policy is not None:
+    recording, suite = outcome.recording, outcome.suite
+    if recording is None or suite is None or recording.halves or recording.policy is not None:
         return None
     return score(recording, suite)
-
-
-def _for_several(folder: Path) -> str:
-    from streamdecisionbench.recording.run_file import read_run
-
-    name = shlex.quote(str(folder))
-    return f"sdb policy score POLICY {name}" if read_run(folder).policy else f"sdb compose {name}"
-
-
-# `sdb run`: a component answers a suite as it happens, and everything is written down.
-
-
-Number = TypeVar("Number", int, float)
 
 
 def run(
@@ -252,36 +241,26 @@ def run(
     ] = False,
 ) -> None:
     """Record a component over a suite: publish states in real time, write down what happens."""
-    import shlex
     import sys
-    from contextlib import chdir, nullcontext, redirect_stdout
+    from contextlib import nullcontext, redirect_stdout
 
     from streamdecisionbench.cli.watch import watching
     from streamdecisionbench.components.providers.address import load
-    from streamdecisionbench.errors import InputError, SdbError
     from streamdecisionbench.recording.progress import choose_progress
     from streamdecisionbench.recording.request import (
-        Players,
         RunRequest,
         launch,
         parse_headers,
         parse_pairs,
-        policy_parts,
+        under_policy,
     )
     from streamdecisionbench.text import visible
 
     if out is None:
         raise InputError("a recording needs a folder", fix="add --out FOLDER")
-    parts = policy_parts(
-        policy,
-        Players(
-            {None: component, "fast": fast, "slow": slow},
-            {None: effort, "fast": fast_effort, "slow": slow_effort},
-            {None: base_url, "fast": fast_base_url, "slow": slow_base_url},
-        ),
-        Players.named(*(parse_pairs(x or []) for x in (member, member_effort, member_base_url))),
-        rule,
-    )
+    named = [parse_pairs(x or []) for x in (member, member_effort, member_base_url)]
+    if policy is None and any(named):
+        raise InputError("--member… is for a policy", fix="add --policy FILE")
     pair = component is None and policy is None
     if pair and (effort or base_url):
         raise InputError(
@@ -298,8 +277,9 @@ def run(
             fix="leave them out, or name two components with --fast and --slow",
         )
     load()
+    roles = {None: component, "fast": fast, "slow": slow}
     request = RunRequest(
-        components={lane: name for lane, name in parts.players.components.items() if name},
+        components={role: name for role, name in roles.items() if name},
         out=out,
         data=data,
         families=_names(families, "--families"),
@@ -310,10 +290,9 @@ def run(
         passes=passes,
         resume=resume,
         overwrite=overwrite,
-        rule=rule or "freshest",
-        efforts=parts.players.efforts,
-        base_urls=parts.players.base_urls,
-        policy=parts.policy,
+        rule=rule,
+        efforts={None: effort, "fast": fast_effort, "slow": slow_effort},
+        base_urls={None: base_url, "fast": fast_base_url, "slow": slow_base_url},
         timeout_s=timeout,
         max_in_flight=max_in_flight,
         max_in_flight_in_all=max_in_flight_in_all,
@@ -327,6 +306,8 @@ def run(
         prompt=None if prompt is None else _instructions(prompt),
         order=order,
     )
+    if policy is not None:
+        request = under_policy(request, policy, named)
     if watch and (intervals is not None or streams is not None):
         raise InputError(
             "--watch shows one recording, played one scenario after another",
@@ -335,7 +316,6 @@ def run(
     progress = choose_progress(quiet=quiet, jsonl=jsonl)
     # A component that prints must not break up the lines a program reads.
     shown = out if passes == 1 else out / "pass-1"
-    started_in = Path.cwd()
     with watching(shown, data) if watch else nullcontext(None) as page:
         try:
             with redirect_stdout(sys.stderr) if jsonl else nullcontext():
@@ -344,10 +324,8 @@ def run(
             if debug and error.trace:
                 typer.echo(visible(error.trace, lines=True), err=True)
             raise
-        # A component may have changed the folder; names are told and read from where the user is.
-        with chdir(started_in):
-            for outcome in outcomes:
-                tell(outcome, data, quiet=quiet, jsonl=jsonl)
+        for outcome in outcomes:
+            tell(outcome, data, quiet=quiet, jsonl=jsonl)
         swept = len(request.intervals) > 1 or len(request.streams) > 1
         if swept and not (quiet or jsonl) and outcomes[-1].status == "complete":
             typer.echo(f"then: sdb analyze repacing {shlex.quote(str(out))}")
@@ -357,13 +335,8 @@ def run(
         raise typer.Exit(130)
 
 
-_LONGEST_PROMPT = 100_000
-"""Characters of instructions: far beyond any that help, far below what a request may hold."""
-
-
 def _instructions(path: Path) -> str:
     """The user's own instructions for text models."""
-    from streamdecisionbench.errors import InputError
     from streamdecisionbench.suite.disk import read_text
 
     text = read_text(path).strip()
@@ -380,8 +353,6 @@ def _numbers(
     text: str | None, option: str, kind: Callable[[str], Number], example: str
 ) -> tuple[Number, ...]:
     """Numbers with commas between them; one that is named twice is not overlooked."""
-    from streamdecisionbench.errors import InputError
-
     if text is None:
         return ()
     _names([text], option)
@@ -396,8 +367,6 @@ def _numbers(
 
 def _names(texts: Sequence[str] | None, option: str) -> tuple[str, ...]:
     """A selection that selects nothing is a slip, not a wish for everything."""
-    from streamdecisionbench.errors import InputError
-
     if texts is None:
         return ()
     names = tuple(
@@ -410,8 +379,6 @@ def _names(texts: Sequence[str] | None, option: str) -> tuple[str, ...]:
 
 def _confirm(estimates: Sequence[CostEstimate], *, yes: bool) -> bool:
     import sys
-
-    from streamdecisionbench.errors import InputError
 
     for line in estimates:
         typer.echo(str(line), err=True)

@@ -1,22 +1,21 @@
-"""`sdb suite`: look at scenarios, build them, check them; one module per command."""
+"""`sdb suite`: look at scenarios, build them, generate them, export them, check them."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streamdecisionbench.cli.options import PlainJson, SuiteData
+from streamdecisionbench.errors import InputError, SdbError
 
 if TYPE_CHECKING:
     from streamdecisionbench.families.coverage import FamilyCoverage
     from streamdecisionbench.suite.generation.compose import Solver
     from streamdecisionbench.suite.scenario import Scenario, State, Suite
-
-
-# `sdb suite build`: a suite from its sources.
 
 
 def build(
@@ -39,7 +38,6 @@ def build(
 
     A draft that does not keep its promises is refused with every one that it breaks.
     """
-    from streamdecisionbench.errors import InputError, SdbError
     from streamdecisionbench.families.sdb_v1 import build as build_suite
     from streamdecisionbench.suite.suite_files import write_suite
     from streamdecisionbench.text import visible
@@ -64,7 +62,6 @@ def build(
 
 def _of_drafts(places: list[str], name: str) -> Suite:
     from streamdecisionbench.components.local.python_class import find_target
-    from streamdecisionbench.errors import InputError
     from streamdecisionbench.suite.authoring import Draft, expand
     from streamdecisionbench.suite.suite_files import make_suite
 
@@ -83,9 +80,6 @@ def _of_drafts(places: list[str], name: str) -> Suite:
     return make_suite(scenarios, name=name)
 
 
-# `sdb suite check`: is a suite still what its sources say?
-
-
 def check(
     data: SuiteData = None,
     reference: Annotated[
@@ -100,7 +94,6 @@ def check(
     the built-in one from its sources, a generated one from its manifest alone, one of your own by the
     reference you name."""
     from streamdecisionbench.cli.loading import load_suite
-    from streamdecisionbench.errors import InputError
     from streamdecisionbench.families.generate import regenerate
     from streamdecisionbench.families.sdb_v1 import NO_REFERENCE
     from streamdecisionbench.families.sdb_v1 import build as build_suite
@@ -128,7 +121,6 @@ def check(
 
 
 def _recheck(suite: Suite) -> list[str]:
-    from streamdecisionbench.errors import InputError
     from streamdecisionbench.families.sdb_v1 import recheck
 
     try:
@@ -148,7 +140,6 @@ def _against(suite: Suite, name: str) -> list[str]:
     import json
 
     from streamdecisionbench.components.local.python_class import find_target, raised_at
-    from streamdecisionbench.errors import InputError
 
     target = find_target(name.removeprefix("python:")) if name.startswith("python:") else None
     if not callable(target):
@@ -176,9 +167,6 @@ def _against(suite: Suite, name: str) -> list[str]:
                 if answers.get(question) != value
             ]
     return problems
-
-
-# `sdb suite coverage`: which rules, options and misreadings a suite puts to the test.
 
 
 def coverage(data: SuiteData = None, as_json: PlainJson = False) -> None:
@@ -213,23 +201,11 @@ def _plain(part: FamilyCoverage) -> dict[str, Any]:
         "states": part.states,
         "rules": part.rules,
         "options": part.options,
-        "misreadings": [
-            {
-                "rule": m.rule,
-                "what": m.what,
-                "decisions": m.decisions,
-                "answers": m.answers,
-                "answers_only": m.answers_only,
-            }
-            for m in part.misreadings
-        ],
+        "misreadings": [asdict(m) for m in part.misreadings],
         "undecided_rules": part.undecided(),
         "unanswered_options": [list(pair) for pair in part.unanswered()],
         "unnoticed_misreadings": [[m.rule, m.what] for m in part.unnoticed()],
     }
-
-
-# `sdb suite export`: the suite as files, or a train split as rows for fine-tuning.
 
 
 _FILES = "files"
@@ -251,7 +227,7 @@ def export(
     """Write a suite to a folder, file by file as it ships, or a train split as rows to learn from."""
     from streamdecisionbench.cli.loading import load_suite
     from streamdecisionbench.components.training_rows import FORMATS
-    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.suite.disk import require_empty
     from streamdecisionbench.suite.suite_files import write_suite
 
     if form != _FILES and form not in FORMATS:
@@ -260,8 +236,7 @@ def export(
     if form != _FILES:
         _write_rows(load_suite(data), form, out)
         return
-    if out.exists() and any(out.iterdir()):
-        raise InputError("is not empty", where=out, fix="choose a fresh --out folder")
+    require_empty(out)
     suite = load_suite(data)
     write_suite(suite, out)
     print(f"{out}: {suite.name}, dataset hash {suite.dataset_hash}")
@@ -271,7 +246,6 @@ def _write_rows(suite: Suite, form: str, out: Path) -> None:
     import json
 
     from streamdecisionbench.components.training_rows import training_rows
-    from streamdecisionbench.errors import InputError
     from streamdecisionbench.suite.disk import write_text
 
     rows = [json.dumps(row, ensure_ascii=False) for row in training_rows(suite, form)]
@@ -279,9 +253,6 @@ def _write_rows(suite: Suite, form: str, out: Path) -> None:
         raise InputError("exists already", where=out, fix="choose a new --out file")
     write_text(out, "".join(f"{row}\n" for row in rows))
     print(f"{out}: {len(rows)} rows for {form}, from {suite.name}")
-
-
-# `sdb suite generate`: a new suite from a seed.
 
 
 def generate(
@@ -321,14 +292,13 @@ def generate(
 ) -> None:
     """Generate a suite of new scenarios: new names, limits, phrases and events for every seed."""
     from streamdecisionbench.cli.progress import working
-    from streamdecisionbench.errors import InputError
     from streamdecisionbench.families.generate import generate as generate_suite
     from streamdecisionbench.families.generate import generated_families
+    from streamdecisionbench.suite.disk import require_empty
     from streamdecisionbench.suite.generation.parameters import Parameters
     from streamdecisionbench.suite.suite_files import write_suite
 
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError("is not empty", where=out, fix="choose a fresh --out folder")
+    require_empty(out)
     named = [name.strip() for name in families.split(",")] if families is not None else None
     parameters = Parameters(
         seed=seed,
@@ -357,8 +327,6 @@ def generate(
 def _solver(text: str, families: tuple[str, ...]) -> tuple[str, Solver]:
     import importlib
 
-    from streamdecisionbench.errors import InputError
-
     family, _, place = text.partition("=")
     kind, _, rest = place.partition(":")
     module, _, name = rest.partition(":")
@@ -377,9 +345,6 @@ def _solver(text: str, families: tuple[str, ...]) -> tuple[str, Solver]:
     return family, found
 
 
-# `sdb suite list`: the scenarios of a suite.
-
-
 def list_(data: SuiteData = None) -> None:
     """List the scenarios of a suite."""
     from streamdecisionbench.cli.loading import load_suite
@@ -394,9 +359,6 @@ def list_(data: SuiteData = None) -> None:
             print(f"    {s.title}")
 
 
-# `sdb suite show`: what happens in a scenario, step by step.
-
-
 def show(
     scenario: Annotated[str, typer.Argument(help="A scenario id, for example support_a.")],
     step: Annotated[
@@ -409,7 +371,6 @@ def show(
     import json
 
     from streamdecisionbench.cli.loading import find_scenario, load_suite
-    from streamdecisionbench.errors import InputError
     from streamdecisionbench.report.screens import console
 
     found = find_scenario(load_suite(data), scenario)
@@ -466,9 +427,6 @@ def _print_step(out: Any, scenario: Scenario, t: int, *, brief: bool) -> None:
         out.print(f"      ({note})", style="dim")
     if not brief:
         out.print("      inactive " + ", ".join(q for q in scenario.questions if q not in decision))
-
-
-# `sdb suite stats`: the benchmark table.
 
 
 def stats(

@@ -54,10 +54,6 @@ class Baseline:
         """Nothing to release."""
 
 
-def create(model: str, options: Options) -> Baseline:
-    return Baseline(model, options)
-
-
 def constant(request: Mapping[str, Any]) -> dict[str, str]:
     """The label that sorts first: labels are shuffled, so it stands for an arbitrary fixed answer.
 

@@ -1,8 +1,14 @@
-"""Tokens of one answer: what a component reports and a response event keeps."""
+"""What a component is: something that answers {state, questions} with one label per question.
+
+A provider is a small class with `answer`; everything about time, retries, logging and acceptance is
+the recorder's. Failures are told apart by exception: `Retryable` (connection, timeout, rate limit)
+may be tried again with the same input; `Fatal` stops the run with a message that names the fix. An answer
+is valid with every question once, a defined label for each, and honest probabilities.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -26,13 +32,6 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=False):
     def fresh_tokens(self) -> int:
         """Input that came from no cache, as far as the service reports one."""
         return self.input_tokens - (self.cached_tokens or 0)
-
-
-# What a component is: something that answers {state, questions} with one label per question.
-#
-# A provider is a small class with `answer`; everything about time, retries, logging and acceptance is
-# the recorder's. Failures are told apart by exception: `Retryable` (connection, timeout, rate limit)
-# may be tried again with the same input; `Fatal` stops the run with a message that names the fix.
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +152,6 @@ class Fatal(SdbError):  # noqa: N818 - named by what may be done about it
         self.http_status = http_status
 
 
-# When an answer is valid: every question once, with a defined label, and honest probabilities.
-
-
 REPORTING_STEP = 0.01
 """Probabilities are reported to two decimals, so a tie may be off by one step."""
 
@@ -180,11 +176,11 @@ def check_answer(
         )
     extra = [q for q in labels if q not in questions]
     if extra:
-        raise Fatal(
-            "unknown_question",
-            f"the response has {_too_many(extra, clean)}",
-            fix=_ASK,
-        )
+        # By name, as far as a name is fit to be shown.
+        names = ", ".join(_shown(clean(name)) for name in extra[:3])
+        names += ", …" if len(extra) > 3 else ""
+        count = "one answer" if len(extra) == 1 else f"{len(extra)} answers"
+        raise Fatal("unknown_question", f"the response has {count} too many: {names}", fix=_ASK)
     for name, question in questions.items():
         if labels[name] not in question["criteria"]:
             raise _unknown_label(name, clean(labels[name]), question["criteria"])
@@ -214,33 +210,21 @@ def _shown(text: str) -> str:
     return ascii(text[:_LONGEST]) + ("…" if len(text) > _LONGEST else "")
 
 
-def _too_many(extra: Sequence[str], clean: Callable[[str], str]) -> str:
-    """Answers to questions nobody asked, by name, as far as a name is fit to be shown."""
-    names = ", ".join(_shown(clean(name)) for name in extra[:3])
-    names += ", …" if len(extra) > 3 else ""
-    return f"{'one answer' if len(extra) == 1 else f'{len(extra)} answers'} too many: {names}"
-
-
 def _check_distribution(
     name: str, choice: str, distribution: Mapping[str, float], criteria: Mapping[str, str]
 ) -> None:
-    if set(distribution) != set(criteria):
-        raise Fatal(
-            "bad_distribution", f"the distribution of {name} is not over its labels", fix=_ASK
-        )
     values = list(distribution.values())
-    if not all(isinstance(p, int | float) and 0 <= p <= 1 + 1e-9 for p in values):
-        raise Fatal(
-            "bad_distribution", f"the distribution of {name} has values outside 0–1", fix=_ASK
-        )
     # Each value may be off by half a reporting step.
     rounding = REPORTING_STEP / 2 * len(values) + 1e-9
-    if abs(sum(values) - 1) > rounding:
-        raise Fatal(
-            "bad_distribution",
-            f"the distribution of {name} sums to {sum(values):.3f}, not 1",
-            fix=_ASK,
-        )
+    problem = ""
+    if set(distribution) != set(criteria):
+        problem = "is not over its labels"
+    elif not all(isinstance(p, int | float) and 0 <= p <= 1 + 1e-9 for p in values):
+        problem = "has values outside 0–1"
+    elif abs(sum(values) - 1) > rounding:
+        problem = f"sums to {sum(values):.3f}, not 1"
+    if problem:
+        raise Fatal("bad_distribution", f"the distribution of {name} {problem}", fix=_ASK)
     if distribution[choice] < max(values) - REPORTING_STEP - 1e-9:
         raise Fatal(
             "not_most_probable", f"the choice for {name} is not its most probable label", fix=_ASK

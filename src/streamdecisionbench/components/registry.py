@@ -56,7 +56,7 @@ class ProviderStatus:
 
 PROVIDERS: dict[str, Provider] = {
     "openai": Provider(
-        "streamdecisionbench.components.providers.openai:create_responses",
+        "streamdecisionbench.components.providers.openai:OpenAIResponses",
         "OpenAI Responses API, or any server that speaks it (--base-url)",
         "openai",
         ("openai",),
@@ -64,7 +64,7 @@ PROVIDERS: dict[str, Provider] = {
         ("OPENAI_BASE_URL", "SDB_API_KEY"),
     ),
     "openai-decisions": Provider(
-        "streamdecisionbench.components.providers.openai:create_decisions",
+        "streamdecisionbench.components.providers.openai:OpenAIDecisions",
         "OpenAI Decisions API",
         "openai",
         ("openai",),
@@ -72,7 +72,7 @@ PROVIDERS: dict[str, Provider] = {
         ("OPENAI_BASE_URL", "SDB_API_KEY"),
     ),
     "systemone": Provider(
-        "streamdecisionbench.components.providers.systemone:create",
+        "streamdecisionbench.components.providers.systemone:SystemOne",
         "System One API: TypeSafe, or any server that speaks it (--base-url)",
         "typesafe",
         ("typesafe_sdk",),
@@ -80,7 +80,7 @@ PROVIDERS: dict[str, Provider] = {
         ("TYPESAFE_BASE_URL", "SDB_API_KEY"),
     ),
     "anthropic": Provider(
-        "streamdecisionbench.components.providers.anthropic:create",
+        "streamdecisionbench.components.providers.anthropic:AnthropicMessages",
         "Anthropic Messages API with a forced tool",
         "anthropic",
         ("anthropic",),
@@ -88,7 +88,7 @@ PROVIDERS: dict[str, Provider] = {
         ("ANTHROPIC_BASE_URL", "SDB_API_KEY"),
     ),
     "chat": Provider(
-        "streamdecisionbench.components.providers.openai:create_chat",
+        "streamdecisionbench.components.providers.openai:ChatCompletions",
         "OpenAI-compatible chat completions with a JSON schema (--base-url)",
         "openai",
         ("openai",),
@@ -96,13 +96,13 @@ PROVIDERS: dict[str, Provider] = {
         ("OPENAI_BASE_URL", "SDB_API_KEY"),
     ),
     "gguf": Provider(
-        "streamdecisionbench.components.local.gguf:create",
+        "streamdecisionbench.components.local.gguf:Gguf",
         "a local GGUF file, in process, reading option logits",
         "local",
         ("xllamacpp",),
     ),
     "baseline": Provider(
-        "streamdecisionbench.components.baseline:create",
+        "streamdecisionbench.components.baseline:Baseline",
         "first-option, lexical-overlap, constant, random",
     ),
     "simulated": Provider(
@@ -110,7 +110,7 @@ PROVIDERS: dict[str, Provider] = {
         "a declared profile of latency and accuracy; always labelled a simulation",
     ),
     "python": Provider(
-        "streamdecisionbench.components.local.python_class:create",
+        "streamdecisionbench.components.local.python_class:PythonComponent",
         "your own class: python:module:attribute",
     ),
 }

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.registry import FAMILY_MODULES, has
-from streamdecisionbench.suite.misread_together import misread_together
-from streamdecisionbench.suite.misreading import Misreading, Reference
+from streamdecisionbench.suite.misreading import Misreading, Reference, misread
 from streamdecisionbench.suite.scenario import Scenario, Step, Suite
 
 __all__ = ["FamilyCoverage", "MisreadingCoverage", "coverage"]
@@ -91,7 +90,7 @@ def _family(family: str, scenarios: list[Scenario], wording: str) -> FamilyCover
     concerned = {m.rule for m in table}
     decided: dict[str, set[tuple[str, int]]] = {r: set() for r in rules if r in concerned}
     measured = []
-    changed = _changed(misread_together(reference, table), scenarios)
+    changed = _changed([misread(reference, m) for m in table], scenarios)
     for misreading, (decisions, answers) in zip(table, changed, strict=True):
         decided[misreading.rule] |= decisions
         measured.append(

@@ -1,10 +1,17 @@
-"""Could these times have happened? Every step once, published in order, answered after it was asked.
+"""Is a recording whole, and could it have happened? Every rule of the protocol, one by one.
 
 Completeness: every step was released once and has exactly one valid response, or one line that says
 why a policy wanted none.
 Plan: step i was to be published at i·Δ or at the scenario's own time, was not published before, and
 not at or after the horizon.
 Causality: release ≤ start ≤ receipt ≤ completion ≤ recording.
+Attempts: those in the log and the responses tell the same story. What others recorded may leave attempts
+out, in the log or in the response; what is there must agree.
+Meaning: labels decode to the recorded values, values compose to the recorded decision, every request is
+the step's own, and counts are counts.
+Acceptance: accepted was what the in-force rule, or the recorded policy, accepts at the recorded times.
+Punctuality: a state published late is an error of the measurement, not of the component. Up to
+`TOLERATED` of a tick it is noise; beyond that it is said wherever a score of the recording stands.
 """
 
 from __future__ import annotations
@@ -18,6 +25,7 @@ from typing import Any
 from streamdecisionbench.in_force import FAST, OLDER_THAN_ACTIVE, Arbiter, Newest, PairRule
 from streamdecisionbench.recording.events import (
     AFTER_HORIZON,
+    NO_TIME,
     Attempt,
     Cancelled,
     Release,
@@ -35,6 +43,9 @@ SLACK_S = 2e-6
 """Published tables carry six decimals; two rounded times may cross by two units of the last one."""
 
 _SHOWN = 5
+_TIMES = ("started_s", "received_s", "completed_s")
+_NEAR_S = 1e-3
+"""An arrival this close to the horizon may have been decided on the other side of it."""
 
 
 def recorded_tick(releases: Sequence[Release], scenario_tick: float) -> float:
@@ -64,9 +75,8 @@ def check_completeness(
     releases: Sequence[Release],
     responses: Sequence[Response],
     gaps: Sequence[Cancelled | Skipped] = (),
-) -> list[Problem]:
+) -> Iterator[Problem]:
     """Nothing here grows with `steps`, which may come from a file, only with what was recorded."""
-    problems = []
     for what, found in (
         ("release", Counter(r.t for r in releases)),
         ("response", Counter(r.t for r in (*responses, *gaps))),
@@ -75,30 +85,16 @@ def check_completeness(
         if inside < steps:
             missing = islice((t for t in range(steps) if t not in found), _SHOWN + 1)
             shown = [str(t) for t in missing]
-            if len(shown) > _SHOWN:
-                shown[_SHOWN] = "…"
-            problems.append(
-                Problem(
-                    episode_id,
-                    f"{steps - inside} of {steps} steps have no {what} (t = {', '.join(shown)})",
-                )
-            )
-        problems += [
-            Problem(f"{episode_id} t={t}", f"has more than one {what}")
-            for t in sorted(t for t, count in found.items() if count > 1)[:_SHOWN]
-        ]
-        problems += [
-            Problem(f"{episode_id} t={t}", f"a {what} for a step outside 0–{steps - 1}")
-            for t in sorted(t for t in found if not 0 <= t < steps)[:_SHOWN]
-        ]
-    problems += [
-        Problem(
-            f"{episode_id} t={r.t}", "the response is not ok; only valid responses can be scored"
-        )
-        for r in responses
-        if not r.ok
-    ][:_SHOWN]
-    return problems
+            shown[_SHOWN:] = ["…"] if len(shown) > _SHOWN else []
+            which = f"(t = {', '.join(shown)})"
+            yield Problem(episode_id, f"{steps - inside} of {steps} steps have no {what} {which}")
+        for t in sorted(t for t, count in found.items() if count > 1)[:_SHOWN]:
+            yield Problem(f"{episode_id} t={t}", f"has more than one {what}")
+        for t in sorted(t for t in found if not 0 <= t < steps)[:_SHOWN]:
+            yield Problem(f"{episode_id} t={t}", f"a {what} for a step outside 0–{steps - 1}")
+    for t in [r.t for r in responses if not r.ok][:_SHOWN]:
+        what = "the response is not ok; only valid responses can be scored"
+        yield Problem(f"{episode_id} t={t}", what)
 
 
 def check_plan(
@@ -108,33 +104,29 @@ def check_plan(
     scenario: Scenario | None = None,
 ) -> list[Problem]:
     """`interval_s` is what the run record states; None where it states nothing."""
+    names = ("planned_s", "release_s")
     problems = [
-        Problem(f"{episode_id} t={r.t}", f"{name} is not a time (NaN, infinite or negative)")
+        Problem(f"{episode_id} t={r.t}", f"{name} {NO_TIME}")
         for r in releases
-        for name in ("planned_s", "release_s")
+        for name in names
         if not finite(getattr(r, name))
     ]
+    if problems:
+        return problems
+    for before, after in pairwise(releases):
+        for name, verb in (("release_s", "released"), ("planned_s", "planned")):
+            if getattr(after, name) <= getattr(before, name):
+                what = f"{verb} at or before t={before.t} ({name})"
+                problems.append(Problem(f"{episode_id} t={after.t}", what))
     if problems:
         return problems
     own = scenario if scenario is not None and scenario.published_s is not None else None
     interval = interval_s
     if interval is None:
         interval = tick_of(releases, own) if own else recorded_tick(releases, 0.0)
-    for before, after in pairwise(releases):
-        for name, verb in (("release_s", "released"), ("planned_s", "planned")):
-            if getattr(after, name) <= getattr(before, name):
-                problems.append(
-                    Problem(
-                        f"{episode_id} t={after.t}", f"{verb} at or before t={before.t} ({name})"
-                    )
-                )
-    if problems:
-        return problems
-    if own is None:
-        due = [t * interval for t in range(len(releases))]
-        return list(_against_plan(episode_id, releases, interval, due, "t·interval"))
-    due = own.planned(interval)
-    return list(_against_plan(episode_id, releases, interval, due, "the scenario's own time"))
+    due = own.planned(interval) if own else [t * interval for t in range(len(releases))]
+    named = "the scenario's own time" if own else "t·interval"
+    return list(_against_plan(episode_id, releases, interval, due, named))
 
 
 def _against_plan(
@@ -148,27 +140,22 @@ def _against_plan(
     early = SLACK_S + max(1e-3, interval / 100)
     horizon = len(releases) * interval
     for release in releases:
-        where = f"{episode_id} t={release.t}"
-        due = plan[release.t]
-        if abs(release.planned_s - due) > rounding:
-            yield Problem(
-                where,
-                f"planned_s is {release.planned_s:.6f}, but {named} is {due:.6f}",
+        at, planned, due = release.release_s, release.planned_s, plan[release.t]
+        if abs(planned - due) > rounding:
+            what = f"planned_s is {planned:.6f}, but {named} is {due:.6f}"
+        elif at < planned - early:
+            what = f"release_s ({at:.6f}) is before planned_s ({planned:.6f})"
+        elif interval > 0 and at >= horizon:
+            what = (
+                f"released at {at:.3f} s, at or after the horizon ({horizon:.3f} s):"
+                " the client stood still"
             )
-        elif release.release_s < release.planned_s - early:
-            yield Problem(
-                where,
-                f"release_s ({release.release_s:.6f}) is before planned_s ({release.planned_s:.6f})",
-            )
-        elif interval > 0 and release.release_s >= horizon:
-            yield Problem(
-                where,
-                f"released at {release.release_s:.3f} s, at or after the horizon ({horizon:.3f} s):"
-                " the client stood still",
-            )
+        else:
+            continue
+        yield Problem(f"{episode_id} t={release.t}", what)
 
 
-def check_order(episode_id: str, release: Release, response: Response) -> list[Problem]:
+def check_order(episode_id: str, release: Release, response: Response) -> Iterator[Problem]:
     """One step's times, from its publication to the acceptance check."""
     where = f"{episode_id} t={response.t}"
     chain = (
@@ -180,54 +167,41 @@ def check_order(episode_id: str, release: Release, response: Response) -> list[P
     )
     bad = [name for name, value in (*chain, ("started_s", response.started_s)) if not finite(value)]
     if bad:
-        names = ", ".join(dict.fromkeys(bad))
-        return [Problem(where, f"{names} is not a time (NaN, infinite or negative)")]
-    problems = [
-        Problem(where, f"{name} ({value:.6f}) is before {earlier} ({least:.6f})")
-        for (earlier, least), (name, value) in pairwise(chain)
-        if value < least - SLACK_S
-    ]
+        yield Problem(where, f"{', '.join(dict.fromkeys(bad))} {NO_TIME}")
+        return
+    in_order = True
+    for (earlier, least), (name, value) in pairwise(chain):
+        if value < least - SLACK_S:
+            yield Problem(where, f"{name} ({value:.6f}) is before {earlier} ({least:.6f})")
+            in_order = False
     if response.started_s > response.success_started_s + SLACK_S:
-        problems.append(Problem(where, "started_s is after the start of the successful attempt"))
-    if response.started_s < response.release_s - SLACK_S and not problems:
-        problems.append(Problem(where, "started_s is before release_s"))
+        yield Problem(where, "started_s is after the start of the successful attempt")
+    elif response.started_s < response.release_s - SLACK_S and in_order:
+        yield Problem(where, "started_s is before release_s")
     if abs(release.release_s - response.release_s) > SLACK_S:
-        problems.append(Problem(where, "release_s of the response is not that of the release"))
+        yield Problem(where, "release_s of the response is not that of the release")
     taken = response.accepted_s if response.accepted else None
     if taken is not None and taken < response.actual_recorded_s - SLACK_S:
-        problems.append(Problem(where, "accepted_s is before actual_recorded_s"))
-    return problems
-
-
-# Was accepted what the in-force rule accepts at the recorded times?
-
-
-_NEAR_S = 1e-3
-"""An arrival this close to the horizon may have been decided on the other side of it."""
+        yield Problem(where, "accepted_s is before actual_recorded_s")
 
 
 def check_acceptance(
     episode_id: str, responses: Sequence[Response], horizon: float, rule: str | None = None
-) -> list[Problem]:
+) -> Iterator[Problem]:
     """All flags of one episode: of one component, or of both in a live pair under `rule`.
 
     Arrivals in order of time; at equal times the newer source first, then slow before fast.
     """
     arbiter: Arbiter = PairRule(rule) if rule else Newest()
     arrivals = sorted(responses, key=lambda r: (r.actual_recorded_s, -r.t, r.component == FAST))
-    problems: list[Problem] = []
     for response in arrivals:
-        problems += _check(episode_id, response, arbiter, horizon)
+        for what in _acceptance(response, arbiter, horizon):
+            yield Problem(_of_component(episode_id, response), what)
         if response.accepted:
             arbiter.activate(response.component, response.t)
-    return problems
 
 
-def _check(
-    episode_id: str, response: Response, arbiter: Arbiter, horizon: float
-) -> Iterator[Problem]:
-    part = f" ({response.component})" if response.component else ""
-    where = f"{episode_id} t={response.t}{part}"
+def _acceptance(response: Response, arbiter: Arbiter, horizon: float) -> Iterator[str]:
     late = response.actual_recorded_s >= horizon
     near = abs(response.actual_recorded_s - horizon) < _NEAR_S
     admitted = not (late and not near) and not arbiter.refusal(
@@ -236,50 +210,39 @@ def _check(
     if response.accepted != (admitted and not late) and not near:
         rule = "arrived after the horizon" if late else "the active source was newer"
         verb = "was accepted but" if response.accepted else "was discarded but should not be: no"
-        yield Problem(where, f"{verb} {rule}")
+        yield f"{verb} {rule}"
     if response.accepted:
         if response.discard_reason is not None:
-            yield Problem(
-                where, f"is accepted and has discard_reason {response.discard_reason!r:.60}"
-            )
+            yield f"is accepted and has discard_reason {response.discard_reason!r:.60}"
     elif response.discard_reason not in (AFTER_HORIZON, OLDER_THAN_ACTIVE):
-        yield Problem(where, f"discard_reason {response.discard_reason!r:.60} is not known")
+        yield f"discard_reason {response.discard_reason!r:.60} is not known"
     elif response.discard_reason == AFTER_HORIZON and not late and not near:
-        yield Problem(where, "discard_reason is after_horizon, but it arrived before the horizon")
+        yield "discard_reason is after_horizon, but it arrived before the horizon"
 
 
-# Do the attempts in the log and the responses tell the same story?
-#
-# What others recorded may leave attempts out, in the log or in the response; what is there must agree.
+def _of_component(episode_id: str, response: Response) -> str:
+    part = f" ({response.component})" if response.component else ""
+    return f"{episode_id} t={response.t}{part}"
 
 
 def check_attempts(
     episode_id: str, attempts: Iterable[Attempt], responses: Sequence[Response]
-) -> list[Problem]:
+) -> Iterator[Problem]:
     """All contradictions of one component's attempts in one episode."""
     logged: dict[int, list[Attempt]] = {}
     for attempt in attempts:
         logged.setdefault(attempt.t, []).append(attempt)
     known = {r.t for r in responses}
-    problems = [
-        Problem(f"{episode_id} t={t}", "an attempt for a step that has no response")
-        for t in sorted(set(logged) - known)[:5]
-    ]
+    for t in sorted(set(logged) - known)[:_SHOWN]:
+        yield Problem(f"{episode_id} t={t}", "an attempt for a step that has no response")
     for response in responses:
         where = f"{episode_id} t={response.t}"
-        problems += _listed(where, response)
-        tries = logged.get(response.t)
-        if tries:
-            problems += _each(where, tries, response)
-            problems += _against_response(where, tries, response)
-    return problems
-
-
-def _listed(where: str, response: Response) -> Iterator[Problem]:
-    """The list inside the response."""
-    flags = [a["ok"] for a in response.attempts if isinstance(a, dict) and "ok" in a]
-    if flags and not any(flags):
-        yield Problem(where, "is answered, but none of its attempts succeeded")
+        flags = [a["ok"] for a in response.attempts if isinstance(a, dict) and "ok" in a]
+        if flags and not any(flags):
+            yield Problem(where, "is answered, but none of its attempts succeeded")
+        if tries := logged.get(response.t):
+            yield from _each(where, tries, response)
+            yield from _against_response(where, tries, response)
 
 
 def _each(where: str, tries: Sequence[Attempt], response: Response) -> Iterator[Problem]:
@@ -291,14 +254,10 @@ def _each(where: str, tries: Sequence[Attempt], response: Response) -> Iterator[
         if attempt.attempt <= before and before > 0:
             yield Problem(here, "attempts are not numbered in order")
         before = max(attempt.attempt, before)
-        times = [
-            (name, value)
-            for name in ("started_s", "received_s", "completed_s")
-            if (value := getattr(attempt, name)) is not None
-        ]
+        times = [(name, at) for name in _TIMES if (at := getattr(attempt, name)) is not None]
         for name, value in times:
             if not finite(value):
-                yield Problem(here, f"{name} is not a time (NaN, infinite or negative)")
+                yield Problem(here, f"{name} {NO_TIME}")
                 return
         for (earlier, least), (name, value) in pairwise(times):
             if value < least - SLACK_S:
@@ -317,79 +276,58 @@ def _against_response(
     last = successful[-1]
     if tries[-1] is not last:
         yield Problem(where, "an attempt failed after the one that was answered")
-    for name, theirs, ours in (
-        ("started_s", last.started_s, response.success_started_s),
-        ("received_s", last.received_s, response.received_s),
-        ("completed_s", last.completed_s, response.completed_s),
-    ):
+    told = (response.success_started_s, response.received_s, response.completed_s)
+    for name, ours in zip(_TIMES, told, strict=True):
+        theirs = getattr(last, name)
         if theirs is not None and abs(theirs - ours) > SLACK_S:
-            yield Problem(
-                where,
-                f"{name} of the successful attempt is {theirs:.6f}, the response says {ours:.6f}",
-            )
+            said = f"is {theirs:.6f}, the response says {ours:.6f}"
+            yield Problem(where, f"{name} of the successful attempt {said}")
     if not response.attempts:
         return
     if len(response.attempts) != len(tries):
         yield Problem(where, f"lists {len(response.attempts)} attempts, the log has {len(tries)}")
         return
     for attempt, listed in zip(tries, response.attempts, strict=True):
-        differing = _differing(attempt, listed)
-        if differing:
-            yield Problem(
-                f"{where} attempt {attempt.attempt}",
-                f"{differing} is not what the response's list says",
-            )
+        if differing := _differing(attempt, listed):
+            here = f"{where} attempt {attempt.attempt}"
+            yield Problem(here, f"{differing} is not what the response's list says")
 
 
 def _differing(attempt: Attempt, listed: Any) -> str | None:
     """The first field that both give and that differs."""
     if not isinstance(listed, dict):
         return None
-    for name in ("attempt", "ok", "started_s", "received_s", "completed_s", "error_type"):
+    for name in ("attempt", "ok", *_TIMES, "error_type"):
         ours, theirs = getattr(attempt, name), listed.get(name)
         if ours is None or theirs is None or (name == "ok" and not isinstance(theirs, bool)):
             continue
+        same = ours == theirs
         if isinstance(ours, float):
             same = isinstance(theirs, int | float) and abs(ours - theirs) <= SLACK_S
-        else:
-            same = ours == theirs
         if not same:
             return name
     return None
 
 
-# Do the recorded answers mean what the suite says they mean?
-#
-# Labels decode to the recorded values, values compose to the recorded decision, every request is the
-# step's own, and counts are counts.
-
-
-def check_answers(
-    episode_id: str, response: Response, scenario: Scenario, consumed_only: bool
-) -> list[Problem]:
-    """One response against its scenario."""
-    where = f"{episode_id} t={response.t}"
-    spec = scenario.decision_spec
-    expected = (
-        spec.consumed(response.pred.get(spec.route_question, ""))
-        if consumed_only
-        else scenario.questions
-    )
-    unanswered = [q for q in expected if q not in response.pred]
-    if unanswered:
-        return [Problem(where, f"pred leaves {', '.join(unanswered)} unanswered")]
-    unknown = [q for q in response.pred if q not in scenario.questions]
-    if unknown:
-        return [Problem(where, f"pred answers {', '.join(unknown)}, which the suite does not ask")]
-    for q, value in response.pred.items():
+def check_answers(response: Response, scenario: Scenario, consumed_only: bool) -> str:
+    """The first thing one response means otherwise than its scenario; empty where there is none."""
+    spec, pred = scenario.decision_spec, response.pred
+    wanted: Iterable[str] = scenario.questions
+    if consumed_only:
+        wanted = spec.consumed(pred.get(spec.route_question, ""))
+    if unanswered := [q for q in wanted if q not in pred]:
+        return f"pred leaves {', '.join(unanswered)} unanswered"
+    if unknown := [q for q in pred if q not in scenario.questions]:
+        return f"pred answers {', '.join(unknown)}, which the suite does not ask"
+    for q, value in pred.items():
         if value not in scenario.option_semantics[q].values():
-            return [Problem(where, f"pred.{q} = {value!r:.80} is no option of that question")]
+            return f"pred.{q} = {value!r:.80} is no option of that question"
     for q, label in response.wire_answers.items():
-        if scenario.option_semantics.get(q, {}).get(label) != response.pred.get(q):
-            return [Problem(where, f"wire_answers.{q} = {label!r:.80} does not mean pred.{q}")]
-    if response.decision and response.decision != spec.compose(response.pred):
-        return [Problem(where, "decision is not what pred composes to")]
-    return []
+        if scenario.option_semantics.get(q, {}).get(label) != pred.get(q):
+            return f"wire_answers.{q} = {label!r:.80} does not mean pred.{q}"
+    if response.decision and response.decision != spec.compose(pred):
+        return "decision is not what pred composes to"
+    return ""
 
 
 def check_requests(
@@ -402,32 +340,24 @@ def check_requests(
     """
     questions = scenario.wire_questions()
     hashed = [r for r in responses if r.request_hash]
-    wrong = [
-        r
-        for r in hashed
-        if not has_digest(
-            {"state": scenario.steps[r.t].state, "questions": questions}, r.request_hash
-        )
-    ]
+
+    def is_own(r: Response) -> bool:
+        asked = {"state": scenario.steps[r.t].state, "questions": questions}
+        return has_digest(asked, r.request_hash)
+
+    wrong = [r for r in hashed if not is_own(r)]
     if len(wrong) == len(hashed) and not ours:
         return []
-    return [
-        Problem(f"{episode_id} t={r.t}", "answers another request than this step's (request_hash)")
-        for r in wrong
-    ]
+    what = "answers another request than this step's (request_hash)"
+    return [Problem(f"{episode_id} t={r.t}", what) for r in wrong]
 
 
-def check_counts(episode_id: str, response: Response) -> Iterator[Problem]:
+def check_counts(response: Response) -> Iterator[str]:
     """Tokens cannot be negative."""
-    if response.usage is None:
-        return
-    for name in response.usage.__struct_fields__:
+    for name in response.usage.__struct_fields__ if response.usage is not None else ():
         count = getattr(response.usage, name)
         if isinstance(count, int | float) and count < 0:
-            yield Problem(f"{episode_id} t={response.t}", f"usage.{name} is {count}, below zero")
-
-
-# Was accepted what the recorded policy accepts at the recorded times?
+            yield f"usage.{name} is {count}, below zero"
 
 
 def check_policy(
@@ -435,60 +365,41 @@ def check_policy(
     horizon: float,
     policy: Policy,
     scenario: Scenario,
-    lanes: Sequence[str | None],
-) -> list[Problem]:
+    members: Sequence[str | None],
+) -> Iterator[Problem]:
     """Arrivals in order of time; at equal times the newer source first, then the later component."""
-    live = LivePolicy(policy, scenario, lanes)
+    live = LivePolicy(policy, scenario, members)
     arrivals = sorted(
         episode.responses,
         key=lambda r: (r.actual_recorded_s, -r.t, -live.ranks.get(r.component, 0)),
     )
-    problems: list[Problem] = []
     for response in arrivals:
-        problems += _check_policy(episode.episode_id, response, live, scenario, horizon)
+        if what := _policy_problem(response, live, scenario, horizon):
+            yield Problem(_of_component(episode.episode_id, response), what)
         if response.accepted:
             live.arbiter.activate(response.component, response.t)
-    return problems
 
 
-def _check_policy(
-    episode_id: str, response: Response, live: LivePolicy, scenario: Scenario, horizon: float
-) -> Iterator[Problem]:
-    part = f" ({response.component})" if response.component else ""
-    where = f"{episode_id} t={response.t}{part}"
+def _policy_problem(
+    response: Response, live: LivePolicy, scenario: Scenario, horizon: float
+) -> str:
     if response.component not in live.ranks:
-        yield Problem(where, "is of a component that the policy does not name")
-        return
-    late = response.actual_recorded_s >= horizon
+        return "is of a component that the policy does not name"
     if abs(response.actual_recorded_s - horizon) < _NEAR_S and not response.accepted:
-        return
-    spec = scenario.decision_spec
-    sure = composed_confidence(
-        spec, response.pred, response.wire_answers, response.confidence, response.probabilities
-    )
-    reason = AFTER_HORIZON
-    if not late:
-        reason = (
-            live.arbiter.refusal(
-                response.component,
-                response.t,
-                spec.compose(response.pred),
-                None if sure is None else sure[live.policy.gate.compose],
-            )
-            or ""
+        return ""
+    spec, reason = scenario.decision_spec, AFTER_HORIZON
+    if response.actual_recorded_s < horizon:
+        sure = composed_confidence(
+            spec, response.pred, response.wire_answers, response.confidence, response.probabilities
         )
-    if (response.discard_reason or "") != reason or response.accepted != (not reason):
-        yield Problem(
-            where,
-            f"was {_said(response)}, but under the recorded policy it is {reason or 'accepted'}",
-        )
-
-
-def _said(response: Response) -> str:
-    return "accepted" if response.accepted else f"discarded ({response.discard_reason!r:.40})"
-
-
-# Is a recording whole, and could it have happened? Every rule of the protocol, one by one.
+        confidence = None if sure is None else sure[live.policy.gate.compose]
+        decision = spec.compose(response.pred)
+        found = live.arbiter.refusal(response.component, response.t, decision, confidence)
+        reason = found or ""
+    if (response.discard_reason or "") == reason and response.accepted == (not reason):
+        return ""
+    said = "accepted" if response.accepted else f"discarded ({response.discard_reason!r:.40})"
+    return f"was {said}, but under the recorded policy it is {reason or 'accepted'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,7 +413,7 @@ class Expected:
     irregular: bool = False
     """Whether scenarios have times of their own, as the run record states it."""
     consumed_only: bool = False
-    lanes: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
     """The components of a live pair or cascade, in order; empty: one component."""
     rule: str | None = None
     """The rule that decided between the components of a live pair; None: not known."""
@@ -514,43 +425,37 @@ class Expected:
 
 def check_episode(episode: Episode, expected: Expected) -> list[Problem]:
     """All violations found in one episode of one component, of a live pair or of a cascade."""
-    parts = expected.lanes or ("",)
     problems: list[Problem] = []
     usable = True
-    for part in parts:
+    for part in expected.members or ("",):
         name = f"{episode.episode_id} ({part})" if part else episode.episode_id
         responses = [r for r in episode.responses if not part or r.component == part]
-        attempts = [a for a in episode.attempts if not part or a.component == part]
         gaps = [g for g in episode.gaps if not part or g.component == part]
-        wrong = _check_part_times(name, episode.releases, responses, gaps, expected)
+        wrong = _check_times(name, episode.releases, responses, gaps, expected)
         usable = usable and not wrong
         given_up = {g.t for g in gaps if isinstance(g, Cancelled)}
-        attempts = [a for a in attempts if a.t not in given_up]
-        problems += wrong or _check_part(name, attempts, responses, expected)
-    if not usable:
-        return problems
-    releases = sorted(episode.releases, key=lambda r: r.t)
-    if expected.scenario is not None:
-        tick = tick_of(releases, expected.scenario, expected.interval_s)
-    elif expected.irregular:
+        attempts = [a for a in episode.attempts if not part or a.component == part]
+        tried = [a for a in attempts if a.t not in given_up]
+        problems += wrong or _check_part(name, tried, responses, expected)
+    scenario, policy = expected.scenario, expected.policy
+    if not usable or (scenario is None and expected.irregular):
         return problems  # without the suite nobody knows when it ended
+    releases = sorted(episode.releases, key=lambda r: r.t)
+    if scenario is not None:
+        tick = tick_of(releases, scenario, expected.interval_s)
     else:
         tick = recorded_tick(releases, 0.0)
-    if tick <= 0 or (expected.lanes and expected.rule is None and expected.policy is None):
+    if tick <= 0 or (expected.members and expected.rule is None and policy is None):
         return problems
     horizon = expected.steps * tick
-    if expected.policy is None:
-        return problems + check_acceptance(
-            episode.episode_id, episode.responses, horizon, expected.rule
-        )
-    if expected.scenario is None:
-        return problems
-    return problems + check_policy(
-        episode, horizon, expected.policy, expected.scenario, expected.lanes or (None,)
-    )
+    if policy is None:
+        problems += check_acceptance(episode.episode_id, episode.responses, horizon, expected.rule)
+    elif scenario is not None:
+        problems += check_policy(episode, horizon, policy, scenario, expected.members or (None,))
+    return problems
 
 
-def _check_part_times(
+def _check_times(
     name: str,
     releases: Sequence[Release],
     responses: Sequence[Response],
@@ -560,36 +465,30 @@ def _check_part_times(
     """What makes every other question pointless: steps that are missing, times that cannot be."""
     if gaps and expected.policy is None:
         return [Problem(name, "states were not sent, but the run record names no policy")]
-    problems = check_completeness(name, expected.steps, releases, responses, gaps)
+    problems = list(check_completeness(name, expected.steps, releases, responses, gaps))
     if problems:
         return problems
     releases = sorted(releases, key=lambda r: r.t)
     if expected.scenario is not None or not expected.irregular:
         problems += check_plan(name, releases, expected.interval_s, expected.scenario)
-    by_step = {release.t: release for release in releases}
     for response in sorted(responses, key=lambda r: r.t):
-        problems += check_order(name, by_step[response.t], response)
+        problems += check_order(name, releases[response.t], response)
     return problems
 
 
 def _check_part(
     name: str, attempts: Sequence[Attempt], responses: Sequence[Response], expected: Expected
 ) -> list[Problem]:
-    problems = check_attempts(name, attempts, responses)
-    for response in responses:
-        problems += check_counts(name, response)
+    problems = list(check_attempts(name, attempts, responses))
     scenario = expected.scenario
+    for response in responses:
+        found = list(check_counts(response))
+        if scenario is not None:
+            found += filter(None, [check_answers(response, scenario, expected.consumed_only)])
+        problems += [Problem(f"{name} t={response.t}", what) for what in found]
     if scenario is None:
         return problems
-    for response in responses:
-        problems += check_answers(name, response, scenario, expected.consumed_only)
     return problems + check_requests(name, responses, scenario, ours=expected.our_hashes)
-
-
-# Was the client on time? How far releases lag behind their plan, in ticks.
-#
-# A state published late is an error of the measurement, not of the component. Up to `TOLERATED` of a
-# tick it is noise; beyond that it is said wherever a score of the recording stands.
 
 
 TOLERATED = 0.01

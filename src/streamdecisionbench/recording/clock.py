@@ -1,8 +1,10 @@
-"""The clock a recording is made on: monotonic seconds since an episode's start.
+"""The clock a recording is made on, and recognising that time passed the client by.
 
-An event loop wakes up to about a millisecond late, because its timers are rounded to milliseconds.
+A clock counts monotonic seconds since an episode's start. An event loop wakes up to about a millisecond late, because its timers are rounded to milliseconds.
 `sleep_until` therefore sleeps to a little before the instant and then yields to the loop, over and
-over, until the instant is there: answers that arrive meanwhile are still taken in.
+over, until the instant is there: answers that arrive meanwhile are still taken in. A laptop's lid, a
+hypervisor's pause or Ctrl-Z in the middle of a scenario leaves states published late or not at all. What
+was recorded around it measures nothing, so the scenario is recorded anew.
 """
 
 from __future__ import annotations
@@ -92,12 +94,6 @@ def steady() -> Iterator[None]:
             gc.enable()
 
 
-# Recognising that time passed the client by: the machine slept, or the process was stopped.
-#
-# A laptop's lid, a hypervisor's pause or Ctrl-Z in the middle of a scenario leaves states published
-# late or not at all. What was recorded around it measures nothing, so the scenario is recorded anew.
-
-
 SLEPT, STOPPED, TOO_LATE = "slept", "stopped", "too_late"
 
 _NOTICED_S = 0.05
@@ -108,20 +104,18 @@ _IDLE = 0.1
 """A process that used less than this share of a gap was not running in it."""
 
 
-class StoodStill(Exception):  # noqa: N818 - named by what happened
-    """The scenario under way cannot be used."""
+class Paused(Exception):  # noqa: N818 - named by what happened
+    """The machine or the process stood still: the scenario under way cannot be used."""
 
-    def __init__(self, kind: str, seconds: float, t: int) -> None:
+    def __init__(self, kind: str, seconds: float, t: int, episode_id: str = "") -> None:
         super().__init__(kind)
-        self.kind = kind
-        self.seconds = seconds
-        self.t = t
+        self.kind, self.seconds, self.t, self.episode_id = kind, seconds, t, episode_id
 
     @property
     def words(self) -> str:
         """What happened, for people.
 
-        >>> StoodStill("slept", 4.2, 7).words
+        >>> Paused("slept", 4.2, 7).words
         'the machine slept for 4.2 s at step 7'
         """
         what = {
@@ -132,32 +126,33 @@ class StoodStill(Exception):  # noqa: N818 - named by what happened
         return f"{what} at step {self.t}"
 
 
-class Watch:
+class PauseDetector:
     """Looks at the clocks of one scenario at every release. `stops` = False forgives mere stops."""
 
-    def __init__(self, interval_s: float, horizon_s: float, *, stops: bool = True) -> None:
-        self._interval_s = interval_s
-        self._horizon_s = horizon_s
-        self._stops = stops
+    def __init__(
+        self, interval_s: float, horizon_s: float, episode_id: str = "", *, stops: bool = True
+    ) -> None:
+        self._interval_s, self._horizon_s = interval_s, horizon_s
+        self._episode_id, self._stops = episode_id, stops
         self._asleep_s = asleep_s()
         self._cpu_s = time.process_time()
 
     def released(self, t: int, release_s: float, planned_s: float) -> None:
-        """Raises `StoodStill` when this release shows that time passed us by."""
+        """Raises `Paused` when this release shows that time passed us by."""
         self.check_sleep(t)
         lag_s = release_s - planned_s
         cpu_s = time.process_time()
         used_s, self._cpu_s = cpu_s - self._cpu_s, cpu_s
         if release_s >= self._horizon_s:
-            raise StoodStill(TOO_LATE, lag_s, t)
+            raise Paused(TOO_LATE, lag_s, t, self._episode_id)
         if self._stops and lag_s >= max(self._interval_s, _LONG_S) and used_s < _IDLE * lag_s:
-            raise StoodStill(STOPPED, lag_s, t)
+            raise Paused(STOPPED, lag_s, t, self._episode_id)
 
     def check_sleep(self, t: int) -> None:
-        """Raises `StoodStill` when the machine slept since the scenario began."""
+        """Raises `Paused` when the machine slept since the scenario began."""
         slept_s = asleep_s() - self._asleep_s
         if slept_s > _NOTICED_S:
-            raise StoodStill(SLEPT, slept_s, t)
+            raise Paused(SLEPT, slept_s, t, self._episode_id)
 
 
 def asleep_s() -> float:

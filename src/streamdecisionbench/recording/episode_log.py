@@ -1,7 +1,9 @@
-"""An answer as it may be written down: plain types, finite numbers, text that is text.
+"""The events of one episode, the same on every clock: what happened is written, then acted on.
 
-What a score needs is refused by name when it is odd; what is only told beside it (model, tokens,
-confidence) is dropped.
+Whoever runs the episode says when things happened; the log checks and decodes answers, writes the
+events, asks the arbiter, and keeps the tally that progress is drawn from. Nothing here waits. An answer
+is written with plain types, finite numbers and text that is text: what a score needs is refused by name
+when it is odd, what is only told beside it (model, tokens, confidence) is dropped.
 """
 
 from __future__ import annotations
@@ -143,20 +145,14 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-# One episode's book-keeping, the same on every clock: what happened is written, then acted on.
-#
-# The runner says when things happened; the ledger checks and decodes answers, writes the events, asks
-# the arbiter, and keeps the tally that progress is drawn from. Nothing here waits.
-
-
 class Log(Protocol):
-    """Where events go: `recording.writer.EventLog`."""
+    """Where events go: `EventLog`."""
 
     def append(self, event: Event) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
+class Member:
     """A component and its part in the run: None alone, its role in a pair, its name in a cascade."""
 
     component: Component
@@ -195,7 +191,7 @@ class ReadAnswer:
 class Exchange:
     """One step's request to one component, from publication to its answer."""
 
-    lane: Player
+    member: Member
     t: int
     release_s: float
     request: Request
@@ -233,18 +229,10 @@ class Tally:
     told: set[str] = field(default_factory=set)
     observed_s: float = 0.0
     correct_s: float = 0.0
-    release_lags_s: list[float] = field(default_factory=list)
-    dispatch_lags_s: list[float] = field(default_factory=list)
-    served_models: set[str] = field(default_factory=set)
 
     def copy(self) -> Tally:
         """As it is now, to go back to when a scenario is recorded anew."""
-        return replace(
-            self,
-            release_lags_s=list(self.release_lags_s),
-            dispatch_lags_s=list(self.dispatch_lags_s),
-            served_models=set(self.served_models),
-        )
+        return replace(self)
 
     def restore(self, earlier: Tally) -> None:
         """Back to what a copy held; whoever draws keeps looking at this one."""
@@ -280,7 +268,7 @@ def prepare(scenario: Scenario, interval_s: float) -> Prepared:
     )
 
 
-class Ledger:
+class EpisodeLog:
     """The events of one episode. Every method returns with its event handed to the log."""
 
     def __init__(
@@ -292,12 +280,8 @@ class Ledger:
         clean: Callable[[str], str] = str,
         policy: LivePolicy | None = None,
     ) -> None:
-        self.prepared = prepared
-        self.policy = policy
-        self.tally = tally
-        self._log = log
-        self._arbiter = arbiter
-        self._clean = clean
+        self.prepared, self.policy, self.tally = prepared, policy, tally
+        self._log, self._arbiter, self._clean = log, arbiter, clean
         self._broken = False
         self._episode_id = prepared.scenario.episode_id
         self._decision: Mapping[str, str] | None = None
@@ -313,18 +297,17 @@ class Ledger:
         self._observe(release_s)
         self._published = t
         self.tally.step = t + 1
-        self.tally.release_lags_s.append(release_s - planned_s)
 
     def received(self, answer: Any) -> Answer:
         """What came, safe to write down; `Fatal` when it is no answer."""
         return normalise(answer, self.prepared.requests[0].questions)
 
-    def read(self, answer: Answer, lane: Player) -> ReadAnswer:
+    def read(self, answer: Answer, member: Member) -> ReadAnswer:
         """Checks, decodes and composes; `Fatal` when the answer breaks the contract."""
         scenario = self.prepared.scenario
         check_answer(answer, self.prepared.requests[0].questions, self._clean)
         pred = scenario.decode(answer.labels)
-        sure = self.policy.confidence(lane.name, answer, pred) if self.policy else None
+        sure = self.policy.confidence(member.name, answer, pred) if self.policy else None
         return ReadAnswer(answer, pred, scenario.decision_spec.compose(pred), sure)
 
     def failed(
@@ -361,7 +344,11 @@ class Ledger:
         """The acceptance check at `recorded_s`; the decision takes effect once it is written."""
         recorded_s = seconds(recorded_s)
         self._observe(recorded_s)
-        reason = self._discard_reason(exchange, reading, recorded_s)
+        reason: str | None = AFTER_HORIZON
+        if recorded_s < self.prepared.horizon_s:
+            reason = self._arbiter.refusal(
+                exchange.member.name, exchange.t, reading.decision, reading.confidence
+            )
         answer = reading.answer
         model = self._clean(answer.model) if answer.model else None
         response = Response(
@@ -383,23 +370,18 @@ class Ledger:
             model=model,
             usage=answer.usage,
             accepted_s=recorded_s if reason is None else None,
-            component=exchange.lane.name,
-            probabilities={q: dict(values) for q, values in answer.probabilities.items()}
-            if answer.probabilities
-            else None,
-            confidence=dict(answer.confidence) if answer.confidence else None,
+            component=exchange.member.name,
+            probabilities={q: dict(p) for q, p in (answer.probabilities or {}).items()} or None,
+            confidence=dict(answer.confidence or {}) or None,
         )
         self._write(response)
         self.tally.responses += 1
-        self.tally.dispatch_lags_s.append(exchange.started_s - exchange.release_s)
-        if model:
-            self.tally.served_models.add(model)
         if reason is None:
-            self._arbiter.activate(exchange.lane.name, exchange.t)
+            self._arbiter.activate(exchange.member.name, exchange.t)
             self._decision = reading.decision
             if self.policy is not None and math.isfinite(self.policy.after_s):
                 due_s = max(exchange.release_s + self.policy.after_s, recorded_s)
-                self._lapses = seconds(due_s), exchange.t, exchange.lane.name
+                self._lapses = seconds(due_s), exchange.t, exchange.member.name
             self.tally.accepted += 1
         else:
             self.tally.discarded += 1
@@ -417,28 +399,19 @@ class Ledger:
                 exchange.request.request_hash,
                 seconds(started_s),
                 seconds(now_s),
-                exchange.lane.name,
+                exchange.member.name,
             )
         )
         self.tally.expected -= 1
 
-    def skipped(self, lane: Player, t: int, reason: str) -> None:
+    def skipped(self, member: Member, t: int, reason: str) -> None:
         """A state that a policy never sent to a component."""
-        self._write(Skipped(self._episode_id, t, reason, lane.name))
+        self._write(Skipped(self._episode_id, t, reason, member.name))
         self.tally.expected -= 1
 
     def finished(self) -> None:
         """The last answer is in: what is in force now stays so until it lapses, or the horizon."""
         self._observe(self.prepared.horizon_s)
-
-    def _discard_reason(
-        self, exchange: Exchange, reading: ReadAnswer, recorded_s: float
-    ) -> str | None:
-        if recorded_s >= self.prepared.horizon_s:
-            return AFTER_HORIZON
-        return self._arbiter.refusal(
-            exchange.lane.name, exchange.t, reading.decision, reading.confidence
-        )
 
     def _attempt(
         self,
@@ -460,28 +433,20 @@ class Ledger:
             retryable=isinstance(error, Retryable),
             error_type=self._clean(error.error_type) if error else None,
             http_status=error.http_status if error else None,
-            component=exchange.lane.name,
+            component=exchange.member.name,
         )
         self._write(attempt)
-        brief: dict[str, Any] = {
-            "attempt": attempt.attempt,
-            "started_s": attempt.started_s,
-            "received_s": attempt.received_s,
-            "completed_s": attempt.completed_s,
-            "ok": attempt.ok,
-            "retryable": attempt.retryable,
-        }
-        if error is not None:
-            brief["error_type"] = attempt.error_type
-        exchange.attempts.append(brief)
+        names = ["attempt", "started_s", "received_s", "completed_s", "ok", "retryable"]
+        names += ["error_type"] if error is not None else []
+        exchange.attempts.append({name: getattr(attempt, name) for name in names})
 
     def _observe(self, now_s: float) -> None:
         """In-force time up to `now_s`, observed from the first release to the horizon."""
         now_s = min(now_s, self.prepared.horizon_s)
         if self._lapses is not None and self._lapses[0] < now_s:
-            (due_s, t, lane), self._lapses = self._lapses, None
+            (due_s, t, member), self._lapses = self._lapses, None
             self._count(due_s)
-            self._write(Expired(self._episode_id, t, due_s, lane))
+            self._write(Expired(self._episode_id, t, due_s, member))
             self._decision = self.policy.fallback if self.policy else None
         self._count(now_s)
 

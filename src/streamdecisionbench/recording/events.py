@@ -1,25 +1,28 @@
-"""One line of `events.jsonl`: a release, an attempt, a response, or what a policy did instead.
+"""`events.jsonl`: what a line may be (a release, an attempt, a response, or what a policy did instead),
+how a log is read and how it is written.
 
 Times are seconds since the episode's start on a monotonic clock. Field names are those of the
-published format; a reader ignores keys it does not know.
+published format; unknown keys and kinds are read over, broken lines are named. The process that wrote a
+log may have died within its last line; that is recognised, not an error. Every event is a line, handed
+to the operating system before the next, and read back before it is written: what would come back
+otherwise than it was meant is refused, so that one odd answer cannot make a log unreadable.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import math
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import msgspec
 
 from streamdecisionbench.components.contract import Fatal, Usage
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.disk import cannot_write, make_folder, open_regular
+from streamdecisionbench.suite.disk import cannot_write, make_folder, open_regular, read_bytes
 
 AFTER_HORIZON = "after_horizon"
 
@@ -138,19 +141,24 @@ class Expired(msgspec.Struct, frozen=True, tag_field="kind", tag="expired", omit
 Event = Release | Attempt | Response | Cancelled | Skipped | Expired
 
 
+NO_TIME = "is not a time (NaN, infinite or negative)"
+
+
 def finite(value: float | None) -> bool:
     """A usable time: present, finite, not negative."""
     return value is not None and math.isfinite(value) and value >= 0
 
 
-# Reading `events.jsonl` line by line: unknown keys and kinds are read over, broken lines are named.
-#
-# The process that wrote a log may have died within its last line; that is recognised, not an error.
-
+EVENTS_FILE = "events.jsonl"
+EDITED = "restore the file from where it was recorded; a log is never edited"
 
 _BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _KINDS = ("release", "attempt", "response", "cancelled", "skipped", "expired")
 _DECODER: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Event)
+
+
+class _Kind(msgspec.Struct):
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,50 +166,32 @@ class EventScan:
     """What an event log holds, complete or not."""
 
     events: list[Event]
-    torn: bool
+    torn: bool = False
     """The last line was cut off: the process died while writing it."""
-
-    def by_episode(self) -> dict[str, list[Event]]:
-        found: dict[str, list[Event]] = {}
-        for event in self.events:
-            found.setdefault(event.episode_id, []).append(event)
-        return found
+    sha256: str = ""
+    """Of the file's bytes."""
 
 
-class _Kind(msgspec.Struct):
-    kind: str = ""
-
-
-def iter_events(path: Path) -> Iterator[Event | None]:
-    """Events line by line; None stands for a torn last line. Lines of unknown kind are passed over."""
-    with os.fdopen(open_regular(path), "rb") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                event = decode_line(line)
-            except _BROKEN as error:
-                if not line.endswith(b"\n"):
-                    yield None
-                    return
-                what = "nested too deeply" if isinstance(error, RecursionError) else error
-                raise InputError(
-                    f"line {number} is not an event: {what}",
-                    where=path,
-                    fix="restore the file from where it was recorded; a log is never edited",
-                ) from None
-            if event is not None:
-                yield event
-
-
-def scan(path: Path) -> EventScan:
-    """All events of a log, and whether its last line is torn."""
+def scan(path: Path, data: bytes | None = None) -> EventScan:
+    """All events of a log, and whether its last line is torn; `data` are its bytes, if at hand."""
+    data = read_bytes(path) if data is None else data
+    sha256 = hashlib.sha256(data).hexdigest()
     events: list[Event] = []
-    for event in iter_events(path):
-        if event is None:
-            return EventScan(events, torn=True)
-        events.append(event)
-    return EventScan(events, torn=False)
+    for number, line in enumerate(io.BytesIO(data), start=1):
+        if not line.strip():
+            continue
+        try:
+            event = decode_line(line)
+        except _BROKEN as error:
+            if not line.endswith(b"\n"):
+                return EventScan(events, True, sha256)
+            what = "nested too deeply" if isinstance(error, RecursionError) else error
+            raise InputError(
+                f"line {number} is not an event: {what}", where=path, fix=EDITED
+            ) from None
+        if event is not None:
+            events.append(event)
+    return EventScan(events, False, sha256)
 
 
 def decode_line(line: bytes) -> Event | None:
@@ -254,14 +244,6 @@ def _without_odd_extras(line: bytes) -> Event | None:
     return response
 
 
-# Writing a recording's log: every event is a line, handed to the operating system before the next.
-#
-# A line is read back before it is written. What would come back otherwise than it was meant, or not at
-# all, is refused, so that one odd answer cannot make a log unreadable.
-
-
-EVENTS_FILE = "events.jsonl"
-
 _ALWAYS: dict[type, tuple[str, ...]] = {
     Attempt: ("received_s", "completed_s", "ok", "retryable"),
     Response: ("discard_reason", "attempts", "wire_answers", "decision", "model", "usage"),
@@ -291,7 +273,6 @@ class EventLog:
             raise cannot_write(self.path, error) from None
         self._size = os.fstat(self._fd).st_size
         self._encoder = msgspec.json.Encoder()
-        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Event)
 
     def append(self, event: Event) -> None:
         """One line, written in a single call."""
@@ -333,18 +314,13 @@ class EventLog:
     def __enter__(self) -> EventLog:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _checked(self, event: Event) -> bytes:
         try:
             line = self._encoder.encode(to_line(event)) + b"\n"
-            same = self._decoder.decode(line) == event
+            same = _DECODER.decode(line) == event
         except (ValueError, TypeError, OverflowError, RecursionError):
             same = False
         if not same:

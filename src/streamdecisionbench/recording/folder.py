@@ -1,4 +1,10 @@
-"""One process per recording folder: two that write the same log would lose each other's events."""
+"""The folder a pass is recorded into: which may be used, by one process alone, and going on after a stop.
+
+Complete scenarios stay byte for byte, the others are recorded anew; nothing recorded is lost: the log as
+it was is kept beside the new one as `events.partial-N.jsonl`. Order matters: the folder is held before
+its run record is read and compared, the record says `running` before the first event, and only a log
+that is still ours and holds every response gets the status `complete` and its digest.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +25,10 @@ from msgspec.structs import replace
 from streamdecisionbench.components.providers.address import same_place
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.check import Expected, check_episode
-from streamdecisionbench.recording.clock import StoodStill
+from streamdecisionbench.recording.clock import Paused
+from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.events import (
+    EDITED,
     EVENTS_FILE,
     Attempt,
     Event,
@@ -29,8 +37,6 @@ from streamdecisionbench.recording.events import (
     Response,
     Skipped,
     decode_line,
-    file_sha256,
-    iter_events,
     scan,
 )
 from streamdecisionbench.recording.reader import (
@@ -41,7 +47,7 @@ from streamdecisionbench.recording.reader import (
     read_recording,
     require_no_problems,
 )
-from streamdecisionbench.recording.recording import SIMULATED
+from streamdecisionbench.recording.recording import SIMULATED, Recording
 from streamdecisionbench.recording.run_file import (
     COMPLETE,
     INCOMPLETE,
@@ -88,9 +94,6 @@ def _take(held: int) -> bool:
     except OSError:
         return True
     return True
-
-
-# Which folder a recording may be made in: a fresh one, or one in which nothing was answered yet.
 
 
 _PARTIAL = "events.partial-*.jsonl"
@@ -160,11 +163,8 @@ def _has_response(log: Path) -> bool:
     return False
 
 
-# What an event log says about the run itself: reliability counts and the recorder's own lags.
-
-
-def summarise_log(path: Path) -> dict[str, Any]:
-    """Counts with their denominators, lags in milliseconds; computed from the log alone.
+def summarise_log(events: Iterable[Event]) -> dict[str, Any]:
+    """What a log says about the run itself: counts with their denominators, lags in milliseconds.
 
     Release lag is actual − planned publication; dispatch wait is from publication to the start of
     the first attempt, which is also where waiting for one of the in-flight slots shows.
@@ -176,7 +176,7 @@ def summarise_log(path: Path) -> dict[str, Any]:
     policy: dict[str, int] = {}
     retried: set[tuple[str, int, str | None]] = set()
     models: set[str] = set()
-    for event in iter_events(path) if path.exists() else ():
+    for event in events:
         if isinstance(event, Release):
             releases.append(event.release_s - event.planned_s)
         elif isinstance(event, Attempt):
@@ -191,7 +191,7 @@ def summarise_log(path: Path) -> dict[str, Any]:
                 discarded[event.discard_reason] = discarded.get(event.discard_reason, 0) + 1
             if event.model:
                 models.add(event.model)
-        elif event is not None:
+        else:
             what = event.reason if isinstance(event, Skipped) else type(event).__name__.lower()
             policy[what] = policy.get(what, 0) + 1
     return {
@@ -226,11 +226,6 @@ def quantiles_ms(lags_s: Sequence[float]) -> dict[str, float]:
     }
 
 
-# Going on after a stop: complete scenarios stay byte for byte, the others are recorded anew.
-#
-# Nothing recorded is lost: the log as it was is kept beside the new one as `events.partial-N.jsonl`.
-
-
 @dataclass(frozen=True, slots=True)
 class Kept:
     """What a resumed recording starts from."""
@@ -253,19 +248,6 @@ class _Line:
     episode_id: str | None
     event: Event | None
     broken: bool = False
-
-
-def record_to_go_on_from(folder: Path) -> RunRecord | None:
-    """The run record to go on from; None where nothing has been recorded yet."""
-    if not (folder / RUN_FILE).exists():
-        if (folder / EVENTS_FILE).exists():
-            raise InputError(
-                f"has events but no {RUN_FILE}: it is not known what was being recorded",
-                where=folder,
-                fix="restore run.json, or record into a fresh --out folder",
-            )
-        return None
-    return read_run(folder)
 
 
 def require_same(
@@ -378,11 +360,7 @@ def _lines(data: bytes, log: Path) -> tuple[list[_Line], bool]:
                 return found, True
         place = _place(raw)
         if place is None:
-            raise InputError(
-                f"line {number} is not an event",
-                where=log,
-                fix="restore the file from where it was recorded; a log is never edited",
-            )
+            raise InputError(f"line {number} is not an event", where=log, fix=EDITED)
         found.append(_Line(whole, place, None, broken=True))
     return found, False
 
@@ -413,13 +391,6 @@ def _show(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-# The folder a pass is recorded into, from taking hold of it to closing the recording.
-#
-# Order matters: the folder is held before its run record is read and compared, the record says
-# `running` before the first event, and only a log that is still ours and holds every response gets the
-# status `complete` and its digest.
-
-
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a pass ended."""
@@ -428,79 +399,92 @@ class Outcome:
     status: str
     reason: str | None
     summary: Mapping[str, Any] = field(default_factory=dict)
-
-
-def check_folder(
-    folder: Path, suite: Suite, record: RunRecord, *, resume: bool, overwrite: bool = False
-) -> RunRecord | None:
-    """The record to go on from, None for a fresh start; refuses any other folder.
-
-    Asked before anything is opened or paid for, and again once the folder is ours alone.
-    """
-    before = record_to_go_on_from(folder) if resume and folder.is_dir() else None
-    if before is None:
-        if not resume:
-            require_fresh(folder, overwrite=overwrite)
-        return None
-    if before.status != COMPLETE and nothing_answered(folder):
-        return None
-    # Whether a server simulates is known from its answers, not from the settings.
-    dataset_hash = suite.dataset_hash
-    require_same(folder, before, record.config, dataset_hash, ignore=("simulated",))
-    return before
+    recording: Recording | None = None
+    """What was recorded, as it was read for the check at the end; None where it is not complete."""
+    suite: Suite | None = None
 
 
 class RecordingFolder:
-    """A recording folder that is ours, and its open log."""
+    """A recording folder, looked at when it is made, then held, with the log of its components."""
 
     def __init__(
-        self, folder: Path, suite: Suite, record: RunRecord, *, resume: bool, overwrite: bool
+        self,
+        folder: Path,
+        suite: Suite,
+        record: RunRecord,
+        members: Sequence[Member],
+        *,
+        resume: bool,
+        overwrite: bool,
     ) -> None:
-        self.folder = folder
-        self.record = record
-        self._suite = suite
-        self._resume = resume
-        self._overwrite = overwrite
+        self.folder, self.record, self.members = folder, record, members
+        self._suite, self._resume, self._overwrite = suite, resume, overwrite
         self._held = contextlib.ExitStack()
         self._log: EventLog | None = None
-        self._before: RunRecord | None = None
-        self.closed = False
         steps = {s.episode_id: s.n for s in suite}
         self._expected: Mapping[str, Expected] = expectations(record, suite, steps)
+        self._before = self._look()
+        self._complete: Outcome | None = None
 
     @property
     def log(self) -> EventLog:
         if self._log is None:
-            raise AssertionError("the session has not begun")
+            raise AssertionError("the recording has not begun")
         return self._log
 
     @property
     def begun(self) -> bool:
         return self._log is not None
 
-    def hold(self) -> tuple[str, ...]:
-        """Takes hold of the folder; the scenarios that are complete in it.
+    @property
+    def closed(self) -> bool:
+        """Whether what it holds is complete, by another process perhaps: it stays as it is."""
+        return self._before is not None and self._before.status == COMPLETE
 
-        One whose recording was closed, by another process perhaps, is `closed` and stays as it is.
+    def _look(self) -> RunRecord | None:
+        """The record to go on from, None for a fresh start; refuses any other folder.
+
+        Asked before anything is opened or paid for, and again once the folder is ours alone.
         """
-        self._held.enter_context(alone_in(self.folder))
-        before = check_folder(
-            self.folder,
-            self._suite,
-            self.record,
-            resume=self._resume,
-            overwrite=self._overwrite,
+        folder = self.folder
+        if not self._resume:
+            require_fresh(folder, overwrite=self._overwrite)
+            return None
+        if not (folder / RUN_FILE).exists():
+            if (folder / EVENTS_FILE).exists():
+                raise InputError(
+                    f"has events but no {RUN_FILE}: it is not known what was being recorded",
+                    where=folder,
+                    fix="restore run.json, or record into a fresh --out folder",
+                )
+            return None
+        before = read_run(folder)
+        if before.status != COMPLETE and nothing_answered(folder):
+            return None
+        # Whether a server simulates is known from its answers, not from the settings.
+        require_same(
+            folder, before, self.record.config, self._suite.dataset_hash, ignore=("simulated",)
         )
-        self._before = before
-        if before is None:
+        return before
+
+    def hold(self) -> tuple[str, ...]:
+        """Takes hold of the folder; the scenarios that are complete in it."""
+        self._held.enter_context(alone_in(self.folder))
+        self._before = self._look()
+        if self._before is None:
             return ()
-        if before.status == COMPLETE:
-            # What was recorded must still be what was recorded.
-            read_recording(self.folder, self._suite)
-            self.closed = True
-            self.record = before
-            return tuple(before.scenarios or self._expected)
+        if self.closed:
+            self.already_complete()
+            return tuple(self._before.scenarios or self._expected)
         return complete_in(self.folder, self._expected)
+
+    def already_complete(self) -> Outcome:
+        """Nothing to do, if what was recorded still is what was recorded."""
+        if self._complete is None:
+            found = read_recording(self.folder, self._suite)
+            summary = found.run.get("summary") or {}
+            self._complete = Outcome(self.folder, COMPLETE, "already complete", summary, found)
+        return self._complete
 
     def begin(self, keep: Collection[str]) -> None:
         """Opens the log with these of its complete scenarios in it."""
@@ -531,14 +515,14 @@ class RecordingFolder:
         if self.record.network:
             write_run(self.folder, self.record)
 
-    def record_anew(self, pause: StoodStill, episode_id: str, keep: Collection[str]) -> None:
+    def record_anew(self, pause: Paused, keep: Collection[str]) -> None:
         """Sets aside what a round left that cannot be used, and opens the log again."""
         self.log.require_ours()
         self.log.close()
         kept = keep_complete(self.folder, self._expected, keep)
         note = {
             "reason": pause.kind,
-            "scenario": episode_id,
+            "scenario": pause.episode_id,
             "step": pause.t,
             "seconds": round(pause.seconds, 3),
             "at": utc(),
@@ -549,45 +533,52 @@ class RecordingFolder:
         write_run(self.folder, self.record)
         self._log = EventLog(self.folder, resume=True)
 
-    def observed(self, facts: Mapping[str, Any]) -> None:
-        """What components saw on the wire, for the run record."""
-        self.record = replace(self.record, observed=dict(facts))
-
     def finish(
         self,
         reason: str | None,
-        message: str | None = None,
-        client: Mapping[str, Any] | None = None,
+        message: str | None,
+        client: Mapping[str, Any],
+        observed: Mapping[str, Any],
     ) -> Outcome:
-        """Closes the log and writes how it ended. Refuses to call complete what is not."""
-        log = self.folder / EVENTS_FILE
+        """Closes the log and writes how it ended. Refuses to call complete what is not.
+
+        `client` is what this process needed of the machine, `observed` what components saw on the wire.
+        """
         self.log.require_ours()
         self.log.close()
-        summary = summarise_log(log)
+        found = scan(self.log.path)
+        summary = summarise_log(found.events)
         served = summary.pop("served_models")
         summary |= {"client": dict(client)} if client else {}
-        record = replace(
-            self.record, ended_at=utc(), served_models=served, summary=summary, status=INCOMPLETE
-        )
+        config = self.record.config
         if any(model.startswith(SIMULATED) for model in served):
             # A server that simulates says so in the model's name; what it answered stays labelled.
-            record = replace(record, config={**record.config, "simulated": True})
+            config = {**config, "simulated": True}
+        record = replace(
+            self.record,
+            ended_at=utc(),
+            served_models=served,
+            summary=summary,
+            observed=dict(observed),
+            config=config,
+        )
+        recording: Recording | None = None
         problem: InputError | None = None
         if reason is None:
+            closed = replace(record, status=COMPLETE, events_sha256=found.sha256)
             try:
-                found = assemble(self.folder, record, scan(log).events)
-                require_no_problems(find_problems(found, self._suite), log)
+                recording = assemble(self.folder, closed, found.events, found.sha256)
+                require_no_problems(find_problems(recording, self._suite), self.log.path)
+                record = closed
             except InputError as error:
                 problem, reason, message = error, "protocol", str(error)
-        if reason is None:
-            record = replace(record, status=COMPLETE, events_sha256=file_sha256(log))
-        else:
-            record = replace(record, error_type=reason, error=message)
+        if reason is not None:
+            record = replace(record, status=INCOMPLETE, error_type=reason, error=message)
         self.record = record
         write_run(self.folder, record)
         if problem is not None:
             raise problem
-        return Outcome(self.folder, record.status, reason, summary)
+        return Outcome(self.folder, record.status, reason, summary, recording)
 
     def close(self) -> None:
         """Lets go of the folder."""

@@ -1,4 +1,7 @@
-"""Which states differ from the one before, in the parts that a policy looks at."""
+"""A policy at work in one episode: what is sent and given up, what may take effect, when it lapses.
+
+docs/policies.md defines the modes; replay computes the same for all intervals.
+"""
 
 from __future__ import annotations
 
@@ -42,13 +45,6 @@ def _look_up(state: Any, field: str) -> Any:
     return None
 
 
-# How sure a composed decision is.
-#
-# Composed over the answers the decision consumes (κ's questions under the answered route): their
-# minimum, or their product in composed order. An answer's confidence is the one the component gave for
-# it, else the probability it gave to its choice. Nothing is made up where there is neither.
-
-
 def composed_confidence(
     spec: DecisionSpec,
     pred: Mapping[str, str],
@@ -56,7 +52,11 @@ def composed_confidence(
     confidence: Mapping[str, float] | None,
     probabilities: Mapping[str, Mapping[str, float]] | None,
 ) -> dict[str, float] | None:
-    """By way of composing; None where one of the answers does not say.
+    """How sure a composed decision is, by way of composing; None where one of the answers does not say.
+
+    Composed over the answers the decision consumes (κ's questions under the answered route): their
+    minimum, or their product in composed order. An answer's confidence is the one the component gave
+    for it, else the probability it gave to its choice. Nothing is made up where there is neither.
 
     >>> spec = DecisionSpec("route", (), {"hold": ("action",)})
     >>> said = {"route": "hold", "action": "wait"}
@@ -76,149 +76,143 @@ def composed_confidence(
     return dict(zip(COMPOSES, (min(found), math.prod(found)), strict=True))
 
 
-# Which requests a policy sends and gives up, as states come out and answers come in.
-#
-# The desk knows no clock: whoever runs an episode tells it what happens, in order, and carries out what
-# it says. docs/policies.md defines the modes; replay computes the same for all intervals.
-
-
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Send step `t` to the component of rank `lane`, or give its request up."""
+    """Send step `t` to the component of this rank, or give its request up."""
 
-    lane: int
+    rank: int
     t: int
     cancel: bool = False
 
 
 @dataclass(slots=True)
-class _Tray:
-    """One component's requests."""
+class _Requests:
+    """Of one component."""
 
     flying: set[int] = field(default_factory=set)
     waiting: int = -1
     asked: set[int] = field(default_factory=set)
 
 
-class Desk:
-    """One episode's requests under a policy; `wanted` are the states that its mode sends at all.
+class Dispatcher:
+    """Which requests a policy sends and gives up, as states come out and answers come in.
+
+    It knows no clock: whoever runs an episode tells it what happens, in order, and carries out what it
+    says. `wanted` are the states that the policy's mode sends at all.
 
     >>> from streamdecisionbench.rules.policy_file import Dispatch
-    >>> desk = Desk(Policy(dispatch=Dispatch("one-at-a-time")), [True] * 3, lanes=1)
-    >>> desk.published(0), desk.published(1), desk.published(2)
-    ([Order(lane=0, t=0, cancel=False)], [], [])
-    >>> desk.answered(0, 0, unsure=False, in_time=True)
-    [Order(lane=0, t=2, cancel=False)]
-    >>> desk.skipped()
+    >>> dispatcher = Dispatcher(Policy(dispatch=Dispatch("one-at-a-time")), [True] * 3, 1)
+    >>> dispatcher.published(0), dispatcher.published(1), dispatcher.published(2)
+    ([Order(rank=0, t=0, cancel=False)], [], [])
+    >>> dispatcher.answered(0, 0, unsure=False, in_time=True)
+    [Order(rank=0, t=2, cancel=False)]
+    >>> dispatcher.skipped()
     [(0, 1, 'superseded')]
     """
 
-    def __init__(self, policy: Policy, wanted: Sequence[bool], lanes: int) -> None:
+    def __init__(self, policy: Policy, wanted: Sequence[bool], components: int) -> None:
         self._policy = policy
         self._wanted = wanted
-        self._trays = [_Tray() for _ in range(lanes)]
+        self._requests = [_Requests() for _ in range(components)]
         self._reasons: dict[tuple[int, int], str] = {}
 
     def published(self, t: int) -> list[Order]:
         """State `t` is out."""
-        first = self._trays[:1] if self._policy.when_unsure else self._trays
+        first = self._requests[:1] if self._policy.when_unsure else self._requests
         if not self._wanted[t]:
-            for lane in range(len(first)):
-                self._reasons[lane, t] = "unchanged"
+            for rank in range(len(first)):
+                self._reasons[rank, t] = "unchanged"
             return []
-        return [order for lane in range(len(first)) for order in self._ask(lane, t)]
+        return [order for rank in range(len(first)) for order in self._ask(rank, t)]
 
-    def answered(self, lane: int, t: int, *, unsure: bool, in_time: bool) -> list[Order]:
+    def answered(self, rank: int, t: int, *, unsure: bool, in_time: bool) -> list[Order]:
         """Its answer is there; `in_time`: before the horizon, after which nothing is sent."""
-        tray = self._trays[lane]
-        tray.flying.discard(t)
+        requests = self._requests[rank]
+        requests.flying.discard(t)
         orders: list[Order] = []
-        if self._policy.when_unsure and lane + 1 < len(self._trays):
+        if self._policy.when_unsure and rank + 1 < len(self._requests):
             if unsure and in_time:
-                orders += self._ask(lane + 1, t)
+                orders += self._ask(rank + 1, t)
             else:
-                self._reasons[lane + 1, t] = "sure" if in_time else "after_horizon"
-        if tray.waiting >= 0 and not tray.flying:
-            next_, tray.waiting = tray.waiting, -1
+                self._reasons[rank + 1, t] = "sure" if in_time else "after_horizon"
+        if requests.waiting >= 0 and not requests.flying:
+            next_, requests.waiting = requests.waiting, -1
             if in_time:
-                orders.append(self._send(lane, next_))
+                orders.append(self._send(rank, next_))
             else:
-                self._reasons[lane, next_] = "after_horizon"
+                self._reasons[rank, next_] = "after_horizon"
         return orders
 
     def skipped(self) -> list[tuple[int, int, str]]:
         """Every (component, step, why) that was never sent, once the episode is over."""
         return [
-            (lane, t, self._reasons.get((lane, t), "not_asked"))
-            for lane, tray in enumerate(self._trays)
+            (rank, t, self._reasons.get((rank, t), "not_asked"))
+            for rank, requests in enumerate(self._requests)
             for t in range(len(self._wanted))
-            if t not in tray.asked
+            if t not in requests.asked
         ]
 
-    def _ask(self, lane: int, t: int) -> list[Order]:
-        tray, dispatch = self._trays[lane], self._policy.dispatch
-        if dispatch.mode == "one-at-a-time" and tray.flying:
-            older, tray.waiting = sorted((tray.waiting, t))
+    def _ask(self, rank: int, t: int) -> list[Order]:
+        requests, dispatch = self._requests[rank], self._policy.dispatch
+        if dispatch.mode == "one-at-a-time" and requests.flying:
+            older, requests.waiting = sorted((requests.waiting, t))
             if older >= 0:
-                self._reasons[lane, older] = "superseded"
+                self._reasons[rank, older] = "superseded"
             return []
         orders = []
-        if dispatch.mode == "latest" and len(tray.flying) >= (dispatch.limit or 0):
-            oldest = min(tray.flying)
+        if dispatch.mode == "latest" and len(requests.flying) >= (dispatch.limit or 0):
+            oldest = min(requests.flying)
             if oldest > t:
-                self._reasons[lane, t] = "superseded"
+                self._reasons[rank, t] = "superseded"
                 return []
-            tray.flying.remove(oldest)
-            orders.append(Order(lane, oldest, cancel=True))
-        return [*orders, self._send(lane, t)]
+            requests.flying.remove(oldest)
+            orders.append(Order(rank, oldest, cancel=True))
+        return [*orders, self._send(rank, t)]
 
-    def _send(self, lane: int, t: int) -> Order:
-        self._trays[lane].flying.add(t)
-        self._trays[lane].asked.add(t)
-        return Order(lane, t)
-
-
-# A policy at work in one episode: what is sent, what may take effect, when a decision lapses.
+    def _send(self, rank: int, t: int) -> Order:
+        self._requests[rank].flying.add(t)
+        self._requests[rank].asked.add(t)
+        return Order(rank, t)
 
 
 class LivePolicy:
-    """One episode under a policy. `lanes` are the components in the cascade's order."""
+    """One episode under a policy. `names` are its components in the cascade's order."""
 
     def __init__(
         self,
         policy: Policy,
         scenario: Scenario,
-        lanes: Sequence[str | None],
+        names: Sequence[str | None],
         *,
         rule: str | None = None,
     ) -> None:
         self.policy = policy
         self._spec = scenario.decision_spec
-        self.ranks = {lane: k for k, lane in enumerate(lanes)}
+        self.ranks = {name: k for k, name in enumerate(names)}
         wanted = [True] * scenario.n
         if policy.dispatch.mode == "changed":
             wanted = changed_states(scenario, policy.dispatch.fields)
-        self.desk = Desk(policy, wanted, len(lanes))
-        self.arbiter = self._arbiter(lanes, rule)
+        self.dispatcher = Dispatcher(policy, wanted, len(names))
+        self.arbiter = self._arbiter(names, rule)
         self._needs = (
-            dict(zip(lanes, policy.confident(), strict=True)) if policy.count == len(lanes) else {}
+            dict(zip(names, policy.confident(), strict=True)) if policy.count == len(names) else {}
         )
         self.after_s = policy.expire.after_s
         self.fallback: Mapping[str, str] | None = None
         if math.isfinite(self.after_s):
             self.fallback = policy.expire.fallback_for(scenario.task_family, scenario.episode_id)
 
-    def confidence(self, lane: str | None, answer: Answer, pred: Mapping[str, str]) -> float | None:
+    def confidence(self, name: str | None, answer: Answer, pred: Mapping[str, str]) -> float | None:
         """How sure the composed decision is; `Fatal` where the policy has to know and cannot."""
         found = composed_confidence(
             self._spec, pred, answer.labels, answer.confidence, answer.probabilities
         )
         if found is not None:
             return found[self.policy.gate.compose]
-        if self._needs.get(lane):
+        if self._needs.get(name):
             raise Fatal(
                 "no_confidence",
-                f"the policy looks at the confidence of {lane or 'the component'}, and its answers"
+                f"the policy looks at the confidence of {name or 'the component'}, and its answers"
                 " carry none",
                 fix="use a component that returns probabilities, or a policy without [gate] and"
                 ' ask = "when-unsure" for it',
@@ -232,15 +226,15 @@ class LivePolicy:
             return False
         return cascade.below > 1 if confidence is None else confidence < cascade.below
 
-    def _arbiter(self, lanes: Sequence[str | None], rule: str | None) -> Arbiter:
-        if len(lanes) == 1 and self.policy.plain:
+    def _arbiter(self, names: Sequence[str | None], rule: str | None) -> Arbiter:
+        if len(names) == 1 and self.policy.plain:
             return Newest()
-        gated = self.policy.gated() if self.policy.count == len(lanes) else (True,) * len(lanes)
+        gated = self.policy.gated() if self.policy.count == len(names) else (True,) * len(names)
         return PolicyRule(
-            CascadeRule(lanes, rule or self.policy.rule),
+            CascadeRule(names, rule or self.policy.rule),
             gates={
-                lane: self.policy.gate.confidence if on else 0.0
-                for lane, on in zip(lanes, gated, strict=True)
+                name: self.policy.gate.confidence if on else 0.0
+                for name, on in zip(names, gated, strict=True)
             },
             agree=self.policy.debounce.agree,
         )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.events import EVENTS_FILE, file_sha256
+from streamdecisionbench.recording.events import EVENTS_FILE, scan
 from streamdecisionbench.recording.folder import clear, require_fresh, require_same, summarise_log
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
@@ -40,14 +40,14 @@ def merge(folders: Sequence[Path], out: Path, suite: Suite | None = None) -> dic
     _require_disjoint(parts)
     recorded = {episode for part in parts for episode in part.episodes}
     manifest = records[0].dataset_manifest
-    # Built aside and put in place in one step, so that a kill leaves nothing in the way.
-    aside = out.absolute().with_name(f".{out.absolute().name}.merging")
+    aside = _aside(out)
     if aside.exists():
         clear(aside)
     make_folder(aside)
     log = aside / EVENTS_FILE
     _concatenate([folder / EVENTS_FILE for folder in folders], log)
-    summary = summarise_log(log)
+    found = scan(log)
+    summary = summarise_log(found.events)
     run = RunRecord(
         schema_version=records[0].schema_version,
         status=COMPLETE,
@@ -62,17 +62,11 @@ def merge(folders: Sequence[Path], out: Path, suite: Suite | None = None) -> dic
         summary=summary,
         environment=records[0].environment,
         network=[entry for record in records for entry in record.network],
-        events_sha256=file_sha256(log),
+        events_sha256=found.sha256,
         parts=[_describe(p, r) for p, r in zip(parts, records, strict=True)],
     )
     write_run(aside, run)
-    try:
-        if out.is_dir():
-            clear(out)
-            out.rmdir()
-        aside.rename(out)
-    except OSError as error:
-        raise cannot_write(out, error) from None
+    _put(aside, out)
     return run.to_json()
 
 
@@ -91,20 +85,30 @@ def merge_sweeps(
                 fix="merge sweeps over the same --intervals and --streams; with more streams than"
                 " scenarios, over equally many scenarios",
             )
-    aside = out.absolute().with_name(f".{out.absolute().name}.merging")
+    aside = _aside(out)
     if aside.exists():
         shutil.rmtree(aside)
     joined = {
         name: merge([folder / name for folder in folders], aside / name, suite)
         for name in listed[0]
     }
+    _put(aside, out)
+    return joined
+
+
+def _aside(out: Path) -> Path:
+    """Where it is built, to be put in place in one step: a kill leaves nothing in the way."""
+    return out.absolute().with_name(f".{out.absolute().name}.merging")
+
+
+def _put(aside: Path, out: Path) -> None:
     try:
         if out.is_dir():
+            clear(out)
             out.rmdir()
         aside.rename(out)
     except OSError as error:
         raise cannot_write(out, error) from None
-    return joined
 
 
 def _conditions(folder: Path) -> list[str]:

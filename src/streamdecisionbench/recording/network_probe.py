@@ -17,7 +17,7 @@ from typing import Any
 
 from streamdecisionbench.components.providers.http import Server
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.episode_log import Player
+from streamdecisionbench.recording.episode_log import Member
 
 _CONNECTIONS = 3
 """The quickest of so many is the round trip: what delays one of them is rarely the distance."""
@@ -63,13 +63,13 @@ def probe(server: Server) -> dict[str, Any]:
 class Probes:
     """Before and after every round, of every server of a pass."""
 
-    def __init__(self, lanes: Sequence[Player]) -> None:
+    def __init__(self, members: Sequence[Member]) -> None:
         self._servers: dict[str | None, Server] = {}
-        for lane in lanes:
-            server = getattr(getattr(lane.component, "observed", None), "server", None)
+        for member in members:
+            server = getattr(getattr(member.component, "observed", None), "server", None)
             if isinstance(server, Server):
-                self._servers[lane.name] = server
-        self._hosts = {lane.name: lane.component.info.base_url_host for lane in lanes}
+                self._servers[member.name] = server
+        self._hosts = {member.name: member.component.info.base_url_host for member in members}
 
     async def all(self) -> dict[str | None, dict[str, Any]]:
         """By component; while nothing is being measured."""

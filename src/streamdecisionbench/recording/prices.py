@@ -1,4 +1,4 @@
-"""List prices with the date they were read."""
+"""List prices with the date they were read, and what a pass over a paid service will cost by them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from streamdecisionbench.components.contract import ComponentInfo
 from streamdecisionbench.components.providers.address import is_own_network
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.disk import read_json
+from streamdecisionbench.suite.disk import read_json_as
 from streamdecisionbench.suite.scenario import Scenario, estimate_tokens
 
 
@@ -62,21 +62,12 @@ def read_prices(path: Path | None = None) -> PriceTable:
     'USD'
     """
     path = path or Path(str(resources.files("streamdecisionbench") / "data" / "prices.json"))
-    try:
-        found = msgspec.convert(read_json(path), PriceTable)
-    except msgspec.ValidationError as error:
-        raise InputError(
-            f"is not a price table: {error}",
-            where=path,
-            fix="it needs currency, as_of and prices; docs/analyses.md shows one",
-        ) from None
+    fix = "it needs currency, as_of and prices; docs/analyses.md shows one"
+    found = read_json_as(path, PriceTable, fix, "is not a price table: ")
     for price in found.prices:
         if min(price.input, price.output, price.cached_input or 0.0) < 0:
             raise InputError(f"a price of {price.model} is below zero", where=path)
     return found
-
-
-# What a pass over a paid service will cost, before it starts, from a dated table of list prices.
 
 
 _TOKENS_PER_ANSWER = 8

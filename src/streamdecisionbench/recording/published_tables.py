@@ -1,4 +1,10 @@
-"""Reading one published table: a CSV row per response, the decision as key=value pairs."""
+"""Importing recordings published as tables: one CSV row per response, the decision as key=value pairs.
+
+Such a table holds no questions and no answers outside the composed decision. From the decisions of
+one table that serves as reference (and those of the others) an importer can still infer the decision
+spec and write a suite and recordings in the published format, marked `answers: consumed_only`, so
+that everything downstream reads them like any other.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +23,7 @@ from streamdecisionbench.in_force import OLDER_THAN_ACTIVE
 from streamdecisionbench.recording.events import (
     AFTER_HORIZON,
     EVENTS_FILE,
+    NO_TIME,
     Attempt,
     Event,
     EventLog,
@@ -35,7 +42,7 @@ from streamdecisionbench.recording.run_file import (
 )
 from streamdecisionbench.suite.check import OVERALL
 from streamdecisionbench.suite.digest import request_hash
-from streamdecisionbench.suite.disk import read_text
+from streamdecisionbench.suite.disk import read_text, require_empty
 from streamdecisionbench.suite.scenario import (
     INACTIVE,
     SCHEMA_VERSION,
@@ -122,7 +129,7 @@ def _row(raw: Mapping[str, str], where: str) -> PublishedRow:
         raise InputError(f"a number cannot be read: {error}", where=where) from None
     for name, value in times.items():
         if not finite(value):
-            raise InputError(f"{name} is not a time (NaN, infinite or negative)", where=where)
+            raise InputError(f"{name} {NO_TIME}", where=where)
     for name, count in tokens.items():
         if not 0 <= count < 2**63:
             raise InputError(f"{name} is {count}, which is no count", where=where)
@@ -131,14 +138,6 @@ def _row(raw: Mapping[str, str], where: str) -> PublishedRow:
         raise InputError("decision is not key=value pairs joined by |", where=where)
     decision = {name: value for name, _, value in pairs}
     return PublishedRow(t=t, usage=Usage(**tokens), decision=decision, **times)
-
-
-# Importing recordings published as tables: one CSV row per response, the decision as key=value pairs.
-#
-# Such a table holds no questions and no answers outside the composed decision. From the decisions of
-# one table that serves as reference (and those of the others) an importer can still infer the decision
-# spec and write a suite and recordings in the published format, marked `answers: consumed_only`, so
-# that everything downstream reads them like any other.
 
 
 TICK_SECONDS = 2.0
@@ -188,10 +187,7 @@ def import_tables(
 ) -> tuple[Suite, list[Path]]:
     """Writes `out/suite` and one recording folder per table; returns the suite and the folders."""
     out = Path(out)
-    if out.exists() and not out.is_dir():
-        raise InputError("is a file", where=out, fix="choose a fresh --out folder")
-    if out.exists() and any(out.iterdir()):
-        raise InputError("is not empty", where=out, fix="choose a fresh --out folder")
+    require_empty(out)
     gold = read_table(reference)
     runs = [read_table(path) for path in tables]
     _require_folders(runs)

@@ -6,6 +6,7 @@ says what is missing and how to go on.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,6 @@ from streamdecisionbench.recording.events import (
     Release,
     Response,
     Skipped,
-    file_sha256,
     scan,
 )
 from streamdecisionbench.recording.recording import Episode, Problem, Recording
@@ -35,6 +35,7 @@ from streamdecisionbench.recording.run_file import (
     read_run,
     require_manifest,
 )
+from streamdecisionbench.suite.disk import read_bytes
 from streamdecisionbench.suite.scenario import Suite
 
 _SHOWN = 5
@@ -48,16 +49,16 @@ def read_recording(folder: str | Path, suite: Suite | None = None) -> Recording:
         _require_suite(folder, record, suite)
     _require_complete(folder, record, suite)
     log = folder / EVENTS_FILE
-    actual_digest = file_sha256(log) if log.exists() else ""
-    if record.events_sha256 != actual_digest:
+    data = read_bytes(log) if log.exists() else None
+    sha256 = "" if data is None else hashlib.sha256(data).hexdigest()
+    if record.events_sha256 != sha256:
         raise InputError(
             f"the event log is not the one that was recorded (events_sha256 in {RUN_FILE} differs)",
             where=log,
             fix="restore events.jsonl, or record again into a fresh folder",
         )
     steps = require_manifest(record, suite, folder / RUN_FILE)
-    found = scan(log)
-    recording = assemble(folder, record, found.events, actual_digest)
+    recording = assemble(folder, record, scan(log, data).events, sha256)
     require_no_problems(_problems(record, recording, suite, steps), log)
     return recording
 
@@ -102,7 +103,7 @@ def expectations(
             interval_s=record.interval_s,
             irregular=record.config.get("irregular") is True,
             consumed_only=record.config.get("answers") == "consumed_only",
-            lanes=record.lanes or ((FAST, SLOW) if pair else ()),
+            members=record.members or ((FAST, SLOW) if pair else ()),
             rule=None if rule is None else pair_rule(rule),
             policy=policy,
             our_hashes=ours,
@@ -118,7 +119,7 @@ def assemble(
     run = record.to_json()
     name = record.name or folder.resolve().name
     components = {e.component for e in events if isinstance(e, Response)}
-    roles = record.lanes or ((FAST, SLOW) if {FAST, SLOW} <= components else ())
+    roles = record.members or ((FAST, SLOW) if {FAST, SLOW} <= components else ())
     halves = {
         role: Recording(f"{name} {role}", run, episodes_of(events, role), folder, sha256)
         for role in roles
@@ -179,8 +180,8 @@ def _require_complete(folder: Path, record: RunRecord, suite: Suite | None) -> N
     steps = require_manifest(record, suite, folder / RUN_FILE)
     named = wanted(record, steps)
     log = folder / EVENTS_FILE
-    found = scan(log) if log.exists() else EventScan([], torn=False)
-    parts = len(record.lanes) or 1
+    found = scan(log) if log.exists() else EventScan([])
+    parts = len(record.members) or 1
     answered: dict[str, int] = {}
     for event in found.events:
         if isinstance(event, Cancelled | Skipped) or (isinstance(event, Response) and event.ok):
@@ -208,9 +209,6 @@ def _require_suite(folder: Path, record: RunRecord, suite: Suite) -> None:
         )
 
 
-# The complete scenarios of a recording that is not complete.
-
-
 def read_partial(folder: str | Path, suite: Suite) -> Recording:
     """What of a recording can be scored: all of a complete one, else its complete scenarios.
 
@@ -220,17 +218,11 @@ def read_partial(folder: str | Path, suite: Suite) -> Recording:
     record = read_run(folder)
     if record.status == COMPLETE:
         return read_recording(folder, suite)
-    if record.dataset_manifest.dataset_hash != suite.dataset_hash:
-        raise InputError(
-            f"was recorded on suite {record.dataset_manifest.dataset_hash[:12]}, not on"
-            f" {suite.dataset_hash[:12]}",
-            where=folder,
-            fix="give the folder of that suite with --data",
-        )
+    _require_suite(folder, record, suite)
     steps = require_manifest(record, suite, folder / RUN_FILE)
     log = folder / EVENTS_FILE
-    events = scan(log).events if log.exists() else []
-    found = assemble(folder, record, events, file_sha256(log) if log.exists() else "")
+    read = scan(log) if log.exists() else EventScan([])
+    found = assemble(folder, record, read.events, read.sha256)
     expected = expectations(record, suite, steps, pair=bool(found.halves))
     named = wanted(record, steps)
     scored = [

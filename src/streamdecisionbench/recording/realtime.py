@@ -1,6 +1,6 @@
 """Real time: every step is published when it is planned, whatever is still pending.
 
-Every release starts one request per component, or what a policy's desk orders instead. At most
+Every release starts one request per component, or what a policy orders instead. At most
 `max_in_flight` requests of a component run at once; one more waits for a slot, and that wait is
 dispatch lag, not latency. A request keeps its slot through its retries. Streams that run side by side
 may share a further limit, over all of them.
@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamdecisionbench.components.contract import Answer, Component, Fatal, Request, Retryable
-from streamdecisionbench.recording.clock import Clock, Watch
-from streamdecisionbench.recording.episode_log import Exchange, Ledger, Player, ReadAnswer
-from streamdecisionbench.recording.live_policy import Desk, Order
+from streamdecisionbench.recording.clock import Clock, PauseDetector
+from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, Member, ReadAnswer
+from streamdecisionbench.recording.live_policy import Dispatcher, Order
 from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
 from streamdecisionbench.rules.policy_file import Policy
 
@@ -44,42 +44,42 @@ class _Success:
 
 
 async def run_episode(
-    ledger: Ledger,
-    lanes: Sequence[Player],
+    log: EpisodeLog,
+    members: Sequence[Member],
     dispatch: Sending,
     clock: Clock,
-    watch: Watch | None = None,
+    pauses: PauseDetector | None = None,
     gates: Mapping[str | None, asyncio.Semaphore] | None = None,
 ) -> None:
     """Publishes every step and returns when every answer is in, also those after the horizon.
 
     The first failure that may not be retried ends the episode: what is pending is given up, what
-    was written stays. So does a `watch` that sees time pass us by. `gates` hold the slots that this
+    was written stays. So does `pauses` that sees time pass us by. `gates` hold the slots that this
     stream shares with others, by component.
     """
-    work = _Episode(ledger, lanes, dispatch, clock, gates or {})
-    prepared = ledger.prepared
+    work = _Episode(log, members, dispatch, clock, gates or {})
+    prepared = log.prepared
     try:
         async with asyncio.TaskGroup() as group:
             for t in range(len(prepared.requests)):
                 release_s = await clock.sleep_until(prepared.planned_s[t])
                 # The tasks run once this one waits again: after the release is on disk.
                 work.releases.append(release_s)
-                orders = work.desk.published(t)
+                orders = work.dispatcher.published(t)
                 work.start(group, [order for order in orders if not order.cancel])
-                ledger.released(t, release_s)
+                log.released(t, release_s)
                 work.give_up([order for order in orders if order.cancel])
-                if watch is not None:
-                    watch.released(t, release_s, prepared.planned_s[t])
+                if pauses is not None:
+                    pauses.released(t, release_s, prepared.planned_s[t])
     except BaseExceptionGroup as failures:
-        if watch is not None:  # a machine that slept breaks connections: that is the cause
-            watch.check_sleep(ledger.tally.step - 1)
+        if pauses is not None:  # a machine that slept breaks connections: that is the cause
+            pauses.check_sleep(log.tally.step - 1)
         raise _first(failures) from None
-    if watch is not None:
-        watch.check_sleep(len(prepared.requests) - 1)
-    for lane, t, reason in work.desk.skipped():
-        ledger.skipped(lanes[lane], t, reason)
-    ledger.finished()
+    if pauses is not None:
+        pauses.check_sleep(len(prepared.requests) - 1)
+    for member, t, reason in work.dispatcher.skipped():
+        log.skipped(members[member], t, reason)
+    log.finished()
 
 
 class _Episode:
@@ -87,41 +87,43 @@ class _Episode:
 
     def __init__(
         self,
-        ledger: Ledger,
-        lanes: Sequence[Player],
+        log: EpisodeLog,
+        members: Sequence[Member],
         dispatch: Sending,
         clock: Clock,
         gates: Mapping[str | None, asyncio.Semaphore],
     ) -> None:
-        self.ledger, self.lanes, self.dispatch, self.clock = ledger, lanes, dispatch, clock
+        self.log, self.members, self.dispatch, self.clock = log, members, dispatch, clock
         self.releases: list[float] = []
-        steps = len(ledger.prepared.requests)
-        policy = ledger.policy
-        self.desk = policy.desk if policy else Desk(Policy(), [True] * steps, len(lanes))
-        self._slots = [asyncio.Semaphore(dispatch.max_in_flight) for _ in lanes]
-        self._shared = [gates.get(lane.name) or contextlib.nullcontext() for lane in lanes]
+        steps = len(log.prepared.requests)
+        policy = log.policy
+        self.dispatcher = (
+            policy.dispatcher if policy else Dispatcher(Policy(), [True] * steps, len(members))
+        )
+        self._slots = [asyncio.Semaphore(dispatch.max_in_flight) for _ in members]
+        self._shared = [gates.get(member.name) or contextlib.nullcontext() for member in members]
         self._running: dict[tuple[int, int], tuple[Exchange, asyncio.Task[None]]] = {}
 
     def start(self, group: asyncio.TaskGroup, orders: Sequence[Order]) -> None:
         for order in orders:
-            request = self.ledger.prepared.requests[order.t]
-            exchange = Exchange(self.lanes[order.lane], order.t, self.releases[order.t], request)
+            request = self.log.prepared.requests[order.t]
+            exchange = Exchange(self.members[order.rank], order.t, self.releases[order.t], request)
             task = group.create_task(self._serve(group, order, exchange))
-            self._running[order.lane, order.t] = exchange, task
+            self._running[order.rank, order.t] = exchange, task
 
     def give_up(self, orders: Sequence[Order]) -> None:
         for order in orders:
-            exchange, task = self._running.pop((order.lane, order.t))
-            self.ledger.gave_up(exchange, self.clock.now())
+            exchange, task = self._running.pop((order.rank, order.t))
+            self.log.gave_up(exchange, self.clock.now())
             task.cancel()
 
     async def _serve(self, group: asyncio.TaskGroup, order: Order, exchange: Exchange) -> None:
-        ledger, clock = self.ledger, self.clock
-        async with self._slots[order.lane], self._shared[order.lane]:
-            ledger.tally.in_flight += 1
+        log, clock = self.log, self.clock
+        async with self._slots[order.rank], self._shared[order.rank]:
+            log.tally.in_flight += 1
             try:
                 outcome = await self._answer(exchange)
-                response = ledger.commit(
+                response = log.commit(
                     exchange,
                     outcome.reading,
                     outcome.received_s,
@@ -129,28 +131,28 @@ class _Episode:
                     clock.now(),
                 )
             finally:
-                ledger.tally.in_flight -= 1
-        del self._running[order.lane, order.t]
-        unsure = ledger.policy is not None and ledger.policy.unsure(outcome.reading.confidence)
-        in_time = response.actual_recorded_s < ledger.prepared.horizon_s
-        orders = self.desk.answered(order.lane, order.t, unsure=unsure, in_time=in_time)
+                log.tally.in_flight -= 1
+        del self._running[order.rank, order.t]
+        unsure = log.policy is not None and log.policy.unsure(outcome.reading.confidence)
+        in_time = response.actual_recorded_s < log.prepared.horizon_s
+        orders = self.dispatcher.answered(order.rank, order.t, unsure=unsure, in_time=in_time)
         self.give_up([each for each in orders if each.cancel])
         self.start(group, [each for each in orders if not each.cancel])
 
     async def _answer(self, exchange: Exchange) -> _Success:
         """Tries until there is an answer."""
         while True:
-            outcome = await _attempt(self.ledger, exchange, self.dispatch, self.clock)
+            outcome = await _attempt(self.log, exchange, self.dispatch, self.clock)
             if isinstance(outcome, _Success):
                 return outcome
             await asyncio.sleep(next_delay(self.dispatch.retry, len(exchange.attempts), outcome))
 
 
 async def _attempt(
-    ledger: Ledger, exchange: Exchange, dispatch: Sending, clock: Clock
+    log: EpisodeLog, exchange: Exchange, dispatch: Sending, clock: Clock
 ) -> _Success | Retryable:
     """One call. A failure that may be tried again is returned, any other is raised."""
-    component = exchange.lane.component
+    component = exchange.member.component
     # The limit is on the network: what runs in this process takes the time it takes.
     # A client that keeps the limit itself ends first, and can say how far it had come.
     limit_s = None if component.info.in_process else dispatch.timeout_s + _GRACE_S
@@ -158,19 +160,19 @@ async def _attempt(
     started_s = exchange.begun_s = clock.now()
     try:
         async with asyncio.timeout(limit_s):
-            answer = ledger.received(await call(component, exchange.request))
+            answer = log.received(await call(component, exchange.request))
             if answer.service_s is not None:
                 await _wait_out(answer, started_s, clock)
         received_s = _received(answer, started_s, clock)
-        reading = ledger.read(answer, exchange.lane)
+        reading = log.read(answer, exchange.member)
         completed_s = clock.now()
     except Exception as error:
         kind = classify(error, dispatch.retry)
-        ledger.failed(exchange, started_s, clock.now(), kind, received_s)
+        log.failed(exchange, started_s, clock.now(), kind, received_s)
         if isinstance(kind, Fatal):
             raise kind from None
         return kind
-    ledger.succeeded(exchange, started_s, received_s, completed_s)
+    log.succeeded(exchange, started_s, received_s, completed_s)
     return _Success(reading, received_s, completed_s)
 
 

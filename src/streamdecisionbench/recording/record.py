@@ -1,4 +1,19 @@
-"""The settings of a pass, as a run record describes them."""
+"""One pass of a component, a live pair or a cascade over a suite: from a folder to a closed recording.
+
+The components are opened before anything is written, every event is on disk before it has consequences,
+and however it ends the run record says so. The first Ctrl-C or SIGTERM ends a recording in order, the
+second at once.
+
+S streams play at once. With E scenarios that is E/S rounds where S divides E. Where it does not, or S is
+larger than E, the suite is recorded several times over at once, in *replicas*: as many as it takes to
+fill every round, S / gcd(S, E). So the load never drops because scenarios ran out. Within a round stream
+k begins k·Δ/S after the first: releases are spread evenly over an interval and no two coincide. The next
+round starts when every answer of this one is in.
+
+A scenario in which the machine slept or the process stood still measures nothing, and neither does what
+ran beside it: the round is recorded anew. A round of which a stop left only some scenarios is recorded
+anew as well, because what is left of it alone would meet another load.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +33,7 @@ from typing import Any
 
 import msgspec
 
-from streamdecisionbench.components.contract import ComponentInfo, Fatal
+from streamdecisionbench.components.contract import Fatal
 from streamdecisionbench.errors import InputError, SdbError
 from streamdecisionbench.in_force import Arbiter, Newest, PairRule
 from streamdecisionbench.recording.clock import (
@@ -26,21 +41,19 @@ from streamdecisionbench.recording.clock import (
     SPIN_S,
     TOO_LATE,
     Clock,
-    StoodStill,
-    Watch,
+    Paused,
+    PauseDetector,
     steady,
 )
-from streamdecisionbench.recording.episode_log import Ledger, Player, Prepared, Tally, prepare
-from streamdecisionbench.recording.folder import Outcome, RecordingFolder, check_folder, utc
+from streamdecisionbench.recording.episode_log import EpisodeLog, Member, Prepared, Tally, prepare
+from streamdecisionbench.recording.folder import Outcome, RecordingFolder, utc
 from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.network_probe import Probes
 from streamdecisionbench.recording.progress import Progress, Quiet, drawing
-from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.realtime import Sending, run_episode
 from streamdecisionbench.recording.redaction import Redactor
 from streamdecisionbench.recording.retry import classify
 from streamdecisionbench.recording.run_file import (
-    COMPLETE,
     INCOMPLETE,
     RUNNING,
     ClientUsage,
@@ -54,11 +67,11 @@ from streamdecisionbench.suite.scenario import Scenario, Suite
 
 
 @dataclass(frozen=True, slots=True)
-class RunSettings:
+class RunConfig:
     """Everything that must be equal for two recordings to be one setting."""
 
     names: Mapping[str | None, str]
-    """Lane → `provider:model` as it was asked for."""
+    """Member → `provider:model` as it was asked for."""
 
     scenarios: tuple[str, ...]
     interval_s: float | None = None
@@ -79,87 +92,75 @@ class RunSettings:
     replica: int | None = None
     """Of several recordings made at once, since there are more streams than scenarios: which."""
 
+    def interval_of(self, scenario: Scenario) -> float:
+        """Seconds per step: these, or the scenario's own tick."""
+        return scenario.tick_seconds if self.interval_s is None else self.interval_s
 
-def config_of(suite: Suite, settings: RunSettings, lanes: Sequence[Player]) -> dict[str, Any]:
-    """All that must be equal for a recording to be continued or joined."""
-    ticks = {interval_of(suite.scenarios[e], settings) for e in settings.scenarios}
-    tick = ticks.pop() if len(ticks) == 1 else None
-    parts = {lane.name: _describe(settings.names[lane.name], lane) for lane in lanes}
-    config: dict[str, Any] = {
-        "interval_s": tick,
-        "tick_seconds": tick,
-        "max_in_flight": settings.dispatch.max_in_flight,
-        "timeout_s": settings.dispatch.timeout_s,
-        "retry": settings.dispatch.retry.to_json(),
-        "clock": settings.clock,
-        "simulated": any(lane.component.info.simulated for lane in lanes),
-        "scenarios": list(settings.scenarios),
-        "seed": settings.seed,
-        "effort": settings.effort,
-    }
-    if settings.streams > 1:
-        config["streams"] = settings.streams
-    if settings.replica is not None:
-        config["replica"] = settings.replica
-    if settings.dispatch.in_all is not None:
-        config["max_in_flight_in_all"] = settings.dispatch.in_all
-    if any(suite.scenarios[e].published_s is not None for e in settings.scenarios):
-        config["irregular"] = True
-    if settings.clock == "virtual":
-        config["workers"] = workers_of(settings, lanes)
-    if settings.limit is not None:
-        config["limit"] = settings.limit
-    if settings.policy is not None:
-        config |= {"policy": settings.policy.to_json(), "policy_name": settings.policy.name}
-    if None in parts:
-        config |= parts[None]
-    elif settings.policy is not None:
-        config["members"] = {str(name): part for name, part in parts.items()}
+    def workers_of(self, members: Sequence[Member]) -> int:
+        """Unless declared: one, or no queue at all behind a drawn latency, which includes its own."""
+        if self.workers is not None:
+            return self.workers
+        simulated = all(member.component.info.simulated for member in members)
+        return self.dispatch.max_in_flight * self.streams if simulated else 1
+
+    def to_json(self, suite: Suite, members: Sequence[Member]) -> dict[str, Any]:
+        """As the run record states it: all that must be equal to be continued or joined."""
+        scenarios = [suite.scenarios[e] for e in self.scenarios]
+        ticks = {self.interval_of(s) for s in scenarios}
+        tick = ticks.pop() if len(ticks) == 1 else None
+        irregular = any(s.published_s is not None for s in scenarios)
+        parts = {str(m.name): _describe(self.names[m.name], m) for m in members}
+        config: dict[str, Any] = {
+            "interval_s": tick,
+            "tick_seconds": tick,
+            "max_in_flight": self.dispatch.max_in_flight,
+            "timeout_s": self.dispatch.timeout_s,
+            "retry": self.dispatch.retry.to_json(),
+            "clock": self.clock,
+            "simulated": any(m.component.info.simulated for m in members),
+            "scenarios": list(self.scenarios),
+            "seed": self.seed,
+            "effort": self.effort,
+        }
+        rarely = {
+            "streams": self.streams if self.streams > 1 else None,
+            "replica": self.replica,
+            "max_in_flight_in_all": self.dispatch.in_all,
+            "irregular": irregular or None,
+            "workers": self.workers_of(members) if self.clock == "virtual" else None,
+            "limit": self.limit,
+            "policy": self.policy.to_json() if self.policy else None,
+            "policy_name": self.policy.name if self.policy else None,
+        }
+        config |= {name: value for name, value in rarely.items() if value is not None}
+        if members[0].name is None:
+            return config | parts["None"]
         config["component"] = " + ".join(part["component"] for part in parts.values())
-    else:
-        config |= {str(name): part for name, part in parts.items()}
-        config["rule"] = settings.rule
-        config["component"] = " + ".join(part["component"] for part in parts.values())
-    return config
+        return config | ({"members": parts} if self.policy else {**parts, "rule": self.rule})
 
-
-def interval_of(scenario: Scenario, settings: RunSettings) -> float:
-    """Seconds per step: the settings', or the scenario's own tick."""
-    return scenario.tick_seconds if settings.interval_s is None else settings.interval_s
-
-
-def workers_of(settings: RunSettings, lanes: Sequence[Player]) -> int:
-    """Unless declared: one, or no queue at all behind a drawn latency, which includes its own."""
-    if settings.workers is not None:
-        return settings.workers
-    simulated = all(lane.component.info.simulated for lane in lanes)
-    return settings.dispatch.max_in_flight * settings.streams if simulated else 1
-
-
-def require_clock(settings: RunSettings, infos: Sequence[ComponentInfo]) -> None:
-    """The virtual clock measures what runs in this process, and only that."""
-    if settings.clock not in ("real", "virtual"):
-        raise InputError(
-            f"there is no clock {settings.clock!r}", fix="choose --clock real or --clock virtual"
-        )
-    if settings.clock == "real":
-        if settings.workers is not None:
+    def require_clock(self, members: Sequence[Member]) -> None:
+        """The virtual clock measures what runs in this process, and only that."""
+        if self.clock not in ("real", "virtual"):
+            raise InputError(
+                f"there is no clock {self.clock!r}", fix="choose --clock real or --clock virtual"
+            )
+        if self.clock == "real" and self.workers is not None:
             raise InputError(
                 "--workers belongs to the virtual clock",
                 fix="add --clock virtual, or leave --workers out",
             )
-        return
-    remote = [info.name for info in infos if not info.in_process]
-    if remote:
-        raise InputError(
-            f"the virtual clock measures components in this process; {', '.join(remote)} answers"
-            " from elsewhere",
-            fix="leave out --clock virtual, or use simulated:, baseline:, gguf: or python:",
-        )
+        infos = [member.component.info for member in members]
+        remote = [info.name for info in infos if not info.in_process]
+        if self.clock == "virtual" and remote:
+            raise InputError(
+                f"the virtual clock measures components in this process; {', '.join(remote)} answers"
+                " from elsewhere",
+                fix="leave out --clock virtual, or use simulated:, baseline:, gguf: or python:",
+            )
 
 
-def _describe(name: str, lane: Player) -> dict[str, Any]:
-    info = lane.component.info
+def _describe(name: str, member: Member) -> dict[str, Any]:
+    info = member.component.info
     return {
         "component": name,
         "provider": info.provider,
@@ -169,16 +170,6 @@ def _describe(name: str, lane: Player) -> dict[str, Any]:
         "in_process": info.in_process,
         "base_url_host": info.base_url_host,
     }
-
-
-# Which scenario plays in which stream: rounds of equally many streams, begun one after another.
-#
-# S streams play at once. With E scenarios that is E/S rounds where S divides E. Where it does not, or
-# S is larger than E, the suite is recorded several times over at once, in *replicas*: as many as it
-# takes to fill every round, S / gcd(S, E). So the load never drops because scenarios ran out.
-#
-# Within a round stream k begins k·Δ/S after the first: releases are spread evenly over an interval and
-# no two coincide. The next round starts when every answer of this one is in.
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +208,6 @@ def rounds_of(scenarios: Sequence[str], streams: int) -> list[list[Play]]:
         [Play(*each, k) for k, each in enumerate(everything[begin : begin + streams])]
         for begin in range(0, len(everything), streams)
     ]
-
-
-# Ctrl-C and SIGTERM: the first one ends a recording in order, the second at once.
 
 
 _EXIT_CODE = 130
@@ -268,13 +256,6 @@ def _handling(handler: Callable[[int, object], None]) -> Iterator[None]:
             signal.signal(number, old)
 
 
-# Plays the rounds of a pass: what runs together starts together, and is kept or recorded anew together.
-#
-# A scenario in which the machine slept or the process stood still measures nothing, and neither does
-# what ran beside it: the round is recorded anew. A round of which a stop left only some scenarios is
-# recorded anew as well, because what is left of it alone would meet another load.
-
-
 _TRIES, _TRYING_S = 3, 10.0
 """How often a round is begun when the machine sleeps or the process is stopped in it; a short one
 as often as fits into that many seconds."""
@@ -286,110 +267,100 @@ _SPINNING = 0.25
 """Of the time, clocks may watch their instants so long; with more streams timers have to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replica:
-    """One recording in the making: its components and its folder."""
-
-    lanes: Sequence[Player]
-    session: RecordingFolder
-
-
-async def play_rounds(
-    suite: Suite,
-    replicas: Sequence[Replica],
-    settings: RunSettings,
-    tally: Tally,
-    clean: Redactor,
-    progress: Progress,
-) -> None:
-    """Opens the components, takes hold of the folders and plays what is not complete there."""
-    async with contextlib.AsyncExitStack() as stack:
-        for lane in (lane for replica in replicas for lane in replica.lanes):
-            await _open(lane)
-            stack.push_async_callback(_shut, lane)
-        rounds = rounds_of(settings.scenarios, settings.streams)
-        complete = [set(replica.session.hold()) for replica in replicas]
-        done = [r for r in rounds if all(p.episode_id in complete[p.replica] for p in r)]
-        todo = [r for r in rounds if r not in done]
-        _require_open(replicas, todo)
-        kept: list[set[str]] = [set() for _ in replicas]
-        _keep(kept, done)
-        for replica, keep in zip(replicas, kept, strict=True):
-            replica.session.begin(keep)
-        work = _Work(suite, replicas, settings, tally, clean, progress)
-        tally.expected = sum(
-            suite.scenarios[p.episode_id].n * len(replicas[p.replica].lanes)
-            for plays in todo
-            for p in plays
-        )
-        tally.scenario_index = 1 + sum(len(plays) for plays in done)
-        for index, plays in enumerate(todo):
-            if settings.clock == "real":
-                tally.later_s = sum(work.lasts_s(later) for later in todo[index + 1 :])
-            await work.play(plays, kept)
-            _keep(kept, [plays])
-            tally.scenario_index += len(plays)
-
-
-class _Work:
-    """The rounds of one pass."""
+class _Rounds:
+    """The rounds of one pass; `targets` are its replicas' folders, with components of their own."""
 
     def __init__(
         self,
         suite: Suite,
-        replicas: Sequence[Replica],
-        settings: RunSettings,
-        tally: Tally,
+        targets: Sequence[RecordingFolder],
+        config: RunConfig,
         clean: Redactor,
         progress: Progress,
     ) -> None:
-        self.suite, self.replicas, self.settings = suite, replicas, settings
-        self.tally, self.clean, self.progress = tally, clean, progress
+        self.suite, self.targets, self.config = suite, targets, config
+        self.clean, self.progress = clean, progress
+        self.tally = Tally(scenarios=len(config.scenarios) * len(targets))
+        members = targets[0].members
         # Nothing on the virtual clock is far away; replicas ask the same servers.
-        self.probes = Probes(replicas[0].lanes if settings.clock == "real" else ())
-        in_all = settings.dispatch.in_all
-        names = [lane.name for lane in replicas[0].lanes] if in_all is not None else []
-        self.gates = {name: asyncio.Semaphore(in_all or 1) for name in names}
+        self.probes = Probes(members if config.clock == "real" else ())
+        in_all = config.dispatch.in_all
+        self.gates = {
+            member.name: asyncio.Semaphore(in_all) for member in members if in_all is not None
+        }
+        self.kept: list[set[str]] = [set() for _ in targets]
+        """What each replica has already."""
 
-    def lasts_s(self, plays: Sequence[Play]) -> float:
+    async def play_all(self) -> None:
+        """Opens the components, takes hold of the folders and plays what is not complete there."""
+        tally, targets = self.tally, self.targets
+        async with contextlib.AsyncExitStack() as stack:
+            for member in (member for target in targets for member in target.members):
+                await _open(member)
+                stack.push_async_callback(_shut, member)
+            rounds = rounds_of(self.config.scenarios, self.config.streams)
+            complete = [set(target.hold()) for target in targets]
+            done = [r for r in rounds if all(p.episode_id in complete[p.replica] for p in r)]
+            todo = [r for r in rounds if r not in done]
+            for play in (play for plays in todo for play in plays):
+                _require_open(targets[play.replica])
+                members = len(targets[play.replica].members)
+                tally.expected += self.suite.scenarios[play.episode_id].n * members
+            self._keep(done)
+            for target, keep in zip(targets, self.kept, strict=True):
+                target.begin(keep)
+            tally.scenario_index = 1 + sum(len(plays) for plays in done)
+            for index, plays in enumerate(todo):
+                if self.config.clock == "real":
+                    tally.later_s = sum(self._lasts_s(later) for later in todo[index + 1 :])
+                await self._play(plays)
+                self._keep([plays])
+                tally.scenario_index += len(plays)
+
+    def _keep(self, rounds: Sequence[Sequence[Play]]) -> None:
+        for play in (play for plays in rounds for play in plays):
+            self.kept[play.replica].add(play.episode_id)
+
+    def _scenarios(self, plays: Sequence[Play]) -> list[Scenario]:
+        """Each once, however many streams play it."""
+        return [self.suite.scenarios[e] for e in dict.fromkeys(p.episode_id for p in plays)]
+
+    def _lasts_s(self, plays: Sequence[Play]) -> float:
         """How long a round publishes states."""
-        scenarios = [self.suite.scenarios[e] for e in dict.fromkeys(p.episode_id for p in plays)]
-        return max(s.n * interval_of(s, self.settings) for s in scenarios)
+        return max(s.n * self.config.interval_of(s) for s in self._scenarios(plays))
 
-    async def play(self, plays: Sequence[Play], kept: Sequence[set[str]]) -> None:
-        """Until it is recorded without a standstill; `kept` is what each replica has already."""
+    async def _play(self, plays: Sequence[Play]) -> None:
+        """One round, until it is recorded without a pause."""
         tally = self.tally
-        prepared = self._prepare(plays)
+        prepared = {
+            s.episode_id: prepare(s, self.config.interval_of(s)) for s in self._scenarios(plays)
+        }
         tally.scenario = _title(plays)
         tally.step, tally.steps = 0, max(len(p.requests) for p in prepared.values())
-        if self.settings.clock == "real":
+        if self.config.clock == "real":
             tally.interval_s = max(p.interval_s for p in prepared.values())
         before = tally.copy()
-        shortest = min(prepared.values(), key=lambda p: p.horizon_s)
-        tries = max(_TRIES, round(_TRYING_S / shortest.horizon_s))
-        sessions = [self.replicas[k].session for k in dict.fromkeys(p.replica for p in plays)]
+        tries = max(_TRIES, round(_TRYING_S / min(p.horizon_s for p in prepared.values())))
+        playing = list(dict.fromkeys(p.replica for p in plays))
         for left in reversed(range(tries)):
             near = await self.probes.all()
             try:
                 await self._once(plays, prepared, left)
                 break
-            except _Still as stopped:
-                pause, episode_id = stopped.pause, stopped.episode_id
+            except Paused as pause:
                 if not left:
-                    raise _given_up(pause, tries, prepared[episode_id]) from None
+                    raise _given_up(pause, tries, prepared[pause.episode_id]) from None
                 tally.restore(before.copy())
-                for session, keep in zip(
-                    (replica.session for replica in self.replicas), kept, strict=True
-                ):
-                    if session in sessions:
-                        await asyncio.to_thread(session.record_anew, pause, episode_id, keep)
-                self.progress.say("again", name=f"{episode_id}: {pause.words}; recorded anew")
+                for k in playing:
+                    await asyncio.to_thread(self.targets[k].record_anew, pause, self.kept[k])
+                again = f"{pause.episode_id}: {pause.words}; recorded anew"
+                self.progress.say("again", name=again)
         far = await self.probes.all()
         for play in plays:
             probed = self.probes.entries(play.episode_id, near, far)
-            self.replicas[play.replica].session.probed(self.clean.tree(probed))
-        for session in sessions:
-            await asyncio.to_thread(session.round_done)
+            self.targets[play.replica].probed(self.clean.tree(probed))
+        for k in playing:
+            await asyncio.to_thread(self.targets[k].round_done)
         self.progress.say(
             "scenario" if len(plays) == 1 else "round",
             name=tally.scenario,
@@ -399,72 +370,51 @@ class _Work:
             left_s=tally.left_s,
         )
 
-    def _prepare(self, plays: Sequence[Play]) -> dict[str, Prepared]:
-        """Each scenario once, however many streams play it."""
-        scenarios = [self.suite.scenarios[e] for e in dict.fromkeys(p.episode_id for p in plays)]
-        return {s.episode_id: prepare(s, interval_of(s, self.settings)) for s in scenarios}
-
     async def _once(
         self, plays: Sequence[Play], prepared: Mapping[str, Prepared], left: int
     ) -> None:
-        ledgers = [self._ledger(play, prepared[play.episode_id]) for play in plays]
-        if self.settings.clock == "virtual":
-            await self._virtually(plays, ledgers)
+        config = self.config
+        logs = [(play, self._log_of(play, prepared[play.episode_id])) for play in plays]
+        if config.clock == "virtual":
+            streams = [
+                VirtualStream(
+                    log,
+                    self.targets[play.replica].members,
+                    play.offset_s(log.prepared.interval_s, config.streams),
+                )
+                for play, log in logs
+            ]
+            workers = config.workers_of(self.targets[0].members)
+            await run_virtual_streams(streams, config.dispatch, workers)
             return
         with steady():
             origin = time.monotonic() + LEAD_S + _START_S * (len(plays) - 1)
-            await _together([
-                self._stream(play, ledger, origin, left)
-                for play, ledger in zip(plays, ledgers, strict=True)
-            ])  # fmt: skip
+            await _together([self._stream(play, log, origin, left) for play, log in logs])
 
-    async def _stream(self, play: Play, ledger: Ledger, origin: float, left: int) -> None:
-        prepared, settings = ledger.prepared, self.settings
-        interval_s, streams = prepared.interval_s, settings.streams
+    async def _stream(self, play: Play, log: EpisodeLog, origin: float, left: int) -> None:
+        prepared, streams = log.prepared, self.config.streams
+        interval_s = prepared.interval_s
         spinning = streams * SPIN_S <= _SPINNING * interval_s
         clock = Clock(spin_s=SPIN_S if spinning else 0.0)
         clock.origin = origin + play.offset_s(interval_s, streams)
         # What stops again and again is no accident; it is recorded, and said in every score.
-        watch = Watch(interval_s, prepared.horizon_s, stops=left > 0)
-        lanes = self.replicas[play.replica].lanes
-        try:
-            await run_episode(ledger, lanes, settings.dispatch, clock, watch, self.gates)
-        except StoodStill as pause:
-            raise _Still(pause, play.episode_id) from None
+        pauses = PauseDetector(interval_s, prepared.horizon_s, play.episode_id, stops=left > 0)
+        members = self.targets[play.replica].members
+        await run_episode(log, members, self.config.dispatch, clock, pauses, self.gates)
 
-    async def _virtually(self, plays: Sequence[Play], ledgers: Sequence[Ledger]) -> None:
-        streams = [
-            VirtualStream(
-                ledger,
-                self.replicas[play.replica].lanes,
-                play.offset_s(ledger.prepared.interval_s, self.settings.streams),
-            )
-            for play, ledger in zip(plays, ledgers, strict=True)
-        ]
-        workers = workers_of(self.settings, self.replicas[0].lanes)
-        await run_virtual_streams(streams, self.settings.dispatch, workers)
-
-    def _ledger(self, play: Play, prepared: Prepared) -> Ledger:
-        settings, replica = self.settings, self.replicas[play.replica]
+    def _log_of(self, play: Play, prepared: Prepared) -> EpisodeLog:
+        config, target = self.config, self.targets[play.replica]
         policy: LivePolicy | None = None
-        arbiter: Arbiter = PairRule(settings.rule) if settings.rule else Newest()
-        if settings.policy is not None:
-            names = [lane.name for lane in replica.lanes]
-            policy = LivePolicy(settings.policy, prepared.scenario, names)
+        arbiter: Arbiter = PairRule(config.rule) if config.rule else Newest()
+        if config.policy is not None:
+            names = [member.name for member in target.members]
+            policy = LivePolicy(config.policy, prepared.scenario, names)
             arbiter = policy.arbiter
-        return Ledger(prepared, replica.session.log, arbiter, self.tally, self.clean, policy)
-
-
-class _Still(Exception):  # noqa: N818 - named by what happened
-    """Time passed a scenario by."""
-
-    def __init__(self, pause: StoodStill, episode_id: str) -> None:
-        super().__init__()
-        self.pause, self.episode_id = pause, episode_id
+        return EpisodeLog(prepared, target.log, arbiter, self.tally, self.clean, policy)
 
 
 async def _together(streams: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """All of them at once. The first failure ends all; a standstill explains whatever came with it."""
+    """All of them at once. The first failure ends all; a pause explains whatever came with it."""
     if len(streams) == 1:
         await streams[0]
         return
@@ -473,13 +423,8 @@ async def _together(streams: Sequence[Coroutine[Any, Any, None]]) -> None:
             for stream in streams:
                 group.create_task(stream)
     except BaseExceptionGroup as failures:
-        first = next((f for f in failures.exceptions if isinstance(f, _Still)), None)
+        first = next((f for f in failures.exceptions if isinstance(f, Paused)), None)
         raise (first or failures.exceptions[0]) from None
-
-
-def _keep(kept: Sequence[set[str]], rounds: Sequence[Sequence[Play]]) -> None:
-    for play in (play for plays in rounds for play in plays):
-        kept[play.replica].add(play.episode_id)
 
 
 def _title(plays: Sequence[Play]) -> str:
@@ -488,18 +433,16 @@ def _title(plays: Sequence[Play]) -> str:
     return names[0] + more + (f", {len(plays)} streams" if len(plays) > 1 else "")
 
 
-def _require_open(replicas: Sequence[Replica], todo: Sequence[Sequence[Play]]) -> None:
-    for play in (play for plays in todo for play in plays):
-        session = replicas[play.replica].session
-        if session.closed:
-            raise InputError(
-                "is complete, but what was recorded at the same time is not",
-                where=session.folder,
-                fix="restore the folders beside it, or record all of them into a fresh --out",
-            )
+def _require_open(target: RecordingFolder) -> None:
+    if target.closed:
+        raise InputError(
+            "is complete, but what was recorded at the same time is not",
+            where=target.folder,
+            fix="restore the folders beside it, or record all of them into a fresh --out",
+        )
 
 
-def _given_up(pause: StoodStill, tries: int, prepared: Prepared) -> Fatal:
+def _given_up(pause: Paused, tries: int, prepared: Prepared) -> Fatal:
     fix = "keep the machine awake, then go on with --resume"
     if pause.kind == TOO_LATE:
         fix = (
@@ -510,30 +453,24 @@ def _given_up(pause: StoodStill, tries: int, prepared: Prepared) -> Fatal:
     return Fatal(pause.kind, f"{name} was begun {tries} times: {pause.words}", fix=fix)
 
 
-async def _open(lane: Player) -> None:
+async def _open(member: Member) -> None:
     try:
-        await lane.component.open()
+        await member.component.open()
     except Exception as error:
         kind = classify(error)
         if isinstance(kind, Fatal):
             raise kind from None
         raise Fatal(
             kind.error_type,
-            f"{lane.component.info.name} cannot be opened ({kind.error_type})",
+            f"{member.component.info.name} cannot be opened ({kind.error_type})",
             fix="check the address and the network",
         ) from None
 
 
-async def _shut(lane: Player) -> None:
+async def _shut(member: Member) -> None:
     # What is recorded is recorded: a client that fails to say goodbye changes nothing about it.
     with contextlib.suppress(Exception):
-        await lane.component.close()
-
-
-# One pass of a component (or a live pair) over a suite, from an empty folder to a closed recording.
-#
-# The component is opened before anything is written, every event is on disk before it has consequences,
-# and however it ends the run record says so.
+        await member.component.close()
 
 
 INTERRUPTED = "interrupted"
@@ -543,31 +480,16 @@ INTERRUPTED = "interrupted"
 class Part:
     """One recording of several that are made at once, with components of its own."""
 
-    lanes: Sequence[Player]
-    settings: RunSettings
+    members: Sequence[Member]
+    config: RunConfig
     folder: Path
 
 
 def record(
-    suite: Suite,
-    lanes: Sequence[Player],
-    settings: RunSettings,
-    folder: Path,
-    *,
-    resume: bool = False,
-    overwrite: bool = False,
-    secrets: Sequence[str] = (),
-    progress: Progress | None = None,
+    suite: Suite, members: Sequence[Member], config: RunConfig, folder: Path, **options: Any
 ) -> Outcome:
-    """Records one pass. Raises what stopped it, once the run record says so."""
-    return record_together(
-        suite,
-        [Part(lanes, settings, folder)],
-        resume=resume,
-        overwrite=overwrite,
-        secrets=secrets,
-        progress=progress,
-    )[0]
+    """Records one pass, with the options of `record_together`."""
+    return record_together(suite, [Part(members, config, folder)], **options)[0]
 
 
 def record_together(
@@ -579,24 +501,29 @@ def record_together(
     secrets: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> list[Outcome]:
-    """Records the replicas of one pass, whose settings differ in seed and number alone, at once."""
+    """Records the replicas of one pass, whose configs differ in seed and number alone, at once.
+
+    Raises what stopped it, once the run record says so.
+    """
     progress = progress or Quiet()
-    settings = parts[0].settings
-    clean = Redactor(secrets, sent=[s for p in parts for lane in p.lanes for s in _sent(lane)])
+    members = [member for part in parts for member in part.members]
+    # Keys and headers a component sends: a server may echo them as its model's name.
+    clean = Redactor(secrets, [s for m in members for s in getattr(m.component, "secrets", ())])
     loop_name, loop_factory = _event_loop()
-    sessions = [_session(suite, part, clean, loop_name, resume, overwrite) for part in parts]
-    if all(session.closed for session in sessions):
-        return [_already_complete(session, suite) for session in sessions]
-    tally = Tally(scenarios=len(settings.scenarios) * len(parts))
-    replicas = [Replica(p.lanes, s) for p, s in zip(parts, sessions, strict=True)]
+    targets = [_target(suite, part, clean, loop_name, resume, overwrite) for part in parts]
+    if all(target.closed for target in targets):
+        return [target.already_complete() for target in targets]
     reason: str | None = None
     error: Exception | None = None
     usage = ClientUsage()
     try:
         try:
-            with asyncio.Runner(loop_factory=loop_factory) as runner, drawing(progress, tally):
-                work = play_rounds(suite, replicas, settings, tally, clean, progress)
-                if not run_until_signal(runner, work):
+            rounds = _Rounds(suite, targets, parts[0].config, clean, progress)
+            with (
+                asyncio.Runner(loop_factory=loop_factory) as runner,
+                drawing(progress, rounds.tally),
+            ):
+                if not run_until_signal(runner, rounds.play_all()):
                     reason = INTERRUPTED
         except OSError as failure:
             error = InputError(
@@ -609,10 +536,17 @@ def record_together(
             error = failure
             reason = clean(getattr(failure, "error_type", type(failure).__name__))
         outcomes = []
-        client = usage.so_far() if settings.clock == "real" else {}
-        for replica in replicas:
+        client = usage.so_far() if parts[0].config.clock == "real" else {}
+        message = clean(str(error)) if isinstance(error, SdbError) else None
+        for target in targets:
             try:
-                outcomes.append(_finish(replica, suite, reason, error, clean, client))
+                if target.closed:
+                    outcomes.append(target.already_complete())
+                elif not target.begun:
+                    outcomes.append(Outcome(target.folder, INCOMPLETE, reason))
+                else:
+                    observed = clean.tree(_observed(target.members))
+                    outcomes.append(target.finish(reason, message, client, observed))
             except (OSError, InputError) as failure:
                 # A disk that took no event takes no record either, and a folder that is not ours
                 # any more gets none; `running` is as good as incomplete.
@@ -621,69 +555,35 @@ def record_together(
             raise _cleaned(error, clean) from None
         return outcomes
     finally:
-        for session in sessions:
-            session.close()
+        for target in targets:
+            target.close()
 
 
-def _session(
+def _target(
     suite: Suite, part: Part, clean: Redactor, loop_name: str, resume: bool, overwrite: bool
 ) -> RecordingFolder:
     """The folder, looked at but not yet held: what can be refused is, before anything is opened."""
-    folder = part.folder.absolute()  # a component may change the current folder
-    infos = [lane.component.info for lane in part.lanes]
-    require_clock(part.settings, infos)
+    part.config.require_clock(part.members)
+    infos = [member.component.info for member in part.members]
     run = RunRecord(
         status=RUNNING,
         schema_version=suite.manifest.schema_version,
-        config=clean.tree(config_of(suite, part.settings, part.lanes)),
+        config=clean.tree(part.config.to_json(suite, part.members)),
         dataset_manifest=recorded_manifest(suite.manifest),
         started_at=utc(),
         environment=clean.tree(describe_environment(infos, loop_name)),
     )
-    before = check_folder(folder, suite, run, resume=resume, overwrite=overwrite)
-    session = RecordingFolder(folder, suite, run, resume=resume, overwrite=overwrite)
-    if before is not None and before.status == COMPLETE:
-        session.closed, session.record = True, before
-    return session
+    folder = part.folder.absolute()  # a component may change the current folder
+    return RecordingFolder(folder, suite, run, part.members, resume=resume, overwrite=overwrite)
 
 
-def _finish(
-    replica: Replica,
-    suite: Suite,
-    reason: str | None,
-    error: Exception | None,
-    clean: Redactor,
-    client: Mapping[str, Any],
-) -> Outcome:
-    session = replica.session
-    if session.closed:
-        return _already_complete(session, suite)
-    if not session.begun:
-        return Outcome(session.folder, INCOMPLETE, reason)
-    message = clean(str(error)) if isinstance(error, SdbError) else None
-    session.observed(clean.tree(_observed(replica.lanes)))
-    return session.finish(reason, message, client)
-
-
-def _sent(lane: Player) -> Sequence[str]:
-    """Keys and headers a component sends: a server may echo them as its model's name."""
-    found: Sequence[str] = getattr(lane.component, "secrets", ())
-    return found
-
-
-def _observed(lanes: Sequence[Player]) -> dict[str, Any]:
+def _observed(members: Sequence[Member]) -> dict[str, Any]:
     """What components saw on the wire: connections, HTTP versions, tiers that really served."""
     return {
-        lane.name or "component": lane.component.observed.to_json()
-        for lane in lanes
-        if hasattr(lane.component, "observed")
+        member.name or "component": member.component.observed.to_json()
+        for member in members
+        if hasattr(member.component, "observed")
     }
-
-
-def _already_complete(session: RecordingFolder, suite: Suite) -> Outcome:
-    """Nothing to do, if the recording still is what was recorded."""
-    read_recording(session.folder, suite)
-    return Outcome(session.folder, COMPLETE, "already complete", session.record.summary)
 
 
 def _cleaned(error: Exception, clean: Redactor) -> Exception:

@@ -1,7 +1,8 @@
-"""A sweep: one setting recorded under several conditions, each in a folder of its own.
+"""From what was asked for on the command line to finished passes.
 
-A condition is an interval and a number of streams. Its folder is a recording, or holds one recording
-per replica where more streams play than there are scenarios (see `streams`).
+Everything that can be refused is refused here, before a folder is made or a request is paid for. A sweep
+is one setting recorded under several conditions, each an interval and a number of streams in a folder of
+its own: a recording, or one recording per replica where more streams play than there are scenarios.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from streamdecisionbench.components import registry
 from streamdecisionbench.components.contract import Options, Request
@@ -21,17 +21,17 @@ from streamdecisionbench.components.providers.prompt import (
 )
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
-from streamdecisionbench.recording.episode_log import Player
+from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.folder import Outcome, require_fresh
 from streamdecisionbench.recording.prices import CostEstimate, estimate
-from streamdecisionbench.recording.progress import Progress, Quiet
+from streamdecisionbench.recording.progress import Progress
 from streamdecisionbench.recording.realtime import Sending
-from streamdecisionbench.recording.record import Part, RunSettings, record_together, replicas_for
+from streamdecisionbench.recording.record import Part, RunConfig, record_together, replicas_for
 from streamdecisionbench.recording.redaction import names_a_secret, secrets_at_hand
 from streamdecisionbench.recording.retry import RetryPolicy
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.rules.policy_file import Policy, read_policy
-from streamdecisionbench.suite.scenario import LONGEST_TICK_S, SHORTEST_TICK_S, Suite
+from streamdecisionbench.suite.scenario import LONGEST_TICK_S, SHORTEST_TICK_S, Scenario, Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, first_steps, read_suite
 
 _CONDITION = re.compile(r"interval-[^/]+|streams-[0-9]+")
@@ -51,36 +51,12 @@ class SweepCondition:
     def folders(self) -> list[Path]:
         """Where its recordings go.
 
-        >>> [p.name for p in Condition(Path("x"), 1.0, 16, 2).folders]
+        >>> [p.name for p in SweepCondition(Path("x"), 1.0, 16, 2).folders]
         ['replica-1', 'replica-2']
         """
         if self.replicas == 1:
             return [self.folder]
         return [self.folder / f"replica-{k}" for k in range(1, self.replicas + 1)]
-
-
-def conditions_of(
-    out: Path,
-    intervals: Sequence[float],
-    streams: Sequence[int],
-    interval_s: float | None,
-    scenarios: int,
-) -> list[SweepCondition]:
-    """Every interval with every number of streams, the slowest rates first as they were given.
-
-    >>> [c.folder.name for c in conditions_of(Path("x"), [1.0, 0.5], [1, 4], None, 8)]
-    ['interval-1-streams-1', 'interval-1-streams-4', 'interval-0.5-streams-1', 'interval-0.5-streams-4']
-    >>> [c.folder.name for c in conditions_of(Path("x"), [], [4], 2.0, 8)]
-    ['x']
-    """
-    found = []
-    for pace in intervals or (interval_s,):
-        for count in streams or (1,):
-            words = [f"interval-{pace:g}"] if intervals else []
-            words += [f"streams-{count}"] if streams and (intervals or len(streams) > 1) else []
-            folder = out / "-".join(words) if words else out
-            found.append(SweepCondition(folder, pace, count, replicas_for(count, scenarios)))
-    return found
 
 
 def conditions_in(folder: Path) -> list[Path]:
@@ -105,98 +81,6 @@ def _by_numbers(path: Path) -> tuple[list[float], str]:
     return [float(x) for x in re.findall(r"[0-9]+(?:\.[0-9]+)?", path.name)], path.name
 
 
-# Who plays the components of a policy in a live run.
-
-
-_Named = Mapping[Any, "str | None"]
-
-
-@dataclass(frozen=True, slots=True)
-class Players:
-    """Components, efforts and servers, by role or by name."""
-
-    components: _Named = field(default_factory=dict)
-    efforts: _Named = field(default_factory=dict)
-    base_urls: _Named = field(default_factory=dict)
-
-    @staticmethod
-    def named(*tables: Mapping[str, str]) -> Players:
-        """From NAME=VALUE options."""
-        found: list[_Named] = [dict(table) for table in tables]
-        return Players(*found)
-
-    def tables(self) -> tuple[_Named, _Named, _Named]:
-        return self.components, self.efforts, self.base_urls
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyParts:
-    """A policy, or none, with its players."""
-
-    policy: Policy | None
-    players: Players
-
-
-def policy_parts(
-    file: Path | None, by_role: Players, by_name: Players, rule: str | None
-) -> PolicyParts:
-    """One component alone plays a policy of one, --fast and --slow one of two, --member any.
-
-    A component that the policy itself calls `provider:model` plays itself.
-    """
-    if file is None:
-        if any(by_name.tables()):
-            raise InputError("--member… is for a policy", fix="add --policy FILE")
-        return PolicyParts(None, by_role)
-    policy = read_policy(file)
-    if rule is not None:
-        raise InputError(
-            "--rule and --policy exclude each other",
-            where=file,
-            fix="set cascade.rule in the policy",
-        )
-    lanes = _lanes(policy)
-    names = [name for _, _, name in lanes]
-    for name in (name for table in by_name.tables() for name in table):
-        if name not in names:
-            raise InputError(
-                f"the policy has no component {name!r}",
-                where=file,
-                fix=f"it has: {', '.join(filter(None, names)) or 'one, without a name'}",
-            )
-    found = [
-        {lane: named.get(name) or roles.get(role) for lane, role, name in lanes}
-        for roles, named in zip(by_role.tables(), by_name.tables(), strict=True)
-    ]
-    for lane, _, name in lanes:
-        found[0][lane] = found[0][lane] or (name if ":" in name else None)
-        if found[0][lane] is None:
-            one = "name it: sdb run provider:model --policy …"
-            raise InputError(
-                f"nobody plays {name or 'the component'}",
-                where=file,
-                fix=f"add --member {name}=provider:model" if lane else one,
-            )
-    return PolicyParts(policy, Players(*found))
-
-
-def _lanes(policy: Policy) -> list[tuple[str | None, str | None, str]]:
-    """(lane in the recording, role on the command line, name in the policy) of every component."""
-    if policy.cascade is None:
-        return [(None, None, "")]
-    names = policy.cascade.components
-    if len(names) == 1:
-        return [(None, None, names[0])]
-    # With three there is no fast and slow: no role of the command line fits.
-    roles = (FAST, SLOW) if len(names) == 2 else ("-",) * len(names)
-    return [(name, role, name) for name, role in zip(names, roles, strict=True)]
-
-
-# From what was asked for on the command line to finished passes.
-#
-# Everything that can be refused is refused here, before a folder is made or a request is paid for.
-
-
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """What to record and how.
@@ -219,7 +103,8 @@ class RunRequest:
     resume: bool = False
     overwrite: bool = False
     """Give up what an unfinished recording in `out` holds; a complete one is never given up."""
-    rule: str = "freshest"
+    rule: str | None = None
+    """Of a live pair; None: freshest."""
     efforts: Mapping[str | None, str | None] = field(default_factory=dict)
     base_urls: Mapping[str | None, str | None] = field(default_factory=dict)
     timeout_s: float = 20.0
@@ -253,10 +138,10 @@ def launch(
     if request.limit is not None:
         suite = first_steps(suite, request.limit)
     chosen = choose_scenarios(suite, request.families, request.scenarios)
-    settings = RunSettings(
+    is_pair = request.policy is None and None not in request.components
+    config = RunConfig(
         names=request.components,
         scenarios=chosen,
-        interval_s=request.interval_s,
         clock=request.clock,
         workers=request.workers,
         dispatch=Sending(
@@ -265,21 +150,23 @@ def launch(
             timeout_s=request.timeout_s,
             retry=RetryPolicy(gateway=request.retry_gateway),
         ),
-        rule=pair_rule(request.rule) if _is_pair(request) else None,
+        rule=pair_rule(request.rule or "freshest") if is_pair else None,
         policy=request.policy,
         limit=request.limit,
     )
-    lanes = _players(request, 0)
-    _require_told(request, lanes)
-    conditions = _conditions(request, len(chosen))
+    members = _members(request, 0)
+    _require_told(request, members)
+    conditions = conditions_of(request, len(chosen))
     folders = [folder for condition in conditions for folder in condition.folders]
     if request.resume:
         _require_same_passes(request, conditions)
     else:
         _require_fresh(request, folders)
-    for lane in lanes:
-        _require_limits(lane, suite, chosen)
-    estimates = _estimates(lanes, suite, chosen, len(folders))
+    scenarios = [suite.scenarios[e] for e in chosen]
+    for member in members:
+        _require_limits(member, scenarios)
+    found = (estimate(m.component.info, scenarios, passes=len(folders)) for m in members)
+    estimates = [e for e in found if e is not None]
     if estimates and not confirm(estimates):
         raise InputError("nothing was recorded: the cost was not confirmed", fix="add --yes")
     secrets = [s for url in {None, *request.base_urls.values()} for s in secrets_at_hand(url)]
@@ -289,27 +176,98 @@ def launch(
         # A fresh component for every pass and replica: none learns from the one before. Of a sweep
         # only pace and load differ; what is recorded again has draws of its own.
         again = index if request.passes > 1 else 0
-        same = replace(settings, interval_s=condition.interval_s, streams=condition.streams)
+        same = replace(config, interval_s=condition.interval_s, streams=condition.streams)
+        several = condition.replicas > 1
         parts = [
             Part(
-                lanes if index == 0 and k == 0 else _players(request, again + k),
-                replace(same, seed=request.seed + again + k, replica=_number(condition, k)),
+                members if index == 0 and k == 0 else _members(request, again + k),
+                replace(same, seed=request.seed + again + k, replica=k + 1 if several else None),
                 folder,
             )
             for k, folder in enumerate(condition.folders)
         ]
-        found = record_together(
+        ended = record_together(
             suite,
             parts,
             resume=request.resume,
             overwrite=request.overwrite,
             secrets=secrets,
-            progress=progress or Quiet(),
+            progress=progress,
         )
-        outcomes += [replace(o, folder=shown / o.folder.relative_to(home)) for o in found]
-        if any(outcome.status != "complete" for outcome in found):
+        outcomes += [
+            replace(o, folder=shown / o.folder.relative_to(home), suite=suite) for o in ended
+        ]
+        if any(outcome.status != "complete" for outcome in ended):
             break
     return outcomes
+
+
+def under_policy(request: RunRequest, file: Path, named: Sequence[Mapping[str, str]]) -> RunRequest:
+    """The same under a policy: who plays its components, with which efforts, on which servers.
+
+    One component alone plays a policy of one, --fast and --slow one of two; `named` are components,
+    efforts and servers by the policy's own names, which go first. A component that the policy itself
+    calls `provider:model` plays itself.
+    """
+    policy = read_policy(file)
+    if request.rule is not None:
+        raise InputError(
+            "--rule and --policy exclude each other",
+            where=file,
+            fix="set cascade.rule in the policy",
+        )
+    names = policy.cascade.components if policy.cascade else ("",)
+    for name in (name for table in named for name in table):
+        if name not in names:
+            raise InputError(
+                f"the policy has no component {name!r}",
+                where=file,
+                fix=f"it has: {', '.join(filter(None, names)) or 'one, without a name'}",
+            )
+    # With three there is no fast and slow: no role of the command line fits.
+    roles = {1: (None,), 2: (FAST, SLOW)}.get(len(names), ("-",) * len(names))
+    asked = (request.components, request.efforts, request.base_urls)
+    components, efforts, base_urls = (
+        {
+            (name if len(names) > 1 else None): own.get(name) or by_role.get(role)
+            for name, role in zip(names, roles, strict=True)
+        }
+        for by_role, own in zip(asked, named, strict=True)
+    )
+    for name, member in zip(names, list(components), strict=True):
+        components[member] = components[member] or (name if ":" in name else None)
+        if components[member] is None:
+            one = "name it: sdb run provider:model --policy …"
+            raise InputError(
+                f"nobody plays {name or 'the component'}",
+                where=file,
+                fix=f"add --member {name}=provider:model" if member else one,
+            )
+    found = {member: str(name) for member, name in components.items()}
+    return replace(request, policy=policy, components=found, efforts=efforts, base_urls=base_urls)
+
+
+def conditions_of(request: RunRequest, scenarios: int) -> list[SweepCondition]:
+    """Every interval with every number of streams, as they were given; or every pass.
+
+    >>> request = RunRequest({}, Path("x"), intervals=(1.0, 0.5), streams=(1, 4))
+    >>> [c.folder.name for c in conditions_of(request, 8)]
+    ['interval-1-streams-1', 'interval-1-streams-4', 'interval-0.5-streams-1', 'interval-0.5-streams-4']
+    >>> [c.folder.name for c in conditions_of(RunRequest({}, Path("x"), streams=(4,)), 8)]
+    ['x']
+    """
+    out, intervals, streams = request.out, request.intervals, request.streams
+    if request.passes > 1:
+        passes = range(1, request.passes + 1)
+        return [SweepCondition(out / f"pass-{k}", request.interval_s, 1, 1) for k in passes]
+    found = []
+    for pace in intervals or (request.interval_s,):
+        for count in streams or (1,):
+            words = [f"interval-{pace:g}"] if intervals else []
+            words += [f"streams-{count}"] if streams and (intervals or len(streams) > 1) else []
+            folder = out / "-".join(words) if words else out
+            found.append(SweepCondition(folder, pace, count, replicas_for(count, scenarios)))
+    return found
 
 
 def choose_scenarios(
@@ -358,14 +316,14 @@ def parse_headers(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _players(request: RunRequest, index: int) -> list[Player]:
+def _members(request: RunRequest, index: int) -> list[Member]:
     return [
-        Player(
+        Member(
             registry.create(
                 name,
                 Options(
-                    effort=request.efforts.get(lane),
-                    base_url=request.base_urls.get(lane),
+                    effort=request.efforts.get(member),
+                    base_url=request.base_urls.get(member),
                     timeout_s=request.timeout_s,
                     seed=request.seed + index,
                     extra=_extra(request, name),
@@ -374,21 +332,21 @@ def _players(request: RunRequest, index: int) -> list[Player]:
                     order=request.order,
                 ),
             ),
-            lane,
+            member,
         )
-        for lane, name in request.components.items()
+        for member, name in request.components.items()
     ]
 
 
-def _require_told(request: RunRequest, lanes: Sequence[Player]) -> None:
+def _require_told(request: RunRequest, members: Sequence[Member]) -> None:
     """Instructions nobody reads would make the record of the run untrue."""
     asked = {"--prompt": request.prompt, "--order": request.order}
     recorded = {"--prompt": "prompt_sha256", "--order": "order"}
     for option, value in asked.items():
-        told = [lane for lane in lanes if recorded[option] in lane.component.info.settings]
+        told = [member for member in members if recorded[option] in member.component.info.settings]
         same = option == "--prompt" and value == INSTRUCTION
         if value is not None and not told and not same:
-            names = ", ".join(lane.component.info.name for lane in lanes)
+            names = ", ".join(member.component.info.name for member in members)
             raise InputError(
                 f"{option} has no meaning for {names}",
                 fix="leave it out: it is for text models (openai:, chat:, anthropic:)",
@@ -403,19 +361,6 @@ def _extra(request: RunRequest, name: str) -> dict[str, str]:
         if request.data is not None:
             extra["data"] = str(request.data)
     return extra
-
-
-def _conditions(request: RunRequest, scenarios: int) -> list[SweepCondition]:
-    if request.passes == 1:
-        return conditions_of(
-            request.out, request.intervals, request.streams, request.interval_s, scenarios
-        )
-    passes = range(1, request.passes + 1)
-    return [SweepCondition(request.out / f"pass-{k}", request.interval_s, 1, 1) for k in passes]
-
-
-def _number(condition: SweepCondition, place: int) -> int | None:
-    return place + 1 if condition.replicas > 1 else None
 
 
 def _require_fresh(request: RunRequest, folders: Sequence[Path]) -> None:
@@ -451,52 +396,41 @@ def _require_same_passes(request: RunRequest, conditions: Sequence[SweepConditio
         )
 
 
-def _require_limits(lane: Player, suite: Suite, chosen: Sequence[str]) -> None:
+def _require_limits(member: Member, scenarios: Sequence[Scenario]) -> None:
     """What a service is known to refuse is refused here, before anything is paid for."""
-    limits: RequestLimits | None = getattr(lane.component, "limits", None)
+    limits: RequestLimits | None = getattr(member.component, "limits", None)
     if limits is None:
         return
-    for episode_id in chosen:
-        scenario = suite.scenarios[episode_id]
+    for scenario in scenarios:
         questions = scenario.wire_questions()
         for t, step in enumerate(scenario.steps):
-            require_within(limits, Request(step.state, questions), f"{episode_id} step {t}")
-
-
-def _estimates(
-    lanes: Sequence[Player], suite: Suite, chosen: Sequence[str], passes: int
-) -> list[CostEstimate]:
-    scenarios = [suite.scenarios[e] for e in chosen]
-    found = (estimate(lane.component.info, scenarios, passes=passes) for lane in lanes)
-    return [e for e in found if e is not None]
-
-
-def _is_pair(request: RunRequest) -> bool:
-    return request.policy is None and None not in request.components
+            where = f"{scenario.episode_id} step {t}"
+            require_within(limits, Request(step.state, questions), where)
 
 
 def _require_sensible(request: RunRequest) -> None:
-    if request.resume and request.overwrite:
-        raise InputError("--resume and --overwrite exclude each other", fix="choose one")
+    several = request.passes > 1
+    for wrong, what, fix in (
+        (request.resume and request.overwrite, "--resume and --overwrite exclude each other",
+         "choose one"),
+        (request.policy is None and set(request.components) not in ({None}, {FAST, SLOW}),
+         "name one component, or a pair",
+         "`sdb run provider:model …`, or `sdb run --fast A --slow B …`"),
+        (request.intervals and (request.interval_s is not None or several),
+         "--intervals is a sweep of its own", "leave out --interval and --passes"),
+        (request.streams and several,
+         "--streams repeats scenarios itself where it must", "leave out --passes"),
+        (len(set(request.streams)) < len(request.streams),
+         "--streams names one number twice", "name every number once"),
+        (len({f"{interval:g}" for interval in request.intervals}) < len(request.intervals),
+         "--intervals names one twice", "name every interval once"),
+        (request.headers and None not in request.components, "--header is for one component",
+         "a header may hold a secret of one server: record a pair without it"),
+    ):  # fmt: skip
+        if wrong:
+            raise InputError(what, fix=fix)
     if request.policy is not None:
         _require_fitting(request.policy, request.components)
-    elif set(request.components) not in ({None}, {FAST, SLOW}):
-        raise InputError(
-            "name one component, or a pair",
-            fix="`sdb run provider:model …`, or `sdb run --fast A --slow B …`",
-        )
-    if request.intervals and (request.interval_s is not None or request.passes > 1):
-        raise InputError(
-            "--intervals is a sweep of its own", fix="leave out --interval and --passes"
-        )
-    if request.streams and request.passes > 1:
-        raise InputError(
-            "--streams repeats scenarios itself where it must", fix="leave out --passes"
-        )
-    if len(set(request.streams)) < len(request.streams):
-        raise InputError("--streams names one number twice", fix="name every number once")
-    if len({f"{interval:g}" for interval in request.intervals}) < len(request.intervals):
-        raise InputError("--intervals names one twice", fix="name every interval once")
     for name, value in (
         *(("--intervals", interval) for interval in request.intervals),
         ("--interval", request.interval_s),
@@ -509,11 +443,6 @@ def _require_sensible(request: RunRequest) -> None:
     ):
         if value is not None and not 0 < value < float("inf"):
             raise InputError(f"{name} is {value:g}", fix="give a number above 0")
-    if request.headers and None not in request.components:
-        raise InputError(
-            "--header is for one component",
-            fix="a header may hold a secret of one server: record a pair without it",
-        )
     for interval in (request.interval_s, *request.intervals):
         if interval is not None and not SHORTEST_TICK_S <= interval <= LONGEST_TICK_S:
             raise InputError(

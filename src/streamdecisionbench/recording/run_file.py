@@ -1,4 +1,9 @@
-"""Where a pass was recorded, as far as it matters for latency."""
+"""`run.json`, typed: what was recorded, where, with which settings, and how it ended.
+
+Only a status and the suite's digest are needed for reading; every other key may be missing in what
+others recorded. A key of ours that holds something else than we write there is read over, a key that
+decides what is scored is refused by name.
+"""
 
 from __future__ import annotations
 
@@ -112,13 +117,6 @@ def _version(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return "unknown"
-
-
-# `run.json`, typed: what was recorded, with which settings, and how it ended.
-#
-# Only a status and the suite's digest are needed for reading; every other key may be missing in what
-# others recorded. A key of ours that holds something else than we write there is read over, a key that
-# decides what is scored is refused by name.
 
 
 RUN_FILE = "run.json"
@@ -238,7 +236,7 @@ class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True):
         return [str(e) for e in named] if named else None
 
     @property
-    def lanes(self) -> tuple[str, ...]:
+    def members(self) -> tuple[str, ...]:
         """The components of a live pair or cascade, in order; empty: one component."""
         policy = self.policy
         if policy is not None:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.recording.clock import seconds
-from streamdecisionbench.recording.episode_log import Exchange, Ledger, Player, ReadAnswer
-from streamdecisionbench.recording.live_policy import Desk, Order
+from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, Member, ReadAnswer
+from streamdecisionbench.recording.live_policy import Dispatcher, Order
 from streamdecisionbench.recording.realtime import Sending, call
 from streamdecisionbench.recording.retry import classify, next_delay
 from streamdecisionbench.rules.policy_file import Policy
@@ -33,8 +33,8 @@ _DONE, _READY, _RELEASE = 0, 1, 2
 class VirtualStream:
     """One episode on the common timeline, begun `offset_s` after the first."""
 
-    ledger: Ledger
-    lanes: Sequence[Player]
+    log: EpisodeLog
+    members: Sequence[Member]
     offset_s: float = 0.0
 
 
@@ -74,15 +74,15 @@ class _Pool:
 
     def give_back(self, job: _Job) -> None:
         self.slots += job.in_flight
-        job.stream.slots[job.exchange.lane.name] += job.in_flight
+        job.stream.slots[job.exchange.member.name] += job.in_flight
 
     def with_slots(self) -> list[_Job]:
         """Who may start now, in order of waiting; takes the slots."""
         found: list[_Job] = []
         for job in list(self.waiting) if self.slots else ():
             own = job.stream.slots
-            if self.slots and own[job.exchange.lane.name]:
-                own[job.exchange.lane.name] -= 1
+            if self.slots and own[job.exchange.member.name]:
+                own[job.exchange.member.name] -= 1
                 self.slots -= 1
                 self.waiting.remove(job)
                 found.append(job)
@@ -93,31 +93,31 @@ class _Stream:
     """One episode's requests under way, and its place on the common timeline."""
 
     def __init__(self, given: VirtualStream, slots: int) -> None:
-        self.ledger, self.lanes = given.ledger, given.lanes
+        self.log, self.members = given.log, given.members
         self.offset_s = seconds(given.offset_s)
-        self.steps = len(self.ledger.prepared.requests)
-        self.policy = self.ledger.policy
-        self.desk = (
-            self.policy.desk
+        self.steps = len(self.log.prepared.requests)
+        self.policy = self.log.policy
+        self.dispatcher = (
+            self.policy.dispatcher
             if self.policy
-            else Desk(Policy(), [True] * self.steps, len(self.lanes))
+            else Dispatcher(Policy(), [True] * self.steps, len(self.members))
         )
-        self.ranks = {lane.name: k for k, lane in enumerate(self.lanes)}
-        self.slots: dict[str | None, int] = {lane.name: slots for lane in self.lanes}
+        self.ranks = {member.name: k for k, member in enumerate(self.members)}
+        self.slots: dict[str | None, int] = {member.name: slots for member in self.members}
         self.jobs: dict[tuple[int, int], _Job] = {}
         self.releases: list[float] = []
 
     def finish(self) -> None:
-        for rank, t, reason in self.desk.skipped():
-            self.ledger.skipped(self.lanes[rank], t, reason)
-        self.ledger.finished()
+        for rank, t, reason in self.dispatcher.skipped():
+            self.log.skipped(self.members[rank], t, reason)
+        self.log.finished()
 
 
 async def run_virtual_episode(
-    ledger: Ledger, lanes: Sequence[Player], dispatch: Sending, workers: int
+    log: EpisodeLog, members: Sequence[Member], dispatch: Sending, workers: int
 ) -> None:
     """The same events as `run_episode`, at the times the queueing model gives."""
-    await run_virtual_streams([VirtualStream(ledger, lanes)], dispatch, workers)
+    await run_virtual_streams([VirtualStream(log, members)], dispatch, workers)
 
 
 async def run_virtual_streams(
@@ -137,14 +137,14 @@ class _Timeline:
         self.dispatch = dispatch
         self.streams = [_Stream(one, dispatch.max_in_flight) for one in given]
         in_all = float("inf") if dispatch.in_all is None else dispatch.in_all
-        names = dict.fromkeys(lane.name for stream in self.streams for lane in stream.lanes)
+        names = dict.fromkeys(member.name for stream in self.streams for member in stream.members)
         self.pools = {name: _Pool(in_all, workers) for name in names}
         self._heap: list[tuple[float, int, int, int, int, _Stream, _Job | None]] = []
         self._order = 0
 
     async def run(self) -> None:
         for stream in self.streams:
-            for t, at_s in enumerate(stream.ledger.prepared.planned_s):
+            for t, at_s in enumerate(stream.log.prepared.planned_s):
                 self._plan(stream, at_s, _RELEASE, t)
         while self._heap:
             at_s, kind, _, _, _, stream, job = heapq.heappop(self._heap)
@@ -155,33 +155,33 @@ class _Timeline:
     def _happen(self, stream: _Stream, now_s: float, kind: int, job: _Job | None) -> None:
         if kind == _RELEASE:
             t = len(stream.releases)
-            stream.ledger.released(t, now_s)
+            stream.log.released(t, now_s)
             stream.releases.append(now_s)
-            self._carry_out(stream, stream.desk.published(t), now_s)
+            self._carry_out(stream, stream.dispatcher.published(t), now_s)
         elif job is None or job.given_up:
             pass
         elif kind == _READY:
             job.started_s = now_s
-            self.pools[job.exchange.lane.name].queued.append(job)
+            self.pools[job.exchange.member.name].queued.append(job)
         else:
             self._done(stream, now_s, job)
 
     def _done(self, stream: _Stream, now_s: float, job: _Job) -> None:
-        name, t = job.exchange.lane.name, job.exchange.t
+        name, t = job.exchange.member.name, job.exchange.t
         pool = self.pools[name]
         pool.workers += 1
         job.served = False
-        retry_s = _conclude(stream.ledger, self.dispatch, job)
+        retry_s = _conclude(stream.log, self.dispatch, job)
         if retry_s is not None:
             self._plan(stream, now_s + retry_s, _READY, t, job)
             return
         pool.give_back(job)
-        stream.ledger.tally.in_flight -= 1
+        stream.log.tally.in_flight -= 1
         rank = stream.ranks[name]
         del stream.jobs[rank, t]
-        in_time = job.completed_s < stream.ledger.prepared.horizon_s
+        in_time = job.completed_s < stream.log.prepared.horizon_s
         unsure = stream.policy is not None and stream.policy.unsure(_sure(job))
-        orders = stream.desk.answered(rank, t, unsure=unsure, in_time=in_time)
+        orders = stream.dispatcher.answered(rank, t, unsure=unsure, in_time=in_time)
         self._carry_out(stream, orders, now_s)
 
     async def _start(self, pool: _Pool, at_s: float) -> None:
@@ -189,14 +189,14 @@ class _Timeline:
             now_s = seconds(at_s - job.stream.offset_s)
             job.started_s = job.exchange.begun_s = now_s
             job.in_flight = 1
-            job.stream.ledger.tally.in_flight += 1
+            job.stream.log.tally.in_flight += 1
             pool.queued.append(job)
         while pool.workers and pool.queued:
             taken = pool.queued.popleft()
             pool.workers -= 1
             taken.served = True
             stream = taken.stream
-            await _measure(stream.ledger, taken, seconds(at_s - stream.offset_s))
+            await _measure(stream.log, taken, seconds(at_s - stream.offset_s))
             self._plan(stream, taken.completed_s, _DONE, taken.exchange.t, taken)
 
     def _plan(
@@ -205,41 +205,41 @@ class _Timeline:
         self._order += 1
         # Of two answers at one instant the newer source comes first, then the later component, as
         # the protocol has it.
-        earlier = 0 if job is None else -stream.ranks[job.exchange.lane.name]
+        earlier = 0 if job is None else -stream.ranks[job.exchange.member.name]
         rank = -t if kind == _DONE else self._order
         at_s = seconds(stream.offset_s + seconds(now_s))
         heapq.heappush(self._heap, (at_s, kind, rank, earlier, self._order, stream, job))
 
     def _carry_out(self, stream: _Stream, orders: Sequence[Order], now_s: float) -> None:
         for order in orders:
-            lane = stream.lanes[order.lane]
+            member = stream.members[order.rank]
             if order.cancel:
-                job = stream.jobs.pop((order.lane, order.t))
-                stream.ledger.gave_up(job.exchange, now_s)
-                self.pools[lane.name].drop(job)
-                stream.ledger.tally.in_flight -= job.in_flight
+                job = stream.jobs.pop((order.rank, order.t))
+                stream.log.gave_up(job.exchange, now_s)
+                self.pools[member.name].drop(job)
+                stream.log.tally.in_flight -= job.in_flight
             else:
-                request = stream.ledger.prepared.requests[order.t]
-                job = _Job(Exchange(lane, order.t, stream.releases[order.t], request), stream)
-                stream.jobs[order.lane, order.t] = job
-                self.pools[lane.name].waiting.append(job)
+                request = stream.log.prepared.requests[order.t]
+                job = _Job(Exchange(member, order.t, stream.releases[order.t], request), stream)
+                stream.jobs[order.rank, order.t] = job
+                self.pools[member.name].waiting.append(job)
 
 
 def _sure(job: _Job) -> float | None:
     return job.outcome.confidence if isinstance(job.outcome, ReadAnswer) else None
 
 
-async def _measure(ledger: Ledger, job: _Job, taken_s: float) -> None:
+async def _measure(log: EpisodeLog, job: _Job, taken_s: float) -> None:
     """Calls the component now and says when, on the timeline, it will have answered."""
     await asyncio.sleep(0)  # an interruption gets through, also when answers never wait
     begin = received = time.perf_counter()
     declared_s: float | None = None
     try:
-        raw = await call(job.exchange.lane.component, job.exchange.request)
+        raw = await call(job.exchange.member.component, job.exchange.request)
         received = time.perf_counter()
-        answer = ledger.received(raw)
+        answer = log.received(raw)
         declared_s = answer.service_s
-        job.outcome = ledger.read(answer, job.exchange.lane)
+        job.outcome = log.read(answer, job.exchange.member)
     except Exception as error:
         job.outcome = classify(error)
     ended = time.perf_counter()
@@ -249,16 +249,16 @@ async def _measure(ledger: Ledger, job: _Job, taken_s: float) -> None:
     job.completed_s = seconds(taken_s + checked_s)
 
 
-def _conclude(ledger: Ledger, dispatch: Sending, job: _Job) -> float | None:
+def _conclude(log: EpisodeLog, dispatch: Sending, job: _Job) -> float | None:
     """Writes how the attempt ended; seconds to wait before the next one, or None: answered."""
     exchange, outcome = job.exchange, job.outcome
     if isinstance(outcome, ReadAnswer):
-        ledger.succeeded(exchange, job.started_s, job.received_s, job.completed_s)
-        ledger.commit(exchange, outcome, job.received_s, job.completed_s, job.completed_s)
+        log.succeeded(exchange, job.started_s, job.received_s, job.completed_s)
+        log.commit(exchange, outcome, job.received_s, job.completed_s, job.completed_s)
         return None
     if outcome is None:
         raise AssertionError("an attempt ends with an answer or a failure")
-    ledger.failed(exchange, job.started_s, job.completed_s, outcome)
+    log.failed(exchange, job.started_s, job.completed_s, outcome)
     if isinstance(outcome, Fatal):
         raise outcome
     return next_delay(dispatch.retry, len(exchange.attempts), outcome)

@@ -1,12 +1,11 @@
 """The folder a report lives in: fresh, or one that an earlier report made and may make again.
 
-A report is written whole beside its place and put there in one step, so whoever looks sees the
-earlier one or the new one. A report that is killed leaves only what the next one clears away.
+A report is written whole beside its place and renamed into it, so whoever looks sees the earlier one
+or the new one. A report that is killed leaves only what the next one clears away or puts back.
 """
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import hashlib
 import json
@@ -23,8 +22,6 @@ MARKER = ".sdb-report.json"
 """Lists what the report wrote, with digests; only that is ever taken away."""
 
 _STAGE = ".sdb-{pid}-"
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
 
 
 def require_usable(out: Path) -> None:
@@ -112,12 +109,12 @@ def _keep_others(home: Path, stage: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _put(stage: Path, home: Path) -> None:
-    """The new folder under its name in one step; what had the name is then in the stage."""
+    """The new folder under its name; what had the name is then in the stage."""
     if not home.exists():
         stage.rename(home)
         return
     # Somebody stands in the folder: another one under its name would leave them nowhere.
-    if not Path.cwd().is_relative_to(home) and (_exchange(stage, home) or _swap(stage, home)):
+    if not Path.cwd().is_relative_to(home) and _swap(stage, home):
         return
     # The folder itself cannot move, say because a disk is mounted there: file by file, then.
     kept = {p.relative_to(stage) for p in _entries(stage)}
@@ -131,6 +128,7 @@ def _put(stage: Path, home: Path) -> None:
 
 
 def _swap(stage: Path, home: Path) -> bool:
+    """In two steps; killed between them, `_clear_leftovers` puts the earlier report back."""
     aside = stage.with_name(f"{stage.name}-before")
     try:
         home.rename(aside)
@@ -143,16 +141,6 @@ def _swap(stage: Path, home: Path) -> bool:
         return False
     aside.rename(stage)
     return True
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """Linux can swap two names at once; elsewhere two steps must do."""
-    try:
-        swap = ctypes.CDLL(None, use_errno=True).renameat2
-    except (AttributeError, OSError):
-        return False
-    done = swap(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
-    return bool(done == 0)
 
 
 def _clear_leftovers(home: Path) -> None:

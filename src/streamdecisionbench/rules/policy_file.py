@@ -12,21 +12,18 @@ the newest answer takes effect at once and stays). The same object is replayed o
 from __future__ import annotations
 
 import math
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import RULES, pair_rule
+from streamdecisionbench.rules.toml_table import INFINITE, TomlTable, parse_toml, read_toml_text
 
 COMPOSES = ("min", "product")
 MODES = ("every", "one-at-a-time", "latest", "changed")
 ASKS = ("always", "when-unsure")
 NONE = "none"
-INFINITE = "inf"
-"""TOML has infinity, JSON has none."""
 MOST_COMPONENTS = 3
 
 
@@ -182,178 +179,102 @@ class Policy:
 def read_policy(path: str | Path) -> Policy:
     """The policy in a TOML file, named after the file."""
     path = Path(path)
-    try:
-        text = path.read_bytes().decode()
-    except FileNotFoundError:
-        raise InputError(
-            "no such file", where=path, fix="name a policy file, POLICY.toml"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"cannot be read as text ({type(error).__name__})",
-            where=path,
-            fix="name a policy file, POLICY.toml",
-        ) from None
+    text = read_toml_text(path, "name a policy file, POLICY.toml")
     return parse_policy(text, name=path.stem, where=path)
 
 
 def parse_policy(text: str, *, name: str = "policy", where: str | Path | None = None) -> Policy:
     """The policy that TOML text writes out."""
-    try:
-        raw = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(
-            f"is not TOML: {error}", where=where, fix="docs/policies.md shows a policy file"
-        ) from None
-    return policy_of(raw, name=name, where=where)
+    return _policy(parse_toml(text, where, "docs/policies.md shows a policy file"), name)
 
 
 def policy_of(
     raw: Mapping[str, Any], *, name: str = "policy", where: str | Path | None = None
 ) -> Policy:
     """The policy of parsed tables: what a TOML file holds, or `Policy.to_json` gave."""
-    _known(raw, ("gate", "expire", "debounce", "dispatch", "cascade"), "table", "", where)
-    read = {key: _Table(key, raw.get(key, {}), where) for key in raw}
-    return Policy(
-        name=name,
-        gate=_gate(read["gate"]) if "gate" in read else ConfidenceGate(),
-        expire=_expire(read["expire"]) if "expire" in read else Expire(),
-        debounce=_debounce(read["debounce"]) if "debounce" in read else Debounce(),
-        dispatch=_dispatch(read["dispatch"]) if "dispatch" in read else Dispatch(),
-        cascade=_checked(read, where),
-    )
+    return _policy(TomlTable(raw, "", where), name)
 
 
-def _gate(table: _Table) -> ConfidenceGate:
-    table.keys("confidence", "compose", "components")
+def _policy(top: TomlTable, name: str) -> Policy:
+    parts = {
+        "gate": _gate,
+        "expire": _expire,
+        "debounce": _debounce,
+        "dispatch": _dispatch,
+        "cascade": _cascade,
+    }
+    top.known(*parts)
+    read: dict[str, Any] = {key: parts[key](top.table(key)) for key in top.raw}
+    policy = Policy(name=name, **read)
+    members = policy.cascade.components if policy.cascade else ()
+    unknown = [name for name in policy.gate.components if name not in members]
+    if unknown:
+        top.fail(
+            f"gate.components names {', '.join(map(repr, unknown))}, which cascade.components"
+            " does not list",
+            f"allowed: {', '.join(map(repr, members)) or 'nothing without a [cascade]'}",
+        )
+    return policy
+
+
+def _gate(table: TomlTable) -> ConfidenceGate:
+    table.known("confidence", "compose", "components")
+    allowed = "allowed: a number from 0 (everything passes)"
     return ConfidenceGate(
-        confidence=table.number("confidence", "a number from 0 (everything passes)", low=0.0),
+        confidence=table.number("confidence", allowed, 0.0, endless=True),
         compose=table.choice("compose", COMPOSES, "min"),
-        components=table.names("components", ()),
+        components=table.names("components"),
     )
 
 
-def _expire(table: _Table) -> Expire:
-    table.keys("after_s", "fallback")
-    after = table.number("after_s", "seconds above 0", low=0.0, required=True)
+def _expire(table: TomlTable) -> Expire:
+    table.known("after_s", "fallback")
+    above = "allowed: seconds above 0"
+    after = table.number("after_s", above, endless=True)
     if after == 0:
-        table.refuse("after_s", 0, "seconds above 0")
+        table.refuse("after_s", above)
     fallback = table.raw.get("fallback", NONE)
     if fallback == NONE:
         return Expire(after)
-    allowed = f'"{NONE}", or a composed decision as a table: {{ question = "value", … }}'
+    allowed = f'allowed: "{NONE}", or a composed decision as a table: {{ question = "value", … }}'
     if not isinstance(fallback, dict) or not fallback:
-        table.refuse("fallback", fallback, allowed)
+        table.refuse("fallback", allowed)
     tables = [v for v in fallback.values() if isinstance(v, dict)]
     leaves = [v for part in (tables or [fallback]) for v in part.values()]
     if (tables and len(tables) != len(fallback)) or not all(isinstance(v, str) for v in leaves):
-        table.refuse("fallback", fallback, allowed + ", or one such table per family or scenario")
+        table.refuse("fallback", allowed + ", or one such table per family or scenario")
     return Expire(after, fallback)
 
 
-def _debounce(table: _Table) -> Debounce:
-    table.keys("agree")
-    return Debounce(table.whole("agree", "a whole number of sources, 1 or more"))
+def _debounce(table: TomlTable) -> Debounce:
+    table.known("agree")
+    return Debounce(table.whole("agree", "allowed: a whole number of sources, 1 or more"))
 
 
-def _dispatch(table: _Table) -> Dispatch:
-    table.keys("mode", "limit", "fields")
+def _dispatch(table: TomlTable) -> Dispatch:
+    table.known("mode", "limit", "fields")
     mode = table.choice("mode", MODES, "every")
     limit = None
     if "limit" in table.raw or mode == "latest":
-        limit = table.whole("limit", 'a whole number of requests, 1 or more, with mode "latest"')
-    return Dispatch(mode, limit, table.names("fields", ()))
+        allowed = 'allowed: a whole number of requests, 1 or more, with mode "latest"'
+        limit = table.whole("limit", allowed)
+    return Dispatch(mode, limit, table.names("fields"))
 
 
-def _cascade(table: _Table) -> Cascade:
-    table.keys("components", "ask", "below", "rule")
+def _cascade(table: TomlTable) -> Cascade:
+    table.known("components", "ask", "below", "rule")
     components = table.names("components", None)
-    allowed = f"one to {MOST_COMPONENTS} different names in order, fastest first"
     if not 1 <= len(components) <= MOST_COMPONENTS or len(set(components)) < len(components):
-        table.refuse("components", list(components), allowed)
+        allowed = f"allowed: one to {MOST_COMPONENTS} different names in order, fastest first"
+        table.refuse("components", allowed)
     ask = table.choice("ask", ASKS, "always")
     below = 0.0
     if "below" in table.raw or ask == "when-unsure":
         what = 'a number from 0, the confidence below which "when-unsure" asks the next one'
-        below = table.number("below", what, low=0.0, required=True)
-    rule = table.choice("rule", RULES, "freshest", spelled=lambda text: text.replace("-", "_"))
+        below = table.number("below", f"allowed: {what}", endless=True)
+    rule = table.choice("rule", RULES, "freshest", lambda text: text.replace("-", "_"))
     return Cascade(components, ask, below, pair_rule(rule))
-
-
-def _checked(read: Mapping[str, _Table], where: str | Path | None) -> Cascade | None:
-    """The cascade, once the gate's components are known to be in it."""
-    cascade = _cascade(read["cascade"]) if "cascade" in read else None
-    gated = read["gate"].names("components", ()) if "gate" in read else ()
-    members = cascade.components if cascade else ()
-    unknown = [name for name in gated if name not in members]
-    if unknown:
-        raise InputError(
-            f"gate.components names {', '.join(map(repr, unknown))}, which cascade.components"
-            " does not list",
-            where=where,
-            fix=f"allowed: {', '.join(map(repr, members)) or 'nothing without a [cascade]'}",
-        )
-    return cascade
-
-
-class _Table:
-    """One table of the file, read key by key; every refusal names the key and what is allowed."""
-
-    def __init__(self, name: str, raw: Any, where: str | Path | None) -> None:
-        self.name, self.where = name, where
-        if not isinstance(raw, Mapping):
-            raise InputError(f"{name} is not a table", where=where, fix=f"write [{name}]")
-        self.raw = raw
-
-    def keys(self, *allowed: str) -> None:
-        _known(self.raw, allowed, "key", f"{self.name}.", self.where)
-
-    def number(self, key: str, allowed: str, *, low: float, required: bool = False) -> float:
-        value = self.raw.get(key, None if required else low)
-        value = math.inf if value == INFINITE else value
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= low:
-            self.refuse(key, value, allowed)
-        return float(value)
-
-    def whole(self, key: str, allowed: str) -> int:
-        value = self.raw.get(key)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            self.refuse(key, value, allowed)
-        return int(value)
-
-    def choice(self, key: str, allowed: Iterable[str], default: str, *, spelled: Any = str) -> str:
-        value = self.raw.get(key, default)
-        if not isinstance(value, str) or spelled(value) not in allowed:
-            self.refuse(key, value, ", ".join(f'"{name}"' for name in allowed))
-        return str(spelled(value))
-
-    def names(self, key: str, default: tuple[str, ...] | None) -> tuple[str, ...]:
-        value = self.raw.get(key, default)
-        if not isinstance(value, list | tuple) or not all(isinstance(v, str) and v for v in value):
-            self.refuse(key, value, 'a list of names, for example ["fast", "slow"]')
-        return tuple(value)
-
-    def refuse(self, key: str, value: Any, allowed: str) -> NoReturn:
-        what = "is missing" if value is None else f"= {_shown(value)} is not allowed"
-        raise InputError(f"{self.name}.{key} {what}", where=self.where, fix=f"allowed: {allowed}")
-
-
-def _known(
-    raw: Mapping[str, Any], allowed: tuple[str, ...], what: str, prefix: str, where: Any
-) -> None:
-    unknown = [key for key in raw if key not in allowed]
-    if unknown:
-        raise InputError(
-            f"there is no {what} {prefix}{unknown[0]}",
-            where=where,
-            fix=f"allowed: {', '.join(prefix + key for key in allowed)}",
-        )
 
 
 def _finite(value: float) -> float | str:
     return INFINITE if math.isinf(value) else value
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:59] + "…"

@@ -10,11 +10,13 @@ import contextlib
 import os
 import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from streamdecisionbench.errors import InputError
+
+T = TypeVar("T")
 
 DEEPEST = 100
 """JSON nested deeper than this is refused: nobody writes it, and every tool has some such limit."""
@@ -60,6 +62,14 @@ def read_json(path: str | Path) -> Any:
     if too_deep(value):
         raise _nested(path)
     return value
+
+
+def read_json_as(path: str | Path, kind: type[T], fix: str, what: str = "") -> T:
+    """A JSON file of this form, or the first thing in it that is otherwise."""
+    try:
+        return msgspec.convert(read_json(path), kind)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{what}{error}", where=path, fix=fix) from None
 
 
 def too_deep(value: Any, deepest: int = DEEPEST) -> bool:
@@ -130,6 +140,14 @@ def open_new(path: Path) -> int:
         path.unlink()
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PRIVATE | _NO_LINKS
     return os.open(path, flags, 0o666)
+
+
+def require_empty(folder: Path) -> None:
+    """Refuses what would be mixed with, or lost."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file", where=folder, fix="choose a fresh --out folder")
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError("is not empty", where=folder, fix="choose a fresh --out folder")
 
 
 def make_folder(path: str | Path) -> None:

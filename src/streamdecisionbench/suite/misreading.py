@@ -36,16 +36,6 @@ class Misreading:
 
 def misread(module: types.ModuleType, misreading: Misreading) -> Reference:
     """The module's `reference`, with one rule read wrongly."""
-    source = swapped(module, misreading)
-    wrong = types.ModuleType(module.__name__)  # dataclasses look their module up by name
-    code = compile(source, f"{module.__name__}, {misreading.what}", "exec")
-    exec(code, wrong.__dict__)  # noqa: S102 (the package's own source)
-    reference: Reference = wrong.reference
-    return reference
-
-
-def swapped(module: types.ModuleType, misreading: Misreading) -> str:
-    """The module's source with the misreading's replacements."""
     source = _source(str(module.__file__))
     for old, new in misreading.swaps:
         if source.count(old) != 1:
@@ -54,7 +44,11 @@ def swapped(module: types.ModuleType, misreading: Misreading) -> str:
                 f" {module.__name__}: {old!r} occurs {source.count(old)} times"
             )
         source = source.replace(old, new)
-    return source
+    wrong = types.ModuleType(module.__name__)  # dataclasses look their module up by name
+    code = compile(source, f"{module.__name__}, {misreading.what}", "exec")
+    exec(code, wrong.__dict__)  # noqa: S102 (the package's own source)
+    reference: Reference = wrong.reference
+    return reference
 
 
 @cache

@@ -1,4 +1,8 @@
-"""One rule for ids: they name files, so they are plain."""
+"""What is asked: ids, questions, the decision spec, scenarios and suites.
+
+All types are frozen and plain. `DecisionSpec.compose` is the paper's κ: it turns an answer vector
+into the one decision an application consumes.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +41,6 @@ def require_id(text: object, where: str | None = None, what: str = "id") -> str:
     if not isinstance(text, str) or not is_id(text):
         raise InputError(f"{text!r:.80} is no {what}", where=where, fix=ID_RULE)
     return text
-
-
-# What is asked: questions, the decision spec, scenarios and suites.
-#
-# All types are frozen and plain. `DecisionSpec.compose` is the paper's κ: it turns an answer vector
-# into the one decision an application consumes.
 
 
 SCHEMA_VERSION = "sdb-lite/0.1"
@@ -242,9 +240,6 @@ class Suite(msgspec.Struct, frozen=True):
         return {family: found[family] for family in order}
 
 
-# How large a request is, without any tokenizer at hand.
-
-
 CHARACTERS_PER_TOKEN = 4.0
 """English text and JSON keys come to about four characters a token in current vocabularies."""
 
@@ -252,9 +247,6 @@ CHARACTERS_PER_TOKEN = 4.0
 def estimate_tokens(request: dict[str, Any]) -> int:
     """Tokens of {state, questions}, estimated from the characters of its compact JSON."""
     return round(len(canonical(request).decode()) / CHARACTERS_PER_TOKEN)
-
-
-# When a scenario's steps may be published: every tick, or at times of their own.
 
 
 SHORTEST_TICK_S, LONGEST_TICK_S = 1e-6, 1e6

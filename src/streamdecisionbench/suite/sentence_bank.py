@@ -18,7 +18,7 @@ from string import Formatter
 import msgspec
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.disk import read_json
+from streamdecisionbench.suite.disk import read_json_as
 
 SCHEMA = "sdb-bank/1"
 NONE = "none"
@@ -99,10 +99,7 @@ class Meant(msgspec.Struct, frozen=True):
 
 def read_bank(path: str | Path) -> Bank:
     """The bank in a file, or an `InputError` that names what is wrong with it."""
-    try:
-        bank = msgspec.convert(read_json(Path(path)), Bank)
-    except msgspec.ValidationError as error:
-        raise InputError(str(error), where=path, fix="see docs/generation.md") from None
+    bank = read_json_as(path, Bank, fix="see docs/generation.md")
     for sentence in bank.sentences:
         if sentence.id != sentence_id(sentence.setting, sentence.speaker, sentence.text):
             raise InputError(

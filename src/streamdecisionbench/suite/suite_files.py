@@ -151,14 +151,11 @@ def _require_none(violations: Sequence[Violation], folder: Path) -> None:
     )
 
 
-# A suite cut short for a smoke run: the first steps of every scenario.
-#
-# It is another suite with a digest of its own, so that nothing recorded on it is ever compared with a
-# recording of the whole.
-
-
 def first_steps(suite: Suite, limit: int) -> Suite:
-    """At most `limit` steps of every scenario.
+    """At most `limit` steps of every scenario, for a smoke run.
+
+    It is another suite with a digest of its own, so that nothing recorded on it is ever compared with a
+    recording of the whole.
 
     >>> from streamdecisionbench.examples import example_suite
     >>> [s.n for s in first_steps(example_suite(), 2)]
@@ -170,14 +167,13 @@ def first_steps(suite: Suite, limit: int) -> Suite:
     return make_suite(short, name=f"{suite.name}, first {limit} steps")
 
 
-# Which suite a recording belongs to: the one given, the built-in one, or one lying beside it.
-
-
 def find_suite(
     dataset_hash: str, *, data: str | Path | None = None, near: Path | None = None
 ) -> Suite:
-    """The suite with this digest. `near` is the recording's folder; of a smoke run it says how many
-    steps of a suite were recorded."""
+    """The suite with this digest: the one given, the built-in one, or one lying beside the recording.
+
+    `near` is the recording's folder; of a smoke run it says how many steps of a suite were recorded.
+    """
     limit = _limit_of(near)
     if data is not None:
         return read_suite(data) if limit is None else first_steps(read_suite(data), limit)

@@ -1,4 +1,4 @@
-"""Trivial policies that read no rules. A suite is only worth something if these stay near zero."""
+"""Policies that read no rules, and how far they get: a suite is only worth something if that is near zero."""
 
 from __future__ import annotations
 
@@ -42,9 +42,6 @@ def lexical_overlap(request: Mapping[str, Any]) -> dict[str, str]:
         criteria: dict[str, str] = question["criteria"]
         labels[name] = max(criteria, key=lambda label: len(content_words(criteria[label]) & seen))
     return labels
-
-
-# How far one gets without reading: the untimed accuracy of policies that ignore the rules.
 
 
 Policy = Callable[[Mapping[str, Any]], dict[str, str]]

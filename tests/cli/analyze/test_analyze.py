@@ -12,8 +12,8 @@ import pytest
 
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
-from streamdecisionbench.recording.episode_log import Player
-from streamdecisionbench.recording.record import RunSettings, record
+from streamdecisionbench.recording.episode_log import Member
+from streamdecisionbench.recording.record import RunConfig, record
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
 
@@ -30,10 +30,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("runs")
     for name in ("jev", "terra-none"):
         component = SimulatedComponent(Simulator(suite, 0), builtin_profiles()[name], virtual=True)
-        settings = RunSettings(
+        settings = RunConfig(
             names={None: component.info.name}, scenarios=tuple(suite.scenarios), clock="virtual"
         )
-        record(suite, [Player(component)], settings, folder / name)
+        record(suite, [Member(component)], settings, folder / name)
     return [str(folder / "jev"), str(folder / "terra-none")]
 
 

@@ -144,7 +144,10 @@ def test_acts_are_counted_by_name(runs: list[str]) -> None:
         (("analyze", "spells", "--pair", "newest"), "newest"),
         (("analyze", "actions", "--costs", "equal.toml"), "no act is declared"),
         (("score", "--costs", "nowhere.toml"), "no such file"),
-        (("score", "--costs", "wrong.toml"), "wrong.toml, line 3: 'recoder'"),
+        (
+            ("score", "--costs", "wrong.toml"),
+            "wrong.toml: there is no key family.support_call_assist.recoder",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_refused(

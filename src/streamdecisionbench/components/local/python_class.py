@@ -140,10 +140,6 @@ class PythonComponent:
         )
 
 
-def create(model: str, options: Options) -> PythonComponent:
-    return PythonComponent(model, options)
-
-
 def find_target(name: str) -> Any:
     """What `module:attribute` leads to, looked for in the current folder too."""
     module_name, _, attribute = name.partition(":")

@@ -1,6 +1,10 @@
-"""Which machine a host's name means: this one, one of the user's own, or somebody else's.
+"""Where requests go and with which key: hosts, a provider's address, keys from a file `.env`.
 
-A host is what a recording keeps of an address: a name or an address, perhaps with a port.
+A host is what a recording keeps of an address: a name or an address, perhaps with a port. A key belongs
+to the host it was issued for. The provider's own variable (`OPENAI_API_KEY`, …) is sent to the
+provider's host and to this machine; every other `--base-url` gets `SDB_API_KEY`. What is written into
+the URL is taken out of it, since URLs end up in logs: `https://key@host` is the key for that server,
+`https://user:password@host` is basic authentication.
 """
 
 from __future__ import annotations
@@ -80,14 +84,6 @@ def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     return mapped if mapped is not None else address
 
 
-# Where a provider's requests go and which key goes with them.
-#
-# A key belongs to the host it was issued for. The provider's own variable (`OPENAI_API_KEY`, …) is
-# sent to the provider's host and to this machine; every other `--base-url` gets `SDB_API_KEY`. What is
-# written into the URL is taken out of it, since URLs end up in logs: `https://key@host` is the key for
-# that server, `https://user:password@host` is basic authentication.
-
-
 ANY_HOST_KEY = "SDB_API_KEY"
 
 _NO_KEY = "no-key"
@@ -97,10 +93,24 @@ _IN_URL = "the base URL"
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """A resolved address. Key and headers are in no representation."""
+class Home:
+    """A provider's own service: what people call it, its host, the path its client library expects."""
 
-    base_url: str | None
+    title: str
+    host: str
+    path: str
+    key_variable: str
+    url_variable: str
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Who is called, where, and with which key. Key and headers are in no representation."""
+
+    provider: str
+    name: str
+    """In words fit for a message."""
+    base_url: str
     host: str
     key: str = field(repr=False)
     key_variable: str
@@ -116,50 +126,46 @@ class Endpoint:
         return is_this_machine(self.host)
 
 
-def resolve(
-    options: Options, *, key_variable: str, url_variable: str, home: str, default_path: str
-) -> Endpoint:
-    """`home` is the provider's domain; `default_path` is what the client library expects after the host."""
-    from_variable = os.environ.get(url_variable, "").strip()
-    url = options.base_url or from_variable or None
-    own = _key(key_variable)
+def resolve(provider: str, options: Options, home: Home) -> Service:
+    """The provider's own service, or the server that `--base-url` or the environment names."""
+    from_variable = os.environ.get(home.url_variable, "").strip()
+    url = options.base_url or from_variable or f"https://{home.host}{home.path}"
+    named = bool(options.base_url or from_variable)
+    own = _key(home.key_variable)
     headers = _checked(options.headers)
-    if url is None:
-        if not own:
-            raise InputError(
-                f"{key_variable} is not set",
-                fix=f"export {key_variable}=…, or write it into a file .env; "
-                "a server of your own is named with --base-url",
-            )
-        return _endpoint(None, home, own, key_variable, home=True, headers=headers)
-    parts = _split(url, "--base-url" if options.base_url else url_variable)
-    base_url, host = _endpoint_address(parts, default_path)
+    parts = _split(url, "--base-url" if options.base_url else home.url_variable)
+    base_url, host = _address_of(parts, home.path)
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     raw = (parts.username or "", parts.password or "", parts.netloc.rpartition("@")[0])
+    name = parts.hostname or ""
+    at_home = name == home.host or name.endswith("." + home.host.split(".", 1)[1])
+    secrets: tuple[str, ...] = ()
     if user and password:
         token = base64.b64encode(f"{user}:{password}".encode()).decode()
-        return _endpoint(
-            base_url, host, _NO_KEY, _IN_URL,
-            headers={"Authorization": f"Basic {token}", **headers},
-            secrets=(password, token, f"{user}:{password}", *raw[1:]),
-        )  # fmt: skip
-    if user or password:
-        key = _usable(user or password, _IN_URL)
-        return _endpoint(base_url, host, key, _IN_URL, headers=headers, secrets=raw)
-    name = parts.hostname or ""
-    at_home = name == home or name.endswith("." + home.split(".", 1)[1])
-    if at_home:
-        key, variable = own, key_variable
+        key, variable, at_home = _NO_KEY, _IN_URL, False
+        headers = {"Authorization": f"Basic {token}", **headers}
+        secrets = (password, token, f"{user}:{password}", *raw[1:])
+    elif user or password:
+        key, variable, at_home = _usable(user or password, _IN_URL), _IN_URL, False
+        secrets = raw
+    elif at_home:
+        key, variable = own, home.key_variable
         if not key:
-            raise InputError(f"{key_variable} is not set", fix=f"export {key_variable}=…")
+            more = ", or write it into a file .env; a server of your own is named with --base-url"
+            raise InputError(
+                f"{home.key_variable} is not set",
+                fix=f"export {home.key_variable}=…{'' if named else more}",
+            )
     elif options.base_url is None:
         # The variable that names the address and the one that holds the key were set together.
-        key, variable = own or _key(ANY_HOST_KEY) or _NO_KEY, key_variable
-    elif is_this_machine(name):
-        key, variable = _key(ANY_HOST_KEY) or own or _NO_KEY, ANY_HOST_KEY
+        key, variable = own or _key(ANY_HOST_KEY) or _NO_KEY, home.key_variable
     else:
-        key, variable = _key(ANY_HOST_KEY) or _NO_KEY, ANY_HOST_KEY
-    return _endpoint(base_url, host, key, variable, home=at_home, headers=headers)
+        mine = own if is_this_machine(name) else ""
+        key, variable = _key(ANY_HOST_KEY) or mine or _NO_KEY, ANY_HOST_KEY
+    hidden = {*secrets, *headers.values(), *(() if key == _NO_KEY else (key,))} - {""}
+    title = home.title if at_home else f"the server at {host}"
+    found = tuple(sorted(hidden))
+    return Service(provider, title, base_url, host, key, variable, at_home, headers, found)
 
 
 def refuse(
@@ -190,20 +196,6 @@ def versions(*distributions: str) -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
-
-
-def _endpoint(
-    base_url: str | None,
-    host: str,
-    key: str,
-    key_variable: str,
-    *,
-    home: bool = False,
-    headers: Mapping[str, str],
-    secrets: tuple[str, ...] = (),
-) -> Endpoint:
-    found = {*secrets, *headers.values(), *(() if key == _NO_KEY else (key,))} - {""}
-    return Endpoint(base_url, host, key, key_variable, home, headers, tuple(sorted(found)))
 
 
 def _key(variable: str) -> str:
@@ -248,24 +240,17 @@ def _split(url: str, where: str) -> SplitResult:
     return parts
 
 
-def _endpoint_address(parts: SplitResult, default_path: str) -> tuple[str, str]:
+def _address_of(parts: SplitResult, expected: str) -> tuple[str, str]:
     """The URL with the path the client library wants, and the host with its port."""
     path = parts.path.rstrip("/")
-    if default_path == "":
+    if expected == "":
         path = path.removesuffix("/systemone").removesuffix("/messages").removesuffix("/v1")
     elif not path:
-        path = default_path
+        path = expected
     name = parts.hostname or ""
     shown = f"[{name}]" if ":" in name else name
     host = f"{shown}:{parts.port}" if parts.port else shown
     return f"{parts.scheme}://{host}{path}", host
-
-
-# Keys from a file `.env`: known names only, never over what is exported.
-#
-# A folder may come from anywhere, and so may its `.env`. It can hold the keys of the providers here,
-# and nothing that sends an exported key elsewhere: an address counts only together with the key of
-# the same file, and proxies, certificates and everything else are left alone.
 
 
 ADDRESSES: Mapping[str, str] = {
@@ -281,7 +266,12 @@ KEYS = (*ADDRESSES.values(), "SDB_API_KEY")
 def load(
     path: str | Path = ".env", environment: MutableMapping[str, str] | None = None
 ) -> list[str]:
-    """Sets the known variables of the file that are not set yet; their names. No file sets none."""
+    """Sets the known variables of the file that are not set yet; their names. No file sets none.
+
+    A folder may come from anywhere, and so may its `.env`. It can hold the keys of the providers here,
+    and nothing that sends an exported key elsewhere: an address counts only together with the key of
+    the same file, and proxies, certificates and everything else are left alone.
+    """
     target = os.environ if environment is None else environment
     file = Path(path)
     if not file.is_file():

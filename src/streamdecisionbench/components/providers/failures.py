@@ -1,4 +1,10 @@
-"""The words of a server's error body: quoted for a server of one's own, otherwise only looked at."""
+"""Which failures of a service may be tried again, which stop the run, and in which words.
+
+Retried: connection errors that can heal, network timeouts, explicit rate limits. Everything else
+stops the run, server errors too: a pass whose failures were papered over would not be the pass it
+claims to be. No text of a service is passed on, since an error body may repeat the input or a key;
+a server on the user's own machine is quoted without its secrets.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +13,13 @@ import math
 import re
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from streamdecisionbench.components.contract import Fatal, Retryable
+from streamdecisionbench.components.providers.address import Service
 from streamdecisionbench.components.providers.http import Note
 
 _LONGEST = 300
@@ -70,14 +77,6 @@ def _message(value: Any) -> str:
     return ""
 
 
-# Which failures of a service may be tried again and which stop the run.
-#
-# Retried: connection errors that can heal, network timeouts, explicit rate limits. Everything else
-# stops the run, server errors too: a pass whose failures were papered over would not be the pass it
-# claims to be. No text of a service is passed on, since an error body may repeat the input or a key;
-# a server on the user's own machine is quoted without its secrets.
-
-
 NOT_JSON_FIX = "check --base-url: it has to lead to the API itself, not to a web page or a proxy"
 
 GATEWAY = "gateway"
@@ -91,20 +90,6 @@ _ENFORCING = {
     "chat": "a server that honours response_format json_schema (vLLM, llama.cpp, Ollama), or gguf:",
     "anthropic": "chat: on the same server, or one that honours a forced tool",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """Who is called, in words fit for a message."""
-
-    name: str
-    host: str
-    key_variable: str
-    provider: str = ""
-    model: str = ""
-    home: bool = False
-    local: bool = False
-    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,68 +243,38 @@ def _body(error: Exception) -> Any:
 
 
 def _explain(status: int, service: Service, body: Any) -> tuple[str, str, str]:
-    if status in {401, 403}:
-        return (
-            "authentication",
-            f"{service.name} does not accept the key",
-            f"set a valid key in {service.key_variable} and check that it may use this model",
-        )
-    if status == 404:
-        return (
-            "rejected",
-            f"{service.name} does not know this model or address",
-            "check the model's name and --base-url",
-        )
-    if status == 407:
-        return (
-            "proxy",
-            f"the proxy on the way to {service.host} wants a password",
-            "write user:password@ into HTTP_PROXY or HTTPS_PROXY",
-        )
-    if status == 413:
-        return (
-            "rejected",
-            f"the request is larger than {service.name} takes",
-            "a gateway in front has a limit on request bodies (nginx: client_max_body_size), or the"
-            " model's context is too short; requests are never cut",
-        )
-    if status == 429:
-        return (
-            "quota",
-            f"the account at {service.name} has no quota left",
-            "add credit to the account; waiting does not help",
-        )
-    if status in {405, 501}:
-        return (
-            "rejected",
-            f"this is not supported by {service.name} or its model",
-            "choose another provider or another model for this server",
-        )
-    if status < 500:
-        if mentions_key(body):
-            return (
-                "authentication",
-                f"{service.name} rejects the request and mentions the key",
-                f"set a valid key in {service.key_variable}",
-            )
-        return (
-            "rejected",
-            f"{service.name} rejects the request",
-            "check the model's name, --effort, and that the server supports what this provider sends"
-            + _gateway_hints(status, service),
-        )
-    if status in {502, 503, 504}:
-        return (
-            GATEWAY,
-            f"a gateway in front of {service.name} reports that the service does not answer",
-            "run again later with --resume, or add --retry-gateway to a pass over a service behind"
-            " a gateway that fails now and then",
-        )
-    return (
-        "server_error",
-        f"{service.name} failed; only connection errors, timeouts and rate limits are retried",
-        "run again later with --resume: complete scenarios are kept",
-    )
+    """Kind, what happened, what to do."""
+    name, key = service.name, service.key_variable
+    resume = "run again later with --resume"
+    known = {
+        401: ("authentication", f"{name} does not accept the key",
+              f"set a valid key in {key} and check that it may use this model"),
+        404: ("rejected", f"{name} does not know this model or address",
+              "check the model's name and --base-url"),
+        405: ("rejected", f"this is not supported by {name} or its model",
+              "choose another provider or another model for this server"),
+        407: ("proxy", f"the proxy on the way to {service.host} wants a password",
+              "write user:password@ into HTTP_PROXY or HTTPS_PROXY"),
+        413: ("rejected", f"the request is larger than {name} takes",
+              "a gateway in front has a limit on request bodies (nginx: client_max_body_size), or the"
+              " model's context is too short; requests are never cut"),
+        429: ("quota", f"the account at {name} has no quota left",
+              "add credit to the account; waiting does not help"),
+        502: (GATEWAY, f"a gateway in front of {name} reports that the service does not answer",
+              f"{resume}, or add --retry-gateway to a pass over a service behind"
+              " a gateway that fails now and then"),
+    }  # fmt: skip
+    known |= {403: known[401], 501: known[405], 503: known[502], 504: known[502]}
+    if status in known:
+        return known[status]
+    if status >= 500:
+        what = f"{name} failed; only connection errors, timeouts and rate limits are retried"
+        return "server_error", what, f"{resume}: complete scenarios are kept"
+    if mentions_key(body):
+        what = f"{name} rejects the request and mentions the key"
+        return "authentication", what, f"set a valid key in {key}"
+    fix = "check the model's name, --effort, and that the server supports what this provider sends"
+    return "rejected", f"{name} rejects the request", fix + _gateway_hints(status, service)
 
 
 def _gateway_hints(status: int, service: Service) -> str:

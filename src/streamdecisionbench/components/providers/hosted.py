@@ -1,29 +1,53 @@
-"""Which of the known APIs a server answers on: asked once, when it does not know the one we tried."""
+"""What every provider behind a network shares: one address, one key, one HTTP client, one call per state.
+
+A call is sent once; whatever goes wrong becomes `Retryable` or `Fatal` with our own words. A server that
+does not know the API we tried is asked once which of the known ones it answers on.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import httpx2
-
-from streamdecisionbench.components.contract import Fatal, Options, Retryable
-from streamdecisionbench.components.providers.address import resolve
+from streamdecisionbench.components.contract import (
+    Answer,
+    ComponentInfo,
+    Fatal,
+    Options,
+    Request,
+    Retryable,
+    Usage,
+)
+from streamdecisionbench.components.providers.address import Home, resolve, versions
 from streamdecisionbench.components.providers.failures import (
+    NOT_JSON_FIX,
     UNKNOWN_PATH,
     SdkErrors,
-    Service,
+    refusal,
     status_error,
     timed_out,
 )
-from streamdecisionbench.components.providers.http import NOTE, HttpPolicy, Note, Observed, Server
+from streamdecisionbench.components.providers.http import (
+    NOTE,
+    HttpSettings,
+    Note,
+    Observed,
+    Server,
+)
+from streamdecisionbench.components.providers.prompt import (
+    RequestLimits,
+    read_distribution,
+    read_object,
+    read_usage,
+    served_model,
+)
 
 if TYPE_CHECKING:
     import httpx2
-
 
 PATHS = {
     "openai": "/v1/responses",
@@ -38,6 +62,217 @@ _ABSENT = {404, 405, 410, 501}
 _UNKNOWN = {401, 403, 407, 429, 502, 503, 504}
 _LIMIT_S = 4.0
 _MOST_MODELS = 6
+
+T = TypeVar("T")
+
+
+class Hosted(ABC):
+    """Resolves address and key at once, so that a missing key is told before anything runs."""
+
+    info: ComponentInfo
+    limits: RequestLimits | None = None
+    tiers: tuple[str, ...] = ("service_tier",)
+    """What a reply says about how it was served."""
+
+    def __init__(self, provider: str, options: Options, home: Home, errors: SdkErrors) -> None:
+        self.service = resolve(provider, options, home)
+        self.secrets = self.service.secrets
+        self.timeout_s = options.timeout_s
+        self.http = HttpSettings.for_url(self.service.base_url)
+        self.observed = Observed(Server.at(self.service.base_url, self.http))
+        self._errors = errors
+        self._answered = False
+        self._client: httpx2.AsyncClient | None = None
+        self._sdk: Any = None
+        self._header_names = sorted(options.headers)
+
+    def describe(self, model: str, library: str, settings: Mapping[str, Any]) -> ComponentInfo:
+        """For the run record: what was asked for, and how it was reached."""
+        reached: dict[str, Any] = {"timeout_s": self.timeout_s, "http": self.http.to_json()}
+        if self._header_names:
+            reached["headers"] = self._header_names
+        return ComponentInfo(
+            provider=self.service.provider,
+            model=model,
+            settings={**settings, **reached},
+            base_url_host=self.service.host,
+            versions=versions(library, "httpx2"),
+        )
+
+    async def open(self) -> None:
+        _ = self.sdk
+
+    async def answer(self, request: Request) -> Answer:
+        reply, received_at = await self.call(lambda: self._ask(request))
+        body = self._body(reply)
+        told = self._told(body)
+        for name in self.tiers:
+            self.observed.serve(name, told.get(name))
+        return replace(
+            self._read(body, request),
+            model=served_model(body),
+            usage=self._usage(body.get("usage")),
+            received_at=received_at,
+        )
+
+    async def close(self) -> None:
+        self._sdk = None
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.aclose()
+
+    @property
+    def sdk(self) -> Any:
+        """The client library's client; made on first use: it belongs to the running event loop."""
+        if self._sdk is None:
+            self._sdk = self._connect()
+        return self._sdk
+
+    @property
+    def client(self) -> httpx2.AsyncClient:
+        """The HTTP client below it."""
+        if self._client is None:
+            from streamdecisionbench.components.providers.http_client import make_client
+
+            self._client = make_client(
+                self.http, self.service.host, self.timeout_s, self.observed, self.service.headers
+            )
+        return self._client
+
+    @property
+    def connection(self) -> dict[str, Any]:
+        """What every client library is made with; at home, too, or it would ask the environment."""
+        return {
+            "api_key": self.service.key,
+            "base_url": self.service.base_url,
+            "timeout": self.timeout_s,
+            "http_client": self.client,
+        }
+
+    @abstractmethod
+    def _connect(self) -> Any:
+        """The client library's client, its own retries off."""
+
+    @abstractmethod
+    async def _ask(self, request: Request) -> Any:
+        """The raw response to one state."""
+
+    @abstractmethod
+    def _read(self, body: dict[str, Any], request: Request) -> Answer:
+        """Labels and what goes with them; a refusal, a failure or a cut reply is raised."""
+
+    def _body(self, reply: Any) -> dict[str, Any]:
+        what = f"the response of {self.service.name}"
+        return read_object(reply.http_response.content, what=what, fix=NOT_JSON_FIX)
+
+    def _told(self, body: dict[str, Any]) -> Mapping[str, Any]:
+        return body
+
+    def _usage(self, value: Any) -> Usage | None:
+        return read_usage(value)
+
+    async def call(self, send: Callable[[], Awaitable[T]]) -> tuple[T, float]:
+        """Sends once; the result and `time.monotonic()` when it had arrived.
+
+        The limit bounds the whole attempt, since a client library's own is per read and a trickle
+        of bytes would never reach it. The library's exception is dropped, not chained: it holds the
+        body and the request.
+        """
+        note = Note()
+        token = NOTE.set(note)
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                result = await send()
+                received_at = time.monotonic()
+        except Exception as error:
+            failure = self._judge(error, note)
+        else:
+            self._answered = True
+            return result, received_at
+        finally:
+            NOTE.reset(token)
+        if isinstance(failure, Fatal) and failure.http_status in UNKNOWN_PATH:
+            failure = await self._with_advice(failure)
+        raise failure
+
+    def _judge(self, error: Exception, note: Note) -> Retryable | Fatal:
+        trouble = note.trouble
+        if trouble is not None and trouble.kind != "timeout":
+            # A name that resolved a minute ago will again; before the first answer it never did.
+            if trouble.heals or (trouble.kind == "name" and self._answered):
+                return Retryable("connection", detail=trouble.words, fix=trouble.fix)
+            return Fatal(trouble.kind, trouble.words, fix=trouble.fix)
+        if trouble is not None or isinstance(error, TimeoutError | self._errors.timeout):
+            return timed_out(self.service, note.phase, self.timeout_s)
+        if isinstance(error, self._errors.status):
+            return status_error(error, self.service, note)
+        if isinstance(error, self._errors.connection):
+            return Retryable("connection", detail=f"no answer from {self.service.host}")
+        return Fatal(
+            "client_error",
+            f"the client library for {self.service.name} failed with {type(error).__name__}",
+            fix="check the model's name, --base-url and the library's version (`sdb providers`)",
+        )
+
+    async def _with_advice(self, failure: Fatal) -> Fatal:
+        """The same failure, with what the server does answer on; never asked of a provider's own."""
+        service = self.service
+        if service.home:
+            return failure
+        root = service.base_url.removesuffix("/v1")
+        found = await survey_server(self.client, root, service.key)
+        return Fatal(
+            failure.error_type,
+            str(failure).partition("\n  fix: ")[0],
+            # Names of models are the server's text: only one's own is quoted.
+            fix=found.advice(service.provider, self.info.model, quoting=service.local),
+            http_status=failure.http_status,
+        )
+
+
+class Decisions(Hosted):
+    """APIs that answer every question with a choice, a confidence and a distribution: all are kept."""
+
+    limits: RequestLimits
+
+    def _listed(self, body: dict[str, Any], names: list[str]) -> list[tuple[str, Any]]:
+        """(question, answer) as the body lists them; (question, value) pairs of distributions."""
+        raise NotImplementedError
+
+    def _read(self, body: dict[str, Any], request: Request) -> Answer:
+        labels: dict[str, str] = {}
+        probabilities: dict[str, dict[str, float]] = {}
+        confidence: dict[str, float] = {}
+        names = list(request.questions)
+        for name, answer in self._listed(body, names):
+            found = answer if isinstance(answer, dict) else {}
+            if found.get("type") == "refusal":
+                raise refusal(self.service, name if name in names else None)
+            if name not in names:
+                labels[name] = ""  # whatever it says: the contract names it as one too many
+                continue
+            if name in labels or not isinstance(found.get("choice"), str):
+                raise Fatal(
+                    "duplicate_answer" if name in labels else "unknown_label",
+                    f"an answer of {self.service.name} is not one choice for one question",
+                    fix=f"check that the server follows {self.limits.api}",
+                )
+            labels[name] = found["choice"]
+            shares = found.get("probabilities")
+            if isinstance(shares, dict):
+                probabilities[name] = read_distribution(name, list(shares.items()))
+            elif isinstance(shares, list):
+                parts = [p for p in shares if isinstance(p, dict)]
+                pairs = [(p.get("value"), p.get("probability")) for p in parts]
+                probabilities[name] = read_distribution(name, pairs)
+            if isinstance(found.get("confidence"), int | float):
+                confidence[name] = float(found["confidence"])
+        return Answer(labels, probabilities=probabilities or None, confidence=confidence or None)
+
+    def _no_answers(self) -> Fatal:
+        return Fatal(
+            "not_json", f"the response of {self.service.name} has no answers", fix=NOT_JSON_FIX
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +296,8 @@ class Surveyed:
 
 async def survey_server(client: httpx2.AsyncClient, root: str, key: str) -> Surveyed:
     """Posts an empty object to every known path: a server that knows it complains about the content."""
+    import httpx2
+
     headers = {"Authorization": f"Bearer {key}", "x-api-key": key}
 
     async def ask(method: str, path: str) -> httpx2.Response | None:
@@ -105,141 +342,3 @@ def _models(reply: httpx2.Response | None) -> tuple[str, ...]:
     ]
     usable = [n for n in names if isinstance(n, str) and n.isprintable() and len(n) <= 80]
     return tuple(usable[:_MOST_MODELS])
-
-
-# What every provider behind a network shares: one address, one key, one HTTP client, one call.
-#
-# A call is sent once; whatever goes wrong becomes `Retryable` or `Fatal` with our own words.
-
-
-T = TypeVar("T")
-
-
-class Hosted:
-    """Resolves address and key at once, so that a missing key is told before anything runs."""
-
-    def __init__(
-        self,
-        provider: str,
-        model: str,
-        options: Options,
-        errors: SdkErrors,
-        *,
-        title: str,
-        key_variable: str,
-        url_variable: str,
-        home: str,
-        default_path: str,
-    ) -> None:
-        self.endpoint = resolve(
-            options,
-            key_variable=key_variable,
-            url_variable=url_variable,
-            home=home,
-            default_path=default_path,
-        )
-        endpoint = self.endpoint
-        self.timeout_s = options.timeout_s
-        address = endpoint.base_url or f"https://{home}"
-        self.policy = HttpPolicy.for_url(address)
-        self.observed = Observed(Server.at(address, self.policy))
-        self.service = Service(
-            title if endpoint.home else f"the server at {endpoint.host}",
-            endpoint.host,
-            endpoint.key_variable,
-            provider=provider,
-            model=model,
-            home=endpoint.home,
-            local=endpoint.local,
-            secrets=endpoint.secrets,
-        )
-        self._errors = errors
-        self._answered = False
-        self._client: httpx2.AsyncClient | None = None
-        self._header_names = sorted(options.headers)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Its part of the run record: how it was reached."""
-        found: dict[str, Any] = {"timeout_s": self.timeout_s, "http": self.policy.to_json()}
-        if self._header_names:
-            found["headers"] = self._header_names
-        return found
-
-    @property
-    def client(self) -> httpx2.AsyncClient:
-        """The HTTP client; made on first use, because it belongs to the running event loop."""
-        if self._client is None:
-            from streamdecisionbench.components.providers.http import make_client
-
-            self._client = make_client(
-                self.policy,
-                self.endpoint.host,
-                self.timeout_s,
-                self.observed,
-                self.endpoint.headers,
-            )
-        return self._client
-
-    async def call(self, send: Callable[[], Awaitable[T]]) -> tuple[T, float]:
-        """Sends once; the result and `time.monotonic()` when it had arrived.
-
-        The limit bounds the whole attempt, since a client library's own is per read and a trickle
-        of bytes would never reach it. The library's exception is dropped, not chained: it holds the
-        body and the request.
-        """
-        note = Note()
-        token = NOTE.set(note)
-        try:
-            async with asyncio.timeout(self.timeout_s):
-                result = await send()
-                received_at = time.monotonic()
-        except Exception as error:
-            failure = self._judge(error, note)
-        else:
-            self._answered = True
-            return result, received_at
-        finally:
-            NOTE.reset(token)
-        if isinstance(failure, Fatal) and failure.http_status in UNKNOWN_PATH:
-            failure = await self._with_advice(failure)
-        raise failure
-
-    async def close(self) -> None:
-        if self._client is not None:
-            client, self._client = self._client, None
-            await client.aclose()
-
-    def _judge(self, error: Exception, note: Note) -> Retryable | Fatal:
-        trouble = note.trouble
-        if trouble is not None and trouble.kind != "timeout":
-            # A name that resolved a minute ago will again; before the first answer it never did.
-            if trouble.heals or (trouble.kind == "name" and self._answered):
-                return Retryable("connection", detail=trouble.words, fix=trouble.fix)
-            return Fatal(trouble.kind, trouble.words, fix=trouble.fix)
-        if trouble is not None or isinstance(error, TimeoutError | self._errors.timeout):
-            return timed_out(self.service, note.phase, self.timeout_s)
-        if isinstance(error, self._errors.status):
-            return status_error(error, self.service, note)
-        if isinstance(error, self._errors.connection):
-            return Retryable("connection", detail=f"no answer from {self.service.host}")
-        return Fatal(
-            "client_error",
-            f"the client library for {self.service.name} failed with {type(error).__name__}",
-            fix="check the model's name, --base-url and the library's version (`sdb providers`)",
-        )
-
-    async def _with_advice(self, failure: Fatal) -> Fatal:
-        """The same failure, with what the server does answer on; never asked of a provider's own."""
-        if self.service.home or self.endpoint.base_url is None:
-            return failure
-        root = self.endpoint.base_url.removesuffix("/v1")
-        found = await survey_server(self.client, root, self.endpoint.key)
-        message = str(failure).partition("\n  fix: ")[0]
-        return Fatal(
-            failure.error_type,
-            message,
-            # Names of models are the server's text: only one's own is quoted.
-            fix=found.advice(self.service.provider, self.service.model, quoting=self.service.local),
-            http_status=failure.http_status,
-        )

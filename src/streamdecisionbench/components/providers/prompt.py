@@ -1,4 +1,4 @@
-"""The conversation with a text model: instruction, schema of the reply, labels read from it."""
+"""What is written to a service and read from it: instruction, schema, labels, options, limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from streamdecisionbench.components.contract import Fatal, Options, Request
+from streamdecisionbench.components.contract import Fatal, Options, Request, Usage
 from streamdecisionbench.errors import InputError
 
 SCHEMA_NAME = "answers"
@@ -158,10 +158,36 @@ def as_count(value: Any) -> int:
     return max(0, int(value))
 
 
-def reported_count(details: Any, name: str) -> int | None:
-    """A count the server may leave out: None is "not reported", which is not the same as 0."""
-    value = details.get(name) if isinstance(details, Mapping) else None
-    return None if value is None else as_count(value)
+def read_usage(
+    value: Any,
+    *,
+    asked: str = "input_tokens",
+    cached: str = "input_tokens_details.cached_tokens",
+    written: str = "output_tokens",
+    reasoning: str = "output_tokens_details.reasoning_tokens",
+) -> Usage | None:
+    """Tokens, by the names an API gives them; None where it reports none at all.
+
+    A count of the cache that is left out is "not reported", which is not the same as 0.
+
+    >>> read_usage({"input_tokens": 9, "output_tokens": 2, "input_tokens_details": {"cached_tokens": 4}})
+    Usage(input_tokens=9, cached_tokens=4, output_tokens=2, reasoning_tokens=0)
+    """
+    if not isinstance(value, Mapping):
+        return None
+
+    def at(path: str) -> Any:
+        found: Any = value
+        for name in path.split("."):
+            found = found.get(name) if isinstance(found, Mapping) else None
+        return found
+
+    return Usage(
+        input_tokens=as_count(at(asked)),
+        cached_tokens=None if at(cached) is None else as_count(at(cached)),
+        output_tokens=as_count(at(written)),
+        reasoning_tokens=as_count(at(reasoning)),
+    )
 
 
 def _ordered(request: Request, order: str) -> dict[str, Any]:
@@ -192,12 +218,6 @@ def _writable(value: Any) -> Any:
     return [_writable(item) for item in value] if isinstance(value, list) else value
 
 
-# What a reply says about itself: which model answered, and whether it is a simulation.
-#
-# A gateway may rename the model. The label of a simulation then survives in the body's metadata, and
-# is put back in front of the name, where every recording looks for it.
-
-
 SIMULATED = "simulated:"
 
 _PATH = re.compile(r"^(?:[~.]{0,2}/|[A-Za-z]:[\\/])|\\|/.*\.(?:gguf|safetensors)$")
@@ -205,6 +225,9 @@ _PATH = re.compile(r"^(?:[~.]{0,2}/|[A-Za-z]:[\\/])|\\|/.*\.(?:gguf|safetensors)
 
 def served_model(body: Mapping[str, Any]) -> str | None:
     """The model's name: clean text, the last part of a path, labelled if it is a simulation.
+
+    A gateway may rename the model. The label of a simulation then survives in the body's metadata, and
+    is put back in front of the name, where every recording looks for it.
 
     >>> served_model({"model": "/home/me/models/qwen3-4b.gguf"})
     'qwen3-4b.gguf'
@@ -235,12 +258,9 @@ def _is_simulation(body: Mapping[str, Any]) -> bool:
     return any(mark not in (None, False, "", "false") for mark in marks)
 
 
-# Settings of a request that change how fast, how dearly or how long a service answers.
-#
-# Each is an `--option`, goes into the run record under its own name, and so into the signature: runs
-# on different tiers must not look alike.
-
-
+# Settings that change how fast, how dearly or how long a service answers: each is an `--option` and goes
+# into the run record under its own name, and so into the signature: runs on different tiers must not
+# look alike.
 LOCAL_OUTPUT_LIMIT = 1024
 """Output tokens of a server that may not enforce the schema: a dozen labels take a tenth of it."""
 
@@ -277,12 +297,9 @@ def present(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-# Published limits of the decision APIs, checked before the first request is paid for.
-
-
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """What an API says it takes; None where it names no limit."""
+    """What a decision API says it takes, checked before anything is paid for; None: no limit."""
 
     api: str
     questions: int | None = None

@@ -1,8 +1,8 @@
 """Runs a command for as long as whoever started this process lives.
 
-    python leash.py COMMAND…
+    python ends_with_starter.py COMMAND…
 
-Standard input is the leash: a pipe whose other end only the starter holds. When the starter ends, by
+Standard input tells: a pipe whose other end only the starter holds. When the starter ends, by
 `kill -9` too, the pipe closes and the command is ended. Standard library alone, run by its path, so
 that it starts at once.
 """
@@ -20,8 +20,8 @@ from types import FrameType
 _PATIENCE_S = 5.0
 
 
-def leashed(command: list[str]) -> list[str]:
-    """The command, tied to us. Start it with `stdin=subprocess.PIPE` and leave that open."""
+def ending_with_us(command: list[str]) -> list[str]:
+    """The command, bound to this process. Start it with `stdin=subprocess.PIPE` and leave that open."""
     return [sys.executable, "-P", __file__, *command]
 
 

@@ -29,7 +29,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
+class ServerAddress:
     """Where the server really listens."""
 
     host: str
@@ -42,7 +42,7 @@ class Listening:
 
 
 @asynccontextmanager
-async def listen(app: Starlette, host: str, port: int) -> AsyncIterator[Listening]:
+async def listen(app: Starlette, host: str, port: int) -> AsyncIterator[ServerAddress]:
     """Serves `app` on `host:port` (0: any free port) while the block runs.
 
     Leaving it closes what waits: a planned reply nobody is left to wait for is not an answer.
@@ -67,7 +67,7 @@ async def listen(app: Starlette, host: str, port: int) -> AsyncIterator[Listenin
     try:
         while not server.started and not running.done():
             await asyncio.sleep(0)
-        yield Listening(*bound.getsockname()[:2])
+        yield ServerAddress(*bound.getsockname()[:2])
     finally:
         server.should_exit = True
         await running

@@ -1,12 +1,15 @@
-"""When a server with so many places lets each reply leave: first come, first served, or in batches.
+"""HTTP replies that leave at a planned moment, for measuring time, also behind a queue.
 
-`capacity` places serve at once; who finds none free waits in order of arrival. A place takes one
-request, or with batching up to `batch` of those that wait, whose replies leave together after the
-longest service time among them. Nobody waits for a batch to fill. The rate a server can sustain is
-capacity · batch / mean time of a batch; offered more, its queue grows as long as the load lasts.
+The reply is ready before the wait starts and leaves at its planned moment on the monotonic clock, so
+the server's own work is inside the planned time, not on top of it. A waiting request costs one timer:
+hundreds may wait at once.
 
-A queue knows no clock: it is told what time it is, and tells each request when its reply leaves as
-soon as that is known, which is when its service starts.
+With limited capacity, `capacity` places serve at once; who finds none free waits in order of arrival. A
+place takes one request, or with batching up to `batch` of those that wait, whose replies leave together
+after the longest service time among them. Nobody waits for a batch to fill. The rate a server can
+sustain is capacity · batch / mean time of a batch; offered more, its queue grows as long as the load
+lasts. A queue knows no clock: it is told what time it is, and tells each request when its reply leaves
+as soon as that is known, which is when its service starts.
 """
 
 from __future__ import annotations
@@ -81,13 +84,6 @@ class RequestQueue:
         heapq.heappush(self._busy, leaves)
         for _, tell in taken:
             tell(leaves)
-
-
-# HTTP replies that leave at a planned moment, for measuring time.
-#
-# The reply is ready before the wait starts and leaves at its planned moment on the monotonic clock, so
-# the server's own work is inside the planned time, not on top of it. A waiting request costs one timer:
-# hundreds may wait at once.
 
 
 MAX_BODY = 8 * 1024 * 1024

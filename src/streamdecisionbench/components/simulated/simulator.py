@@ -1,8 +1,10 @@
-"""The draw behind a simulation: which states of a scenario go wrong, how, and how long each takes.
+"""`simulated:` components: a declared profile answers the states of a known suite, as it was drawn.
 
-Everything about one scenario is drawn at once from (seed, profile, scenario), so an answer does not
-depend on the order, the number or the concurrency of requests. docs/simulation.md gives the model
-and what it leaves out.
+Everything about one scenario is drawn at once from (seed, profile, scenario): which states go wrong,
+how, and how long each takes. So an answer does not depend on the order, the number or the concurrency of
+requests. docs/simulation.md gives the model and what it leaves out. A simulation knows the references; it
+looks the state up, answers as drawn and takes the drawn time, and everything it returns says that it is
+a simulation. The same `Simulator` stands behind the in-process component and behind `sdb serve`.
 """
 
 from __future__ import annotations
@@ -234,13 +236,6 @@ def _others(scenario: Scenario, question: str, value: str) -> list[str]:
     return [v for v in values if v != INACTIVE] or values
 
 
-# Answers to states that no suite holds, drawn from the request alone.
-#
-# A simulation knows the references of its suites and nothing else. For trying out a client, or for
-# running a conformance suite against `sdb serve`, any state will do: each question gets a distribution
-# that depends on the state and on the question, and on nothing else in the request.
-
-
 _MOST_OPTIONS = 255
 _MOST_LEVELS = 10
 
@@ -254,7 +249,10 @@ class BadQuestionError(Exception):
 
 
 def answer_blindly(seed: int, state: Any, questions: Any) -> dict[str, dict[str, Any]]:
-    """One System One answer per question: noul, choice or score.
+    """One System One answer per question (noul, choice or score) to a state that no suite holds.
+
+    For trying out a client, any state will do: each question gets a distribution that depends on the
+    state and on the question, and on nothing else in the request.
 
     >>> question = {"type": "choice", "criteria": {"K01": "yes", "K02": "no"}}
     >>> answer = answer_blindly(0, "anything", {"q": question})["q"]
@@ -333,13 +331,6 @@ def _closeness(shares: Sequence[float]) -> float:
     mode = max(range(n), key=shares.__getitem__)
     even = sum(abs(i - (n - 1) / 2) for i in range(n)) / n
     return max(0.0, 1 - sum(p * abs(i - mode) for i, p in enumerate(shares)) / even)
-
-
-# `simulated:` components: a declared profile answers the states of a known suite.
-#
-# A simulation knows the references. It looks the state up, answers as drawn (`drawing`) and takes the
-# drawn time. Everything it returns says that it is a simulation. The same `Simulator` stands behind
-# the in-process component and behind the HTTP server (`server`).
 
 
 class UnknownStateError(Exception):

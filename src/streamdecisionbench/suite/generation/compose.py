@@ -1,4 +1,9 @@
-"""Whether the order of two events within one tick would matter, though no rule orders them."""
+"""From a kind of session and a seed to one scenario that keeps every promise.
+
+A session is played, checked, and played again from other draws until it meets what was asked. The
+reference must follow the situations' own account of what should show at every tick, and so must a
+second solver where one is given; where they differ, nothing is generated at all.
+"""
 
 from __future__ import annotations
 
@@ -49,13 +54,6 @@ def _matters(draft: Draft, tick: int) -> bool:
 def _decision(draft: Draft, events: list[Event], now: int) -> dict[str, str]:
     state = draft.project([e for e in events if e.at <= now], now)
     return draft.decision_spec.compose(draft.reference(state))
-
-
-# From a kind of session and a seed to one scenario that keeps every promise.
-#
-# A session is played, checked, and played again from other draws until it meets what was asked. The
-# reference must follow the situations' own account of what should show at every tick, and so must a
-# second solver where one is given; where they differ, nothing is generated at all.
 
 
 _W = TypeVar("_W")

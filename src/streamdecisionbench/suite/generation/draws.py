@@ -84,14 +84,11 @@ class Draws:
         return int.from_bytes(digest[: _BITS // 8], "big")
 
 
-# Pools of names that the train and the eval split never share.
-
-
 SPLITS = ("eval", "train")
 
 
 class Pool(Generic[_T]):
-    """Every second item belongs to each split, so that neither gets the odd ones.
+    """Names that the train and the eval split never share: every second belongs to each split.
 
     >>> people = Pool(["Ada", "Bo", "Cy", "Di"])
     >>> people.of("eval"), people.of("train")
@@ -108,9 +105,6 @@ class Pool(Generic[_T]):
     def draw(self, draws: Draws, split: str, k: int) -> list[_T]:
         """`k` different items of the split."""
         return draws.sample(self.of(split), k)
-
-
-# Where a scenario sits in its suite: what it may draw, and what its neighbours draw too.
 
 
 @dataclass(frozen=True, slots=True)
