@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.meter.decision_text import decision_text
 from streamdecisionbench.meter.stream import MeterEvent
+from streamdecisionbench.text import decision_text
 
 if TYPE_CHECKING:
     from streamdecisionbench.meter.meter import Meter

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from streamdecisionbench.in_force import Newest
 from streamdecisionbench.meter.counts import OUTCOMES
-from streamdecisionbench.meter.decision_text import decision_text
 from streamdecisionbench.meter.lane import Lane, MeterStep
+from streamdecisionbench.text import decision_text
 
 if TYPE_CHECKING:
     from streamdecisionbench.meter.meter import Meter
@@ -190,7 +190,7 @@ class Stream:
         with meter.guards["judge"]:
             if reference is None:
                 return False
-            text = decision_text(reference)
+            text = _text(reference)
             with meter.lock:
                 at = meter.read_clock()
                 meter.advance_to(at)
@@ -317,7 +317,7 @@ class Stream:
         if step is None or step.answered:
             return None
         try:
-            text = decision_text(decision)
+            text = _text(decision)
         except Exception:
             text = f"<a decision that is no JSON value, step {number}>"
             meter.count_error("decision")
@@ -352,3 +352,9 @@ class Stream:
             if current.reference is not None:
                 self._meter.tell(self._judgment(found, copy, current.at, current.reference))
         return found
+
+
+def _text(decision: Any) -> str:
+    """In canonical form. What begins like JSON and is none says so, lest a reader takes it for JSON."""
+    text = decision_text(decision)
+    return f"not JSON: {decision.strip()}" if text is None else text
