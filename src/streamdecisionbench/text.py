@@ -1,9 +1,18 @@
-"""Text from elsewhere as text a terminal, a file and a reader can bear. Standard library only."""
+"""Text from elsewhere: shown so that terminals and spreadsheets do not act on it, and decisions in the
+one spelling by which logs and the meter compare them. Standard library only.
+
+Two decisions are the same where their canonical texts are. Text counts without the white space around
+it. What begins with {, [ or a quotation mark is JSON: order of keys, white space and escapes do not
+matter, 1 equals 1.0, and a JSON string equals its text.
+"""
 
 from __future__ import annotations
 
 import codecs
+import json
 import re
+from collections.abc import Mapping
+from typing import Any
 
 _CONTROLS = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -43,6 +52,15 @@ def visible(text: str, *, lines: bool = False) -> str:
     return _CONTROLS.sub(shown, text)
 
 
+def printable(text: str) -> str:
+    """The text with a mark in place of whatever no terminal prints.
+
+    >>> printable("a\\x1b[31mb")
+    'a\ufffd[31mb'
+    """
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
 def inert_cell(text: str) -> str:
     """Text that a spreadsheet shows instead of running it.
 
@@ -50,6 +68,61 @@ def inert_cell(text: str) -> str:
     ("'=1+1", 'jev')
     """
     return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def decision_text(value: Any) -> str | None:
+    """The canonical text of a decision, a reference or a state; None where there is none, or where text
+    begins like JSON and is not.
+
+    >>> decision_text({"card": "wait", "badge": 1.0})
+    '{"badge":1,"card":"wait"}'
+    >>> decision_text('{"card": "wait", "badge": 1}') == decision_text({"badge": 1.0, "card": "wait"})
+    True
+    >>> decision_text(" wait "), decision_text('"wait"'), decision_text(True), decision_text('{"wait"')
+    ('wait', 'wait', 'true', None)
+    """
+    if not isinstance(value, str):
+        return None if value is None else compact_json(_plain_value(value))
+    text = value.strip()
+    if text[:1] not in ("{", "[", '"'):
+        return text
+    try:
+        parsed = json.loads(text)
+        if not isinstance(parsed, str):
+            return compact_json(_plain_value(parsed))
+    except (ValueError, RecursionError):
+        return None
+    inner = parsed.strip()
+    return decision_text(inner) if inner[:1] in ("{", "[") else inner
+
+
+def compact_json(value: Any) -> str:
+    """On one line, keys in order.
+
+    >>> compact_json({"b": [1, 2], "a": "é"})
+    '{"a":"é","b":[1,2]}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _plain_value(value: Any) -> Any:
+    """JSON values, with whole numbers written as such."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, Mapping):
+        return {key: _plain_value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain_value(item) for item in value]
+    import dataclasses
+    import enum
+
+    if isinstance(value, enum.Enum):
+        return _plain_value(value.value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _plain_value(dataclasses.asdict(value))
+    raise TypeError(f"a decision of type {type(value).__name__} is no JSON value")
 
 
 def _plain_signs(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamdecisionbench.meter import CLASSES, Meter, MeterEvent
+from streamdecisionbench.meter import CLASSES, Meter, Notice
 from tests.meter import plain
 from tests.meter.plain import Happened
 
@@ -195,7 +195,7 @@ def ticking(by: float = 0.0013) -> Callable[[], float]:
     return read
 
 
-def happened_on(events: list[MeterEvent], stream: str, component: str) -> list[Happened]:
+def happened_on(events: list[Notice], stream: str, component: str) -> list[Happened]:
     words = {"published": "publish", "answered": "answer", "judged": "judge", "ended": "end"}
     return [
         Happened(words[e.kind], e.at, e.step, e.value or "")
@@ -206,7 +206,7 @@ def happened_on(events: list[MeterEvent], stream: str, component: str) -> list[H
 
 @pytest.mark.parametrize("seed", range(6))
 def test_many_threads_at_once(seed: int) -> None:
-    events: list[MeterEvent] = []
+    events: list[Notice] = []
     meter = Meter("threads", clock=ticking(), shadows=("candidate",))
     meter.add_sink(events.append)
     with ThreadPoolExecutor(16) as pool:
@@ -225,7 +225,7 @@ def test_many_threads_at_once(seed: int) -> None:
 
 
 def test_one_stream_from_many_threads() -> None:
-    events: list[MeterEvent] = []
+    events: list[Notice] = []
     meter = Meter("threads", clock=ticking())
     meter.add_sink(events.append)
     call = meter.stream("shared")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.meter import CLASSES, Meter, MeterEvent
+from streamdecisionbench.meter import CLASSES, Meter, Notice
 from streamdecisionbench.meter.lane import STRAGGLERS
 from tests.meter.test_counters import FakeClock
 
@@ -308,7 +308,7 @@ def test_a_clock_that_fails_or_goes_back_stops_no_application(clock: FakeClock) 
 
 
 def test_what_a_sink_raises_goes_no_further(meter: Meter, clock: FakeClock) -> None:
-    def broken(event: MeterEvent) -> None:
+    def broken(event: Notice) -> None:
         raise OSError("no space left on device")
 
     meter.add_sink(broken)
@@ -322,7 +322,7 @@ def test_what_a_sink_raises_goes_no_further(meter: Meter, clock: FakeClock) -> N
 
 
 def test_an_interrupt_inside_the_meter_is_not_swallowed(meter: Meter) -> None:
-    def stop(event: MeterEvent) -> None:
+    def stop(event: Notice) -> None:
         raise KeyboardInterrupt
 
     meter.add_sink(stop)

@@ -1,11 +1,11 @@
-"""`sdb logs`: decisions that somebody else recorded, one module per subcommand."""
+"""`sdb logs`: decisions that somebody else recorded are scored, checked, converted, made into a suite."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,9 +14,6 @@ from streamdecisionbench.cli.progress import telling
 
 if TYPE_CHECKING:
     from streamdecisionbench.logs.engines.engine import Engine, ProgressTold
-
-
-# Options that the log commands share: one name, one help text.
 
 
 Sources = Annotated[
@@ -66,39 +63,33 @@ Memory = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress.")]
 
 
-# A log opened for a command, with its progress told, and closed however the command ends.
-
-
 @contextmanager
-def opening(
+def _open(
     sources: Sequence[str],
-    *,
     sql: Path | None,
     engine: str,
     master: str | None,
     memory: str,
     quiet: bool,
 ) -> Iterator[tuple[Engine, ProgressTold]]:
+    """The log with something to tell progress to, closed however the command ends."""
     from streamdecisionbench.logs.score import open_log
     from streamdecisionbench.suite.disk import read_text
 
-    with telling(quiet) as told:
-        opened = open_log(
+    query = None if sql is None else read_text(sql)
+    with (
+        telling(quiet) as told,
+        open_log(
             sources,
-            sql=None if sql is None else read_text(sql),
+            sql=query,
             sql_name=str(sql),
             engine=engine,
             master=master,
             memory=memory,
             told=told,
-        )
-        try:
-            yield opened, told
-        finally:
-            opened.close()
-
-
-# `sdb logs check`: what of a log can be used, and what cannot.
+        ) as opened,
+    ):
+        yield opened, told
 
 
 def check(
@@ -117,10 +108,7 @@ def check(
     from streamdecisionbench.logs.check import check_log
     from streamdecisionbench.report.screens import check_lines, check_tables
 
-    with opening(sources, sql=sql, engine=engine, master=master, memory=memory, quiet=quiet) as (
-        opened,
-        _,
-    ):
+    with _open(sources, sql, engine, master, memory, quiet) as (opened, _):
         found = check_log(opened, tuple(by or ()))
     if as_json:
         dump(found.to_json())
@@ -130,9 +118,6 @@ def check(
         raise InputError(
             f"{found.unusable.rows} of {found.rows} rows cannot be used", where=found.source
         )
-
-
-# `sdb logs convert`: traces of other tools as a decision log.
 
 
 def convert(
@@ -163,23 +148,15 @@ def convert(
     if as_json:
         dump({"schema": "sdb-convert/1", "out": str(out), **asdict(found)})
         return
-    screen = console()
-
-    def say(text: str) -> None:
-        screen.print(text, markup=False, highlight=False)
-
-    say(f"{out}: {found.rows} decisions of {found.streams} streams, from {found.spans} spans")
-    if found.assumed:
-        say("Assumed, because the traces do not say it:")
-    for sentence, count in found.assumed.items():
-        say(f"  {count:>8}  {sentence}")
-    if found.left_out:
-        say("Left out:")
-    for reason, count in found.left_out.items():
-        say(f"  {count:>8}  {reason}")
-
-
-# `sdb logs export`: recordings as a decision log.
+    lines = [f"{out}: {found.rows} decisions of {found.streams} streams, from {found.spans} spans"]
+    for heading, counts in (
+        ("Assumed, because the traces do not say it:", found.assumed),
+        ("Left out:", found.left_out),
+    ):
+        lines += [heading] if counts else []
+        lines += [f"  {count:>8}  {sentence}" for sentence, count in counts.items()]
+    for line in lines:
+        console().print(line, markup=False, highlight=False)
 
 
 def export(
@@ -200,9 +177,6 @@ def export(
     typer.echo(f"{out}: {table.num_rows} states of {len(set(table['stream'].to_pylist()))} streams")
 
 
-# `sdb logs pace`: how often states and references change, and which bounds that suggests.
-
-
 def pace(
     sources: Sources,
     sql: Sql = None,
@@ -220,16 +194,13 @@ def pace(
     """How often states and references really change in your streams, with bounds to score over."""
     from streamdecisionbench.cli.printing import dump, print_csv, print_tables, require_one_form
     from streamdecisionbench.logs.pace import log_pace
-    from streamdecisionbench.logs.score import attach_references
-    from streamdecisionbench.logs.usable import Allowed
+    from streamdecisionbench.logs.references import attach_references
+    from streamdecisionbench.logs.unusable import Allowed
     from streamdecisionbench.report.screens import pace_tables
 
     require_one_form(as_json, as_csv)
     allowed = Allowed.read(allow_unusable)
-    with opening(sources, sql=sql, engine=engine, master=master, memory=memory, quiet=quiet) as (
-        opened,
-        told,
-    ):
+    with _open(sources, sql, engine, master, memory, quiet) as (opened, told):
         attach_references(opened, references, reference, told=told)
         found = log_pace(opened, by or (), allowed)
     if as_json:
@@ -238,9 +209,6 @@ def pace(
         print_csv(pace_tables(found))
     else:
         print_tables(pace_tables(found))
-
-
-# `sdb logs score`: how much of the time the decision in force was right, by group.
 
 
 def score(
@@ -294,10 +262,8 @@ def score(
     import sys
 
     from streamdecisionbench.cli.printing import Heading, dump, print_tables, require_one_form
-    from streamdecisionbench.cli.progress import telling
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.score import csv_rows, score_log
-    from streamdecisionbench.logs.sums import DAY
     from streamdecisionbench.report.page.log_page import log_page
     from streamdecisionbench.report.screens import difference_line, log_tables
     from streamdecisionbench.suite.disk import read_text, write_text
@@ -305,30 +271,29 @@ def score(
     require_one_form(as_json, as_csv)
     if page is not None and page.exists():
         raise InputError("is there already", where=page, fix="remove it, or name another file")
-    asked: dict[str, Any] = {
-        "interval": interval,
-        "bounds": bounds,
-        "costs": costs,
-        "theta": theta,
-        "references": references,
-        "reference": reference,
-        "sql": None if sql is None else read_text(sql),
-        "sql_name": str(sql),
-        "allow_unusable": allow_unusable,
-        "seed": seed,
-        "resamples": resamples,
-        "engine": engine,
-        "master": master,
-        "memory": memory,
-    }
     with telling(quiet) as told:
-        found = score_log(sources, by=by or (), told=told, **asked)
-        if page is not None:
-            try:
-                daily = score_log(sources, by=DAY, told=told, **asked)
-            except InputError:
-                daily = None  # times in seconds have no day
-            write_text(page, log_page(found, daily))
+        found = score_log(
+            sources,
+            by=by or (),
+            interval=interval,
+            bounds=bounds,
+            references=references,
+            reference=reference,
+            sql=None if sql is None else read_text(sql),
+            sql_name=str(sql),
+            allow_unusable=allow_unusable,
+            seed=seed,
+            resamples=resamples,
+            engine=engine,
+            master=master,
+            memory=memory,
+            costs=costs,
+            theta=theta,
+            days=page is not None,
+            told=told,
+        )
+    if page is not None:
+        write_text(page, log_page(found))
     if as_json:
         dump(found.to_json())
         return
@@ -340,9 +305,6 @@ def score(
         [Heading(found.source, found.signature, found.notes)],
         [difference_line(one) for one in found.differences],
     )
-
-
-# `sdb logs suite`: logged sessions as a suite that any component can be recorded on.
 
 
 def suite(
@@ -383,9 +345,9 @@ def suite(
     `sdb run --data DIR` publishes them as they came; everything else works on it as on any suite.
     """
     from streamdecisionbench.errors import InputError
-    from streamdecisionbench.logs.score import attach_references
+    from streamdecisionbench.logs.references import attach_references
     from streamdecisionbench.logs.suite_of_log import asked_by_file, suite_of_log
-    from streamdecisionbench.logs.usable import Allowed
+    from streamdecisionbench.logs.unusable import Allowed
     from streamdecisionbench.suite.suite_files import write_suite
     from streamdecisionbench.text import visible
 
@@ -393,21 +355,12 @@ def suite(
         raise InputError("is not empty", where=out, fix="choose a fresh --out folder")
     allowed = Allowed.read(allow_unusable)
     asked = asked_by_file(questions) if questions is not None else None
-    with opening(sources, sql=sql, engine=engine, master=master, memory=memory, quiet=quiet) as (
-        opened,
-        told,
-    ):
+    with _open(sources, sql, engine, master, memory, quiet) as (opened, told):
         judge = None if reference == "column" else reference
         held = attach_references(opened, references, judge, told=told)
+        name = out.resolve().name
         made = suite_of_log(
-            opened,
-            held,
-            allowed,
-            name=out.resolve().name,
-            streams=streams,
-            by=by,
-            asked=asked,
-            seed=seed,
+            opened, held, allowed, name=name, streams=streams, by=by, asked=asked, seed=seed
         )
     write_suite(made.suite, out)
     typer.echo(f"{out}: dataset hash {made.suite.dataset_hash}")

@@ -1,4 +1,7 @@
-"""A sign of life from commands that take more than a moment, on standard error."""
+"""A sign of life from commands that take more than a moment: one line on standard error.
+
+Short work says nothing. A terminal gets a line that moves on, a file a new one now and then.
+"""
 
 from __future__ import annotations
 
@@ -12,29 +15,50 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from streamdecisionbench.logs.engines.engine import ProgressTold
 
-
 _FIRST_S, _EVERY_S, _LIVE_S = 2.0, 10.0, 0.5
-"""Short work says nothing; a terminal gets a line that counts on, a file one now and then."""
+
+
+class _Line:
+    """What is being done and for how long, told as often as whoever reads it can bear."""
+
+    def __init__(self, first_s: float, every_s: float) -> None:
+        self._stream = sys.stderr
+        self._live = self._stream.isatty()
+        self._began = time.monotonic()
+        self._due = self._began + first_s
+        self.pause = _LIVE_S if self._live else every_s
+        self._width = 0
+
+    def show(self, doing: str) -> None:
+        now = time.monotonic()
+        if now < self._due:
+            return
+        self._due = now + self.pause
+        line = f"{doing}, {now - self._began:.0f} s"
+        self._stream.write("\r" + line.ljust(self._width) if self._live else line + "\n")
+        self._stream.flush()
+        self._width = len(line)
+
+    def clear(self) -> None:
+        if self._live and self._width:
+            self._stream.write("\r" + " " * self._width + "\r")
+            self._stream.flush()
 
 
 @contextmanager
-def working(doing: str, first_s: float = _FIRST_S, every_s: float = _EVERY_S) -> Iterator[None]:
-    """Says what is being done and for how long, for as long as the block runs."""
-    stream = sys.stderr
-    live = stream.isatty()
+def working(
+    doing: str, first_s: float | None = None, every_s: float | None = None
+) -> Iterator[None]:
+    """Says what is being done for as long as the block runs."""
+    first_s = _FIRST_S if first_s is None else first_s
+    line = _Line(first_s, _EVERY_S if every_s is None else every_s)
     done = threading.Event()
-    began = time.monotonic()
-    width = 0
 
     def tell() -> None:
-        nonlocal width
         pause = first_s
         while not done.wait(pause):
-            line = f"… {doing}, {time.monotonic() - began:.0f} s"
-            stream.write("\r" + line.ljust(width) if live else line + "\n")
-            stream.flush()
-            width = len(line)
-            pause = _LIVE_S if live else every_s
+            line.show(f"… {doing}")
+            pause = line.pause
 
     thread = threading.Thread(target=tell, name="working", daemon=True)
     thread.start()
@@ -43,47 +67,19 @@ def working(doing: str, first_s: float = _FIRST_S, every_s: float = _EVERY_S) ->
     finally:
         done.set()
         thread.join()
-        if live and width:
-            stream.write("\r" + " " * width + "\r")
-            stream.flush()
-
-
-# How far a long command is, on standard error: a line that moves, or now and then a new one.
-
-
-_TELLING_FIRST_S, _TELLING_EVERY_S = 2.0, 10.0
-"""Short work says nothing; where nobody watches, a line now and then is enough."""
+        line.clear()
 
 
 @contextmanager
 def telling(quiet: bool) -> Iterator[ProgressTold]:
     """Something to tell progress to, for as long as the work lasts."""
-    started = time.monotonic()
-    live = sys.stderr.isatty()
-    last, width = started, 0
+    line = _Line(_FIRST_S, _EVERY_S)
 
     def told(doing: str, share: float | None) -> None:
-        nonlocal last, width
-        now = time.monotonic()
-        if (
-            quiet
-            or now - started < _TELLING_FIRST_S
-            or now - last < (0.2 if live else _TELLING_EVERY_S)
-        ):
-            return
-        last = now
-        part = f" {share:4.0%}" if share is not None else ""
-        line = f"{doing}{part}, {now - started:.0f} s"
-        if live:
-            sys.stderr.write("\r" + line.ljust(width))
-            width = max(width, len(line))
-        else:
-            sys.stderr.write(line + "\n")
-        sys.stderr.flush()
+        if not quiet:
+            line.show(doing if share is None else f"{doing} {share:4.0%}")
 
     try:
         yield told
     finally:
-        if width:
-            sys.stderr.write("\r" + " " * width + "\r")
-            sys.stderr.flush()
+        line.clear()

@@ -1,4 +1,5 @@
-"""Arrow columns as the arrays the kernel reads: times as numbers, decisions as small ids."""
+"""Rows of a log as the arrays the kernel reads: whole streams, checked row by row, times as numbers,
+decisions as small ids."""
 
 from __future__ import annotations
 
@@ -10,15 +11,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.logs.canonical import canonical, decision_text
 from streamdecisionbench.logs.schema import kind_of, time_columns
-from streamdecisionbench.logs.usable import REASONS, Example, Unusable, printable
+from streamdecisionbench.logs.unusable import REASONS, Example, Unusable
 from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Floats, Ints
+from streamdecisionbench.text import decision_text, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+ROWS = 1 << 17
+"""Rows worth handing on together; a longer stream comes alone."""
+MARKS = ("simulated", "virtual_clock")
+"""Columns of exported recordings: true where answers or times are not a real service's."""
 
+_CODE = {reason: code for code, reason in enumerate(REASONS, start=1)}
+_REMEMBERED = 100_000
+_SLACK = 2e-6
+"""Times written with six decimals, or added up in seconds, may cross by this much and mean nothing."""
 _NANOSECONDS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 
 
@@ -33,10 +42,7 @@ class Times:
 
     def since(self, start: NDArray[Any]) -> Floats:
         """Seconds since `start`, exact to the last digit of the source; nan where unknown."""
-        difference = (
-            (self.value - start) * self.seconds if self.seconds != 1 else self.value - start
-        )
-        out: Floats = np.where(self.known, difference, np.nan)
+        out: Floats = np.where(self.known, (self.value - start) * self.seconds, np.nan)
         return out
 
     def take(self, rows: NDArray[Any]) -> Times:
@@ -63,14 +69,13 @@ def plain_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 def times(column: pa.Array) -> Times:
     """Times as numbers that can be subtracted without loss."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     known = np.asarray(column.is_valid())
     if kind_of(column.type) == "timestamp":
         factor = _NANOSECONDS[column.type.unit]
         whole = column.cast(pa.int64()).fill_null(0)
         return Times(np.asarray(whole) * factor, known, 1e-9)
-    value = np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan))
+    value = number_column(column)
     return Times(value, known & np.isfinite(value), 1.0)
 
 
@@ -130,7 +135,7 @@ def decision_ids(
         for k, text in enumerate(spellings.to_pylist()):
             one: str | None = text
             if special[k]:
-                one = cache[text] if text in cache else cache.setdefault(text, canonical(text))
+                one = cache[text] if text in cache else cache.setdefault(text, decision_text(text))
             new_id[k] = names.setdefault(text if one is None else one, len(names))
             bad[new_id[k]] |= one is None
         ids = new_id[ids]
@@ -139,9 +144,6 @@ def decision_ids(
         cache.clear()
     sizes = np.cumsum([len(column) for column in columns])[:-1]
     return np.split(ids, sizes), bad, texts
-
-
-_REMEMBERED = 100_000
 
 
 def changes(column: pa.Array) -> NDArray[np.bool_]:
@@ -157,11 +159,12 @@ def changes(column: pa.Array) -> NDArray[np.bool_]:
     return np.append(True, differs)
 
 
-# Sorted batches cut anew, so that no stream spans two of them.
-
-
-ROWS = 1 << 17
-"""Rows worth handing on together; a longer stream comes alone."""
+def stream_begins(table: pa.Table, keys: Sequence[str]) -> NDArray[np.bool_]:
+    """Where another stream begins, in rows in which equal `keys` follow each other."""
+    begins = np.zeros(table.num_rows, dtype=bool)
+    for key in keys:
+        begins |= changes(plain_array(table.column(key)))
+    return begins
 
 
 def whole_streams(
@@ -180,7 +183,7 @@ def whole_streams(
         if size < wanted:
             continue
         table = pa.Table.from_batches(held)
-        cut = _last_begin(table, keys)
+        cut = int(np.flatnonzero(stream_begins(table, keys))[-1])
         if cut:
             yield table.slice(0, cut)
             table = table.slice(cut)
@@ -190,21 +193,6 @@ def whole_streams(
         wanted = max(rows, 2 * size)
     if held:
         yield pa.Table.from_batches(held)
-
-
-def _last_begin(table: pa.Table, keys: Sequence[str]) -> int:
-    """The row at which the last stream begins."""
-    begins = np.zeros(table.num_rows, dtype=bool)
-    for key in keys:
-        begins |= changes(plain_array(table.column(key)))
-    return int(np.flatnonzero(begins)[-1])
-
-
-# Rows of whole streams, checked one by one, as the arrays the kernel reads.
-
-
-MARKS = ("simulated", "virtual_clock")
-"""Columns of exported recordings: true where answers or times are not a real service's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,10 +225,7 @@ class _Rows:
     def __init__(self, table: pa.Table, keys: Sequence[str], cache: dict[str, str | None]) -> None:
         self.table = table
         self.size = table.num_rows
-        begins = np.zeros(self.size, dtype=bool)
-        for key in keys:
-            begins |= changes(plain_array(table.column(key)))
-        self.of = np.cumsum(begins) - 1
+        self.of = np.cumsum(stream_begins(table, keys)) - 1
         self.times = {name: times(self.column(name)) for name in time_columns(table.schema)}
         self.reason = np.zeros(self.size, dtype=np.int8)
         self.decision, self.reference = self._decisions(cache)
@@ -275,11 +260,6 @@ class _Rows:
 
     def bad(self, name: str) -> NDArray[np.bool_]:
         return self._bad[name] if self.has(name) else np.zeros(self.size, dtype=bool)
-
-
-_SLACK = 2e-6
-"""Times written with six decimals, or added up in seconds, may cross by this much and mean nothing."""
-_CODE = {reason: code for code, reason in enumerate(REASONS, start=1)}
 
 
 def stream_arrays(
@@ -328,13 +308,9 @@ def _check_rows(rows: _Rows) -> None:
 
 def _check_streams(rows: _Rows, kept: Ints) -> None:
     """Reasons against whole streams, of the rows that are left."""
-    of = rows.of[kept]
-    first = np.append(True, of[1:] != of[:-1])
-    stream = np.cumsum(first) - 1
-    begins = np.flatnonzero(first)
+    begins, count, stream = _laid_out(rows, kept)
     published = rows.times["published_at"].take(kept)
     ended = rows.times.get("ended_at")
-    count = np.diff(np.append(begins, len(kept)))
 
     def blame(reason: str, streams: NDArray[np.bool_]) -> None:
         if streams.any():
@@ -360,12 +336,16 @@ def _check_streams(rows: _Rows, kept: Ints) -> None:
             blame(reason, np.logical_or.reduceat(wrong, begins))
 
 
-def _arrays(rows: _Rows, kept: Ints) -> StreamArrays:
+def _laid_out(rows: _Rows, kept: Ints) -> tuple[Ints, Ints, Ints]:
+    """Of the rows kept: where each stream begins, how many rows it has, and each row's stream."""
     of = rows.of[kept]
-    first = np.append(True, of[1:] != of[:-1])
-    begins = np.flatnonzero(first)
+    begins = np.flatnonzero(np.append(True, of[1:] != of[:-1]))
     n = np.diff(np.append(begins, len(kept)))
-    stream = np.repeat(np.arange(len(n)), n)
+    return begins, n, np.repeat(np.arange(len(n)), n)
+
+
+def _arrays(rows: _Rows, kept: Ints) -> StreamArrays:
+    begins, n, stream = _laid_out(rows, kept)
     published = rows.times["published_at"].take(kept)
     start = published.value[begins][stream]
     r = published.since(start)
@@ -423,22 +403,11 @@ def _ends(
     if ended is not None:
         end = ended.take(kept).since(start)[begins]
         known = ~np.isnan(end)
-    missing = np.flatnonzero(~known)
-    if len(missing):
-        end[missing] = r[begins[missing] + n[missing] - 1] + _median_gaps(
-            r, begins[missing], n[missing]
-        )
-    return end, ~known
-
-
-def _median_gaps(r: Floats, begins: Ints, n: Ints) -> Floats:
-    """The median time between states of streams of two states and more."""
-    out = np.empty(len(n))
-    for size in np.unique(n).tolist():
-        alike = np.flatnonzero(n == size)
+    for size in np.unique(n[~known]).tolist():
+        alike = np.flatnonzero(~known & (n == size))
         grid = r[begins[alike][:, None] + np.arange(size)]
-        out[alike] = np.median(np.diff(grid, axis=1), axis=1)
-    return out
+        end[alike] = grid[:, -1] + np.median(np.diff(grid, axis=1), axis=1)
+    return end, ~known
 
 
 def _before(one: Times, other: Times) -> NDArray[np.bool_]:

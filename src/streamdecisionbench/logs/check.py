@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from streamdecisionbench.logs.engines.engine import Engine
 from streamdecisionbench.logs.schema import COLUMNS
 from streamdecisionbench.logs.score import SCORED
 from streamdecisionbench.logs.sums import LogSettings, LogSums
-from streamdecisionbench.logs.usable import REASONS, Unusable
+from streamdecisionbench.logs.unusable import REASONS, Unusable
 from streamdecisionbench.scoring.pooled import Group
 
 
@@ -59,12 +59,7 @@ class Checked:
                     "what": REASONS[reason].what,
                     "column": REASONS[reason].column,
                     "fix": REASONS[reason].fix,
-                    "example": {
-                        "stream": example.stream,
-                        "published_at": example.published_at,
-                        "value": example.value,
-                        "file": example.file,
-                    },
+                    "example": asdict(example),
                 }
                 for reason, count, example in self.unusable.ordered()
             ],
@@ -90,14 +85,11 @@ _INSTEAD = {
 def check_log(engine: Engine, by: tuple[str, ...] = ()) -> Checked:
     """Looks through a whole log. Nothing is refused: everything is counted."""
     schema = engine.schema()
-    columns = [name for name in SCORED if name in schema.names]
-    columns += [name for name in by if name in schema.names and name not in columns]
-    sums = engine.reduce(columns, LogSums(LogSettings(by=by, resamples=0)))
+    sums = engine.usable(LogSums(LogSettings(by=by, resamples=0)), (*SCORED, *by))
     whole = Group()
     for group in sums.groups.values():
         whole.merge(group)
     counts = whole.counts()
-    sums.unusable.find_files(engine.file_of)
     return Checked(
         source=engine.name,
         rows=sums.rows,

@@ -1,8 +1,10 @@
-"""One decision out of a trace, and what had to be assumed about it.
+"""Traces of other tools as a decision log, with what had to be assumed about every decision.
 
 No tracing convention says when a state became current, which stream it belongs to for sure, or when an
 answer took effect. Ours adds four attributes: `sdb.stream`, `sdb.step`, `sdb.applied_at` and
-`sdb.reference`. What is missing is assumed, counted, and said.
+`sdb.reference`. What is missing is assumed, counted, and said. Read are Langfuse's export of
+observations, a Parquet table, and spans in OTLP's JSON as a collector's file exporter writes them, by
+the conventions of OpenInference and of OpenTelemetry for generative AI.
 """
 
 from __future__ import annotations
@@ -18,16 +20,25 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.logs.export import check_name, write_log
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_BATCH = 20_000
+_NO_JSON = object()
+_FAILED = (2, "STATUS_CODE_ERROR")
+_OPERATIONS = ("chat", "generate_content", "text_completion")
+_NEEDED = ("start_time", "end_time", "output")
+_USED = (
+    *_NEEDED, "session_id", "trace_id", "input", "type", "level", "metadata", "model",
+    "provided_model_name", "name",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class TracedDecision:
     """A span or an observation, whatever tool wrote it. Times are seconds since 1970."""
 
     stream: str | None
@@ -37,8 +48,10 @@ class Decision:
     failed: bool
     decision: str | None
     state: str | None
-    extra: Mapping[str, str | None] = field(default_factory=dict)
-    own: Mapping[str, Any] = field(default_factory=dict)
+    model: str | None
+    service: str | None
+    span: str | None
+    own: Mapping[str, Any]
     """The `sdb.*` attributes, by what follows the dot."""
 
 
@@ -50,7 +63,7 @@ class Assumptions:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def decision_row(found: Decision, told: Assumptions) -> dict[str, Any] | None:
+def decision_row(found: TracedDecision, told: Assumptions) -> dict[str, Any] | None:
     """A row of `sdb-decisions/1`, or None where the span cannot be one."""
     stream = found.own.get("stream") or found.stream
     if not stream:
@@ -73,7 +86,6 @@ def decision_row(found: Decision, told: Assumptions) -> dict[str, Any] | None:
     if answered is not None and applied is None:
         told.assumed["when an answer took effect is not said: it is replayed, newest first"] += 1
     step = found.own.get("step")
-    reference = found.own.get("reference")
     return {
         "stream": str(stream),
         "step": int(step) if isinstance(step, int | str) and str(step).isdigit() else None,
@@ -82,9 +94,11 @@ def decision_row(found: Decision, told: Assumptions) -> dict[str, Any] | None:
         "answered_at": _stamp(answered),
         "applied_at": _stamp(applied),
         "decision": decision,
-        "reference": None if reference is None else _text(reference),
+        "reference": _text(found.own.get("reference")),
         "state": found.state,
-        **found.extra,
+        "model": found.model,
+        "service": found.service,
+        "span": found.span,
     }
 
 
@@ -122,21 +136,7 @@ def _stamp(seconds: float | None) -> datetime | None:
     return datetime.fromtimestamp(round(seconds, 6), UTC)
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-# Langfuse's export of observations: a Parquet table with a row per observation.
-
-
-_NEEDED = ("start_time", "end_time", "output")
-_USED = (
-    *_NEEDED, "session_id", "trace_id", "input", "type", "level", "metadata", "model",
-    "provided_model_name", "name",
-)  # fmt: skip
-
-
-def from_langfuse(paths: Sequence[Path], told: Assumptions) -> Iterator[Decision]:
+def from_langfuse(paths: Sequence[Path], told: Assumptions) -> Iterator[TracedDecision]:
     """Generations with `session_id`, `start_time`, `end_time`, `input` and `output`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -164,7 +164,7 @@ def from_langfuse(paths: Sequence[Path], told: Assumptions) -> Iterator[Decision
                     yield found
 
 
-def _observation(row: Mapping[str, Any], told: Assumptions) -> Decision | None:
+def _observation(row: Mapping[str, Any], told: Assumptions) -> TracedDecision | None:
     kind = row.get("type")
     if kind not in (None, "GENERATION"):
         told.left_out[f"observation of type {kind}, not GENERATION"] += 1
@@ -173,21 +173,17 @@ def _observation(row: Mapping[str, Any], told: Assumptions) -> Decision | None:
     if started is None:
         told.left_out["no start time"] += 1
         return None
-    stream = row.get("session_id")
-    model = row.get("model") or row.get("provided_model_name")
-    return Decision(
-        stream=None if stream in (None, "") else str(stream),
+    return TracedDecision(
+        stream=_named(row.get("session_id")),
         trace=str(row.get("trace_id") or ""),
         started=started,
         ended=instant(row["end_time"]),
         failed=row.get("level") == "ERROR",
-        decision=_langfuse_text(row["output"]),
+        decision=_text(row["output"]),
         state=_json(row.get("input")),
-        extra={
-            "model": None if model is None else str(model),
-            "service": None,
-            "span": _langfuse_text(row.get("name")),
-        },
+        model=_named(row.get("model") or row.get("provided_model_name")),
+        service=None,
+        span=_text(row.get("name")),
         own=own_attributes(_metadata(row.get("metadata"))),
     )
 
@@ -195,35 +191,10 @@ def _observation(row: Mapping[str, Any], told: Assumptions) -> Decision | None:
 def _metadata(value: Any) -> dict[str, Any]:
     """A mapping, JSON of one, or the pairs Parquet makes of a map."""
     if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return {}
+        value = _loaded(value)
     if isinstance(value, list) and all(isinstance(p, tuple) and len(p) == 2 for p in value):
         value = dict(value)
     return {str(k): v for k, v in value.items()} if isinstance(value, dict) else {}
-
-
-def _langfuse_text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _json(value: Any) -> str | None:
-    if isinstance(value, str):
-        try:
-            json.loads(value)
-        except ValueError:
-            return json.dumps(value, ensure_ascii=False)
-        return value
-    return None if value is None else json.dumps(value, ensure_ascii=False, default=str)
-
-
-# Spans in OTLP's JSON, line by line, as a collector's file exporter writes them.
-
-
-_FAILED = (2, "STATUS_CODE_ERROR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,13 +293,7 @@ def _seconds(nanoseconds: Any) -> float | None:
     return seconds + rest / 1e9
 
 
-# Which spans are decisions, by convention: OpenInference and OpenTelemetry's for generative AI.
-
-
-_OPERATIONS = ("chat", "generate_content", "text_completion")
-
-
-def from_openinference(paths: Sequence[Path], told: Assumptions) -> Iterator[Decision]:
+def from_openinference(paths: Sequence[Path], told: Assumptions) -> Iterator[TracedDecision]:
     """`openinference.span.kind = DECISION`; stream `session.id`, values of input and output."""
     for span in read_spans(paths):
         kind = span.attributes.get("openinference.span.kind")
@@ -338,13 +303,13 @@ def from_openinference(paths: Sequence[Path], told: Assumptions) -> Iterator[Dec
         yield _decision(
             span,
             stream=span.attributes.get("session.id"),
-            output=_attribute_text(span.attributes.get("output.value")),
-            state=_state(span.attributes.get("input.value")),
+            output=_text(span.attributes.get("output.value")),
+            state=_json(span.attributes.get("input.value")),
             model=span.attributes.get("llm.model_name"),
         )
 
 
-def from_otel(paths: Sequence[Path], told: Assumptions) -> Iterator[Decision]:
+def from_otel(paths: Sequence[Path], told: Assumptions) -> Iterator[TracedDecision]:
     """Spans of `gen_ai.operation.name` chat and its like; stream `gen_ai.conversation.id`."""
     for span in read_spans(paths):
         operation = span.attributes.get("gen_ai.operation.name")
@@ -356,30 +321,26 @@ def from_otel(paths: Sequence[Path], told: Assumptions) -> Iterator[Decision]:
             span,
             stream=given.get("gen_ai.conversation.id"),
             output=_message(given.get("gen_ai.output.messages"))
-            or _attribute_text(given.get("gen_ai.completion")),
-            state=_state(
-                _message(given.get("gen_ai.input.messages")) or given.get("gen_ai.prompt")
-            ),
+            or _text(given.get("gen_ai.completion")),
+            state=_json(_message(given.get("gen_ai.input.messages")) or given.get("gen_ai.prompt")),
             model=given.get("gen_ai.response.model") or given.get("gen_ai.request.model"),
         )
 
 
 def _decision(
     span: Span, *, stream: Any, output: str | None, state: str | None, model: Any
-) -> Decision:
-    return Decision(
-        stream=None if stream in (None, "") else str(stream),
+) -> TracedDecision:
+    return TracedDecision(
+        stream=_named(stream),
         trace=span.trace,
         started=span.started,
         ended=span.ended,
         failed=span.failed,
         decision=output,
         state=state,
-        extra={
-            "model": None if model is None else str(model),
-            "service": _attribute_text(span.resource.get("service.name")),
-            "span": span.name,
-        },
+        model=_named(model),
+        service=_text(span.resource.get("service.name")),
+        span=span.name,
         own=own_attributes(span.attributes),
     )
 
@@ -387,10 +348,9 @@ def _decision(
 def _message(messages: Any) -> str | None:
     """The text of the last message: parts of kind text, joined."""
     if isinstance(messages, str):
-        try:
-            decoded: Any = json.loads(messages)
-        except ValueError:
-            return str(messages)
+        decoded = _loaded(messages)
+        if decoded is _NO_JSON:
+            return messages
         messages = decoded
     if not isinstance(messages, list) or not messages:
         return None
@@ -404,35 +364,38 @@ def _message(messages: Any) -> str | None:
     return "".join(texts) if texts else None
 
 
-def _attribute_text(value: Any) -> str | None:
+def _text(value: Any) -> str | None:
+    """Text as it is, anything else as JSON."""
     if value is None or isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _state(value: Any) -> str | None:
+def _json(value: Any) -> str | None:
     """JSON as it is; any other text as a JSON string, so that the column is JSON throughout."""
-    text = _attribute_text(value)
-    if text is None:
-        return None
+    text = _text(value)
+    if not isinstance(value, str):
+        return text
+    return value if _loaded(value) is not _NO_JSON else json.dumps(value, ensure_ascii=False)
+
+
+def _loaded(text: str) -> Any:
     try:
-        json.loads(text)
+        return json.loads(text)
     except ValueError:
-        return json.dumps(text, ensure_ascii=False)
-    return text
+        return _NO_JSON
 
 
-# From a trace to a file in `sdb-decisions/1`, in batches, with what was assumed.
+def _named(value: Any) -> str | None:
+    return None if value in (None, "") else str(value)
 
 
-Reader = Callable[[Sequence[Path], Assumptions], Iterator[Decision]]
+Reader = Callable[[Sequence[Path], Assumptions], Iterator[TracedDecision]]
 FORMATS: dict[str, Reader] = {
     "openinference": from_openinference,
     "otel": from_otel,
     "langfuse": from_langfuse,
 }
-_BATCH = 20_000
-_TYPES = (".parquet", ".jsonl", ".csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,47 +411,42 @@ class Converted:
 
 def convert(kind: str, paths: Sequence[Path], out: Path) -> Converted:
     """Reads traces of one convention and writes a decision log; nothing is written if it fails."""
+    import pyarrow as pa
+
     if kind not in FORMATS:
         raise InputError(f"--from {kind} is not known", fix=f"use one of: {', '.join(FORMATS)}")
-    if out.suffix not in _TYPES:
-        raise InputError(
-            f"the ending {out.suffix or 'none'} is not known",
-            where=out,
-            fix=f"use {', '.join(_TYPES)}",
-        )
-    if out.exists():
-        raise InputError("exists already", where=out, fix="give a new file with --out")
-    told, streams, count = Assumptions(), set[str](), 0
+    check_name(out)
+    told, streams, spans = Assumptions(), set[str](), 0
     batches: list[pa.RecordBatch] = []
     rows: list[dict[str, Any]] = []
-    spans = 0
+    schema = _schema()
     for found in FORMATS[kind](paths, told):
         spans += 1
         row = decision_row(found, told)
-        if row is None:
-            continue
-        streams.add(row["stream"])
-        count += 1
-        rows.append(row)
+        if row is not None:
+            streams.add(row["stream"])
+            rows.append(row)
         if len(rows) >= _BATCH:
-            batches.append(_batch(rows))
+            batches.append(pa.RecordBatch.from_pylist(rows, schema=schema))
             rows = []
-    if rows:
-        batches.append(_batch(rows))
-    if not count:
+    batches.append(pa.RecordBatch.from_pylist(rows, schema=schema))
+    table = pa.Table.from_batches(batches, schema=schema)
+    if not table.num_rows:
         why = "; ".join(f"{n} {reason}" for reason, n in told.left_out.most_common(4))
         raise InputError(
             f"holds no decision ({why or 'no span at all'})",
             where=", ".join(map(str, paths[:3])),
             fix=f"check that the traces follow the convention named by --from {kind}",
         )
-    _write(batches, out)
+    write_log(
+        table.sort_by([("stream", "ascending"), ("published_at", "ascending")]), out, nulls=False
+    )
     return Converted(
-        count,
-        len(streams),
-        spans + sum(told.left_out.values()),
-        dict(told.assumed),
-        dict(told.left_out),
+        rows=table.num_rows,
+        streams=len(streams),
+        spans=spans + sum(told.left_out.values()),
+        assumed=dict(told.assumed),
+        left_out=dict(told.left_out),
     )
 
 
@@ -504,44 +462,3 @@ def _schema() -> pa.Schema:
             ("model", pa.string()), ("service", pa.string()), ("span", pa.string()),
         ]
     )  # fmt: skip
-
-
-def _batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
-    import pyarrow as pa
-
-    return pa.RecordBatch.from_pylist(rows, schema=_schema())
-
-
-def _write(batches: list[pa.RecordBatch], out: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    table = pa.Table.from_batches(batches, schema=_schema())
-    table = table.sort_by([("stream", "ascending"), ("published_at", "ascending")])
-    out.parent.mkdir(parents=True, exist_ok=True)
-    partial = out.with_name(out.name + ".partial")
-    try:
-        if out.suffix == ".parquet":
-            pyarrow.parquet.write_table(table, partial, compression="zstd")
-        elif out.suffix == ".csv":
-            pyarrow.csv.write_csv(table, partial)
-        else:
-            _write_lines(table, partial)
-        partial.rename(out)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise InputError(
-            f"cannot be written ({error.strerror})", where=out, fix="choose another place"
-        ) from None
-
-
-def _write_lines(table: pa.Table, path: Path) -> None:
-    import msgspec
-
-    with path.open("wb") as file:
-        for batch in table.to_batches(_BATCH):
-            for row in batch.to_pylist():
-                file.write(
-                    msgspec.json.encode({k: v for k, v in row.items() if v is not None}) + b"\n"
-                )

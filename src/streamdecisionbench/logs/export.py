@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +13,16 @@ from streamdecisionbench.recording.reader import read_recording, recorded_suite_
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.timeline import timelines
 from streamdecisionbench.suite.digest import digest
-from streamdecisionbench.suite.disk import make_folder
+from streamdecisionbench.suite.disk import cannot_write, make_folder
 from streamdecisionbench.suite.scenario import Scenario, Suite
 from streamdecisionbench.suite.suite_files import find_suite
+from streamdecisionbench.text import compact_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_LINES = 20_000
+"""Lines written of one batch."""
 
 
 def log_of(runs: Sequence[Path], *, states: bool = True, data: Path | None = None) -> pa.Table:
@@ -57,6 +60,8 @@ def export_rows(
     they were planned (see `timelines`). With `several` recordings in one table a stream is named after
     its recording too.
     """
+    config = recording.config
+    component = str(config.get("component") or config.get("model") or recording.name)
     for part in timelines(recording, suite):
         scenario, episode = suite.scenarios[part.episode_id], recording.episodes[part.episode_id]
         tick = part.tick
@@ -79,27 +84,28 @@ def export_rows(
                 "requested_at": asked,
                 "answered_at": asked + latency,
                 "applied_at": took_effect.get(answer.t),
-                "decision": _text(scenario.decision_spec.compose(answer.pred)),
-                "reference": _text(reference),
+                "decision": compact_json(scenario.decision_spec.compose(answer.pred)),
+                "reference": compact_json(reference),
                 "ended_at": scenario.n * tick,
                 "tick_s": tick,
                 "state_id": _state_id(scenario, answer.t),
                 "scenario": scenario.episode_id,
                 "family": scenario.task_family,
                 "recording": recording.name,
-                "component": _component(recording),
+                "component": component,
                 "model": answer.model,
                 "simulated": recording.simulated,
                 "virtual_clock": recording.virtual_clock,
                 "step": answer.t,
             }
             if states:
-                row["state"] = _text(scenario.steps[answer.t].state)
+                row["state"] = compact_json(scenario.steps[answer.t].state)
             yield row
 
 
-def write_log(table: pa.Table, path: Path) -> None:
+def write_log(table: pa.Table, path: Path, *, nulls: bool = True) -> None:
     """Writes a log as its name says: Parquet, CSV or JSON Lines. Nothing is overwritten."""
+    import msgspec
     import pyarrow.csv
     import pyarrow.parquet
 
@@ -113,10 +119,14 @@ def write_log(table: pa.Table, path: Path) -> None:
         elif form == "csv":
             pyarrow.csv.write_csv(table, partial)
         else:
-            with partial.open("w", encoding="utf-8") as out:
-                for row in table.to_pylist():
-                    out.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+            with partial.open("wb") as out:
+                for batch in table.to_batches(_LINES):
+                    for row in batch.to_pylist():
+                        kept = {k: v for k, v in row.items() if nulls or v is not None}
+                        out.write(msgspec.json.encode(kept) + b"\n")
         partial.replace(path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
     finally:
         partial.unlink(missing_ok=True)
 
@@ -149,15 +159,6 @@ def _table(rows: list[dict[str, Any]], *, states: bool) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=pa.schema(fields))
 
 
-def _component(recording: Recording) -> str:
-    name = recording.config.get("component") or recording.config.get("model") or recording.name
-    return str(name)
-
-
 def _state_id(scenario: Scenario, t: int) -> str:
     """Names a state within its questions: the same for every recording of it."""
     return digest({"episode_id": scenario.episode_id, "state": scenario.steps[t].state})[:24]
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

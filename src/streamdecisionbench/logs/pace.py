@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import StreamArrays, stream_arrays
-from streamdecisionbench.logs.engines.engine import Engine
-from streamdecisionbench.logs.score import SCORED, check_by
+from streamdecisionbench.logs.arrays import StreamArrays
+from streamdecisionbench.logs.engines.engine import Engine, StreamSums
+from streamdecisionbench.logs.score import check_by
 from streamdecisionbench.logs.sums import Key, grouped
-from streamdecisionbench.logs.usable import Allowed, Unusable
+from streamdecisionbench.logs.unusable import Allowed
 from streamdecisionbench.scoring.pooled import LatencySums
 from streamdecisionbench.scoring.timeline import Floats
 
@@ -41,22 +41,17 @@ class PaceGroup:
 
 
 @dataclass
-class PaceSums:
+class PaceSums(StreamSums):
     """Gaps of every group, added up."""
 
     by: tuple[str, ...] = ()
     groups: dict[Key, PaceGroup] = field(default_factory=dict)
-    unusable: Unusable = field(default_factory=Unusable)
-    rows: int = 0
 
-    def keys(self, schema: pa.Schema) -> list[str]:
-        return ["stream", *(name for name in self.by if name in schema.names)]
+    @property
+    def grouping(self) -> Sequence[str]:
+        return self.by
 
-    def add(self, table: pa.Table) -> None:
-        self.rows += table.num_rows
-        found = stream_arrays(table, self.keys(table.schema), self.unusable, {})
-        if found is None:
-            return
+    def take(self, found: StreamArrays, table: pa.Table) -> None:
         for key, streams in grouped(table.take(found.row), self.by):
             chosen = np.zeros(len(found.n), dtype=bool)
             chosen[streams] = True
@@ -66,11 +61,10 @@ class PaceSums:
             group.references.add(_reference_gaps(found, chosen))
             group.intervals.add(found.tick[streams])
 
-    def merge(self, other: PaceSums) -> None:
+    def merge(self, other: Self) -> None:
+        super().merge(other)
         for key, group in other.groups.items():
             self.groups.setdefault(key, PaceGroup()).merge(group)
-        self.unusable.merge(other.unusable)
-        self.rows += other.rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +103,9 @@ class LogPace:
 
 def log_pace(engine: Engine, by: Sequence[str], allowed: Allowed) -> LogPace:
     """Looks through a log for when things change."""
-    schema = engine.schema()
-    check_by(schema, by, engine.name)
+    check_by(engine.schema(), by, engine.name)
     wanted = ("stream", "published_at", "reference", "ended_at", "tick_s", "weight")
-    columns = [name for name in SCORED if name in schema.names and name in wanted]
-    columns += [name for name in by if name in schema.names and name not in columns]
-    sums = engine.reduce(columns, PaceSums(tuple(by)))
-    allowed.check(sums.unusable, sums.rows, engine.name)
+    sums = engine.usable(PaceSums(tuple(by)), (*wanted, *by), allowed)
     if not sums.groups:
         raise InputError("holds no stream that can be used", where=engine.name)
     whole = PaceGroup()

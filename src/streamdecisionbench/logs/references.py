@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.errors import InputError, SdbError
-from streamdecisionbench.logs.canonical import decision_text
 from streamdecisionbench.logs.engines.engine import Engine, ProgressTold, untold
 from streamdecisionbench.logs.schema import kind_of
 from streamdecisionbench.logs.sources import LogFiles, find_files
+from streamdecisionbench.text import decision_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +36,7 @@ class ReferenceSource:
     def text(self) -> str:
         """For signatures.
 
-        >>> References("silver", "runs/slow").text()
+        >>> ReferenceSource("silver", "runs/slow").text()
         'silver(runs/slow)'
         """
         return f"{self.kind}({self.source})" if self.source else self.kind
@@ -50,6 +50,25 @@ class ReferenceSource:
             f"silver references: decisions of {self.source}; the figures say how much of the time"
             " it is agreed with, not how much is right"
         )
+
+
+def attach_references(
+    opened: Engine,
+    references: Any,
+    reference: str | Judge | None,
+    *,
+    told: ProgressTold = untold,
+) -> ReferenceSource:
+    """Gives the log the references that were asked for."""
+    if references is not None and reference is not None:
+        raise InputError("references were given twice", fix="give a table or a function, not both")
+    if references is not None:
+        return from_table(opened, references)
+    if reference is not None:
+        if isinstance(reference, str):
+            return from_function(opened, load_function(reference), reference, told)
+        return from_function(opened, reference, getattr(reference, "__name__", "function"), told)
+    return ReferenceSource()
 
 
 def from_table(engine: Engine, source: str | Path | pa.Table) -> ReferenceSource:
@@ -99,14 +118,8 @@ def from_function(
             answers.append(judged(judge, name, text))
             if len(states) % 1000 == 0:
                 told(f"asking {name}, {len(states)} states", None)
-    engine.give(
-        pa.table(
-            {
-                "state": pa.array(states, pa.large_string()),
-                "reference": pa.array(answers, pa.large_string()),
-            }
-        )
-    )
+    text = pa.large_string()
+    engine.give(pa.table({"state": pa.array(states, text), "reference": pa.array(answers, text)}))
     engine.join(["state"], "reference", "reference")
     return ReferenceSource("function", name)
 
@@ -186,19 +199,15 @@ def _keys(log: pa.Schema, given: pa.Schema, label: str) -> list[str]:
 
 
 def _check_clock(log: pa.Schema, given: pa.Schema, label: str) -> None:
-    kinds = []
-    for schema in (log, given):
+    def clock(schema: pa.Schema) -> str:
         dtype = schema.field("published_at").type
-        aware = getattr(dtype, "tz", None) is not None
-        kinds.append((kind_of(dtype), aware))
-    if kinds[0] != kinds[1]:
-        one, two = (
-            f"{'timestamps' if kind == 'timestamp' else kind}"
-            + ((" with" if aware else " without") + " a time zone" if kind == "timestamp" else "")
-            for kind, aware in kinds
-        )
+        if kind_of(dtype) != "timestamp":
+            return kind_of(dtype)
+        return f"timestamps with{'' if getattr(dtype, 'tz', None) else 'out'} a time zone"
+
+    if clock(log) != clock(given):
         raise InputError(
-            f"column 'published_at' holds {two}, and the log {one}",
+            f"column 'published_at' holds {clock(given)}, and the log {clock(log)}",
             where=label,
             fix="write both alike",
         )

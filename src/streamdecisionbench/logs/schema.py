@@ -54,26 +54,39 @@ COLUMNS: Mapping[str, LogColumn] = {
 
 def kind_of(dtype: pa.DataType) -> str:
     """`text`, `timestamp`, `seconds`, `nested`, `truth`, `nothing` or the type's own name."""
+    import pyarrow.types as t
+
+    kinds = {
+        "text": (t.is_string, t.is_large_string, t.is_string_view),
+        "timestamp": (t.is_timestamp,),
+        "seconds": (t.is_integer, t.is_floating, t.is_decimal),
+        "nested": (t.is_nested,),
+        "truth": (t.is_boolean,),
+        "nothing": (t.is_null,),
+    }
+    plain = _plain_type(dtype)
+    found = (kind for kind, tests in kinds.items() if any(test(plain) for test in tests))
+    return next(found, str(plain))
+
+
+def kind_shown(dtype: pa.DataType) -> str:
+    """The same for messages, with the time zone."""
+    kind = kind_of(dtype)
+    if kind == "timestamp":
+        zone = _plain_type(dtype).tz
+        return f"timestamps of the time zone {zone}" if zone else "timestamps without a time zone"
+    return "numbers" if kind == "seconds" else kind
+
+
+def _plain_type(dtype: pa.DataType) -> pa.DataType:
     import pyarrow as pa
     import pyarrow.types as t
 
     if isinstance(dtype, pa.BaseExtensionType):
-        return kind_of(dtype.storage_type)
+        return _plain_type(dtype.storage_type)
     if t.is_dictionary(dtype) or t.is_run_end_encoded(dtype):
-        return kind_of(dtype.value_type)
-    if t.is_string(dtype) or t.is_large_string(dtype) or t.is_string_view(dtype):
-        return "text"
-    if t.is_timestamp(dtype):
-        return "timestamp"
-    if t.is_integer(dtype) or t.is_floating(dtype) or t.is_decimal(dtype):
-        return "seconds"
-    if t.is_nested(dtype):
-        return "nested"
-    if t.is_boolean(dtype):
-        return "truth"
-    if t.is_null(dtype):
-        return "nothing"
-    return str(dtype)
+        return _plain_type(dtype.value_type)
+    return dtype
 
 
 _ALLOWED = {
@@ -112,7 +125,7 @@ def check_columns(
         found = kind_of(schema.field(name).type)
         if found in _ALLOWED[column.kind]:
             continue
-        shown = f", for example {(example or {}).get(name)!r}" if (example or {}).get(name) else ""
+        shown = f", for example {example[name]!r}" if example and example.get(name) else ""
         what, fix = _wrong_kind(column, found, schema.field(name).type)
         raise InputError(f"column {name!r} {what}{shown}", where=where, fix=fix)
     _check_times(schema, where)
@@ -149,13 +162,7 @@ def _check_times(schema: pa.Schema, where: str) -> None:
     """All times on one clock: seconds or timestamps, and those in one time zone."""
     kinds: dict[str, str] = {}
     for name in time_columns(schema):
-        dtype = _plain_type(schema.field(name).type)
-        kind = kind_of(dtype)
-        if kind == "timestamp":
-            zone = dtype.tz
-            kind = (
-                f"timestamps of the time zone {zone}" if zone else "timestamps without a time zone"
-            )
+        kind = kind_shown(schema.field(name).type).replace("numbers", "seconds")
         if kind != "nothing":
             kinds.setdefault(kind, name)
     if len(kinds) > 1:
@@ -168,9 +175,3 @@ def _check_times(schema: pa.Schema, where: str) -> None:
             fix="bring all times to one form in a query given with --sql, for example"
             f" {second} AT TIME ZONE 'UTC' AS {second}",
         )
-
-
-def _plain_type(dtype: pa.DataType) -> pa.DataType:
-    import pyarrow.types as t
-
-    return dtype.value_type if t.is_dictionary(dtype) or t.is_run_end_encoded(dtype) else dtype

@@ -1,8 +1,24 @@
-"""What a group's wrong time came to, in the keys that `sdb analyze` and `sdb score` use."""
+"""What a decision log is worth, by the same definition as a recording: groups, how sure they are, how
+they differ; as an object, as JSON, as CSV.
+
+>>> import pyarrow as pa
+>>> import streamdecisionbench as sdb
+>>> table = pa.table({
+...     "stream": ["call-7"] * 3,
+...     "published_at": [0.0, 2.0, 4.0],
+...     "answered_at": [1.0, 2.5, None],
+...     "decision": ["hold", "resume", None],
+...     "reference": ["hold", "resume", "resume"],
+...     "ended_at": [6.0] * 3,
+... })
+>>> score = sdb.score_log(table)
+>>> round(score.groups[0].in_force, 3), round(score.groups[0].classes["no_decision"], 3)
+(0.75, 0.167)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,16 +29,11 @@ from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.logs.arrays import MARKS
 from streamdecisionbench.logs.engines.engine import Engine, ProgressTold, untold
-from streamdecisionbench.logs.references import (
-    ReferenceSource,
-    from_function,
-    from_table,
-    load_function,
-)
-from streamdecisionbench.logs.schema import COLUMNS, check_columns, kind_of
+from streamdecisionbench.logs.references import Judge, ReferenceSource, attach_references
+from streamdecisionbench.logs.schema import COLUMNS, check_columns, kind_of, time_columns
 from streamdecisionbench.logs.sources import find_files, torn_note
 from streamdecisionbench.logs.sums import DAY, Key, LogSettings, LogSums
-from streamdecisionbench.logs.usable import REASONS, Allowed, Unusable, printable
+from streamdecisionbench.logs.unusable import Allowed, Unusable
 from streamdecisionbench.rules.cost_file import DEFAULT, default_costs, read_cost_file
 from streamdecisionbench.rules.costs import Costs
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
@@ -31,124 +42,40 @@ from streamdecisionbench.scoring.cost import THETA_S, CostRates, check_theta
 from streamdecisionbench.scoring.json import COST_COLUMNS
 from streamdecisionbench.scoring.pooled import (
     RESAMPLES,
+    CostSums,
     Group,
     GroupCosts,
     in_force_of,
     interval_95,
 )
 from streamdecisionbench.scoring.timeline import Floats
+from streamdecisionbench.text import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from streamdecisionbench.logs.engines.duck import DuckEngine
-    from streamdecisionbench.logs.engines.spark import SparkEngine
-
-
-def costs_json(found: GroupCosts, *, several: bool) -> dict[str, Any]:
-    """Keys of a group: `spells`, `changes`, and with a cost file `actions` and `cost_of_error`.
-
-    With `several` streams, the cost's interval.
-    """
-    spells, changes = found.spells, found.changes
-    edits = changes.decision_changes
-    out: dict[str, Any] = {
-        "spells": _without_none({**asdict(spells), "short_share": spells.short_share}),
-        "changes": _without_none(
-            {
-                **asdict(changes),
-                "never_right_share": changes.never_right_share,
-                "relative_error": found.delay_error,
-                "decision_changes": _without_none(
-                    {
-                        **asdict(edits),
-                        "edit_overhead": edits.edit_overhead,
-                        "flicker": edits.flicker,
-                    }
-                ),
-            }
-        ),
-    }
-    if found.cost is not None:
-        out["actions"] = {name: _without_none(asdict(act)) for name, act in found.acts.items()}
-        out["cost_of_error"] = {
-            **_rates(found.cost),
-            "interval_95": list(found.interval_95) if found.interval_95 and several else None,
-            **({"integrated": _rates(found.mean_cost)} if found.mean_cost else {}),
-        }
-    return out
-
-
-def costs_used(settings: LogSettings) -> dict[str, Any]:
-    """Keys of the document: θ, and which cost file."""
-    found: dict[str, Any] = {}
-    if settings.theta is not None:
-        found["theta"] = settings.theta
-    if settings.costs is not None:
-        costs = settings.costs
-        found["costs"] = {"name": costs.name, "dated": costs.dated, "sha256": costs.digest}
-    return found
-
-
-def _rates(rates: CostRates) -> dict[str, float]:
-    return {"per_second": rates.total, **asdict(rates)}
-
-
-def _without_none(found: dict[str, Any]) -> dict[str, Any]:
-    """Without what was not integrated; a quantile that is never reached stays null."""
-    return {name: v for name, v in found.items() if name != "integrated" or v is not None}
-
-
-# A log's score as rows: one per group, shares as fractions.
-
-
-_SPELLS = ("mean_age_s", "beyond_share", "longest_s", "count", "wrong_share", "long_share")
-_CHANGES = ("changes", "never_right", "median_delay_s", "p95_delay_s")
-_LATENCY = ("answered", "mean", "p50", "p95", "p99")
-
-
-def csv_rows(score: LogScore) -> list[list[Any]]:
-    """A heading, then one row per group."""
-    by = list(score.settings.by)
-    heading = [
-        *by, "streams", "decisions", "judged_share", "in_force", "interval_95_low",
-        "interval_95_high", "untimed", "log_auc", *ALL_CLASSES, *(f"latency_{n}" for n in _LATENCY),
-        "mean_interval_s", "references", "signature",
-    ]  # fmt: skip
-    if score.settings.theta is not None:
-        heading += [*_SPELLS, *_CHANGES]
-    if score.settings.costs is not None:
-        heading += COST_COLUMNS
-    rows: list[list[Any]] = [heading]
-    for group in score.groups:
-        low, high = group.interval_95 or (None, None)
-        rows.append(
-            [
-                *group.by.values(), group.streams, group.decisions, group.judged_share,
-                group.in_force, low, high, group.untimed, group.log_auc, *group.classes.values(),
-                *(group.latency.get(name) for name in _LATENCY), group.mean_interval_s,
-                score.references.text(), score.signature,
-            ]
-        )  # fmt: skip
-        if group.costs is not None:
-            found = group.costs
-            rows[-1] += [getattr(found.spells, name) for name in _SPELLS]
-            rows[-1] += [getattr(found.changes, name) for name in _CHANGES]
-            if found.cost is not None:
-                over = found.mean_cost
-                rows[-1] += [found.cost.total, None if over is None else over.total]
-    return rows
-
-
-# What a decision log is worth: groups, their shares, how sure they are, how they differ.
-
-
 SCHEMA = "sdb-logs/1"
+ENGINES = ("duckdb", "spark")
+SCORED = (
+    "stream", "published_at", "requested_at", "answered_at", "applied_at", "decision", "reference",
+    "ended_at", "cost", "weight", "tick_s", *MARKS,
+)  # fmt: skip
+"""What the kernel reads; nothing else is sorted or moved."""
+CAUSES: Mapping[str, tuple[str, ...]] = {
+    "latency": ("stale", "no_decision"),
+    "judgment": ("judgment",),
+    "both": ("compound", "unattributed"),
+}
+"""Why a decision in force is wrong, by class: what is not lost to one of them is right."""
+
 _MARKS = {
     "simulated": "simulation: answers and latencies were drawn from a declared profile",
     "virtual_clock": "virtual clock: service times measured one by one, queueing simulated",
 }
 _UNJUDGED = ALL_CLASSES.index("unjudged")
+_SPELLS = ("mean_age_s", "beyond_share", "longest_s", "count", "wrong_share", "long_share")
+_CHANGES = ("changes", "never_right", "median_delay_s", "p95_delay_s")
+_LATENCY = ("answered", "mean", "p50", "p95", "p99")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,13 +162,6 @@ class LogGroup:
 Change = tuple[float, tuple[float, float] | None]
 """A difference with its interval."""
 
-CAUSES: Mapping[str, tuple[str, ...]] = {
-    "latency": ("stale", "no_decision"),
-    "judgment": ("judgment",),
-    "both": ("compound", "unattributed"),
-}
-"""Why a decision in force is wrong, by class: what is not lost to one of them is right."""
-
 
 @dataclass(frozen=True, slots=True)
 class LogDifference:
@@ -263,6 +183,8 @@ class LogScore:
     """Everything `sdb logs score` says."""
 
     groups: tuple[LogGroup, ...]
+    days: tuple[LogGroup, ...]
+    """The same streams by the day they began on, where that was asked for and is known."""
     signature: str
     settings: LogSettings
     references: ReferenceSource
@@ -289,49 +211,209 @@ class LogScore:
             "references": {"kind": self.references.kind, "source": self.references.source},
             "rows": self.rows,
             "unusable": dict(sorted(self.unusable.counts.items())),
-            **costs_used(self.settings),
+            **_costs_used(self.settings),
             "differences": [_difference_json(d) for d in self.differences],
             "notes": list(self.notes),
         }
 
 
-def log_score(
-    sums: LogSums, references: ReferenceSource, source: str, further: Sequence[str] = ()
+def score_log(
+    table: Any,
+    *,
+    by: str | Sequence[str] = (),
+    interval: float | None = None,
+    bounds: tuple[float, float] | None = None,
+    references: Any = None,
+    reference: str | Judge | None = None,
+    sql: str | None = None,
+    sql_name: str = "the query",
+    allow_unusable: str | int = 0,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    engine: str | None = None,
+    master: str | None = None,
+    memory: str = "1GB",
+    costs: str | Path | Costs | None = None,
+    theta: float | None = None,
+    days: bool = False,
+    told: ProgressTold = untold,
 ) -> LogScore:
-    """The score from the sums, wherever they were made."""
-    settings = sums.settings
-    keys = sorted(sums.groups, key=lambda key: [(v is not None, _sortable(v)) for v in key])
-    priced = settings.costs is not None
-    groups = tuple(
-        replace(
-            _group(key, sums.groups[key], settings),
-            costs=sums.charged[key].get(priced=priced) if key in sums.charged else None,
-        )
-        for key in keys
+    """Scores decisions that somebody recorded, in schema `sdb-decisions/1`.
+
+    `table` is a path or several (files, folders, patterns), an Arrow table or reader, anything that
+    streams Arrow (polars, pandas, DuckDB), or a Spark DataFrame. `sql` is a query over the table
+    `source` that yields the schema's columns. `references` is a second table, another log or a
+    recording; `reference` a function of the state, or its name `python:module:function`. `theta` also
+    measures wrong spells and changes, with θ in seconds; `costs`, a cost file or `default`, also what
+    they cost. `days` also groups streams by the day they began on.
+    """
+    if isinstance(costs, str | Path):
+        costs = default_costs() if costs == DEFAULT else read_cost_file(costs)
+    settings = LogSettings(
+        by=(by,) if isinstance(by, str) else tuple(by),
+        interval=interval,
+        bounds=Bounds(*bounds) if bounds else None,
+        seed=seed,
+        resamples=resamples,
+        costs=costs,
+        theta=check_theta(THETA_S if theta is None and costs is not None else theta),
+        days=days,
     )
+    if interval is not None:
+        check_interval(interval)
+    allowed = Allowed.read(allow_unusable)
+    opened = open_log(
+        table, sql=sql, sql_name=sql_name, engine=engine, master=master, memory=memory, told=told
+    )
+    try:
+        held = attach_references(opened, references, reference, told=told)
+        return score_opened(opened, settings, held, allowed)
+    finally:
+        opened.close()
+
+
+def open_log(
+    table: Any,
+    *,
+    sql: str | None = None,
+    sql_name: str = "the query",
+    engine: str | None = None,
+    master: str | None = None,
+    memory: str = "1GB",
+    told: ProgressTold = untold,
+) -> Engine:
+    """A log in the engine that fits it, mapped and with its columns checked."""
+    if engine not in (None, *ENGINES):
+        raise InputError(f"engine {engine!r} is not known", fix=f"use {' or '.join(ENGINES)}")
+    opened = _engine(table, engine, master, memory, told)
+    try:
+        paths = table if isinstance(table, list | tuple) else [table]
+        if all(isinstance(path, str | Path) for path in paths):
+            opened.open_files(find_files(paths), mapped=sql is not None)
+        else:
+            opened.open_table(table)
+        if sql is not None:
+            opened.map(sql, sql_name)
+        schema = opened.schema()
+        texts = [n for n in time_columns(schema) if kind_of(schema.field(n).type) == "text"]
+        check_columns(
+            schema, opened.name, example={n: e for n in texts if (e := opened.example(n))}
+        )
+    except BaseException:
+        opened.close()
+        raise
+    return opened
+
+
+def _engine(
+    table: Any, engine: str | None, master: str | None, memory: str, told: ProgressTold
+) -> Engine:
+    """Spark where it is asked for or the table is its own, DuckDB otherwise."""
+    from streamdecisionbench.logs.engines.spark import SparkEngine, is_spark
+
+    if engine == "spark" or is_spark(table):
+        return SparkEngine(master=master, told=told)
+    if master is not None:
+        raise InputError("--master belongs to Spark", fix="add --engine spark")
+    from streamdecisionbench.logs.engines.duck import DuckEngine
+
+    return DuckEngine(memory=memory, told=told)
+
+
+def score_opened(
+    opened: Engine, settings: LogSettings, references: ReferenceSource, allowed: Allowed
+) -> LogScore:
+    """Scores a log that is open, and refuses what cannot be trusted."""
+    schema = opened.schema()
+    check_by(schema, settings.by, opened.name)
+    if settings.days:
+        settings = replace(settings, days=_knows_days(schema))
+    sums = opened.usable(LogSums(settings), (*SCORED, *settings.columns), allowed)
+    if not sums.rows:
+        raise InputError("holds no row", where=opened.name)
+    if not sums.groups:
+        raise InputError(
+            "holds no stream that can be used", where=opened.name, fix="sdb logs check"
+        )
+    groups = tuple(
+        _group(
+            zip(settings.by, key, strict=True), sums.groups[key], sums.charged.get(key), settings
+        )
+        for key in sorted(sums.groups, key=_in_order)
+    )
+    if not any(group.judged_decisions for group in groups):
+        raise InputError(
+            "no reference is known for any of its rows: nothing can be judged",
+            where=opened.name,
+            fix="add a column 'reference', or give --references FILE or --reference"
+            " python:module:function"
+            if references.kind == "column"
+            else f"check that {references.source} is about the same states",
+        )
     return LogScore(
         groups=groups,
+        days=tuple(
+            _group([(DAY, *key)], sums.days[key], None, settings)
+            for key in sorted(sums.days, key=_in_order)
+        ),
         signature=_signature(sums, references),
         settings=settings,
         references=references,
         rows=sums.rows,
         unusable=sums.unusable,
         notes=(
-            *_notes(groups, references, sums.unusable),
+            *_notes(groups, references),
+            *sums.unusable.notes(),
             *(sums.named.notes(settings.costs) if settings.costs else ()),
-            *further,
+            *torn_note(opened.torn),
         ),
-        source=source,
+        source=opened.name,
     )
 
 
-def _group(key: Key, group: Group, settings: LogSettings) -> LogGroup:
+def check_by(schema: pa.Schema, by: Sequence[str], where: str) -> None:
+    """Refuses to group by what is not there."""
+    for name in by:
+        if name in schema.names:
+            if kind_of(schema.field(name).type) == "nested":
+                raise InputError(
+                    f"--by {name} is nested", where=where, fix="take a field of it with --sql"
+                )
+            continue
+        if name == DAY and _knows_days(schema):
+            continue
+        others = [n for n in schema.names if n not in COLUMNS]
+        raise InputError(
+            f"has no column {name!r} to group by",
+            where=where,
+            fix=f"its further columns are {', '.join(others)}"
+            if others
+            else "it has none but the schema's",
+        )
+
+
+def _knows_days(schema: pa.Schema) -> bool:
+    return DAY in schema.names or kind_of(schema.field("published_at").type) == "timestamp"
+
+
+def _in_order(key: Key) -> list[Any]:
+    """Nothing, then numbers, then text."""
+    return [
+        (0, 0.0, "") if v is None
+        else (1, float(v), "") if isinstance(v, bool | int | float)
+        else (2, 0.0, str(v))
+        for v in key
+    ]  # fmt: skip
+
+
+def _group(
+    by: Iterable[tuple[str, Any]], group: Group, charged: CostSums | None, settings: LogSettings
+) -> LogGroup:
     counts = group.counts()
-    pace, over = group.get("pace"), group.get("over")
-    physical = group.get("physical")
+    pace, over, physical = (group.get(name) for name in ("pace", "over", "physical"))
     judged = counts["weighted_judged"]
     return LogGroup(
-        by=dict(zip(settings.by, key, strict=True)),
+        by=dict(by),
         streams=int(counts["streams"]),
         decisions=int(counts["decisions"]),
         judged_decisions=int(counts["judged"]),
@@ -346,6 +428,7 @@ def _group(key: Key, group: Group, settings: LogSettings) -> LogGroup:
         cost=counts["cost"],
         assumed_end=int(counts["assumed_end"]),
         marks={mark: int(counts[mark]) for mark in _MARKS},
+        costs=None if charged is None else charged.get(priced=settings.costs is not None),
     )
 
 
@@ -410,7 +493,7 @@ def _group_json(group: LogGroup) -> dict[str, Any]:
             "classes": group.physical.classes(),
         }
     if group.costs is not None:
-        found |= costs_json(group.costs, several=group.streams > 1)
+        found |= _costs_json(group.costs, several=group.streams > 1)
     if group.cost:
         found["cost"] = {"total": group.cost, "per_hour": group.cost / group.seconds * 3600}
     return found
@@ -452,9 +535,7 @@ def _signature(sums: LogSums, references: ReferenceSource) -> str:
     return " ".join(f"{key}:{value}" for key, value in parts.items())
 
 
-def _notes(
-    groups: Sequence[LogGroup], references: ReferenceSource, unusable: Unusable
-) -> list[str]:
+def _notes(groups: Sequence[LogGroup], references: ReferenceSource) -> list[str]:
     found = [references.note] if references.note else []
     streams = sum(group.streams for group in groups)
     for mark, says in _MARKS.items():
@@ -467,11 +548,94 @@ def _notes(
             f"{assumed} of {streams} streams have no ended_at: each was taken"
             " to end one median gap after its last state"
         )
-    found += [
-        f"{count} {'row' if count == 1 else 'rows'} left out: {REASONS[reason].what}"
-        for reason, count, _ in unusable.ordered()
-    ]
     return found
+
+
+def _costs_json(found: GroupCosts, *, several: bool) -> dict[str, Any]:
+    """Keys of a group: `spells`, `changes`, and with a cost file `actions` and `cost_of_error`.
+
+    With `several` streams, the cost's interval.
+    """
+    spells, changes = found.spells, found.changes
+    edits = changes.decision_changes
+    out: dict[str, Any] = {
+        "spells": _without_none({**asdict(spells), "short_share": spells.short_share}),
+        "changes": _without_none(
+            {
+                **asdict(changes),
+                "never_right_share": changes.never_right_share,
+                "relative_error": found.delay_error,
+                "decision_changes": _without_none(
+                    {
+                        **asdict(edits),
+                        "edit_overhead": edits.edit_overhead,
+                        "flicker": edits.flicker,
+                    }
+                ),
+            }
+        ),
+    }
+    if found.cost is not None:
+        out["actions"] = {name: _without_none(asdict(act)) for name, act in found.acts.items()}
+        out["cost_of_error"] = {
+            **_rates(found.cost),
+            "interval_95": list(found.interval_95) if found.interval_95 and several else None,
+            **({"integrated": _rates(found.mean_cost)} if found.mean_cost else {}),
+        }
+    return out
+
+
+def _costs_used(settings: LogSettings) -> dict[str, Any]:
+    """Keys of the document: θ, and which cost file."""
+    found: dict[str, Any] = {}
+    if settings.theta is not None:
+        found["theta"] = settings.theta
+    if settings.costs is not None:
+        costs = settings.costs
+        found["costs"] = {"name": costs.name, "dated": costs.dated, "sha256": costs.digest}
+    return found
+
+
+def _rates(rates: CostRates) -> dict[str, float]:
+    return {"per_second": rates.total, **asdict(rates)}
+
+
+def _without_none(found: dict[str, Any]) -> dict[str, Any]:
+    """Without what was not integrated; a quantile that is never reached stays null."""
+    return {name: v for name, v in found.items() if name != "integrated" or v is not None}
+
+
+def csv_rows(score: LogScore) -> list[list[Any]]:
+    """A heading, then one row per group."""
+    by = list(score.settings.by)
+    heading = [
+        *by, "streams", "decisions", "judged_share", "in_force", "interval_95_low",
+        "interval_95_high", "untimed", "log_auc", *ALL_CLASSES, *(f"latency_{n}" for n in _LATENCY),
+        "mean_interval_s", "references", "signature",
+    ]  # fmt: skip
+    if score.settings.theta is not None:
+        heading += [*_SPELLS, *_CHANGES]
+    if score.settings.costs is not None:
+        heading += COST_COLUMNS
+    rows: list[list[Any]] = [heading]
+    for group in score.groups:
+        low, high = group.interval_95 or (None, None)
+        rows.append(
+            [
+                *group.by.values(), group.streams, group.decisions, group.judged_share,
+                group.in_force, low, high, group.untimed, group.log_auc, *group.classes.values(),
+                *(group.latency.get(name) for name in _LATENCY), group.mean_interval_s,
+                score.references.text(), score.signature,
+            ]
+        )  # fmt: skip
+        if group.costs is not None:
+            found = group.costs
+            rows[-1] += [getattr(found.spells, name) for name in _SPELLS]
+            rows[-1] += [getattr(found.changes, name) for name in _CHANGES]
+            if found.cost is not None:
+                over = found.mean_cost
+                rows[-1] += [found.cost.total, None if over is None else over.total]
+    return rows
 
 
 def _listed(interval: tuple[float, float] | None) -> list[float] | None:
@@ -480,223 +644,3 @@ def _listed(interval: tuple[float, float] | None) -> list[float] | None:
 
 def _number(value: float) -> float | None:
     return value if np.isfinite(value) else None
-
-
-def _sortable(value: Any) -> tuple[int, float, str]:
-    if isinstance(value, bool | int | float):
-        return (0, float(value), "")
-    return (1, 0.0, str(value))
-
-
-# One table of decisions, one score: by the same definition as a recording.
-#
-# >>> import pyarrow as pa
-# >>> import streamdecisionbench as sdb
-# >>> table = pa.table({
-# ...     "stream": ["call-7"] * 3,
-# ...     "published_at": [0.0, 2.0, 4.0],
-# ...     "answered_at": [1.0, 2.5, None],
-# ...     "decision": ["hold", "resume", None],
-# ...     "reference": ["hold", "resume", "resume"],
-# ...     "ended_at": [6.0] * 3,
-# ... })
-# >>> score = sdb.score_log(table)
-# >>> round(score.groups[0].in_force, 3), round(score.groups[0].classes["no_decision"], 3)
-# (0.75, 0.167)
-
-
-ENGINES = ("duckdb", "spark")
-
-SCORED = (
-    "stream", "published_at", "requested_at", "answered_at", "applied_at", "decision", "reference",
-    "ended_at", "cost", "weight", "tick_s", *MARKS,
-)  # fmt: skip
-"""What the kernel reads; nothing else is sorted or moved."""
-
-
-def score_log(
-    table: Any,
-    *,
-    by: str | Sequence[str] = (),
-    interval: float | None = None,
-    bounds: tuple[float, float] | None = None,
-    references: Any = None,
-    reference: str | Callable[[Any], Any] | None = None,
-    sql: str | None = None,
-    sql_name: str = "the query",
-    allow_unusable: str | int = 0,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    engine: str | None = None,
-    master: str | None = None,
-    memory: str = "1GB",
-    costs: str | Path | Costs | None = None,
-    theta: float | None = None,
-    told: ProgressTold = untold,
-) -> LogScore:
-    """Scores decisions that somebody recorded, in schema `sdb-decisions/1`.
-
-    `table` is a path or several (files, folders, patterns), an Arrow table or reader, anything that
-    streams Arrow (polars, pandas, DuckDB), or a Spark DataFrame. `sql` is a query over the table
-    `source` that yields the schema's columns. `references` is a second table, another log or a
-    recording; `reference` a function of the state, or its name `python:module:function`. `theta` also
-    measures wrong spells and changes, with θ in seconds; `costs`, a cost file or `default`, also what
-    they cost.
-    """
-    settings = LogSettings(
-        by=(by,) if isinstance(by, str) else tuple(by),
-        interval=interval,
-        bounds=Bounds(*bounds) if bounds else None,
-        seed=seed,
-        resamples=resamples,
-        costs=_costs(costs),
-        theta=check_theta(THETA_S if theta is None and costs is not None else theta),
-    )
-    if interval is not None:
-        check_interval(interval)
-    allowed = Allowed.read(allow_unusable)
-    opened = open_log(
-        table, sql=sql, sql_name=sql_name, engine=engine, master=master, memory=memory, told=told
-    )
-    try:
-        held = attach_references(opened, references, reference, told=told)
-        return score_opened(opened, settings, held, allowed)
-    finally:
-        opened.close()
-
-
-def open_log(
-    table: Any,
-    *,
-    sql: str | None = None,
-    sql_name: str = "the query",
-    engine: str | None = None,
-    master: str | None = None,
-    memory: str = "1GB",
-    told: ProgressTold = untold,
-) -> Engine:
-    """A log in the engine that fits it, mapped and with its columns checked."""
-    if engine not in (None, *ENGINES):
-        raise InputError(f"engine {engine!r} is not known", fix=f"use {' or '.join(ENGINES)}")
-    opened = _engine(table, engine, master, memory, told)
-    try:
-        if isinstance(table, str | Path):
-            opened.open_files(find_files([table]), mapped=sql is not None)
-        elif isinstance(table, list | tuple) and all(isinstance(t, str | Path) for t in table):
-            opened.open_files(find_files(table), mapped=sql is not None)
-        else:
-            opened.open_table(table)
-        if sql is not None:
-            opened.map(sql, sql_name)
-        schema = opened.schema()
-        texts = [
-            name
-            for name, column in COLUMNS.items()
-            if column.kind == "time"
-            and name in schema.names
-            and kind_of(schema.field(name).type) == "text"
-        ]
-        check_columns(
-            schema, opened.name, example={n: e for n in texts if (e := opened.example(n))}
-        )
-    except BaseException:
-        opened.close()
-        raise
-    return opened
-
-
-def _engine(
-    table: Any, engine: str | None, master: str | None, memory: str, told: ProgressTold
-) -> DuckEngine | SparkEngine:
-    """Spark where it is asked for or the table is its own, DuckDB otherwise."""
-    from streamdecisionbench.logs.engines.spark import SparkEngine, is_spark
-
-    if engine == "spark" or is_spark(table):
-        return SparkEngine(master=master, told=told)
-    if master is not None:
-        raise InputError("--master belongs to Spark", fix="add --engine spark")
-    from streamdecisionbench.logs.engines.duck import DuckEngine
-
-    return DuckEngine(memory=memory, told=told)
-
-
-def attach_references(
-    opened: Engine,
-    references: Any,
-    reference: str | Callable[[Any], Any] | None,
-    *,
-    told: ProgressTold = untold,
-) -> ReferenceSource:
-    """Gives the log the references that were asked for."""
-    if references is not None and reference is not None:
-        raise InputError("references were given twice", fix="give a table or a function, not both")
-    if references is not None:
-        return from_table(opened, references)
-    if reference is not None:
-        name = (
-            reference if isinstance(reference, str) else getattr(reference, "__name__", "function")
-        )
-        judge = load_function(reference) if isinstance(reference, str) else reference
-        return from_function(opened, judge, name, told)
-    return ReferenceSource()
-
-
-def score_opened(
-    opened: Engine, settings: LogSettings, references: ReferenceSource, allowed: Allowed
-) -> LogScore:
-    """Scores a log that is open, and refuses what cannot be trusted."""
-    schema = opened.schema()
-    check_by(schema, settings.by, opened.name)
-    columns = [name for name in SCORED if name in schema.names]
-    columns += [
-        name
-        for name in dict.fromkeys((*settings.by, *settings.measures))
-        if name in schema.names and name not in columns
-    ]
-    sums = opened.reduce(columns, LogSums(settings))
-    if sums.unusable.rows:
-        sums.unusable.find_files(opened.file_of)
-    allowed.check(sums.unusable, sums.rows, opened.name)
-    if not sums.rows:
-        raise InputError("holds no row", where=opened.name)
-    if not sums.groups:
-        raise InputError(
-            "holds no stream that can be used", where=opened.name, fix="sdb logs check"
-        )
-    if not any(group.counts()["judged"] for group in sums.groups.values()):
-        raise InputError(
-            "no reference is known for any of its rows: nothing can be judged",
-            where=opened.name,
-            fix="add a column 'reference', or give --references FILE or --reference"
-            " python:module:function"
-            if references.kind == "column"
-            else f"check that {references.source} is about the same states",
-        )
-    return log_score(sums, references, opened.name, torn_note(opened.torn))
-
-
-def _costs(costs: str | Path | Costs | None) -> Costs | None:
-    if costs is None or isinstance(costs, Costs):
-        return costs
-    return default_costs() if costs == DEFAULT else read_cost_file(costs)
-
-
-def check_by(schema: pa.Schema, by: Sequence[str], where: str) -> None:
-    """Refuses to group by what is not there."""
-    for name in by:
-        if name in schema.names:
-            if kind_of(schema.field(name).type) == "nested":
-                raise InputError(
-                    f"--by {name} is nested", where=where, fix="take a field of it with --sql"
-                )
-            continue
-        if name == DAY and kind_of(schema.field("published_at").type) == "timestamp":
-            continue
-        others = [n for n in schema.names if n not in COLUMNS]
-        raise InputError(
-            f"has no column {name!r} to group by",
-            where=where,
-            fix=f"its further columns are {', '.join(others)}"
-            if others
-            else "it has none but the schema's",
-        )

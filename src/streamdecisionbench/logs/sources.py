@@ -1,4 +1,5 @@
-"""Which files a SOURCE means: a file, a folder, a pattern; Parquet, CSV or JSON Lines."""
+"""Which files a SOURCE means (a file, a folder, a pattern; Parquet, CSV or JSON Lines), and those that a
+killed process left with half a line at their end."""
 
 from __future__ import annotations
 
@@ -21,19 +22,20 @@ FORMATS = {
     ".json": "json",
 }
 _PACKED = (".gz", ".zst")
+_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class LogFiles:
     """The files of a log, in a fixed order, with how they are read."""
 
-    paths: tuple[str, ...]
-    formats: tuple[str, ...]
+    formats: Mapping[str, str]
+    """By path."""
     label: str
     """What messages call the whole of it."""
 
     def of_format(self, wanted: str) -> list[str]:
-        return [p for p, f in zip(self.paths, self.formats, strict=True) if f == wanted]
+        return [path for path, form in self.formats.items() if form == wanted]
 
 
 def find_files(sources: Sequence[str | Path]) -> LogFiles:
@@ -52,9 +54,7 @@ def find_files(sources: Sequence[str | Path]) -> LogFiles:
     if not found:
         raise InputError("no source was given", fix="name a file, a folder or a pattern")
     label = ", ".join(map(str, sources))
-    return LogFiles(
-        tuple(found), tuple(found.values()), label if len(label) <= 100 else label[:99] + "…"
-    )
+    return LogFiles(found, label if len(label) <= 100 else label[:99] + "…")
 
 
 def format_of(path: str) -> str | None:
@@ -104,34 +104,18 @@ def _meant(source: str) -> list[str]:
     )
 
 
-# Text logs that a killed process left with half a line at their end: the rest is whole.
-
-
-_BLOCK = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """Files without torn lines; of those that had one a copy, with the name of the original."""
-
-    files: LogFiles
-    originals: Mapping[str, str]
-
-
 def torn_lines(files: LogFiles) -> dict[str, bytes]:
-    """The half line at the end of each JSON Lines file of this machine that has one."""
-    found = {}
-    for path in files.of_format("json"):
-        if path.lower().endswith((".gz", ".zst")) or not Path(path).is_file():
-            continue
-        tail = _tail(Path(path))
-        if not _is_json(tail):
-            found[path] = tail
-    return found
+    """The half line that a killed process left at the end of JSON Lines files, of those that have one."""
+    return {
+        path: tail
+        for path in files.of_format("json")
+        if not path.lower().endswith(_PACKED) and Path(path).is_file()
+        if not _is_json(tail := _tail(Path(path)))
+    }
 
 
-def without_torn_lines(files: LogFiles, folder: Path) -> Whole:
-    """Copies files that end in half a line into a folder, without that line.
+def without_torn_lines(files: LogFiles, folder: Path) -> tuple[LogFiles, dict[str, str]]:
+    """Files that end in half a line as copies in a folder without that line, and whose copy each is.
 
     A file begun just before the kill may hold nothing else; it is left out, unless no other is there.
     """
@@ -143,11 +127,9 @@ def without_torn_lines(files: LogFiles, folder: Path) -> Whole:
         with copy.open("r+b") as file:
             file.truncate(copy.stat().st_size - len(tail))
         copies[path] = str(copy)
-    paths = [copies.get(path, path) for path in files.paths]
-    read = list(zip(paths, files.formats, strict=True))
-    kept = [(path, form) for path, form in read if not _is_empty(path, form)] or read
-    whole = replace(files, paths=tuple(p for p, _ in kept), formats=tuple(f for _, f in kept))
-    return Whole(whole, {copy: path for path, copy in copies.items()})
+    read = {copies.get(path, path): form for path, form in files.formats.items()}
+    kept = {path: form for path, form in read.items() if not _is_empty(path, form)} or read
+    return replace(files, formats=kept), {copy: path for path, copy in copies.items()}
 
 
 def torn_note(torn: int) -> list[str]:

@@ -1,7 +1,9 @@
-"""The questions behind a log's decisions: one per field of the decision, its values the options.
+"""Logged sessions as a suite: the same states at the same times, for any component to answer.
 
-A decision that is text is one question. Of a decision that is a JSON object every field is one; where
-fields come and go, one of the fields that are always there must say which: the route.
+Questions are those behind the decisions. One that is text is one question; of a JSON object every field
+is one, its values the options; where fields come and go, one of the fields that are always there must
+say which: the route. Whole sessions are drawn by a hash of their names; one can be asked again where
+every one of its states is there and has a reference.
 """
 
 from __future__ import annotations
@@ -9,21 +11,26 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 import numpy as np
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import StreamArrays, plain_array, stream_arrays, text_column
-from streamdecisionbench.logs.canonical import canonical
-from streamdecisionbench.logs.engines.engine import Engine
+from streamdecisionbench.logs.arrays import (
+    StreamArrays,
+    plain_array,
+    stream_begins,
+    text_column,
+)
+from streamdecisionbench.logs.engines.engine import Engine, StreamSums
 from streamdecisionbench.logs.references import ReferenceSource
 from streamdecisionbench.logs.score import SCORED, check_by
-from streamdecisionbench.logs.usable import Allowed, Unusable
+from streamdecisionbench.logs.unusable import Allowed
 from streamdecisionbench.scoring.pooled import stream_keys
 from streamdecisionbench.suite.authoring import QuestionDraft, label_questions
 from streamdecisionbench.suite.digest import digest
@@ -41,14 +48,27 @@ from streamdecisionbench.suite.scenario import (
     is_id,
 )
 from streamdecisionbench.suite.suite_files import make_suite
+from streamdecisionbench.text import compact_json, decision_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
+LEFT_OUT: Mapping[str, str] = {
+    "unjudged": "have states without a reference",
+    "no_state": "have rows without a state",
+    "broken": "have rows that cannot be used",
+    "pace": "have states less than a microsecond apart, or more than eleven days",
+    "not_drawn": "were not drawn",
+}
+"""Why a session is not among those that are asked again, in words."""
+LOGGED = "logged"
+"""The family of sessions that no column puts into another."""
 ONLY = "decision"
 """What the question is called where a decision has no fields."""
 MOST_OPTIONS = 100
+_MOST_DECISIONS = 100_000
+_LONGEST_TITLE = 120
 _NOT_USED = "this field is not part of the decision"
 _FIX = "say with --questions FILE what is asked, or bring decisions to fewer values with --sql"
 
@@ -198,9 +218,7 @@ def _require_apart(seen: Sequence[str], given: Sequence[Mapping[str, str]]) -> N
 
 def _text(value: Any) -> str:
     """A field's value as an option: text as it is, the rest as JSON. Null is text too."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return value if isinstance(value, str) else compact_json(value)
 
 
 def _route(
@@ -240,23 +258,6 @@ def _shown(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:59] + "…")
 
 
-# Whole sessions of a log, drawn by a hash of their names: their states, times and references.
-#
-# A session can be asked again where every one of its states is there and has a reference.
-
-
-LEFT_OUT: Mapping[str, str] = {
-    "unjudged": "have states without a reference",
-    "no_state": "have rows without a state",
-    "broken": "have rows that cannot be used",
-    "pace": "have states less than a microsecond apart, or more than eleven days",
-    "not_drawn": "were not drawn",
-}
-"""Why a session is not among those that are asked again, in words."""
-
-_MOST_DECISIONS = 100_000
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class LogSession:
     """One stream of a log. Sorted by the hash that draws it."""
@@ -273,7 +274,7 @@ class LogSession:
 
 
 @dataclass
-class Sessions:
+class Sessions(StreamSums):
     """The sessions of a log that were drawn, with all decisions that were ever taken in it."""
 
     most: int
@@ -281,94 +282,82 @@ class Sessions:
     seed: int = 0
     drawn: list[LogSession] = field(default_factory=list)
     streams: int = 0
-    rows: int = 0
-    left_out: dict[str, int] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
     decisions: set[str] = field(default_factory=set)
-    unusable: Unusable = field(default_factory=Unusable)
-    _spellings: dict[str, str | None] = field(default_factory=dict, repr=False)
 
-    def keys(self, schema: pa.Schema) -> list[str]:
-        """The columns that tell streams apart."""
-        return ["stream", *([self.by] if self.by and self.by in schema.names else [])]
+    @property
+    def grouping(self) -> Sequence[str]:
+        return (self.by,) if self.by else ()
 
-    def add(self, table: pa.Table) -> None:
-        """Looks through whole streams, sorted by stream and published_at."""
-        self.rows += table.num_rows
-        found = stream_arrays(table, self.keys(table.schema), self.unusable, self._spellings)
-        if found is None:
-            return
+    def take(self, found: StreamArrays, table: pa.Table) -> None:
         for name in ("decision", "reference"):
             if name in table.schema.names and len(self.decisions) < _MOST_DECISIONS:
                 texts = text_column(plain_array(table.column(name))).unique().to_pylist()
-                forms = (canonical(text) for text in texts if text is not None)
-                self.decisions.update(form for form in forms if form is not None)
-        first = table.take(found.row)
-        names = [str(name) for name in plain_array(first.column("stream")).to_pylist()]
+                self.decisions |= {
+                    form for text in texts if (form := decision_text(text)) is not None
+                }
+        names = [
+            str(name) for name in plain_array(table.column("stream").take(found.row)).to_pylist()
+        ]
         keys = stream_keys(names, self.seed).tolist()
         begins = (np.cumsum(found.n) - found.n).tolist()
         whole = _whole(table, found, self.keys(table.schema))
         self.streams += len(names)
         for k, (name, key, begin) in enumerate(zip(names, keys, begins, strict=True)):
-            reason = self._reason(found, k, begin, whole[k])
+            reason = _reason(found, k, begin) if whole[k] else "broken"
             if reason is None and len(self.drawn) == self.most and self._farthest <= (key, name):
                 reason = "not_drawn"
             if reason is None:
                 rows = table.slice(int(found.row[k]), int(found.n[k]))
-                self._take(_session(rows, found, k, begin, name, key, self.by))
+                self._draw(_session(rows, found, k, begin, name, key, self.by))
             else:
-                self._leave(reason)
+                self.left_out[reason] += 1
 
-    def merge(self, other: Sessions) -> None:
-        for reason, count in other.left_out.items():
-            self._leave(reason, count)
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        self.left_out.update(other.left_out)
         for session in other.drawn:
-            self._take(session)
+            self._draw(session)
         self.streams += other.streams
-        self.rows += other.rows
         self.decisions |= other.decisions
-        self.unusable.merge(other.unusable)
+
+    def reasons(self) -> dict[str, int]:
+        """How many sessions are not among those drawn, by reason, in the order of `LEFT_OUT`."""
+        return {reason: n for reason in LEFT_OUT if (n := self.left_out[reason])}
 
     @property
     def _farthest(self) -> tuple[int, str]:
         last = self.drawn[-1]
         return last.key, last.stream
 
-    def _reason(self, found: StreamArrays, k: int, begin: int, whole: bool) -> str | None:
-        span = slice(begin, begin + int(found.n[k]))
-        if not whole:
-            return "broken"
-        if (found.y[span] < 0).any():
-            return "unjudged"
-        edges = np.round(np.append(found.r[span], found.H[k]), 6)
-        shortest, mean = np.diff(edges).min(), edges[-1] / found.n[k]
-        if shortest < SHORTEST_TICK_S * (1 - 1e-3) or mean > LONGEST_TICK_S:
-            return "pace"
-        return None
-
-    def _take(self, session: LogSession | None) -> None:
+    def _draw(self, session: LogSession | None) -> None:
         if session is None:
-            self._leave("no_state")
+            self.left_out["no_state"] += 1
             return
         self.drawn.append(session)
         self.drawn.sort()
         if len(self.drawn) > self.most:
             self.drawn.pop()
-            self._leave("not_drawn")
+            self.left_out["not_drawn"] += 1
 
-    def _leave(self, reason: str, count: int = 1) -> None:
-        self.left_out[reason] = self.left_out.get(reason, 0) + count
+
+def _reason(found: StreamArrays, k: int, begin: int) -> str | None:
+    """Why stream k cannot be asked again."""
+    span = slice(begin, begin + int(found.n[k]))
+    if (found.y[span] < 0).any():
+        return "unjudged"
+    edges = np.round(np.append(found.r[span], found.H[k]), 6)
+    shortest, mean = np.diff(edges).min(), edges[-1] / found.n[k]
+    strange = shortest < SHORTEST_TICK_S * (1 - 1e-3) or mean > LONGEST_TICK_S
+    return "pace" if strange else None
 
 
 def _whole(table: pa.Table, found: StreamArrays, keys: list[str]) -> list[bool]:
     """Whether all rows of each usable stream can be used: they lie together then."""
-    from streamdecisionbench.logs.arrays import changes
-
-    begins = np.zeros(table.num_rows, dtype=bool)
-    for key in keys:
-        begins |= changes(plain_array(table.column(key)))
+    begins = stream_begins(table, keys)
     of = np.cumsum(begins) - 1
     size = np.bincount(of)[of[found.row]]
-    return list((size == found.n) & begins[found.row])
+    return ((size == found.n) & begins[found.row]).tolist()  # type: ignore[no-any-return]
 
 
 def _session(
@@ -380,16 +369,13 @@ def _session(
     key: int,
     by: str | None,
 ) -> LogSession | None:
-    def texts(column: str) -> list[Any]:
-        listed: list[Any] = text_column(plain_array(rows.column(column))).to_pylist()
-        return listed
-
-    states = texts("state")
+    states, references = (
+        text_column(plain_array(rows.column(column))).to_pylist()
+        for column in ("state", "reference")
+    )
     if None in states:
         return None
-    group = None
-    if by is not None:
-        group = rows.column(by)[0].as_py()
+    group = None if by is None else rows.column(by)[0].as_py()
     return LogSession(
         key=key,
         stream=name,
@@ -397,15 +383,8 @@ def _session(
         published_s=tuple(round(at, 6) for at in found.r[begin : begin + int(found.n[k])].tolist()),
         end_s=round(float(found.H[k]), 6),
         states=tuple(states),
-        references=tuple(canonical(text) or "" for text in texts("reference")),
+        references=tuple(decision_text(text) or "" for text in references),
     )
-
-
-# Logged sessions as a suite: the same states at the same times, for any component to answer.
-
-
-FAMILY = "logged"
-_LONGEST_TITLE = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,12 +411,10 @@ class LogSuite:
             f"does not ask {name}: it is always {value}"
             for name, value in self.asked.always.items()
         ]
-        lines += [
-            f"left out: {self.left_out[reason]} sessions {words}"
-            for reason, words in LEFT_OUT.items()
-            if self.left_out.get(reason)
+        return [
+            *lines,
+            *(f"left out: {n} sessions {LEFT_OUT[r]}" for r, n in self.left_out.items()),
         ]
-        return lines
 
 
 def suite_of_log(
@@ -466,19 +443,11 @@ def suite_of_log(
                 if column == "state"
                 else "give --reference python:module:function or --references FILE",
             )
-    check_by(schema, [by] if by else [], opened.name)
-    columns = [name for name in (*SCORED, "state") if name in schema.names]
-    columns += [by] if by and by not in columns else []
-    found = opened.reduce(columns, Sessions(streams, by, seed))
-    if found.unusable.rows:
-        found.unusable.find_files(opened.file_of)
-    allowed.check(found.unusable, found.rows, opened.name)
+    sessions = Sessions(streams, by, seed)
+    check_by(schema, sessions.grouping, opened.name)
+    found = opened.usable(sessions, (*SCORED, "state", *sessions.grouping), allowed)
     if not found.drawn:
-        why = [
-            f"{found.left_out[reason]} {words}"
-            for reason, words in LEFT_OUT.items()
-            if found.left_out.get(reason)
-        ]
+        why = [f"{n} {LEFT_OUT[reason]}" for reason, n in found.reasons().items()]
         raise InputError(
             f"holds no session that could be asked again: of {found.streams} sessions"
             f" {'; '.join(why) or 'none can be used'}",
@@ -487,17 +456,16 @@ def suite_of_log(
             " python:module:function",
         )
     asked = asked or asked_by_decisions(found.decisions)
-    sessions = sorted(found.drawn, key=lambda session: session.stream)
-    ids = _ids(sessions)
+    drawn = sorted(found.drawn, key=lambda session: session.stream)
+    facts = [
+        [s.stream, list(s.published_s), s.end_s, list(s.states), list(s.references)] for s in drawn
+    ]
     suite = make_suite(
-        [_scenario(session, asked, ids[session.stream, session.group]) for session in sessions],
+        [_scenario(s, asked, name) for s, name in zip(drawn, _ids(drawn), strict=True)],
         name=name,
-        generator={
-            "log": digest([_facts(session) for session in sessions]),
-            "reference": references.text(),
-        },
+        generator={"log": digest(facts), "reference": references.text()},
     )
-    return LogSuite(suite, asked, found.streams, found.left_out)
+    return LogSuite(suite, asked, found.streams, found.reasons())
 
 
 def _scenario(session: LogSession, asked: Asked, name: str) -> Scenario:
@@ -508,7 +476,7 @@ def _scenario(session: LogSession, asked: Asked, name: str) -> Scenario:
     return Scenario(
         schema_version=SCHEMA_VERSION,
         episode_id=name,
-        task_family=session.group or FAMILY,
+        task_family=session.group or LOGGED,
         scenario_id=name,
         title=session.stream[:_LONGEST_TITLE] or name,
         tick_seconds=tick,
@@ -537,10 +505,10 @@ def _state(text: str, stream: str) -> State:
     return value if isinstance(value, dict) else {"state": value}
 
 
-def _ids(sessions: Sequence[LogSession]) -> dict[tuple[str, str | None], str]:
+def _ids(sessions: Sequence[LogSession]) -> list[str]:
     """Streams may be called anything; ids name files. Those that are no ids get one by hash."""
-    found: dict[tuple[str, str | None], str] = {}
-    taken: set[str] = {session.group for session in sessions if session.group} | {FAMILY}
+    found = []
+    taken: set[str] = {session.group for session in sessions if session.group} | {LOGGED}
     for session in sessions:
         name = session.stream
         if not is_id(name) or name.lower() in taken:
@@ -548,15 +516,5 @@ def _ids(sessions: Sequence[LogSession]) -> dict[tuple[str, str | None], str]:
             mark = hashlib.sha256(f"{name}/{session.group}".encode()).hexdigest()[:10]
             name = f"{plain}-{mark}"
         taken.add(name.lower())
-        found[session.stream, session.group] = name
+        found.append(name)
     return found
-
-
-def _facts(session: LogSession) -> list[Any]:
-    return [
-        session.stream,
-        list(session.published_s),
-        session.end_s,
-        list(session.states),
-        list(session.references),
-    ]

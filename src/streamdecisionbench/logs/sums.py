@@ -1,18 +1,19 @@
-"""What a cost file names, and what of it a log really shows."""
+"""A log added up: whole streams are scored, by group and by day, parts merge; with a cost file also what
+wrong time costs, and which of the file's names the log shows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import StreamArrays, plain_array, stream_arrays
-from streamdecisionbench.logs.usable import Unusable
+from streamdecisionbench.logs.arrays import StreamArrays, plain_array
+from streamdecisionbench.logs.engines.engine import StreamSums
 from streamdecisionbench.rules.costs import Costs, Section, fields_of
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import table_at
@@ -24,13 +25,20 @@ from streamdecisionbench.scoring.pooled import (
     StreamRows,
     stream_keys,
 )
-from streamdecisionbench.scoring.score import Tables, batches, joined, tables
+from streamdecisionbench.scoring.score import batches, joined, tables
 from streamdecisionbench.scoring.stream_costs import StreamCosts, joined_costs, stream_costs
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
+Key = tuple[Any, ...]
+DAY = "day"
+"""Groups streams by the day they began on (UTC), where no column has that name."""
+MOST_GROUPS = 2000
+FAMILY = "family"
+"""The column that picks a stream's section of a cost file."""
 
 Name = tuple[str, str | None]
 """A field and one of its values, or the field alone."""
@@ -56,7 +64,10 @@ class Named:
             self._fields.clear()
             self._met.clear()
         values: list[Mapping[str, str]] = [
-            self._fields[text] if text in self._fields else self._read(text) for text in texts
+            self._fields[text]
+            if text in self._fields
+            else self._fields.setdefault(text, fields_of(text))
+            for text in texts
         ]
         if costs is not None:
             self._meet(found, families, costs, texts)
@@ -88,9 +99,6 @@ class Named:
                 of = f" of family {family!r}" if family else ""
                 found.append(f"costs: no decision{of} in this log has {shown}{more}")
         return found
-
-    def _read(self, text: str) -> dict[str, str]:
-        return self._fields.setdefault(text, fields_of(text))
 
     def _meet(
         self, found: StreamArrays, families: Sequence[str], costs: Costs, texts: Sequence[str]
@@ -124,20 +132,6 @@ def _names(section: Section) -> set[Name]:
     return found
 
 
-# A decision log added up: tables of whole streams go in, parts merge, scores come out.
-#
-# Every engine does the same: hands tables of whole, sorted streams to `LogSums.add`, wherever they
-# are, and merges what comes back.
-
-
-Key = tuple[Any, ...]
-DAY = "day"
-"""Groups streams by the day they began on (UTC), where no column has that name."""
-MOST_GROUPS = 2000
-FAMILY = "family"
-"""The column that picks a stream's section of a cost file."""
-
-
 @dataclass(frozen=True, slots=True)
 class LogSettings:
     """What is asked of a log."""
@@ -150,73 +144,81 @@ class LogSettings:
     costs: Costs | None = None
     theta: float | None = None
     """Without it neither spells nor changes nor costs are measured."""
+    days: bool = False
+    """Streams are also grouped by the day they began on."""
 
     @property
-    def measures(self) -> tuple[str, ...]:
-        """Columns that are read beside the kernel's: a stream's family picks its costs."""
-        return (FAMILY,) if self.costs is not None else ()
+    def columns(self) -> tuple[str, ...]:
+        """What is read beside the kernel's columns: a stream's family picks its costs."""
+        costs = (FAMILY,) if self.costs is not None else ()
+        return (*self.by, *costs, *((DAY,) if self.days else ()))
 
 
 @dataclass
-class LogSums:
+class LogSums(StreamSums):
     """The sums of every group, with what could not be used."""
 
     settings: LogSettings
     groups: dict[Key, Group] = field(default_factory=dict)
+    days: dict[Key, Group] = field(default_factory=dict)
+    """The same streams by day, where that was asked for."""
     charged: dict[Key, CostSums] = field(default_factory=dict)
-    """Of the same groups: spells, changes, acts and costs, where they were asked for."""
-    unusable: Unusable = field(default_factory=Unusable)
-    rows: int = 0
+    """Of the groups: spells, changes, acts and costs, where they were asked for."""
     fingerprint: int = 0
     """A sum over streams, so that the same streams give the same whatever their order."""
     named: Named = field(default_factory=Named)
     """What of the cost file the log has."""
-    _spellings: dict[str, str | None] = field(default_factory=dict, repr=False)
 
-    def keys(self, schema: pa.Schema) -> list[str]:
-        """The columns that tell streams apart: an id may come back in another group."""
-        return ["stream", *(name for name in self.settings.by if name in schema.names)]
+    @property
+    def grouping(self) -> Sequence[str]:
+        return self.settings.by
 
-    def add(self, table: pa.Table) -> None:
-        """Scores whole streams, sorted by stream and published_at."""
-        self.rows += table.num_rows
-        found = stream_arrays(table, self.keys(table.schema), self.unusable, self._spellings)
-        if found is None:
-            return
+    def take(self, found: StreamArrays, table: pa.Table) -> None:
+        settings = self.settings
         first = table.take(found.row)
-        keys = stream_keys(_lived_through(first), self.settings.seed)
+        keys = stream_keys(_lived_through(first), settings.seed)
         self.fingerprint = (self.fingerprint + _fingerprint(keys, found)) % (1 << 64)
-        rows = _score(found, keys, self.settings)
-        charged = self._charge(found, first)
-        answered = np.isfinite(found.L)
-        for key, streams in grouped(first, self.settings.by):
-            group = self.groups.get(key)
-            if group is None:
-                group = self.groups[key] = Group()
-                self._check_groups()
-            if charged is not None:
-                part = charged if len(streams) == len(found.n) else charged.take(streams)
-                sums = self.charged.setdefault(key, CostSums())
-                sums.add(part, found.weight[streams], keys[streams], self.settings.resamples)
-            if len(streams) == len(found.n):
-                group.add(rows, found.L[answered], self.settings.resamples)
-            else:
-                chosen = np.zeros(len(found.n), dtype=bool)
-                chosen[streams] = True
-                of_decision = np.repeat(chosen, found.n)
-                latencies = found.L[of_decision & answered]
-                group.add(_take(rows, streams), latencies, self.settings.resamples)
-
-    def merge(self, other: LogSums) -> None:
-        for key, group in other.groups.items():
-            self.groups.setdefault(key, Group()).merge(group)
+        rows = _score(found, keys, settings)
+        groups = grouped(first, settings.by)
+        for key, streams in groups:
+            self._add(self.groups, key, streams, rows, found)
             self._check_groups()
+        for key, streams in grouped(first, (DAY,)) if settings.days else ():
+            self._add(self.days, key, streams, rows, found)
+        charged = self._charge(found, first)
+        if charged is not None:
+            for key, streams in groups:
+                sums = self.charged.setdefault(key, CostSums())
+                part = charged if len(streams) == len(found.n) else charged.take(streams)
+                sums.add(part, found.weight[streams], keys[streams], settings.resamples)
+
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        for own, given in ((self.groups, other.groups), (self.days, other.days)):
+            for key, group in given.items():
+                own.setdefault(key, Group()).merge(group)
+        self._check_groups()
         for key, charged in other.charged.items():
             self.charged.setdefault(key, CostSums()).merge(charged)
-        self.unusable.merge(other.unusable)
-        self.rows += other.rows
         self.fingerprint = (self.fingerprint + other.fingerprint) % (1 << 64)
         self.named.merge(other.named)
+
+    def _add(
+        self,
+        groups: dict[Key, Group],
+        key: Key,
+        streams: Ints,
+        rows: StreamRows,
+        found: StreamArrays,
+    ) -> None:
+        latencies = found.L
+        if len(streams) < len(found.n):
+            rows = _take(rows, streams)
+            chosen = np.zeros(len(found.n), dtype=bool)
+            chosen[streams] = True
+            latencies = latencies[np.repeat(chosen, found.n)]
+        answered = latencies[np.isfinite(latencies)]
+        groups.setdefault(key, Group()).add(rows, answered, self.settings.resamples)
 
     def _charge(self, found: StreamArrays, first: pa.Table) -> StreamCosts | None:
         """Spells, changes, acts and costs, where they were asked for."""
@@ -264,9 +266,13 @@ def _lived_through(first: pa.Table) -> list[str]:
 
 
 def _score(found: StreamArrays, keys: NDArray[np.uint64], settings: LogSettings) -> StreamRows:
-    parts = [_score_batch(found, batch, settings) for batch in _portions(found.n)]
-    applied = [physical for _, physical in parts]
-    scored = [one for one, _ in parts]
+    scored, applied = [], []
+    for portion in _portions(found.n):
+        flat = _flat(found, portion)
+        scored.append(
+            tables(flat, interval=settings.interval, bounds=settings.bounds, segments=False)
+        )
+        applied.append(_physical(found, portion, flat))
     right = found.p == found.y
     known = found.y >= 0
     begins = np.cumsum(found.n) - found.n
@@ -305,19 +311,14 @@ def _portions(n: Ints) -> list[tuple[slice, slice]]:
     ]
 
 
-def _score_batch(
-    found: StreamArrays, portion: tuple[slice, slice], settings: LogSettings
-) -> tuple[Tables, Floats | None]:
-    _, decisions = portion
-    flat = _flat(found, portion)
-    scored = tables(flat, interval=settings.interval, bounds=settings.bounds, segments=False)
+def _physical(found: StreamArrays, portion: tuple[slice, slice], flat: Flat) -> Floats | None:
+    """What the application says it did, in the order it did it: of two at once the newer source."""
     if found.applied is None:
-        return scored, None
-    # What the application says it did, in the order it did it: of two at once the newer source.
-    applied = found.applied[decisions]
+        return None
+    applied = found.applied[portion[1]]
     source = np.flatnonzero(applied < flat.H[flat.scenario])
     source = source[np.lexsort((source, applied[source], flat.scenario[source]))]
-    return scored, table_at(flat, source, applied[source], segments=False)
+    return table_at(flat, source, applied[source], segments=False)
 
 
 def _flat(found: StreamArrays, portion: tuple[slice, slice]) -> Flat:
@@ -334,16 +335,8 @@ def _flat(found: StreamArrays, portion: tuple[slice, slice]) -> Flat:
 
 
 def _take(rows: StreamRows, streams: Ints) -> StreamRows:
-    return StreamRows(
-        keys=rows.keys[streams],
-        counts=rows.counts[streams],
-        time=rows.time[streams],
-        length=rows.length[streams],
-        as_it_ran=rows.as_it_ran[streams],
-        pace=rows.pace[streams],
-        over=None if rows.over is None else rows.over[streams],
-        physical=None if rows.physical is None else rows.physical[streams],
-    )
+    there = {one.name: getattr(rows, one.name) for one in fields(rows)}
+    return StreamRows(**{name: v[streams] for name, v in there.items() if v is not None})
 
 
 def grouped(first: pa.Table, by: Sequence[str]) -> list[tuple[Key, Ints]]:

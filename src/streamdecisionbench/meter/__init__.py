@@ -15,6 +15,6 @@ Standard library only; exports to monitoring systems are modules of their own.
 from streamdecisionbench.meter.counts import CLASSES, Reading
 from streamdecisionbench.meter.decision_log import DecisionLog
 from streamdecisionbench.meter.meter import Meter
-from streamdecisionbench.meter.stream import MeterEvent, Stream
+from streamdecisionbench.meter.stream import Notice, Stream
 
-__all__ = ["CLASSES", "DecisionLog", "Meter", "MeterEvent", "Reading", "Stream"]
+__all__ = ["CLASSES", "DecisionLog", "Meter", "Notice", "Reading", "Stream"]

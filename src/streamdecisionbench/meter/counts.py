@@ -47,6 +47,41 @@ LATENCY_BUCKETS_S = (
 """Upper ends of the latency histogram's buckets; one more takes the rest."""
 
 
+class Counter(NamedTuple):
+    """One counter of a reading, as monitoring systems call it."""
+
+    field: str
+    prometheus: str
+    opentelemetry: str
+    unit: str
+    meaning: str
+
+
+COUNTERS = tuple(
+    Counter(*row)
+    for row in (
+        ("in_force_s", "sdb_in_force_seconds", "sdb.decision.in_force", "s",
+         "Seconds during which some decision was in force."),
+        ("age_integral_s2", "sdb_decision_age_integral", "sdb.decision.age_integral", "s2",
+         "Age of the decision in force, integrated over time, in seconds squared."),
+        ("streams", "sdb_streams", "sdb.streams", "{stream}", "Streams begun."),
+        ("states", "sdb_states", "sdb.states", "{state}", "States published."),
+        ("judgments", "sdb_judgments", "sdb.judgments", "{step}",
+         "Steps of which it became known what was right."),
+        ("changes", "sdb_decision_changes", "sdb.decision.changes", "{change}",
+         "Times another decision came into force."),
+        ("spells", "sdb_wrong_spells", "sdb.wrong.spells", "{spell}",
+         "Stretches of time begun in which the decision is wrong."),
+        ("wrong_age_integral_s2", "sdb_wrong_age_integral", "sdb.wrong.age_integral", "s2",
+         "How long it had been wrong, integrated over time, in seconds squared."),
+        ("beyond_s", "sdb_wrong_beyond_seconds", "sdb.wrong.beyond", "s",
+         "Seconds wrong for longer than theta."),
+        ("given_up", "sdb_given_up_steps", "sdb.given_up", "{step}",
+         "Steps that were never judged within the window."),
+    )
+)  # fmt: skip
+
+
 class Reading(NamedTuple):
     """All counters of one component at one moment."""
 

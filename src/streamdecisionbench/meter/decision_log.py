@@ -15,13 +15,12 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.meter.decision_text import decision_text
-from streamdecisionbench.meter.stream import MeterEvent
+from streamdecisionbench.meter.stream import Notice, text_of
 
 if TYPE_CHECKING:
     from streamdecisionbench.meter.meter import Meter
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 _MOST_PENDING = 200_000
+_NUMBERS = ("published_at", "answered_at", "applied_at", "ended_at", "confidence", "cost")
 
 
 class DecisionLog:
@@ -59,8 +59,10 @@ class DecisionLog:
         self._max_age_s = max_age_s
         self._states = states
         self._fsync = fsync
-        self._convert = _parquet_converter() if parquet else None
-        self._happened: deque[MeterEvent] = deque()
+        self._parquet = parquet
+        if parquet:
+            _require_arrow()
+        self._happened: deque[Notice] = deque()
         self._unwritten: list[bytes] = []
         self._writing = threading.Lock()
         self._wake = threading.Event()
@@ -85,7 +87,7 @@ class DecisionLog:
         meter.add_sink(self)
         atexit.register(self.close)
 
-    def __call__(self, event: MeterEvent) -> None:
+    def __call__(self, event: Notice) -> None:
         if self._closed or len(self._happened) >= _MOST_PENDING:
             with self._meter.lock:
                 self._meter.lost_rows += 1
@@ -189,11 +191,11 @@ class DecisionLog:
             return
         os.close(self._file)
         self._file = None
-        if self._convert is not None and self._size:
-            self._convert(self._path)
+        if self._parquet and self._size:
+            to_parquet(self._path)
 
 
-def rows_of(events: Iterable[MeterEvent], *, states: bool = False, wall: float = 0.0) -> list[Row]:
+def rows_of(events: Iterable[Notice], *, states: bool = False, wall: float = 0.0) -> list[Row]:
     """Events as rows of `sdb-decisions/1`, one for each state about which something happened."""
     rows: dict[tuple[str, str, float], Row] = {}
     for event in events:
@@ -218,7 +220,7 @@ def rows_of(events: Iterable[MeterEvent], *, states: bool = False, wall: float =
                 "wall_time": _iso(wall + event.published_at),
             }
             if states and event.value is not None:
-                row["state"] = decision_text(event.value)
+                row["state"] = text_of(event.value)
         elif event.kind == "answered":
             row |= {"answered_at": event.at, "decision": event.value}
             if event.outcome == "applied":
@@ -243,21 +245,14 @@ def _iso(seconds: float) -> str:
     return f"{moment}.{int((seconds - whole) * 1e6):06}Z"
 
 
-def _parquet_converter() -> Callable[[str], None]:
+def _require_arrow() -> None:
     try:
-        pass
+        import pyarrow.parquet  # noqa: F401 - to say at the start what would be missing at the end
     except ModuleNotFoundError as error:
         raise InputError(
             f"a Parquet log needs {error.name}, which is not installed",
             fix="pip install 'streamdecisionbench[logs]', or leave parquet out",
         ) from None
-    return to_parquet
-
-
-# A closed JSON Lines file of the decision log as a Parquet file.
-
-
-_NUMBERS = ("published_at", "answered_at", "applied_at", "ended_at", "confidence", "cost")
 
 
 def to_parquet(path: str) -> None:

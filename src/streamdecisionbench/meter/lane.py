@@ -1,9 +1,28 @@
-"""What a second costs under a cost file, for every pair of decisions a meter sees."""
+"""One component on one stream: which class its seconds are, once what was right is known.
+
+Publishing and applying cut time into stretches on which the current step k and the source in force s
+stay the same. A stretch's class follows from three decisions (as in `scoring.classes`):
+
+    y_k unknown                    unjudged          whatever is in force
+    nothing in force               no_decision
+    y_s unknown, d_s = y_k         current_correct   y_s unknown, d_s ≠ y_k   unattributed
+    y_s = y_k,   d_s = y_s         current_correct   y_s = y_k,   d_s ≠ y_s   judgment
+    y_s ≠ y_k,   d_s = y_s         stale
+    y_s ≠ y_k,   d_s = y_k         outdated_correct  y_s ≠ y_k, d_s neither   compound
+
+Unknown may become known. So a stretch waits with its current step until that is judged, then with
+its source until that is, there summed by reference; each moves at most twice, and judging a source
+needs three sums however long it was in force. Steps wait within a window; the oldest is given up when
+it is full, and its seconds are `unjudged` or `unattributed` for good.
+
+Whether a stretch is wrong, and what it costs, needs y_k alone: spells and costs do not wait for the
+source.
+"""
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
+from typing import TYPE_CHECKING
 
 from streamdecisionbench.meter.counts import (
     COMPOUND,
@@ -18,15 +37,19 @@ from streamdecisionbench.meter.counts import (
     UNJUDGED,
     Counts,
 )
-from streamdecisionbench.meter.spells import CALM, OPEN, WRONG, LiveSpells, Part, Run
+from streamdecisionbench.meter.spells import CALM, OPEN, WRONG, LaneSpells, Part, Run
 from streamdecisionbench.meter.spells import PENDING as NOT_KNOWN
-from streamdecisionbench.rules.costs import AgePenalty, Costs, Section, fields_of
 
+if TYPE_CHECKING:
+    from streamdecisionbench.rules.costs import AgePenalty, Section
+
+STRAGGLERS = 64
+"""Judged steps behind the source in force whose answers may still come, for their latencies alone."""
 _REMEMBERED = 10_000
 
 
 class Rates:
-    """One section of a cost file."""
+    """What a second costs under one section of a cost file."""
 
     __slots__ = ("_found", "_section", "age")
 
@@ -38,11 +61,14 @@ class Rates:
     def of(self, reference: str, decision: str | None) -> int:
         """C(y, d) in units; both in canonical text.
 
+        >>> from streamdecisionbench.rules.costs import Section
         >>> Rates(Section(wrong=2.5)).of("pause", "record") / RATE
         2.5
         """
         rate = self._found.get((reference, decision))
         if rate is None:
+            from streamdecisionbench.rules.costs import fields_of
+
             if len(self._found) >= _REMEMBERED:
                 self._found.clear()
             shown = None if decision is None else fields_of(decision)
@@ -51,52 +77,7 @@ class Rates:
         return rate
 
 
-class Prices:
-    """A cost file in a meter: the section of a stream is that of its label `family`."""
-
-    __slots__ = ("_sections", "costs")
-
-    def __init__(self, costs: Costs | str | os.PathLike[str]) -> None:
-        if not isinstance(costs, Costs):
-            # Reading TOML takes longer to import than the whole meter.
-            from streamdecisionbench.rules.cost_file import DEFAULT, default_costs, read_cost_file
-
-            costs = default_costs() if costs == DEFAULT else read_cost_file(os.fspath(costs))
-        self.costs = costs
-        default = Rates(costs.default)
-        self._sections = {name: Rates(section) for name, section in costs.families.items()}
-        self._sections[""] = default
-
-    def of(self, family: str) -> Rates:
-        return self._sections.get(family) or self._sections[""]
-
-
-# One component on one stream: which class its seconds are, once what was right is known.
-#
-# Publishing and applying cut time into stretches on which the current step k and the source in force s
-# stay the same. A stretch's class follows from three decisions (as in `scoring.classes`):
-#
-#     y_k unknown                    unjudged          whatever is in force
-#     nothing in force               no_decision
-#     y_s unknown, d_s = y_k         current_correct   y_s unknown, d_s ≠ y_k   unattributed
-#     y_s = y_k,   d_s = y_s         current_correct   y_s = y_k,   d_s ≠ y_s   judgment
-#     y_s ≠ y_k,   d_s = y_s         stale
-#     y_s ≠ y_k,   d_s = y_k         outdated_correct  y_s ≠ y_k, d_s neither   compound
-#
-# Unknown may become known. So a stretch waits with its current step until that is judged, then with
-# its source until that is, there summed by reference; each moves at most twice, and judging a source
-# needs three sums however long it was in force. Steps wait within a window; the oldest is given up when
-# it is full, and its seconds are `unjudged` or `unattributed` for good.
-#
-# Whether a stretch is wrong, and what it costs, needs y_k alone: spells and costs do not wait for the
-# source.
-
-
-STRAGGLERS = 64
-"""Judged steps behind the source in force whose answers may still come, for their latencies alone."""
-
-
-class MeterStep:
+class LaneStep:
     """What is known of one step, as this component's lane needs it."""
 
     __slots__ = (
@@ -112,7 +93,7 @@ class MeterStep:
         self.decision: str | None = None
         self.answered = False
         self.given_up = False
-        self.waiting: list[tuple[MeterStep | None, int]] | None = None
+        self.waiting: list[tuple[LaneStep | None, int]] | None = None
         """Stretches during which this step was current, with their sources."""
         self.owed: dict[str, int] | None = None
         """Time its decision was in force, by the reference that held."""
@@ -149,25 +130,25 @@ class Lane:
         self.counts = counts
         self._rates = rates
         self._rate = 0
-        self._spells = LiveSpells(counts.spells, counts.excesses(rates.age if rates else None))
+        self._spells = LaneSpells(counts.spells, counts.excesses(rates.age if rates else None))
         self.window = window
-        self.steps: OrderedDict[int, MeterStep] = OrderedDict()
+        self.steps: OrderedDict[int, LaneStep] = OrderedDict()
         """Steps of which something that counts may still come, the current one and the source."""
-        self._stragglers: OrderedDict[int, MeterStep] = OrderedDict()
-        self.current: MeterStep | None = None
-        self.source: MeterStep | None = None
+        self._stragglers: OrderedDict[int, LaneStep] = OrderedDict()
+        self.current: LaneStep | None = None
+        self.source: LaneStep | None = None
         self._start = 0
         self._applied_at = 0
         self._class = PENDING
         self._ended = False
         counts.streams += 1
 
-    def publish(self, number: int, at: float, now: int) -> MeterStep:
+    def publish(self, number: int, at: float, now: int) -> LaneStep:
         """A new state is current."""
         before = self.current
         if before is not None:
             self._close(now)
-        step = MeterStep(number, at, now)
+        step = LaneStep(number, at, now)
         self.current = self.steps[number] = step
         self.counts.states += 1
         if before is not None:
@@ -177,11 +158,11 @@ class Lane:
             self.give_up(next(iter(self.steps.values())))
         return step
 
-    def find(self, number: int) -> MeterStep | None:
+    def find(self, number: int) -> LaneStep | None:
         """The step, if its answer is still of use."""
         return self.steps.get(number) or self._stragglers.get(number)
 
-    def answer(self, step: MeterStep, decision: str, now: int, *, applies: bool) -> None:
+    def answer(self, step: LaneStep, decision: str, now: int, *, applies: bool) -> None:
         """An answer for `step` is there; `applies` is what the in-force rule says."""
         step.answered = True
         step.decision = decision
@@ -205,7 +186,7 @@ class Lane:
                 self._forget(passed)
         self._open(now)
 
-    def judge(self, step: MeterStep, reference: str) -> None:
+    def judge(self, step: LaneStep, reference: str) -> None:
         """What was right for `step`, which was not known before."""
         step.reference = reference
         counts = self.counts
@@ -224,7 +205,7 @@ class Lane:
             self._reconsider()
         self._forget(step)
 
-    def give_up(self, step: MeterStep) -> None:
+    def give_up(self, step: LaneStep) -> None:
         """Nothing more is expected for `step`; what is not known of it stays unknown."""
         self.steps.pop(step.number, None)
         if step.reference is not None:
@@ -293,7 +274,7 @@ class Lane:
                 self.counts.turns_out(found, self._start)
                 self._class = found
 
-    def _measure(self, step: MeterStep, reference: str) -> None:
+    def _measure(self, step: LaneStep, reference: str) -> None:
         """Spells and costs of a step that is known now: all of the time it was current."""
         if step.run is None:
             return
@@ -311,7 +292,7 @@ class Lane:
             parts.append((WRONG if wrong else CALM, self._start, OPEN))
         self._spells.turns_out(step, parts)
 
-    def _charges(self, reference: str, source: MeterStep | None) -> bool:
+    def _charges(self, reference: str, source: LaneStep | None) -> bool:
         """Whether the running stretch is wrong; from its start on it costs what that costs."""
         decision = None if source is None else source.decision
         if decision == reference:
@@ -331,7 +312,7 @@ class Lane:
             return PENDING
         return class_of(source.decision, source.reference, current.reference)
 
-    def _charge(self, source: MeterStep, reference: str, span: int) -> None:
+    def _charge(self, source: LaneStep, reference: str, span: int) -> None:
         """A pending stretch with a known reference: settled, or left with its source."""
         if source.reference is None and not source.given_up:
             if source.owed is None:
@@ -341,7 +322,7 @@ class Lane:
         else:
             self.counts.settles(class_of(source.decision or "", source.reference, reference), span)
 
-    def _settle_owed(self, source: MeterStep) -> None:
+    def _settle_owed(self, source: LaneStep) -> None:
         """Its own reference is known or given up: three sums say where its time belongs."""
         owed, rest = source.owed or {}, source.owed_in_all
         source.owed, source.owed_in_all = None, 0
@@ -354,7 +335,7 @@ class Lane:
             UNATTRIBUTED if own is None else STALE if own == decision else COMPOUND, rest
         )
 
-    def _forget(self, step: MeterStep) -> None:
+    def _forget(self, step: LaneStep) -> None:
         """Lets go of a judged step whose answer is there or could not take effect any more."""
         if step.reference is None or step is self.current or step is self.source:
             return

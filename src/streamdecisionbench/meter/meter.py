@@ -9,31 +9,20 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from streamdecisionbench.meter.counts import CLASSES, GRAINS, THETA_S, Counts, Reading
-from streamdecisionbench.meter.lane import Lane
-from streamdecisionbench.meter.stream import APPLIED, MeterEvent, Sink, Stream
+from streamdecisionbench.meter.lane import Lane, Rates
+from streamdecisionbench.meter.stream import APPLIED, Notice, Sink, Stream
 
 if TYPE_CHECKING:
     import asyncio
 
-    from streamdecisionbench.meter.lane import Prices
     from streamdecisionbench.rules.costs import Costs
 
 _GUARDED = (
-    "clock",
-    "publish",
-    "answer",
-    "judge",
-    "end",
-    "shadow",
-    "reference",
-    "give up",
-    "export",
-    "log",
-)
+    "clock", "publish", "answer", "judge", "end", "shadow", "reference", "give up", "export", "log",
+)  # fmt: skip
 RESERVED = frozenset({
     "stream", "published_at", "requested_at", "answered_at", "applied_at", "decision", "reference",
     "ended_at", "state", "confidence", "cost", "weight", "session", "meter", "component", "step",
@@ -84,7 +73,8 @@ class Meter:
     ) -> None:
         self.name = name
         self.theta = theta
-        self.prices = None if costs is None else _prices(costs)
+        self.costs = None if costs is None else _cost_rules(costs)
+        self._rates: dict[str, Rates] = {}
         began = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         self.run = f"{began}-{os.getpid()}-{next(_METERS)}"
         """When and in which process this meter began: part of every stream's id."""
@@ -181,12 +171,7 @@ class Meter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # What follows is for streams and exports.
@@ -196,7 +181,7 @@ class Meter:
         with self.lock:
             self.sinks = (*self.sinks, sink)
 
-    def tell(self, event: MeterEvent) -> None:
+    def tell(self, event: Notice) -> None:
         for sink in self.sinks:
             with self.guards["export"]:
                 sink(event)
@@ -221,7 +206,13 @@ class Meter:
         return self._now
 
     def new_lane(self, component: str, labels: dict[str, str]) -> Lane:
-        rates = None if self.prices is None else self.prices.of(str(labels.get("family", "")))
+        rates = None
+        if self.costs is not None:
+            family = str(labels.get("family", ""))
+            section = family if family in self.costs.families else ""
+            rates = self._rates.get(section)
+            if rates is None:
+                rates = self._rates[section] = Rates(self.costs.section(family))
         return Lane(self._group(component, labels), self.window, rates)
 
     def keep_ended(self, stream: Stream) -> None:
@@ -232,8 +223,8 @@ class Meter:
         self._ended_steps += waiting - before
         if waiting:
             self._ended[stream.ordinal] = (stream, waiting)
-        elif self._streams.get(stream.name) is stream:
-            del self._streams[stream.name]
+        else:
+            self._forget(stream)
         while self._ended_steps > self.late_window:
             self._drop_oldest()
 
@@ -253,6 +244,9 @@ class Meter:
         _, (stream, waiting) = self._ended.popitem(last=False)
         self._ended_steps -= waiting
         stream.give_up()
+        self._forget(stream)
+
+    def _forget(self, stream: Stream) -> None:
         if self._streams.get(stream.name) is stream:
             del self._streams[stream.name]
 
@@ -260,18 +254,15 @@ class Meter:
         values = tuple(str(labels.get(name, "")) for name in self.by)
         key = (component, *values)
         with self.lock:
+            if key not in self._groups and len(self._groups) >= _MAX_GROUPS:
+                # Labels that name single sessions would make as many counters as sessions.
+                self.count_error("labels")
+                values = ("other",) * len(self.by)
+                key = (component, *values)
             found = self._groups.get(key)
             if found is None:
-                if len(self._groups) >= _MAX_GROUPS:
-                    # Labels that name single sessions would make as many counters as sessions.
-                    self.count_error("labels")
-                    values = ("other",) * len(self.by)
-                    key = (component, *values)
-                    found = self._groups.get(key)
-                if found is None:
-                    labelled = tuple(zip(self.by, values, strict=True))
-                    found = Counts(component, labelled, self.theta)
-                    self._groups[key] = found
+                labelled = tuple(zip(self.by, values, strict=True))
+                found = self._groups[key] = Counts(component, labelled, self.theta)
         return found
 
 
@@ -287,20 +278,18 @@ class _Guard:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
         if kind is None or not issubclass(kind, Exception):
             return False
         self._meter.count_error(self._where)
         return True
 
 
-def _prices(costs: Costs | str | os.PathLike[str]) -> Prices:
-    """Cost rules take longer to import than the whole meter: only who prices pays for them."""
-    from streamdecisionbench.meter.lane import Prices
+def _cost_rules(costs: Costs | str | os.PathLike[str]) -> Costs:
+    """Reading cost rules takes longer to import than the whole meter: only who has costs pays for it."""
+    from streamdecisionbench.rules.cost_file import DEFAULT, default_costs, read_cost_file
+    from streamdecisionbench.rules.costs import Costs
 
-    return Prices(costs)
+    if isinstance(costs, Costs):
+        return costs
+    return default_costs() if costs == DEFAULT else read_cost_file(os.fspath(costs))

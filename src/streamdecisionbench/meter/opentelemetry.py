@@ -14,45 +14,12 @@ from opentelemetry import metrics
 from opentelemetry._logs import LoggerProvider, SeverityNumber, get_logger
 from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
 
-from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S, Reading
+from streamdecisionbench.meter.counts import COUNTERS, LATENCY_BUCKETS_S, Reading
 from streamdecisionbench.meter.meter import Meter
-from streamdecisionbench.meter.stream import MeterEvent
+from streamdecisionbench.meter.stream import Notice
 
 EVALUATION = "gen_ai.evaluation.result"
 _SCOPE = "streamdecisionbench.meter"
-
-_COUNTERS = (
-    (
-        "sdb.decision.in_force",
-        "s",
-        "Seconds during which some decision was in force.",
-        "in_force_s",
-    ),
-    (
-        "sdb.decision.age_integral",
-        "s2",
-        "Age of the decision in force, integrated over time.",
-        "age_integral_s2",
-    ),
-    ("sdb.streams", "{stream}", "Streams begun.", "streams"),
-    ("sdb.states", "{state}", "States published.", "states"),
-    ("sdb.judgments", "{step}", "Steps of which it became known what was right.", "judgments"),
-    ("sdb.decision.changes", "{change}", "Times another decision came into force.", "changes"),
-    (
-        "sdb.wrong.spells",
-        "{spell}",
-        "Stretches of time begun in which the decision is wrong.",
-        "spells",
-    ),
-    (
-        "sdb.wrong.age_integral",
-        "s2",
-        "How long it had been wrong, integrated over time.",
-        "wrong_age_integral_s2",
-    ),
-    ("sdb.wrong.beyond", "s", "Seconds wrong for longer than theta.", "beyond_s"),
-    ("sdb.given_up", "{step}", "Steps that were never judged within the window.", "given_up"),
-)
 
 Callback = Callable[[CallbackOptions], Iterable[Observation]]
 
@@ -78,7 +45,7 @@ def export(
     )
     logger = get_logger(_SCOPE, logger_provider=logger_provider)
 
-    def tell(event: MeterEvent) -> None:
+    def tell(event: Notice) -> None:
         if event.kind == "answered":
             latency.record(
                 event.at - event.published_at,
@@ -98,7 +65,7 @@ def export(
     meter.add_sink(tell)
 
 
-def _evaluation(meter: Meter, event: MeterEvent, *, texts: bool) -> dict[str, Any]:
+def _evaluation(meter: Meter, event: Notice, *, texts: bool) -> dict[str, Any]:
     said = {
         "gen_ai.evaluation.name": "decision",
         "gen_ai.evaluation.score.value": float(bool(event.correct)),
@@ -120,20 +87,13 @@ def _observe(meter: Meter, instruments: metrics.Meter) -> None:
             "sdb.meter": meter.name, "sdb.component": reading.component, **dict(reading.labels)
         }  # fmt: skip
 
-    def seconds(_: CallbackOptions) -> Iterable[Observation]:
-        for reading in meter.readings():
-            for kind, value in reading.seconds.items():
-                yield Observation(value, {**labels(reading), "sdb.class": kind})
+    def by_key(name: str, label: str) -> Callback:
+        def observe(_: CallbackOptions) -> Iterable[Observation]:
+            for reading in meter.readings():
+                for key, value in getattr(reading, name).items():
+                    yield Observation(value, {**labels(reading), label: key})
 
-    def answers(_: CallbackOptions) -> Iterable[Observation]:
-        for reading in meter.readings():
-            for outcome, count in reading.answers.items():
-                yield Observation(count, {**labels(reading), "sdb.outcome": outcome})
-
-    def cost(_: CallbackOptions) -> Iterable[Observation]:
-        for reading in meter.readings():
-            for kind, value in reading.cost_s.items():
-                yield Observation(value, {**labels(reading), "sdb.kind": kind})
+        return observe
 
     def field(name: str) -> Callback:
         def observe(_: CallbackOptions) -> Iterable[Observation]:
@@ -154,17 +114,20 @@ def _observe(meter: Meter, instruments: metrics.Meter) -> None:
 
     counter, gauge = instruments.create_observable_counter, instruments.create_observable_gauge
     counter(
-        "sdb.decision.seconds", [seconds], unit="s",
+        "sdb.decision.seconds", [by_key("seconds", "sdb.class")], unit="s",
         description="Observed seconds by class, counted once it is known what was right.",
     )  # fmt: skip
     counter(
-        "sdb.answers", [answers], unit="{answer}", description="Answers by what became of them."
+        "sdb.answers",
+        [by_key("answers", "sdb.outcome")],
+        unit="{answer}",
+        description="Answers by what became of them.",
     )
-    for name, unit, description, attribute in _COUNTERS:
-        counter(name, [field(attribute)], unit=unit, description=description)
-    if meter.prices is not None:
+    for one in COUNTERS:
+        counter(one.opentelemetry, [field(one.field)], unit=one.unit, description=one.meaning)
+    if meter.costs is not None:
         counter(
-            "sdb.error.cost", [cost], unit="s",
+            "sdb.error.cost", [by_key("cost_s", "sdb.kind")], unit="s",
             description="What being wrong and staying wrong cost, in seconds of an ordinary wrong decision.",
         )  # fmt: skip
     gauge(

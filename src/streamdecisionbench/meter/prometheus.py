@@ -20,29 +20,8 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S, Reading
+from streamdecisionbench.meter.counts import COUNTERS, LATENCY_BUCKETS_S, Reading
 from streamdecisionbench.meter.meter import Meter
-
-_COUNTERS = (
-    ("sdb_in_force_seconds", "Seconds during which some decision was in force.", "in_force_s"),
-    (
-        "sdb_decision_age_integral",
-        "Age of the decision in force, integrated over time, in seconds squared.",
-        "age_integral_s2",
-    ),
-    ("sdb_streams", "Streams begun.", "streams"),
-    ("sdb_states", "States published.", "states"),
-    ("sdb_judgments", "Steps of which it became known what was right.", "judgments"),
-    ("sdb_decision_changes", "Times another decision came into force.", "changes"),
-    ("sdb_wrong_spells", "Stretches of time begun in which the decision is wrong.", "spells"),
-    (
-        "sdb_wrong_age_integral",
-        "How long it had been wrong, integrated over time, in seconds squared.",
-        "wrong_age_integral_s2",
-    ),
-    ("sdb_wrong_beyond_seconds", "Seconds wrong for longer than theta.", "beyond_s"),
-    ("sdb_given_up_steps", "Steps that were never judged within the window.", "given_up"),
-)
 
 
 def export(meter: Meter, registry: CollectorRegistry = REGISTRY) -> MeterCollector:
@@ -60,9 +39,11 @@ class MeterCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         meter = self._meter
-        readings = meter.readings()
         names = ["meter", "component", *meter.by]
-        labelled = [(self._labels(reading), reading) for reading in readings]
+        labelled = [
+            ([meter.name, reading.component, *(value for _, value in reading.labels)], reading)
+            for reading in meter.readings()
+        ]
 
         seconds = CounterMetricFamily(
             "sdb_decision_seconds",
@@ -79,12 +60,12 @@ class MeterCollector(Collector):
                 answers.add_metric([*labels, outcome], count)
         yield seconds
         yield answers
-        for name, help_text, field in _COUNTERS:
-            counter = CounterMetricFamily(name, help_text, labels=names)
+        for one in COUNTERS:
+            counter = CounterMetricFamily(one.prometheus, one.meaning, labels=names)
             for labels, reading in labelled:
-                counter.add_metric(labels, float(getattr(reading, field)))
+                counter.add_metric(labels, float(getattr(reading, one.field)))
             yield counter
-        if meter.prices is not None:
+        if meter.costs is not None:
             cost = CounterMetricFamily(
                 "sdb_error_cost_seconds",
                 "What being wrong and staying wrong cost, in seconds of an ordinary wrong decision.",
@@ -108,9 +89,6 @@ class MeterCollector(Collector):
         yield pending
         yield latency
         yield from self._of_the_meter()
-
-    def _labels(self, reading: Reading) -> list[str]:
-        return [self._meter.name, reading.component, *(value for _, value in reading.labels)]
 
     def _of_the_meter(self) -> Iterator[Metric]:
         meter = self._meter

@@ -21,7 +21,7 @@ from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from streamdecisionbench.meter.lane import MeterStep
+    from streamdecisionbench.meter.lane import LaneStep
 
 WRONG, CALM, PENDING = range(3)
 OPEN = -1
@@ -36,7 +36,7 @@ class Run:
 
     __slots__ = ("after", "before", "begin", "counted", "end", "kind", "step")
 
-    def __init__(self, kind: int, begin: int, end: int, step: MeterStep | None = None) -> None:
+    def __init__(self, kind: int, begin: int, end: int, step: LaneStep | None = None) -> None:
         self.kind = kind
         self.begin = begin
         self.end = end
@@ -159,7 +159,7 @@ class SpellSums:
             self._fresh -= 1
 
 
-class LiveSpells:
+class LaneSpells:
     """The spells of one component on one stream. Times are grains, never decreasing."""
 
     __slots__ = ("_excess", "_sums", "_tail")
@@ -169,7 +169,7 @@ class LiveSpells:
         self._excess = excess
         self._tail: Run | None = None
 
-    def goes_on(self, kind: int, step: MeterStep, now: int) -> None:
+    def goes_on(self, kind: int, step: LaneStep, now: int) -> None:
         """From `now` on it is wrong, or calm, or not known yet because of `step`."""
         tail = self._without_empty(now, kind, step)
         if tail is not None and _alike(tail, kind, step):
@@ -186,7 +186,7 @@ class LiveSpells:
         """The stream is over."""
         self._closes(self._without_empty(now), now)
 
-    def turns_out(self, step: MeterStep, parts: Sequence[Part]) -> None:
+    def turns_out(self, step: LaneStep, parts: Sequence[Part]) -> None:
         """What a pending step was, in the order of time, now that it is judged or given up."""
         run = step.run
         if run is None:
@@ -218,7 +218,7 @@ class LiveSpells:
                 self._forgets_before(found)
 
     def _without_empty(
-        self, now: int, kind: int = OPEN, step: MeterStep | None = None
+        self, now: int, kind: int = OPEN, step: LaneStep | None = None
     ) -> Run | None:
         """The last entry, once those that lasted for nothing are gone."""
         tail = self._tail
@@ -290,5 +290,5 @@ class LiveSpells:
                 self._sums.never_was(run)
 
 
-def _alike(run: Run, kind: int, step: MeterStep | None) -> bool:
+def _alike(run: Run, kind: int, step: LaneStep | None) -> bool:
     return run.kind == kind and (kind != PENDING or run.step is step)

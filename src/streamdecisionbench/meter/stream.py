@@ -1,22 +1,25 @@
-"""What happened, as exports are told it."""
+"""One session: the holder of its decision in force, and what exports are told about it.
+
+Whatever happens inside the measurement, the application gets its step numbers, and the newest source
+stays in force: that part is two comparisons and comes first.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from streamdecisionbench.in_force import Newest
 from streamdecisionbench.meter.counts import OUTCOMES
-from streamdecisionbench.meter.decision_text import decision_text
-from streamdecisionbench.meter.lane import Lane, MeterStep
+from streamdecisionbench.meter.lane import Lane, LaneStep
+from streamdecisionbench.text import decision_text
 
 if TYPE_CHECKING:
     from streamdecisionbench.meter.meter import Meter
 
 
-class MeterEvent(NamedTuple):
+class Notice(NamedTuple):
     """Something that happened to one step of one component on one stream.
 
     `value` is the state as it was published, the decision or the reference as canonical text, or None
@@ -39,15 +42,8 @@ class MeterEvent(NamedTuple):
     """Of an answer, where the application says."""
 
 
-Sink = Callable[[MeterEvent], None]
+Sink = Callable[[Notice], None]
 """Told after the fact, outside the meter's lock; whatever it raises is counted and goes no further."""
-
-
-# One session: the holder of its decision in force.
-#
-# Whatever happens inside the measurement, the application gets its step numbers, and the newest source
-# stays in force: that part is two comparisons and comes first.
-
 
 APPLIED = "applied"
 """What the component whose decisions take effect is called beside its shadows."""
@@ -130,7 +126,7 @@ class Stream:
                 for component in self._components.values():
                     component.lane.publish(number, at, now)
         for component in components:
-            meter.tell(MeterEvent("published", self, component.name, number, at, at, state))
+            meter.tell(Notice("published", self, component.name, number, at, at, state))
         if reference is not None:
             self.judge(number, reference)
         elif meter.reference is not None:
@@ -185,12 +181,12 @@ class Stream:
         Returns whether it counts: the first judgment of a step does, while the step is in the window.
         """
         meter = self._meter
-        told: list[MeterEvent] = []
+        told: list[Notice] = []
         counted = False
         with meter.guards["judge"]:
             if reference is None:
                 return False
-            text = decision_text(reference)
+            text = text_of(reference)
             with meter.lock:
                 at = meter.read_clock()
                 meter.advance_to(at)
@@ -213,7 +209,7 @@ class Stream:
     def end(self) -> None:
         """The session is over. Judgments may still come."""
         meter = self._meter
-        told: list[MeterEvent] = []
+        told: list[Notice] = []
         with meter.lock:
             if self._ended:
                 return
@@ -226,9 +222,7 @@ class Stream:
                     component.lane.end(now)
                     if last is not None and meter.sinks:
                         told.append(
-                            MeterEvent(
-                                "ended", self, component.name, last.number, last.at, at, None
-                            )
+                            Notice("ended", self, component.name, last.number, last.at, at, None)
                         )
             meter.keep_ended(self)
         for event in told:
@@ -251,23 +245,13 @@ class Stream:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.end()
 
     def _answer(
@@ -279,7 +263,7 @@ class Stream:
         cost: float | None,
     ) -> bool:
         meter = self._meter
-        told: MeterEvent | None = None
+        told: Notice | None = None
         with meter.lock:
             outcome = self._outcome(component, number, decision)
             if outcome == _APPLIED:
@@ -301,7 +285,7 @@ class Stream:
 
     def _account(
         self, component: _Component, number: int, decision: Any, outcome: int
-    ) -> MeterEvent | None:
+    ) -> Notice | None:
         meter = self._meter
         at = meter.read_clock()
         now = meter.advance_to(at)
@@ -312,12 +296,12 @@ class Stream:
         step = lane.find(number)
         if step is None and outcome == _APPLIED:
             # Published before the window: in force, of an age and a worth nobody can tell.
-            step = MeterStep(number, at, now)
+            step = LaneStep(number, at, now)
             step.given_up = True
         if step is None or step.answered:
             return None
         try:
-            text = decision_text(decision)
+            text = text_of(decision)
         except Exception:
             text = f"<a decision that is no JSON value, step {number}>"
             meter.count_error("decision")
@@ -325,13 +309,13 @@ class Stream:
         if not meter.sinks:
             return None
         correct = None if step.reference is None else text == step.reference
-        return MeterEvent(
+        return Notice(
             "answered", self, component.name, number, step.at, at, text, OUTCOMES[outcome], correct
         )
 
-    def _judgment(self, component: _Component, step: MeterStep, at: float, text: str) -> MeterEvent:
+    def _judgment(self, component: _Component, step: LaneStep, at: float, text: str) -> Notice:
         correct = None if step.decision is None else step.decision == text
-        return MeterEvent(
+        return Notice(
             "judged", self, component.name, step.number, step.at, at, text, correct=correct
         )
 
@@ -347,8 +331,14 @@ class Stream:
         self._meter.shadows[name] = None
         if self._meter.sinks:
             self._meter.tell(
-                MeterEvent("published", self, name, current.number, current.at, current.at, None)
+                Notice("published", self, name, current.number, current.at, current.at, None)
             )
             if current.reference is not None:
                 self._meter.tell(self._judgment(found, copy, current.at, current.reference))
         return found
+
+
+def text_of(decision: Any) -> str:
+    """In canonical form. What begins like JSON and is none says so, lest a reader takes it for JSON."""
+    text = decision_text(decision)
+    return f"not JSON: {decision.strip()}" if text is None else text

@@ -28,7 +28,7 @@ from streamdecisionbench.logs.check import Checked
 from streamdecisionbench.logs.pace import SHARES, LogPace
 from streamdecisionbench.logs.score import Change, LogDifference, LogScore
 from streamdecisionbench.logs.sources import torn_note
-from streamdecisionbench.logs.usable import REASONS
+from streamdecisionbench.logs.unusable import REASONS
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.classes import ALL_CLASSES, CLASSES
 from streamdecisionbench.scoring.pair_live import Contention, LivePair, PartCost

@@ -24,10 +24,11 @@ from pyspark.sql import SparkSession
 
 import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.logs.check import check_log
 from streamdecisionbench.logs.references import ReferenceSource
 from streamdecisionbench.logs.score import open_log
 from streamdecisionbench.logs.suite_of_log import suite_of_log
-from streamdecisionbench.logs.usable import Allowed
+from streamdecisionbench.logs.unusable import Allowed
 from tests.logs.engines.cluster import BRIEF, NO_JAVA, Cluster, java
 from tests.meter.test_log_score import left_by_a_kill
 
@@ -170,6 +171,43 @@ def test_the_same_suite_of_the_same_sessions(session: SparkSession, tmp_path: Pa
     assert one.suite == other.suite
     assert (one.streams, one.left_out) == (other.streams, other.left_out)
     assert one.suite.scenarios.keys() == other.suite.scenarios.keys()
+
+
+def test_the_same_check_and_the_same_references(
+    session: SparkSession, log: Path, tmp_path: Path
+) -> None:
+    """Which file a bad row lies in, streams in two files, references of another table."""
+    bad = pq.read_table(log / "two.parquet").slice(0, 3)
+    bad = bad.set_column(1, "published_at", pa.array([None] * 3, pa.float64()))
+    folder = tmp_path / "log"
+    folder.mkdir()
+    for name, table in (("one", None), ("two", None), ("bad", bad)):
+        pq.write_table(table or pq.read_table(log / f"{name}.parquet"), folder / f"{name}.parquet")
+    checked = []
+    for engine in ("duckdb", "spark"):
+        with open_log(folder, engine=engine) as opened:
+            found = check_log(opened).to_json()
+        example = found["unusable"][0]["example"]
+        example["file"] = Path(example["file"]).name
+        found["group_by"] = sorted(found["group_by"])
+        checked.append(found)
+    assert checked[0]["unusable"][0]["example"]["file"] == "bad.parquet"
+    assert checked[0]["streams_in_several_files"] > 100
+    same(checked[0], checked[1])
+
+    right = pq.read_table(log).select(["stream", "published_at", "decision"])
+    right = right.rename_columns(["stream", "published_at", "reference"])
+    pq.write_table(right, tmp_path / "right.parquet")
+    given = {"references": tmp_path / "right.parquet", "by": "model"}
+    same(
+        document(sdb.score_log(log, **given)), document(sdb.score_log(log, engine="spark", **given))
+    )
+    twice = pa.concat_tables(
+        [right, right.set_column(2, "reference", pa.array(["?"] * len(right)))]
+    )
+    for engine in ("duckdb", "spark"):
+        with pytest.raises(InputError, match=r"'reference' says both '\?' and '"):
+            sdb.score_log(log, references=twice, engine=engine)
 
 
 def test_a_query_that_fails_and_a_missing_column(session: SparkSession, log: Path) -> None:

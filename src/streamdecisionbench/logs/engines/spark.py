@@ -14,24 +14,30 @@ import pickle
 import sys
 import tempfile
 import zipfile
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import streamdecisionbench
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.logs.arrays import whole_streams
-from streamdecisionbench.logs.engines.duck import completed
-from streamdecisionbench.logs.engines.engine import ProgressTold, S, untold
-from streamdecisionbench.logs.schema import COLUMNS
+from streamdecisionbench.logs.engines.engine import (
+    AS_TEXT,
+    Engine,
+    ProgressTold,
+    S,
+    completed,
+    first_line,
+    untold,
+)
 from streamdecisionbench.logs.sources import LogFiles, torn_lines
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-_TEXTS = tuple(n for n, c in COLUMNS.items() if c.kind in ("id", "decision", "json"))
-_VIEW = "source"
 _BROKEN = "_corrupt_record"
 """What Spark calls the column of lines that are no JSON."""
 _SENT: set[str] = set()
@@ -43,26 +49,18 @@ def is_spark(table: Any) -> bool:
     return type(table).__module__.startswith("pyspark.sql")
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """A log on a cluster, or in the session of a notebook."""
 
+    file_column = "input_file_name()"
+
     def __init__(self, *, master: str | None = None, told: ProgressTold = untold) -> None:
-        self._told = told
+        super().__init__(told)
         self._session, self._owned = _session(master)
         self._zone = self._session.conf.get("spark.sql.session.timeZone")
         self._session.conf.set("spark.sql.session.timeZone", "UTC")
-        self.name = "the log"
-        self._frame: DataFrame | None = None
-        self._given: DataFrame | None = None
-        self.torn = 0
-        self._files: DataFrame | None = None
-        """The log while its rows are still what files hold."""
-
-    def __enter__(self) -> SparkEngine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        self._frames: dict[str, Any] = {}
+        """The data frames that queries call `log`, `given` and `files`."""
 
     def close(self) -> None:
         """Ends a session of our own; one that was there before goes on as it was."""
@@ -71,115 +69,30 @@ class SparkEngine:
         elif self._zone is not None:
             self._session.conf.set("spark.sql.session.timeZone", self._zone)
 
-    # Opening
-
     def open_files(self, files: LogFiles, *, mapped: bool = False) -> None:
-        """The log's rows from files that driver and executors can reach under the same names."""
+        """Driver and executors must reach the files under the same names."""
         self.name = files.label
-        self._frame = self._complete(self._read(files))
-        self._files = None if mapped or "stream" not in self._frame.columns else self._frame
+        rows = self._complete(self._read(files))
+        self._frames |= {"log": rows, "files": rows}
+        self._of_files = "stream" in rows.columns
 
-    def open_table(self, table: Any, name: str = "the table") -> None:
+    def open_table(self, table: Any) -> None:
         """A DataFrame as it is; an Arrow table is sent to the cluster."""
-        self.name = name
-        self._frame = self._complete(
-            table if is_spark(table) else self._session.createDataFrame(table)
-        )
-
-    def map(self, sql: str, where: str) -> None:
-        """The user's query over `source` becomes the log."""
-        query = sql.strip().rstrip(";").strip()
-        if not query:
-            raise InputError("holds no query", where=where, fix="SELECT … FROM source")
-        self._rows.createOrReplaceTempView(_VIEW)
-        try:
-            mapped = self._session.sql(query)
-            mapped.limit(1).collect()
-        except Exception as error:
-            raise _sql_error(error, where) from None
-        if not mapped.columns:
-            raise InputError("must hold one query", where=where, fix="write one SELECT over source")
-        self._frame = mapped
-        self.name = f"{where} over {self.name}"
-
-    # Asking
-
-    @property
-    def _rows(self) -> DataFrame:
-        if self._frame is None:
-            raise RuntimeError("no log is open")
-        return self._frame
-
-    @property
-    def _second(self) -> DataFrame:
-        if self._given is None:
-            raise RuntimeError("no second table was given")
-        return self._given
-
-    def schema(self) -> pa.Schema:
-        return self._arrow(self._rows.limit(0)).schema
-
-    def example(self, column: str) -> str | None:
-        name = _q(column)
-        found = self._rows.selectExpr(f"CAST({name} AS STRING) AS v").where("v IS NOT NULL").first()
-        return None if found is None else str(found[0])[:80]
-
-    def rows(self) -> int:
-        return int(self._rows.count())
-
-    def distinct(self, column: str) -> Iterable[pa.RecordBatch]:
-        name = _q(column)
-        texts = self._rows.selectExpr(f"CAST({name} AS STRING) AS value").where("value IS NOT NULL")
-        batches: list[pa.RecordBatch] = self._arrow(texts.distinct().orderBy("value")).to_batches()
-        return batches
+        self.name = "the table"
+        rows = table if is_spark(table) else self._session.createDataFrame(table)
+        self._frames["log"] = self._complete(rows)
 
     def give(self, other: pa.Table | LogFiles) -> pa.Schema:
-        if isinstance(other, LogFiles):
-            self._given = self._read(other)
-        else:
-            self._given = self._session.createDataFrame(other)
-        return self._arrow(self._given.limit(0)).schema
-
-    def contradiction(self, on: Sequence[str], take: str) -> tuple[str, ...] | None:
-        from pyspark.sql import functions as f
-
-        value = f.col(_q(take)).cast("string")
-        found = (
-            self._second.groupBy(*map(_q, on))
-            .agg(f.min(value).alias("_low"), f.max(value).alias("_high"))
-            .where("_low < _high")
-            .first()
-        )
-        return None if found is None else tuple(str(v) for v in found)
-
-    def join(self, on: Sequence[str], take: str, name: str) -> None:
-        from pyspark.sql import functions as f
-
-        left, right = self._rows, self._second
-        told = right.groupBy(*[f.col(_q(k)).alias(f"_{k}") for k in on]).agg(
-            f.min(f.col(_q(take))).alias("_taken")
-        )
-        same = [
-            left[_q(k)].cast("string") == told[f"_{k}"].cast("string")
-            if COLUMNS[k].kind != "time"
-            else left[_q(k)] == told[f"_{k}"]
-            for k in on
-        ]
-        kept = [left[_q(n)] for n in left.columns if n != name]
-        self._frame = left.join(told, same, "left").select(*kept, told["_taken"].alias(name))
-
-    def table(self, columns: Sequence[str], limit: int | None = None) -> pa.Table:
-        chosen = self._rows.select(*map(_q, columns))
-        order = [_q(n) for n in ("stream", "published_at") if n in columns]
-        if order:
-            chosen = chosen.orderBy(*order)
-        return self._arrow(chosen if limit is None else chosen.limit(limit))
+        files = isinstance(other, LogFiles)
+        given = self._read(other) if files else self._session.createDataFrame(other)
+        self._frames["given"] = given
+        return self._ask("SELECT * FROM {given} LIMIT 0").schema
 
     def reduce(self, columns: Sequence[str], into: S) -> S:
         keys = into.keys(self.schema())
-        chosen = self._rows.select(*map(_q, columns))
-        sorted_rows = chosen.repartition(*map(_q, keys)).sortWithinPartitions(
-            *map(_q, [*keys, "published_at"])
+        chosen = self._frames["log"].select(*map(self.quoted, columns))
+        sorted_rows = chosen.repartition(*map(self.quoted, keys)).sortWithinPartitions(
+            *map(self.quoted, [*keys, "published_at"])
         )
         empty = pickle.dumps(copy.deepcopy(into))
 
@@ -192,45 +105,60 @@ class SparkEngine:
             yield pa.RecordBatch.from_pydict({"part": [pickle.dumps(part)]})
 
         self._told("sorting and scoring on Spark", None)
-        try:
+        with self._running(self.name):
             parts = sorted_rows.mapInArrow(add_up, "part binary").toArrow().column("part")
             for merged, part in enumerate(parts, start=1):
                 into.merge(pickle.loads(part.as_py()))  # noqa: S301 - from our executors
                 self._told("merging", merged / len(parts))
+        return into
+
+    def quoted(self, name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"
+
+    def literal(self, text: str) -> str:
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def _become(self, query: str) -> None:
+        self._frames["log"] = self._session.sql(query, **self._frames)
+
+    def _map(self, query: str, where: str) -> None:
+        self._frames["log"].createOrReplaceTempView("source")
+        try:
+            mapped = self._session.sql(query)
+            mapped.limit(1).collect()
+        except Exception as error:
+            raise InputError(
+                f"the query fails: {first_line(error)}",
+                where=where,
+                fix="try it in your own Spark session; the table is called source",
+            ) from None
+        if not mapped.columns:
+            raise InputError("must hold one query", where=where, fix="write one SELECT over source")
+        self._frames["log"] = mapped
+
+    def _ask(self, query: str, where: str | None = None) -> pa.Table:
+        with self._running(where or self.name):
+            return self._session.sql(query, **self._frames).toArrow()
+
+    @contextmanager
+    def _running(self, where: str) -> Iterator[None]:
+        """What an executor refused comes back inside a long report; its own words are what counts."""
+        try:
+            yield
         except InputError:
             raise
         except Exception as error:
-            raise _job_error(error, self.name) from None
-        return into
-
-    def file_of(self, stream: str, published_at: str) -> str | None:
-        from pyspark.sql import functions as f
-
-        if self._files is None:
-            return None
-        rows = self._files.where(f.col("stream").cast("string") == stream)
-        found = rows.select(f.input_file_name()).first()
-        return None if found is None else str(found[0])
-
-    def scattered(self) -> tuple[int, str] | None:
-        from pyspark.sql import functions as f
-
-        if self._files is None:
-            return None
-        named = self._files.select(
-            f.col("stream").cast("string"), f.input_file_name().alias("_file")
-        )
-        counted = named.groupBy("stream").agg(f.countDistinct("_file").alias("_files"))
-        found = counted.where("_files > 1").agg(f.count("*"), f.min("stream")).first()
-        return None if found is None or not found[0] else (int(found[0]), str(found[1]))
-
-    # Inside
+            _, refused, own = str(error).partition("InputError: ")
+            said = own.splitlines()[0] if refused else f"the Spark job failed: {first_line(error)}"
+            raise InputError(said, where=where) from None
 
     def _complete(self, rows: DataFrame) -> DataFrame:
         """Partial rows, as a meter writes them, made whole."""
         if "partial" not in rows.columns:
             return rows
-        return self._session.sql(completed("SELECT * FROM {rows}", rows.columns, _q), rows=rows)
+        return self._session.sql(
+            completed("SELECT * FROM {rows}", rows.columns, self._q), rows=rows
+        )
 
     def _read(self, files: LogFiles) -> DataFrame:
         torn = torn_lines(files)
@@ -238,31 +166,21 @@ class SparkEngine:
         reader = self._session.read
         frames = []
         try:
-            for form in dict.fromkeys(files.formats):
+            for form in dict.fromkeys(files.formats.values()):
                 paths = files.of_format(form)
                 if form == "parquet":
                     frames.append(reader.option("mergeSchema", "true").parquet(*paths))
                 elif form == "csv":
-                    found = reader.csv(paths, header=True, inferSchema=True)
-                    frames.append(_as_text(found))
+                    frames.append(_as_text(reader.csv(paths, header=True, inferSchema=True)))
                 else:
                     frames.append(_as_text(_without(reader.json(paths), torn.values())))
         except Exception as error:
             raise InputError(
-                f"Spark cannot read it: {_first_line(error)}",
+                f"Spark cannot read it: {first_line(error)}",
                 where=files.label,
                 fix="executors must reach the files under the same names as the driver",
             ) from None
-        whole = frames[0]
-        for frame in frames[1:]:
-            whole = whole.unionByName(frame, allowMissingColumns=True)
-        return whole
-
-    def _arrow(self, frame: DataFrame) -> pa.Table:
-        try:
-            return frame.toArrow()
-        except Exception as error:
-            raise _job_error(error, self.name) from None
+        return reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), frames)
 
 
 def _session(master: str | None) -> tuple[SparkSession, bool]:
@@ -290,7 +208,7 @@ def _session(master: str | None) -> tuple[SparkSession, bool]:
         )
     except Exception as error:
         raise InputError(
-            f"no Spark session could be had from {master or 'local[*]'}: {_first_line(error)}",
+            f"no Spark session could be had from {master or 'local[*]'}: {first_line(error)}",
             fix="check the master's address, and that Java 17 or newer is installed",
         ) from None
     session.sparkContext.setLogLevel("OFF")  # what fails is said once, by us
@@ -335,36 +253,10 @@ def _as_text(frame: DataFrame) -> DataFrame:
 
     columns = []
     for field in frame.schema.fields:
-        column = f.col(_q(field.name))
+        column = frame["`" + field.name.replace("`", "``") + "`"]
         if isinstance(field.dataType, StructType | ArrayType | MapType):
             column = f.to_json(column)
-        elif field.name in _TEXTS and not isinstance(field.dataType, StringType):
+        elif field.name in AS_TEXT and not isinstance(field.dataType, StringType):
             column = column.cast("string")
         columns.append(column.alias(field.name))
     return frame.select(*columns)
-
-
-def _q(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0][:300]
-
-
-def _sql_error(error: Exception, where: str) -> InputError:
-    return InputError(
-        f"the query fails: {_first_line(error)}",
-        where=where,
-        fix="try it in your own Spark session; the table is called source",
-    )
-
-
-def _job_error(error: Exception, where: str) -> InputError:
-    """What an executor refused comes back inside a long report; its own words are what counts."""
-    text = str(error)
-    mark = "InputError: "
-    if mark in text:
-        return InputError(text.partition(mark)[2].splitlines()[0], where=where)
-    return InputError(f"the Spark job failed: {_first_line(error)}", where=where)

@@ -28,7 +28,7 @@ vertical-align:-.1rem}svg{width:100%;height:auto}svg text{fill:currentColor;font
 """
 
 
-def log_page(score: LogScore, by_day: LogScore | None = None) -> str:
+def log_page(score: LogScore) -> str:
     """The page as HTML. Text from the log is data: all of it is escaped."""
     title = f"Decisions in force: {score.source}"
     parts = [f"<h1>{escape(title)}</h1>"]
@@ -42,9 +42,9 @@ def log_page(score: LogScore, by_day: LogScore | None = None) -> str:
         parts.append(f"<h2>{escape(table.title)}</h2>")
         parts.append(_plain_table(table))
         parts += [f'<p class="dim">{escape(note)}</p>' for note in table.notes]
-    if by_day is not None and len(by_day.groups) > 1:
+    if len(score.days) > 1:
         parts.append("<h2>Day by day: in-force accuracy, %</h2>")
-        parts.append(_days(by_day))
+        parts.append(_days(score.days))
     parts.append(f'<p class="dim">{escape(score.signature)}</p>')
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -134,9 +134,9 @@ def _bars(groups: Sequence[LogGroup]) -> str:
     )
 
 
-def _days(score: LogScore) -> str:
+def _days(groups: Sequence[LogGroup]) -> str:
     """In-force accuracy of every day with its interval."""
-    known = [g for g in score.groups if g.in_force is not None]
+    known = [g for g in groups if g.in_force is not None]
     step = 840 / max(len(known), 1)
     drawn = [
         f'<line x1="40" x2="890" y1="{_y(v)}" y2="{_y(v)}" stroke="currentColor" stroke-opacity=".2"/>'

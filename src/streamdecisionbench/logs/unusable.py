@@ -1,4 +1,4 @@
-"""Which rows can be used, and for those that cannot: why, how many, and one to look at.
+"""Rows that cannot be used: why, how many, one to look at, and how many may be left out.
 
 A reason belongs to a row or to a whole stream. Nothing is dropped in silence: what is left out is
 counted by reason, and above what the user allows the command refuses.
@@ -11,6 +11,13 @@ from dataclasses import dataclass, field, replace
 
 from streamdecisionbench.errors import InputError
 
+_FILL = "fill it in, or leave such rows out with --sql"
+_WHOLE_JSON = "it begins like JSON and cannot be read; write the whole JSON, or text"
+_OWN_IDS = (
+    "if ids start anew in every file, make them unique:"
+    " SELECT * REPLACE (filename || stream AS stream) FROM source"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Reason:
@@ -22,10 +29,8 @@ class Reason:
 
 
 REASONS: Mapping[str, Reason] = {
-    "no_stream": Reason("stream", "has no stream", "fill it in, or leave such rows out with --sql"),
-    "no_time": Reason(
-        "published_at", "has no time of its state", "fill it in, or leave such rows out with --sql"
-    ),
+    "no_stream": Reason("stream", "has no stream", _FILL),
+    "no_time": Reason("published_at", "has no time of its state", _FILL),
     "repeated": Reason(
         "published_at",
         "is there more than once, word for word",
@@ -35,8 +40,7 @@ REASONS: Mapping[str, Reason] = {
         "published_at",
         "is one of several different rows for the same stream and moment",
         "keep one of them with --sql; if two components answered the same stream, name the column"
-        " that tells them apart with --by; if ids start anew in every file, make them unique:"
-        " SELECT * REPLACE (filename || stream AS stream) FROM source",
+        f" that tells them apart with --by; {_OWN_IDS}",
     ),
     "answered_before_asked": Reason(
         "answered_at",
@@ -64,22 +68,15 @@ REASONS: Mapping[str, Reason] = {
     "applied_without_answer": Reason(
         "applied_at", "took effect without an answer", "applied_at is null where no answer came"
     ),
-    "bad_decision": Reason(
-        "decision",
-        "has a decision that is neither text nor JSON",
-        "it begins like JSON and cannot be read; write the whole JSON, or text",
-    ),
+    "bad_decision": Reason("decision", "has a decision that is neither text nor JSON", _WHOLE_JSON),
     "bad_reference": Reason(
-        "reference",
-        "has a reference that is neither text nor JSON",
-        "it begins like JSON and cannot be read; write the whole JSON, or text",
+        "reference", "has a reference that is neither text nor JSON", _WHOLE_JSON
     ),
     "bad_cost": Reason("cost", "has a cost that is no amount", "costs are numbers from 0 up"),
     "ends_differ": Reason(
         "ended_at",
         "belongs to a stream with more than one end",
-        "ended_at is the same on all rows of a stream; if ids start anew in every file, make them"
-        " unique: SELECT * REPLACE (filename || stream AS stream) FROM source",
+        f"ended_at is the same on all rows of a stream; {_OWN_IDS}",
     ),
     "after_end": Reason(
         "ended_at",
@@ -103,15 +100,6 @@ REASONS: Mapping[str, Reason] = {
     ),
 }
 """In the order they are asked: a row is counted once, under the first reason that holds."""
-
-
-def printable(text: str) -> str:
-    """Without control characters: text of a log is data.
-
-    >>> printable("a\\x1b[31mb")
-    'a\ufffd[31mb'
-    """
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -156,6 +144,10 @@ class Unusable:
     def ordered(self) -> list[tuple[str, int, Example]]:
         return [(r, self.counts[r], self.examples[r]) for r in REASONS if r in self.counts]
 
+    def notes(self) -> list[str]:
+        """What was left out, for people."""
+        return [f"{_rows(n)} left out: {REASONS[reason].what}" for reason, n, _ in self.ordered()]
+
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
@@ -194,9 +186,8 @@ class Allowed:
         if found.rows <= self.rows_of(rows):
             return
         lines = [
-            f"{count} {'row' if count == 1 else 'rows'}: {REASONS[reason].what}"
-            f" ({REASONS[reason].column} {example.value}; {example.text()}"
-            f"{'; ' + example.file if example.file else ''})"
+            f"{_rows(count)}: {REASONS[reason].what} ({REASONS[reason].column} {example.value};"
+            f" {example.text()}{'; ' + example.file if example.file else ''})"
             f"\n    fix: {REASONS[reason].fix}"
             for reason, count, example in found.ordered()
         ]
@@ -205,3 +196,7 @@ class Allowed:
             where=where,
             fix="or allow for them with --allow-unusable, as a number of rows or a share like 1%",
         )
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
