@@ -30,11 +30,11 @@ from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.changes import Edits, delays_of, edits_of, mean_delays, mean_edits
 from streamdecisionbench.scoring.cut import (
     Calm,
-    MovingStretches,
+    Cut,
     Stretches,
     calm_of,
+    cut_of,
     mean_by_scenario,
-    moving_stretches,
     powers,
     stretches,
 )
@@ -100,7 +100,7 @@ def contributions(
 
 
 def mean_wrong_rate(
-    sweep: Sweep, cut: MovingStretches, judged: Floats, sections: Sequence[Section], bounds: Bounds
+    sweep: Sweep, cut: Cut, judged: Floats, sections: Sequence[Section], bounds: Bounds
 ) -> Floats:
     """The same over the bounds: every wrong stretch's length is a + b·c."""
     refs = sweep.references
@@ -204,8 +204,8 @@ class Course:
         return stretches(self.path)
 
     @cached_property
-    def moving_cut(self) -> MovingStretches:
-        return moving_stretches(self.sweep)
+    def moving_cut(self) -> Cut:
+        return cut_of(self.sweep)
 
     @cached_property
     def spells(self) -> Spells:
@@ -325,7 +325,8 @@ class SpellMeans:
 
     mean_age_s: float
     beyond_share: float
-    longest_s: float
+    longest_s: None
+    """Given at one pace only."""
     count: float
     long_share: float
 
@@ -431,7 +432,7 @@ def spell_measures(course: Course, theta: float) -> ByLevel[SpellMeasures]:
     total = np.bincount(at.scenario, weights=at.length, minlength=len(age))
     mean_age, mean_beyond = over.mean_age(bounds), over.beyond_share(theta, bounds)
     long_, mean_long = at.long_share(theta), over.long_share(theta, bounds)
-    mean_longest, mean_count = over.longest(bounds), over.count(bounds)
+    mean_count = over.count(bounds)
 
     def measure(scenarios: Ints, weights: Floats) -> SpellMeasures:
         number = int(count[scenarios].sum())
@@ -446,7 +447,7 @@ def spell_measures(course: Course, theta: float) -> ByLevel[SpellMeasures]:
             integrated=SpellMeans(
                 mean_age_s=float(weights @ mean_age[scenarios]),
                 beyond_share=float(weights @ mean_beyond[scenarios]),
-                longest_s=float(weights @ mean_longest[scenarios]),
+                longest_s=None,
                 count=float(mean_count[scenarios].sum()),
                 long_share=float(weights @ mean_long[scenarios]),
             ),

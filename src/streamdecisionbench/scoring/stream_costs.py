@@ -30,7 +30,7 @@ from streamdecisionbench.scoring.changes import (
     mean_edits,
 )
 from streamdecisionbench.scoring.cost import age_rate, mean_age_rate, mean_wrong_rate, wrong_rate
-from streamdecisionbench.scoring.cut import calm_of, moving_stretches, stretches
+from streamdecisionbench.scoring.cut import calm_of, cut_of, stretches
 from streamdecisionbench.scoring.spells import moving_spells, spells_of
 from streamdecisionbench.scoring.sweep import sweep_of, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
@@ -43,7 +43,7 @@ NUMBERS = (
     "reversed_in_a_tick",
 )  # fmt: skip
 """Numbers of things, and sums that are divided by them: never weighted."""
-MEANS = ("ticks", "wrong", "age", "acts", "mean_age_s", "beyond", "long", "longest_s")
+MEANS = ("ticks", "wrong", "age", "acts", "mean_age_s", "beyond", "long")
 """Over bounds: judged ticks, then means times these ticks, to be weighted."""
 MEAN_NUMBERS = ("count", "never_right", "waited_s", "needed", "useless", "unjudged", "reversed_in_a_tick")  # fmt: skip
 _OUTCOMES = ("in_time", "late", "missed", "wrongly", "twice")
@@ -172,7 +172,7 @@ class _Over:
     ) -> None:
         self.sections, self.theta, self.bounds = sections, theta, bounds
         self.sweep = sweep_of(flat, flat.tick / bounds.high, flat.tick / bounds.low)
-        self.cut = moving_stretches(self.sweep)
+        self.cut = cut_of(self.sweep)
         self.calm = calm_of(self.sweep, self.cut)
         self.act_cost = np.zeros(flat.count)
 
@@ -197,7 +197,7 @@ class _Over:
         means = [
             ticks, *price, found.mean_age(bounds) * ticks,
             found.beyond_share(self.theta, bounds) * ticks,
-            found.long_share(self.theta, bounds) * ticks, found.longest(bounds) * ticks,
+            found.long_share(self.theta, bounds) * ticks,
         ]  # fmt: skip
         numbers = [
             found.count(bounds), waits.never_right, waits.waited * waits.changes,

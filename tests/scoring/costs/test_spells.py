@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.changes import delays, edits, mean_delays, mean_edits, survival
-from streamdecisionbench.scoring.cut import Calm, calm_of, moving_stretches
+from streamdecisionbench.scoring.cut import Calm, calm_of, cut_of
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.spells import moving_spells, spells
@@ -34,7 +34,7 @@ weightings = st.sampled_from(("log", "linear"))
 
 
 def _calm(sweep: Sweep) -> Calm:
-    return calm_of(sweep, moving_stretches(sweep))
+    return calm_of(sweep, cut_of(sweep))
 
 
 def _sweep(parts: list[Timeline], limits: tuple[float, float]) -> Sweep:
@@ -71,7 +71,6 @@ def _over(sweep: Sweep, theta: float, limits: Bounds, k: int = 0) -> dict[str, f
     return {
         "mean_age": float(found.mean_age(limits)[k]),
         "beyond": float(found.beyond_share(theta, limits)[k]),
-        "longest": float(found.longest(limits)[k]),
         "count": float(found.count(limits)[k]),
         "long": float(found.long_share(theta, limits)[k]),
         "wrong": float(found.wrong_share(limits)[k]),
@@ -105,10 +104,11 @@ def _plain_mean(
 ) -> dict[str, float]:
     tick = parts[0].tick
     crossings = plain_costs.meetings(parts, [theta], nominal)
-    crossings += plain_costs.envelope_cuts(walker, crossings, tick, limits.low, limits.high)
-    return plain_costs.mean_over(
+    found = plain_costs.mean_over(
         _plainly(walker, theta), crossings, tick, limits.low, limits.high, limits.weighting
     )
+    found.pop("longest")  # given at one pace only
+    return found
 
 
 def _close(found: dict[str, float], want: dict[str, float], tolerance: float) -> None:
