@@ -30,11 +30,11 @@ from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.changes import Edits, delays_of, edits_of, mean_delays, mean_edits
 from streamdecisionbench.scoring.cut import (
     Calm,
-    MovingStretches,
+    Cut,
     Stretches,
     calm_of,
+    cut_of,
     mean_by_scenario,
-    moving_stretches,
     powers,
     stretches,
 )
@@ -100,7 +100,7 @@ def contributions(
 
 
 def mean_wrong_rate(
-    sweep: Sweep, cut: MovingStretches, judged: Floats, sections: Sequence[Section], bounds: Bounds
+    sweep: Sweep, cut: Cut, judged: Floats, sections: Sequence[Section], bounds: Bounds
 ) -> Floats:
     """The same over the bounds: every wrong stretch's length is a + b·c."""
     refs = sweep.references
@@ -204,8 +204,8 @@ class Course:
         return stretches(self.path)
 
     @cached_property
-    def moving_cut(self) -> MovingStretches:
-        return moving_stretches(self.sweep)
+    def moving_cut(self) -> Cut:
+        return cut_of(self.sweep)
 
     @cached_property
     def spells(self) -> Spells:

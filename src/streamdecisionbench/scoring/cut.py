@@ -10,12 +10,13 @@ dΔ/Δ = dc/c, with the linear one dΔ = tick·dc/c², divided by ln(b/a) and b 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.measure import Measure
 from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep, Trajectory
 from streamdecisionbench.scoring.timeline import Floats, Ints
 
@@ -89,32 +90,46 @@ class Stretches:
 
 
 @dataclass(frozen=True, slots=True)
-class MovingStretches:
-    """Over a range of scales: from begin_at + c·begin_delay to end_at + c·end_delay, c in [low, high).
+class Cut:
+    """A sweep's pieces cut where the reference changes, listed in the order of time as they are.
 
-    Listed in the order of time, as the pieces of a sweep are.
+    A stretch lasts from begin_at + c·begin_delay to end_at + c·end_delay, for c in [low, high).
     """
 
+    sweep: Sweep
+    """Which pieces, and beside which references."""
     scenario: Ints
     piece: Ints
+    """Which piece of the sweep is in force."""
     segment: Ints
+    """Which reference segment holds."""
     begin_at: Floats
     begin_delay: Floats
     end_at: Floats
     end_delay: Floats
     low: Floats
     high: Floats
+    opens: NDArray[np.bool_]
+    """The piece comes into force with this stretch: it begins within the segment, or with it."""
     right: NDArray[np.bool_]
     known: NDArray[np.bool_]
+    """Whether it is known what is right."""
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
+        """Known not to be right; no decision is not right."""
         return self.known & ~self.right
 
-    def where(self, keep: NDArray[np.bool_]) -> MovingStretches:
-        return MovingStretches(
-            *(getattr(self, name)[keep] for name in MovingStretches.__dataclass_fields__)
-        )
+    def time(self, measure: Measure) -> Floats:
+        """How long each stretch lasts on the recording clock, weighed."""
+        on = measure.of(self.scenario, self.low, self.high)
+        length: Floats = (self.end_at - self.begin_at) * on.one
+        length += (self.end_delay - self.begin_delay) * on.scale
+        return length
+
+    def where(self, keep: NDArray[np.bool_]) -> Cut:
+        names = list(Cut.__dataclass_fields__)[1:]
+        return Cut(self.sweep, *(getattr(self, name)[keep] for name in names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,53 +171,78 @@ def stretches(path: Trajectory) -> Stretches:
     )
 
 
-def moving_stretches(sweep: Sweep) -> MovingStretches:
-    """A sweep cut where the reference changes."""
+def at_one_scale(path: Trajectory) -> Sweep:
+    """A trajectory as a sweep: its pieces stand still, and hold at its scale and nowhere else."""
+    still, beyond = np.zeros(len(path.begin)), np.nextafter(path.scale, np.inf)
+    return Sweep(
+        path.references,
+        path.scale,
+        beyond,
+        path.scenario,
+        path.decision,
+        path.source,
+        path.begin,
+        still,
+        path.end,
+        still,
+        path.scale[path.scenario],
+        beyond[path.scenario],
+    )
+
+
+def cut_of(sweep: Sweep | Trajectory, references: References | None = None) -> Cut:
+    """A sweep cut where its references change, or where others do: with one segment per step, at steps.
+
+    At one scale a stretch that only rounding made is left out.
+    """
+    if isinstance(sweep, Trajectory):
+        sweep = at_one_scale(sweep)
+    if references is not None:
+        sweep = replace(sweep, references=references)
     refs = sweep.references
     piece, segment = _meetings(sweep)
     begin_at, begin_delay = sweep.begin_at[piece], sweep.begin_delay[piece]
     end_at, end_delay = sweep.end_at[piece], sweep.end_delay[piece]
     B, E = refs.begin[segment], refs.end[segment]
-    low, high = sweep.low[piece], sweep.high[piece]
     # The piece meets the segment while it begins before E and ends after B.
-    meets_low = np.clip(_crossing(end_at, end_delay, B, beyond=True), low, high)
-    meets_high = np.clip(_crossing(begin_at, begin_delay, E), low, high)
-    inside = (meets_low < meets_high) & (B < E)
-    piece, segment, low, high = (
-        piece[inside],
-        segment[inside],
-        meets_low[inside],
-        meets_high[inside],
+    low, high = sweep.low[piece], sweep.high[piece]
+    low, high = (
+        np.clip(crossing(end_at, end_delay, B, beyond=True), low, high),
+        np.clip(crossing(begin_at, begin_delay, E), low, high),
     )
-    begin_at, begin_delay = begin_at[inside], begin_delay[inside]
-    end_at, end_delay, B, E = end_at[inside], end_delay[inside], B[inside], E[inside]
     # Below the crossing with B the stretch begins with the segment, above it with the piece; below
     # the crossing with E it ends with the piece, above it with the segment.
-    from_piece = np.clip(_crossing(begin_at, begin_delay, B), low, high)
-    to_segment = np.clip(_crossing(end_at, end_delay, E), low, high)
+    from_piece = np.clip(crossing(begin_at, begin_delay, B), low, high)
+    to_segment = np.clip(crossing(end_at, end_delay, E), low, high)
     first, second = np.minimum(from_piece, to_segment), np.maximum(from_piece, to_segment)
     # At most three forms for each meeting, beside each other in c.
     lows, highs = np.stack((low, first, second), axis=1), np.stack((first, second, high), axis=1)
-    row, form = np.nonzero(lows < highs)
+    row, form = np.nonzero((lows < highs) & (low < high)[:, None] & (B < E)[:, None])
     low, high = lows[row, form], highs[row, form]
-    middle = 0.5 * (low + high)
-    begins_with_piece = middle >= from_piece[row]
-    ends_with_segment = middle >= to_segment[row]
+    opens, closes = low >= from_piece[row], low < to_segment[row]
     piece, segment = piece[row], segment[row]
     reference = refs.decision[segment]
     known = reference != NOTHING
-    return MovingStretches(
+    found = Cut(
+        sweep,
         sweep.scenario[piece],
         piece,
         segment,
-        np.where(begins_with_piece, begin_at[row], B[row]),
-        np.where(begins_with_piece, begin_delay[row], 0.0),
-        np.where(ends_with_segment, E[row], end_at[row]),
-        np.where(ends_with_segment, 0.0, end_delay[row]),
+        np.where(opens, begin_at[row], B[row]),
+        np.where(opens, begin_delay[row], 0.0),
+        np.where(closes, end_at[row], E[row]),
+        np.where(closes, end_delay[row], 0.0),
         low,
         high,
+        opens,
         known & (sweep.decision[piece] == reference),
         known,
+    )
+    if not np.array_equal(sweep.highest, np.nextafter(sweep.lowest, np.inf)):
+        return found
+    found = found.where(found.end_at - found.begin_at > _ROUNDING * refs.horizon[found.scenario])
+    return replace(
+        found, opens=np.append(True, found.piece[1:] != found.piece[:-1])[: len(found.piece)]
     )
 
 
@@ -210,12 +250,12 @@ def moments(
     refs: References, scenario: Ints, at: Floats, delay: Floats, low: Floats, high: Floats
 ) -> Moments:
     """Moving moments at + c·delay, cut where they pass from one segment into the next."""
-    first = _locate(refs, at + low * delay, scenario)
-    last = np.maximum(_locate(refs, at + high * delay, scenario), first)
-    row, segment = _spread(first, last - first + 1)
+    first = locate(refs, at + low * delay, scenario)
+    last = np.maximum(locate(refs, at + high * delay, scenario), first)
+    row, segment = spread(first, last - first + 1)
     low, high, at, delay = low[row], high[row], at[row], delay[row]
-    enters = np.where(segment == first[row], low, _crossing(at, delay, refs.begin[segment]))
-    leaves = np.where(segment == last[row], high, _crossing(at, delay, refs.end[segment]))
+    enters = np.where(segment == first[row], low, crossing(at, delay, refs.begin[segment]))
+    leaves = np.where(segment == last[row], high, crossing(at, delay, refs.end[segment]))
     enters, leaves = np.clip(enters, low, high), np.clip(leaves, low, high)
     keep = enters < leaves
     return Moments(row[keep], segment[keep], enters[keep], leaves[keep])
@@ -226,19 +266,19 @@ def _meetings(sweep: Sweep) -> tuple[Ints, Ints]:
     refs = sweep.references
     earliest = sweep.begin_at + sweep.low * sweep.begin_delay
     latest = sweep.end_at + sweep.high * sweep.end_delay
-    first = _locate(refs, earliest, sweep.scenario)
-    last = np.maximum(_locate(refs, latest, sweep.scenario), first)
-    return _spread(first, np.where(sweep.empty, 0, last - first + 1))
+    first = locate(refs, earliest, sweep.scenario)
+    last = np.maximum(locate(refs, latest, sweep.scenario), first)
+    return spread(first, np.where(sweep.empty, 0, last - first + 1))
 
 
-def _spread(first: Ints, count: Ints) -> tuple[Ints, Ints]:
+def spread(first: Ints, count: Ints) -> tuple[Ints, Ints]:
     """Row k for each of first[k], first[k] + 1, …, `count[k]` of them."""
     row = np.repeat(np.arange(len(count)), count)
     nth = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
     return row, first[row] + nth
 
 
-def _locate(refs: References, time: Floats, scenario: Ints) -> Ints:
+def locate(refs: References, time: Floats, scenario: Ints) -> Ints:
     """The segment that holds at a time of a scenario."""
     # As `Flat.locate`: the scenario plus the share of its time that has passed.
     scale = 0.5 / refs.observed
@@ -250,7 +290,7 @@ def _locate(refs: References, time: Floats, scenario: Ints) -> Ints:
     return np.clip(found, (last - size + 1)[scenario], last[scenario])
 
 
-def _crossing(at: Floats, delay: Floats, time: Floats, *, beyond: bool = False) -> Floats:
+def crossing(at: Floats, delay: Floats, time: Floats, *, beyond: bool = False) -> Floats:
     """The scale from which at + c·delay has reached `time`: −∞ if always, ∞ if never.
 
     What stands still has reached it when it is there already; `beyond` asks for more than that.
@@ -369,7 +409,7 @@ class Calm:
     references: References
     lowest: Floats
     highest: Floats
-    stretches: MovingStretches
+    stretches: Cut
     pairs: Neighbours
 
     @property
@@ -383,7 +423,7 @@ class Calm:
         return np.bincount(refs.scenario, weights=length, minlength=refs.count).astype(np.float64)
 
 
-def calm_of(sweep: Sweep, cut: MovingStretches) -> Calm:
+def calm_of(sweep: Sweep, cut: Cut) -> Calm:
     """The calm stretches of a sweep that is cut where the reference changes."""
     calm = cut.where(~cut.wrong)
     pairs = neighbours(calm.scenario, calm.low, calm.high, sweep.lowest, sweep.highest)

@@ -30,7 +30,7 @@ from streamdecisionbench.scoring.changes import (
     mean_edits,
 )
 from streamdecisionbench.scoring.cost import age_rate, mean_age_rate, mean_wrong_rate, wrong_rate
-from streamdecisionbench.scoring.cut import calm_of, moving_stretches, stretches
+from streamdecisionbench.scoring.cut import calm_of, cut_of, stretches
 from streamdecisionbench.scoring.spells import moving_spells, spells_of
 from streamdecisionbench.scoring.sweep import sweep_of, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
@@ -172,7 +172,7 @@ class _Over:
     ) -> None:
         self.sections, self.theta, self.bounds = sections, theta, bounds
         self.sweep = sweep_of(flat, flat.tick / bounds.high, flat.tick / bounds.low)
-        self.cut = moving_stretches(self.sweep)
+        self.cut = cut_of(self.sweep)
         self.calm = calm_of(self.sweep, self.cut)
         self.act_cost = np.zeros(flat.count)
 

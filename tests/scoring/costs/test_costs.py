@@ -16,7 +16,7 @@ from streamdecisionbench.rules.costs import Act, AgePenalty, Pair, Section
 from streamdecisionbench.scoring.acts import ActCounts, acts_of, instances, mean_acts
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.cost import age_rate, mean_age_rate, mean_wrong_rate, wrong_rate
-from streamdecisionbench.scoring.cut import calm_of, moving_stretches, stretches
+from streamdecisionbench.scoring.cut import calm_of, cut_of, stretches
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.spells import moving_spells, spells_of
@@ -92,7 +92,7 @@ def _at(path: Trajectory, section: Section) -> dict[str, float]:
 
 
 def _over(sweep: Sweep, section: Section, limits: Bounds) -> dict[str, float]:
-    cut = moving_stretches(sweep)
+    cut = cut_of(sweep)
     calm = calm_of(sweep, cut)
     found = moving_spells(calm)
     act = section.acts[0]

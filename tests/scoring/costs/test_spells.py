@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.changes import delays, edits, mean_delays, mean_edits, survival
-from streamdecisionbench.scoring.cut import Calm, calm_of, moving_stretches
+from streamdecisionbench.scoring.cut import Calm, calm_of, cut_of
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.spells import moving_spells, spells
@@ -34,7 +34,7 @@ weightings = st.sampled_from(("log", "linear"))
 
 
 def _calm(sweep: Sweep) -> Calm:
-    return calm_of(sweep, moving_stretches(sweep))
+    return calm_of(sweep, cut_of(sweep))
 
 
 def _sweep(parts: list[Timeline], limits: tuple[float, float]) -> Sweep:
