@@ -11,6 +11,7 @@ import numpy as np
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.logs.arrays import MARKS
 from streamdecisionbench.logs.engines.engine import Engine, ProgressTold, untold
 from streamdecisionbench.logs.references import (
@@ -26,7 +27,6 @@ from streamdecisionbench.logs.usable import REASONS, Allowed, Unusable, printabl
 from streamdecisionbench.rules.cost_file import DEFAULT, default_costs, read_cost_file
 from streamdecisionbench.rules.costs import Costs
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
-from streamdecisionbench.scoring.classes import ALL_CLASSES
 from streamdecisionbench.scoring.cost import THETA_S, CostRates, check_theta
 from streamdecisionbench.scoring.json import COST_COLUMNS
 from streamdecisionbench.scoring.pooled import (

@@ -15,7 +15,7 @@ from streamdecisionbench.logs.arrays import StreamArrays, plain_array, stream_ar
 from streamdecisionbench.logs.usable import Unusable
 from streamdecisionbench.rules.costs import Costs, Section, fields_of
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.classes import table_at
+from streamdecisionbench.scoring.classes import class_stretches, table_of
 from streamdecisionbench.scoring.pooled import (
     COUNTS,
     RESAMPLES,
@@ -317,7 +317,8 @@ def _score_batch(
     applied = found.applied[decisions]
     source = np.flatnonzero(applied < flat.H[flat.scenario])
     source = source[np.lexsort((source, applied[source], flat.scenario[source]))]
-    return scored, table_at(flat, source, applied[source], segments=False)
+    took = class_stretches(flat, source, applied[source])
+    return scored, table_of(flat, took, segments=False)
 
 
 def _flat(found: StreamArrays, portion: tuple[slice, slice]) -> Flat:
