@@ -204,7 +204,7 @@ def main() -> None:
     }  # fmt: skip
     decisions = size * PER_STREAM
     one = rate(lambda: tables(Flat.of(**args), segments=False), decisions)
-    from streamdecisionbench.scoring.integrals import table_over
+    from streamdecisionbench.scoring.classes import table_over
 
     over = rate(lambda: table_over(Flat.of(**args), Bounds(), segments=False), decisions)
     print(f"kernel, one pace     {one:6.2f} million decisions a second and core (aim: 3)")

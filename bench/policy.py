@@ -36,8 +36,10 @@ from streamdecisionbench.rules.policy_file import (
     Policy,
 )
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.policy_answers import Answers, Variant, answers_of, scenes
-from streamdecisionbench.scoring.policy_replay import cover, replay
+from streamdecisionbench.scoring.classes import shares_over
+from streamdecisionbench.scoring.measure import Over
+from streamdecisionbench.scoring.policy_answers import Answers, Variant, answers_of, policy_arrays
+from streamdecisionbench.scoring.policy_replay import PolicyReplay, correct_share
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
 PROFILES = ("jev", "terra-none", "kev-4b", "djev", "astra-low", "luna-low")
@@ -76,14 +78,18 @@ def main() -> None:
 def _compare(name: str, policy: Policy, components: list[Answers]) -> None:
     """Ratios: the plain simulator's time for the same replays over ours."""
     variants = [Variant(x / 20, x / 20, policy.expire.after_s) for x in range(20)]
-    (one,), (many,) = scenes(policy, components), scenes(policy, components, variants=variants)
+    played = PolicyReplay(policy, components)
+    (many,) = policy_arrays(policy, played.components, variants=variants)
+    count = len(played.parts)
     plain = _timed(lambda: _walk(policy, components), 1)
-    single = _timed(lambda: replay(one, one.rows(2.0)), 5)
-    batch = _timed(lambda: replay(many, many.rows(2.0, 20)), 3)
+    single = _timed(lambda: played.table(2.0), 5)
+    batch = _timed(lambda: correct_share(many, many.rows(2.0, 20)), 3)
     began = time.process_time()
-    pieces = len(cover(one, Bounds()).low)
+    sweep = played.sweep(Bounds())
+    shares_over(sweep, [Over(Bounds(), played.flat.tick)])
+    pieces = len(sweep.low)
     covered = time.process_time() - began
-    per_piece = plain / one.count * 2  # two evaluations give a straight line
+    per_piece = plain / count * 2 / len(components[0].parts[0].release)
     print(
         f"{name:16}{plain / single:13.0f}×{20 * plain / batch:13.0f}×{pieces:9d}"
         f"{per_piece * pieces / covered:10.0f}×"

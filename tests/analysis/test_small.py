@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamdecisionbench as sdb
-from streamdecisionbench.analysis.bootstrap import in_force_at
 from streamdecisionbench.analysis.network import has_decode, network_estimate
 from streamdecisionbench.analysis.paper import (
     SCHEDULES,
@@ -33,6 +32,7 @@ from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.classes import stretches_at
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Flat
 from tests.analysis.kit import timeline, with_usage
@@ -140,8 +140,10 @@ def test_windows_hold_the_right_time_they_overlap(
 ) -> None:
     reference, predicted, latency = (list(column) for column in zip(*steps, strict=True))
     part = timeline(reference, predicted, latency)
-    held = in_force_at(Flat([part]), 2.0)
-    spans = [(b, e) for b, e, right in zip(held.begin, held.end, held.right, strict=True) if right]
+    held = stretches_at(Flat([part]), 2.0)
+    spans = [
+        (b, e) for b, e, right in zip(held.begin, held.end, held.correct, strict=True) if right
+    ]
     for k, share in enumerate(window_shares(part, seconds=seconds)):
         low, high = k * part.tick, k * part.tick + seconds
         plain = sum(max(0.0, min(e, high) - max(b, low)) for b, e in spans) / seconds

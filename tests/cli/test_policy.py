@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.scoring.classes import CLASSES
+from streamdecisionbench.in_force import CLASSES
 from tests.cli.command import sdb
 
 BEYOND = """

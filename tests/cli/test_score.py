@@ -11,7 +11,7 @@ import pytest
 
 import streamdecisionbench as package
 from streamdecisionbench.cli.progress import working
-from streamdecisionbench.scoring.classes import CLASSES
+from streamdecisionbench.in_force import CLASSES
 from tests.cli.command import sdb
 from tests.recording.made import write
 

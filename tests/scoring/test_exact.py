@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from streamdecisionbench.in_force import CLASSES
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.classes import CLASSES, shares_at
-from streamdecisionbench.scoring.integrals import METRICS, integrated_shares
+from streamdecisionbench.scoring.classes import TABLE, stretches_at, table_of, table_over
+from streamdecisionbench.scoring.curves import METRICS
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.sweep import accepted_at, critical_scale, find_runs
 from streamdecisionbench.scoring.timeline import Flat, Timeline
@@ -22,6 +23,7 @@ MANY = settings(max_examples=1500, deadline=None)
 SOME = settings(max_examples=300, deadline=None)
 
 _NAMES = (*CLASSES, "segment")
+_COLUMNS = [TABLE.index(name) for name in (*CLASSES, "segment_in_force")]
 
 
 @st.composite
@@ -69,12 +71,13 @@ def _flat(timeline: Timeline) -> Flat:
 
 def _at(timeline: Timeline, interval: float) -> dict[str, float]:
     flat = _flat(timeline)
-    u = flat.r + (flat.tick / interval)[flat.scenario] * flat.L
-    return dict(zip(_NAMES, map(float, shares_at(flat, u, accepted_at(flat, u))[1]), strict=True))
+    row = table_of(flat, stretches_at(flat, interval))[1, _COLUMNS]
+    return dict(zip(_NAMES, row.tolist(), strict=True))
 
 
 def _over(timeline: Timeline, limits: Bounds) -> dict[str, float]:
-    return dict(zip(_NAMES, map(float, integrated_shares(_flat(timeline), limits)[1]), strict=True))
+    row = table_over(_flat(timeline), limits)[1, _COLUMNS]
+    return dict(zip(_NAMES, row.tolist(), strict=True))
 
 
 @MANY

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import FAST, SLOW, PairRule
+from streamdecisionbench.in_force import CLASSES, FAST, SLOW, PairRule
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.classes import CLASSES
-from streamdecisionbench.scoring.pairs import PAIR_METRICS, PairScore, compose
+from streamdecisionbench.scoring.curves import PAIR_METRICS
+from streamdecisionbench.scoring.pairs import PairScore, compose
 from streamdecisionbench.scoring.score import Shares, score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
 from tests.scoring import plain_pairs

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamdecisionbench.analysis.bootstrap import stretches
 from streamdecisionbench.analysis.table import Cell, Table, percentage, text
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.rules.policy_file import Policy
-from streamdecisionbench.scoring.policy_answers import Answers, scenes
-from streamdecisionbench.scoring.policy_replay import replay
+from streamdecisionbench.scoring.classes import path_stretches
+from streamdecisionbench.scoring.policy_answers import Answers
+from streamdecisionbench.scoring.policy_replay import policy_trajectory
 from streamdecisionbench.scoring.score import family_weights
 from streamdecisionbench.scoring.timeline import Flat
 
@@ -79,25 +79,14 @@ def calibration(answers: Answers, interval: float, compose: str = "min") -> Cali
     parts = answers.parts
     flat = Flat(parts)
     weights = family_weights([p.family for p in parts])
-    offset = flat.y[flat.first] - np.array([p.reference[0] for p in parts])
-    never = flat.decisions
-    seconds, sure, hit = [], [], []
-    for scene in scenes(Policy(), [answers]):
-        held = replay(scene, scene.rows(interval)).held
-        scenario = scene.index[held.row]
-        decision = np.where(held.decision < 0, never, held.decision + offset[scenario])
-        q = np.array(
-            [answers.confidence[compose][s][i] for s, i in zip(scenario, held.source, strict=True)]
-        )
-        for k in range(len(scenario)):
-            one = slice(k, k + 1)
-            cut = stretches(flat, scenario[one], held.begin[one], held.end[one], decision[one])
-            seconds.append(
-                (cut.end - cut.begin) * flat.time_weight[cut.step] * weights[scenario[k]]
-            )
-            sure.append(np.full(len(cut.step), q[k]))
-            hit.append(cut.right.astype(np.float64))
-    time, q, e = (np.concatenate(x) if x else np.zeros(0) for x in (seconds, sure, hit))
+    path = policy_trajectory(Policy(), [answers], interval)
+    found = path_stretches(flat, path)
+    source = path.source[found.piece]
+    mine = np.flatnonzero(source >= 0)
+    share = flat.time_weight * weights[flat.scenario]
+    time = ((found.end - found.begin) * share[found.step])[mine]
+    q = np.concatenate(list(answers.confidence[compose]))[source[mine]]
+    e = found.correct[mine].astype(np.float64)
     total = float(time.sum())
     if total <= 0:
         raise InputError(

@@ -7,18 +7,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.analysis.bootstrap import (
-    same_states,
-    shares_by_step,
-    shares_by_step_at,
-    stretches,
-)
+from streamdecisionbench.analysis.bootstrap import same_states
 from streamdecisionbench.analysis.token_cost import Cost, request_costs
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import spelled
@@ -33,37 +28,39 @@ from streamdecisionbench.rules.policy_file import (
     Expire,
     Policy,
 )
-from streamdecisionbench.scoring.classes import N_METRICS, shares_at
+from streamdecisionbench.scoring.classes import (
+    LATER,
+    path_stretches,
+    shares_by_step,
+    shares_by_step_at,
+    stretches_at,
+    table_of,
+)
 from streamdecisionbench.scoring.pair_sweep import (
-    SLOW_SHARE,
-    Duo,
-    PairLane,
-    Path,
-    Stage,
-    lane,
-    on_stage,
+    PairMember,
+    PairNodes,
+    PairPath,
+    pair_members,
+    pair_stretches,
+    pair_table,
     path_at,
-    shares_along,
-    stage,
 )
 from streamdecisionbench.scoring.policy_answers import (
     Answers,
+    PolicyArrays,
     Rows,
-    Scene,
     Variant,
+    answers_like,
     answers_of,
-    on_stage_of,
-    scenes,
+    policy_arrays,
 )
 from streamdecisionbench.scoring.policy_replay import (
     MissingAnswersError,
+    PolicyReplay,
     correct_share,
-    held_of,
-    replay,
 )
 from streamdecisionbench.scoring.score import Shares, family_weights, macro_shares
-from streamdecisionbench.scoring.sweep import accepted_at
-from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
+from streamdecisionbench.scoring.timeline import Floats, Timeline, nominal
 from streamdecisionbench.suite.scenario import Suite
 
 if TYPE_CHECKING:
@@ -314,7 +311,7 @@ class PolicyKind:
 
 
 class PolicyField:
-    """Recorded components on one stage, and their policies at one interval."""
+    """Recorded components on one clock, and their policies at one interval."""
 
     def __init__(
         self,
@@ -323,21 +320,18 @@ class PolicyField:
         *,
         thresholds: int,
         rules: Sequence[str],
-        where: Stage | None = None,
+        where: Sequence[Timeline] | None = None,
     ) -> None:
         self.interval, self.thresholds, self.rules = interval, thresholds, rules
-        self.stage: Stage = where or stage(components[0].parts)
+        self.parts = where or [nominal(part) for part in components[0].parts]
         self.answers: dict[str, Answers] = {
-            one.name: on_stage_of(self.stage, one) for one in components
+            one.name: answers_like(self.parts, one) for one in components
         }
         medians = {
             name: float(np.median(np.concatenate([p.latency for p in one.parts])))
             for name, one in self.answers.items()
         }
         self.by_speed = sorted(medians, key=lambda name: medians[name])
-        flat = self.stage.flat
-        self._offset = flat.y[flat.first] - np.array([p.reference[0] for p in self.stage.parts])
-        self._never = self.stage.never[flat.first]
         self._ahead: list[float] = []
         self._known: dict[tuple[tuple[str, ...], str, float], list[PolicyKind]] = {}
         self._levels: dict[tuple[str, str], list[float]] = {}
@@ -398,7 +392,7 @@ class PolicyField:
 
     def _neighbours(self, members: tuple[str, ...], policies: int) -> list[float]:
         """The intervals ahead in groups of fixed size; the group that holds this one."""
-        rows = policies * len(members) * sum(part.n for part in self.stage.parts)
+        rows = policies * len(members) * sum(part.n for part in self.parts)
         size = max(1, _AT_ONCE // rows)
         first = self._ahead.index(self.interval) // size * size
         return self._ahead[first : first + size]
@@ -500,30 +494,18 @@ class PolicyField:
         return known.pop(self.interval)
 
     def _steps(self, candidate: PolicyCandidate, intervals: Sequence[float]) -> list[Floats]:
-        flat = self.stage.flat
-        components = [self.answers[name] for name in candidate.members]
-        totals = [np.zeros(len(flat.r)) for _ in intervals]
-        for scene in scenes(candidate.policy, components):
-            held, _ = held_of(scene, _rows(scene, intervals, [[0]] * len(intervals)))
-            every = scene.index[held.row % scene.count]
-            said = np.where(held.decision < 0, self._never[every], held.decision)
-            said = np.minimum(said + self._offset[every], self._never[every])
-            ends = np.searchsorted(held.row, scene.count * np.arange(len(intervals) + 1))
-            for total, (first, last) in zip(totals, pairwise(ends.tolist()), strict=True):
-                at = slice(first, last)
-                found = stretches(flat, every[at], held.begin[at], held.yields[at], said[at])
-                total += shares_by_step(flat, found)
-        return totals
+        played = PolicyReplay(candidate.policy, [self.answers[m] for m in candidate.members])
+        return [
+            shares_by_step(played.flat, path_stretches(played.flat, path))
+            for path in played.trajectories(intervals)
+        ]
 
     def _shares(self, candidate: PolicyCandidate, intervals: Sequence[float]) -> list[Floats]:
-        tables = np.zeros((len(intervals), len(self.stage.parts), N_METRICS))
-        components = [self.answers[name] for name in candidate.members]
-        for scene in scenes(candidate.policy, components):
-            rows = _rows(scene, intervals, [[0]] * len(intervals))
-            done = replay(scene, rows)
-            found = done.alpha + done.beta * rows.c[:, None]
-            tables[:, scene.index] = found.reshape(len(intervals), scene.count, N_METRICS)
-        return list(tables)
+        played = PolicyReplay(candidate.policy, [self.answers[m] for m in candidate.members])
+        return [
+            table_of(played.flat, path_stretches(played.flat, path))
+            for path in played.trajectories(intervals)
+        ]
 
     def _tried(
         self,
@@ -559,25 +541,25 @@ class PolicyField:
         variants = list(dict.fromkeys(one for own in numbers for one in own))
         place = {one: k for k, one in enumerate(variants)}
         places = [[place[one] for one in own] for own in numbers]
-        values = np.zeros((len(intervals), count, len(self.stage.parts)))
+        values = np.zeros((len(intervals), count, len(self.parts)))
         spent = np.zeros((len(intervals), count))
         priced = all(one.cost is not None for one in components)
-        for scene in scenes(policies[0][0], components, variants=variants):
-            rows = _rows(scene, intervals, places)
-            right, flights = correct_share(scene, rows)
-            values[..., scene.index] = right.reshape(len(intervals), count, scene.count)
+        for arrays in policy_arrays(policies[0][0], components, variants=variants):
+            rows = _rows(arrays, intervals, places)
+            right, flights = correct_share(arrays, rows)
+            values[..., arrays.index] = right.reshape(len(intervals), count, arrays.count)
             if priced:
                 paid = np.stack(
                     [
-                        np.stack([one.cost[s] for s in scene.index])
+                        np.stack([one.cost[s] for s in arrays.index])
                         for one in components
                         if one.cost
                     ],
                     axis=1,
                 )
                 money = np.where(flights.sent, paid[rows.scenario], 0.0).sum(axis=(1, 2))
-                spent += money.reshape(len(intervals), count, scene.count).sum(axis=2)
-        steps = sum(p.n for p in self.stage.parts)
+                spent += money.reshape(len(intervals), count, arrays.count).sum(axis=2)
+        steps = sum(p.n for p in self.parts)
         hours = [steps * interval / 3600 for interval in intervals]
         return values, [
             [float(x) / lasts if priced and np.isfinite(x) else None for x in own]
@@ -585,15 +567,17 @@ class PolicyField:
         ]
 
 
-def _rows(scene: Scene, intervals: Sequence[float], variants: Sequence[Sequence[int]]) -> Rows:
+def _rows(
+    arrays: PolicyArrays, intervals: Sequence[float], variants: Sequence[Sequence[int]]
+) -> Rows:
     """Every scenario at every interval under the variants named for it, variant by variant."""
-    every = np.arange(scene.count)
+    every = np.arange(arrays.count)
     return Rows(
         np.tile(every, sum(len(own) for own in variants)),
-        np.repeat(np.concatenate([np.array(own) for own in variants]), scene.count),
+        np.repeat(np.concatenate([np.array(own) for own in variants]), arrays.count),
         np.concatenate(
             [
-                np.tile(scene.tick / interval, len(own))
+                np.tile(arrays.tick / interval, len(own))
                 for interval, own in zip(intervals, variants, strict=True)
             ]
         ),
@@ -655,7 +639,7 @@ class Contender:
 
 
 class Field:
-    """Recordings of the same states on one stage, with all that is made of them once."""
+    """Recordings of the same states on one clock, with all that is made of them once."""
 
     def __init__(
         self,
@@ -664,25 +648,17 @@ class Field:
         simulated: Collection[str] = (),
     ) -> None:
         same_states(recordings)
-        self.stage = stage(next(iter(recordings.values())))
+        # Paths at one scale need no critical scales: none is known for any interval.
+        members = pair_members(list(recordings.values()), list(recordings), math.inf)
+        self._members: dict[str, PairMember] = dict(zip(recordings, members, strict=True))
+        self.parts = members[0].flat.parts
         self.costs = costs or {}
         self.simulated = frozenset(simulated)
-        none = np.zeros(self.stage.flat.count)  # paths at one scale need no critical scales
-        self._flats: dict[str, Flat] = {}
-        self._lanes: dict[str, PairLane] = {}
-        for name, parts in recordings.items():
-            own = on_stage(self.stage, parts, name)
-            self._flats[name] = Flat(own)
-            self._lanes[name] = lane(self.stage, own, none)
-        self.weights = family_weights([p.family for p in self.stage.parts])
+        self.weights = family_weights([p.family for p in self.parts])
         self.policies: Policies | None = None
-        self._duos: dict[tuple[str, str], Duo] = {}
+        self._pairs: dict[tuple[str, str], PairNodes] = {}
         self._paired: dict[float, list[str]] = {}
         self._steps: tuple[float, dict[str, Floats]] = (0.0, {})
-
-    @property
-    def parts(self) -> Sequence[Timeline]:
-        return self.stage.parts
 
     @property
     def answers(self) -> Mapping[str, Answers]:
@@ -690,12 +666,14 @@ class Field:
         return {} if self.policies is None else self.policies.answers
 
     def singles(self) -> list[Contender]:
-        return [self._single(name) for name in self._flats]
+        return [self._single(name) for name in self._members]
 
     def pairs(self, interval: float, rules: Sequence[str]) -> list[Contender]:
         """Every fast and slow two of those worth pairing: the fast one's median latency is lower."""
         names = self.paired(interval)
-        speed = {name: (float(np.median(self._lanes[name].L)), k) for k, name in enumerate(names)}
+        speed = {
+            name: (float(np.median(self._members[name].flat.L)), k) for k, name in enumerate(names)
+        }
         return [
             self._pair(fast, slow, rule)
             for fast, slow in permutations(names, 2)
@@ -705,13 +683,13 @@ class Field:
 
     def paired(self, interval: float) -> list[str]:
         """Whom to pair: everybody, or of many the best in force at the interval and untimed."""
-        names = list(self._flats)
+        names = list(self._members)
         if len(names) <= 2 * PAIRED:
             return names
         if interval in self._paired:
             return self._paired[interval]
         timed = {n: -self.in_force(self._steps_of(n, interval)) for n in names}
-        untimed = {n: -float(self.weights @ self._lanes[n].untimed) for n in names}
+        untimed = {n: -float(self.weights @ self._members[n].untimed) for n in names}
         chosen = {n for by in (timed, untimed) for n in sorted(names, key=by.__getitem__)[:PAIRED]}
         self._paired[interval] = [name for name in names if name in chosen]
         return self._paired[interval]
@@ -722,12 +700,12 @@ class Field:
             self._steps = interval, {}
         known = self._steps[1]
         if name not in known:
-            known[name] = shares_by_step_at(self._flats[name], interval)
+            known[name] = shares_by_step_at(self._members[name].flat, interval)
         return known[name]
 
     def in_force(self, by_step: Floats) -> float:
         """A(Δ): what the steps earn, scenarios averaged family by family."""
-        return float((np.repeat(self.weights, self.stage.flat.n) * by_step).sum())
+        return float((np.repeat(self.weights, [p.n for p in self.parts]) * by_step).sum())
 
     def per_state(self, *members: str) -> float | None:
         """Every state is asked of every component."""
@@ -736,12 +714,11 @@ class Field:
         return None if any(x is None for x in each) else sum(x for x in each if x is not None)
 
     def _single(self, name: str) -> Contender:
-        flat = self._flats[name]
+        member = self._members[name]
 
         def shares(interval: float) -> Shares:
-            u = flat.r + (flat.tick / interval)[flat.scenario] * flat.L
-            table = shares_at(flat, u, accepted_at(flat, u))
-            return macro_shares(table, self._lanes[name].untimed, self.weights)
+            table = table_of(member.flat, stretches_at(member.flat, interval))
+            return macro_shares(table, member.untimed, self.weights)
 
         return Contender(
             name=name,
@@ -753,30 +730,25 @@ class Field:
         )
 
     def _pair(self, fast: str, slow: str, rule: str) -> Contender:
-        where = self.stage
-        duo = self._duos.setdefault((fast, slow), Duo(where, self._lanes[fast], self._lanes[slow]))
+        members = self._members[fast], self._members[slow]
+        pair = self._pairs.setdefault((fast, slow), PairNodes(*members))
 
-        def path(interval: float) -> Path:
-            return path_at(duo, where.flat.tick / interval, rule)
-
-        def by_step(interval: float) -> Floats:
-            found = path(interval)
-            held = stretches(where.flat, found.scenario, found.begin, found.end, duo.p[found.node])
-            return shares_by_step(where.flat, held)
+        def path(interval: float) -> PairPath:
+            return path_at(pair, pair.flat.tick / interval, rule)
 
         def table(interval: float) -> Floats:
-            return shares_along(duo, path(interval), where.flat, where.time, where.segment)
+            return pair_table(pair, path(interval))
 
         return Contender(
             name=f"{fast} + {slow} ({spelled(rule)})",
             members=(fast, slow),
             rule=rule,
-            by_step=by_step,
-            shares=lambda interval: macro_shares(
-                table(interval)[:, :SLOW_SHARE], duo.slow.untimed, self.weights
+            by_step=lambda interval: shares_by_step(
+                pair.flat, pair_stretches(pair, path(interval))
             ),
+            shares=lambda interval: macro_shares(table(interval), pair.slow.untimed, self.weights),
             per_state=lambda _: self.per_state(fast, slow),
-            slow_share=lambda interval: float(self.weights @ table(interval)[:, SLOW_SHARE]),
+            slow_share=lambda interval: float(self.weights @ table(interval)[:, LATER]),
             simulated_pair=not self.simulated.isdisjoint((fast, slow)),
         )
 
@@ -822,7 +794,7 @@ def everybody(
     """
     field = Field(recordings, costs, simulated)
     if len(field.parts) > 1 and answers:
-        field.policies = Policies(field.stage, answers)
+        field.policies = Policies(field.parts, answers)
     return field
 
 
@@ -833,11 +805,11 @@ def priced_answers(recording: Recording, suite: Suite, prices: PriceTable) -> An
 
 
 class Policies:
-    """Recorded answers on one stage, ready to be used in every way at any interval."""
+    """Recorded answers on one clock, ready to be used in every way at any interval."""
 
-    def __init__(self, where: Stage, answers: Sequence[Answers]) -> None:
+    def __init__(self, where: Sequence[Timeline], answers: Sequence[Answers]) -> None:
         self._field = PolicyField(answers, 1.0, thresholds=THRESHOLDS, rules=(), where=where)
-        self._halves = Halves(where.parts)
+        self._halves = Halves(where)
         self._where = where
 
     @property

@@ -20,12 +20,12 @@ from streamdecisionbench.rules.costs import Costs
 from streamdecisionbench.rules.policy_file import policy_of
 from streamdecisionbench.scoring.bounds import check_interval
 from streamdecisionbench.scoring.cost import CostRates, cost_at
-from streamdecisionbench.scoring.pair_sweep import nominal, pair_trajectory
+from streamdecisionbench.scoring.pair_sweep import pair_trajectory
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_replay import policy_trajectory
 from streamdecisionbench.scoring.score import Shares
 from streamdecisionbench.scoring.sweep import Trajectory, trajectory_at
-from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
+from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline, nominal
 
 MIN_GAIN = 0.01
 """A point: below that no gain is worth money or a second component."""

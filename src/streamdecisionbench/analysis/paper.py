@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from streamdecisionbench.analysis.bootstrap import in_force_at, same_states
+from streamdecisionbench.analysis.bootstrap import same_states
 from streamdecisionbench.analysis.table import Cell, Table, count, percentage, readable, text
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
-from streamdecisionbench.scoring.classes import shares_at
+from streamdecisionbench.scoring.classes import stretches_at, table_of
 from streamdecisionbench.scoring.score import Level, Shares, family_weights, score_timelines
-from streamdecisionbench.scoring.sweep import accepted_at
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
 from streamdecisionbench.suite.scenario import Scenario, Suite, estimate_tokens
 from streamdecisionbench.suite.trivial_policies import (
@@ -334,8 +333,7 @@ def _oracle(
         flat = Flat(
             [Timeline("", "", interval, release, row, reference, reference) for row in latency]
         )
-        u = flat.r + flat.L
-        shares = shares_at(flat, u, accepted_at(flat, u))
+        shares = table_of(flat, stretches_at(flat, None), segments=False)
         total += float(np.sum(shares[:, 0] + shares[:, 1]))
     return total / draws
 
@@ -718,8 +716,8 @@ def window_shares(part: Timeline, *, seconds: float = 20.0, interval: float = 2.
         raise InputError(f"a window of {seconds:g} s is empty")
     starts = part.nominal(part.tick)
     starts = starts[starts + length <= part.horizon * (1 + 1e-12)]
-    held = in_force_at(Flat([part]), interval)
-    begin, end = held.begin[held.right], held.end[held.right]
+    held = stretches_at(Flat([part]), interval)
+    begin, end = held.begin[held.correct], held.end[held.correct]
     if not len(begin):
         return np.zeros(len(starts))
     # Right time up to any moment: constant between stretches, rising within them.

@@ -270,7 +270,7 @@ def search(
     if not components:
         raise InputError("there is no recording to search")
     field = PolicyField(components, interval, thresholds=thresholds, rules=chosen_rules(rule))
-    parts = field.stage.parts
+    parts = field.parts
     halves = Halves(parts)
     first, weights = halves.first, halves.weights
     found = [*field.singles(), *field.pairs()]

@@ -27,6 +27,7 @@ import numpy as np
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.logs.arrays import MARKS
 from streamdecisionbench.logs.engines.engine import Engine, ProgressTold, untold
 from streamdecisionbench.logs.references import Judge, ReferenceSource, attach_references
@@ -37,7 +38,6 @@ from streamdecisionbench.logs.unusable import Allowed, Unusable
 from streamdecisionbench.rules.cost_file import DEFAULT, default_costs, read_cost_file
 from streamdecisionbench.rules.costs import Costs
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
-from streamdecisionbench.scoring.classes import ALL_CLASSES
 from streamdecisionbench.scoring.cost import THETA_S, CostRates, check_theta
 from streamdecisionbench.scoring.json import COST_COLUMNS
 from streamdecisionbench.scoring.pooled import (

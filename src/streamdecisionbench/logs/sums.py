@@ -16,7 +16,7 @@ from streamdecisionbench.logs.arrays import StreamArrays, plain_array
 from streamdecisionbench.logs.engines.engine import StreamSums
 from streamdecisionbench.rules.costs import Costs, Section, fields_of
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.classes import table_at
+from streamdecisionbench.scoring.classes import class_stretches, table_of
 from streamdecisionbench.scoring.pooled import (
     COUNTS,
     RESAMPLES,
@@ -318,7 +318,8 @@ def _physical(found: StreamArrays, portion: tuple[slice, slice], flat: Flat) -> 
     applied = found.applied[portion[1]]
     source = np.flatnonzero(applied < flat.H[flat.scenario])
     source = source[np.lexsort((source, applied[source], flat.scenario[source]))]
-    return table_at(flat, source, applied[source], segments=False)
+    took = class_stretches(flat, source, applied[source])
+    return table_of(flat, took, segments=False)
 
 
 def _flat(found: StreamArrays, portion: tuple[slice, slice]) -> Flat:

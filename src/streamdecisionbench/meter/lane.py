@@ -24,19 +24,15 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from streamdecisionbench.meter.counts import (
+from streamdecisionbench.in_force import (
     COMPOUND,
-    CURRENT_CORRECT,
-    JUDGMENT,
     NO_DECISION,
-    OUTDATED_CORRECT,
-    PENDING,
-    RATE,
     STALE,
     UNATTRIBUTED,
     UNJUDGED,
-    Counts,
+    class_of,
 )
+from streamdecisionbench.meter.counts import PENDING, RATE, Counts
 from streamdecisionbench.meter.spells import CALM, OPEN, WRONG, LaneSpells, Part, Run
 from streamdecisionbench.meter.spells import PENDING as NOT_KNOWN
 
@@ -100,22 +96,6 @@ class LaneStep:
         self.owed_in_all = 0
         self.run: Run | None = None
         """Its entry among the lane's spells while it is pending there."""
-
-
-def class_of(decision: str, own: str | None, now: str) -> int:
-    """The class of an instant from the decision in force, its own reference and today's.
-
-    >>> from streamdecisionbench.meter.counts import CLASSES
-    >>> CLASSES[class_of("hold", own="hold", now="wait")]
-    'stale'
-    """
-    if own is None:
-        return CURRENT_CORRECT if decision == now else UNATTRIBUTED
-    if own == now:
-        return CURRENT_CORRECT if decision == own else JUDGMENT
-    if decision == own:
-        return STALE
-    return OUTDATED_CORRECT if decision == now else COMPOUND
 
 
 class Lane:

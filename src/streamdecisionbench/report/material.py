@@ -17,7 +17,6 @@ from streamdecisionbench.analysis.bootstrap import (
     Sampling,
     bootstrap,
     over_scenarios,
-    shares_by_step_over,
 )
 from streamdecisionbench.analysis.calibration import Calibration, calibration
 from streamdecisionbench.analysis.candidates import PAIRED, everybody, priced_answers
@@ -53,6 +52,7 @@ from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.changes import Survival, delays_of
+from streamdecisionbench.scoring.classes import shares_by_step_over
 from streamdecisionbench.scoring.cost import (
     THETA_S,
     ChangeMeasures,

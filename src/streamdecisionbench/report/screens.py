@@ -23,14 +23,13 @@ from streamdecisionbench.analysis.table import (
 )
 from streamdecisionbench.analysis.wrong_time import log_cost_tables
 from streamdecisionbench.families.coverage import FamilyCoverage
-from streamdecisionbench.in_force import spelled
+from streamdecisionbench.in_force import ALL_CLASSES, CLASSES, spelled
 from streamdecisionbench.logs.check import Checked
 from streamdecisionbench.logs.pace import SHARES, LogPace
 from streamdecisionbench.logs.score import Change, LogDifference, LogScore
 from streamdecisionbench.logs.sources import torn_note
 from streamdecisionbench.logs.unusable import REASONS
 from streamdecisionbench.report.palette import CLASS_STYLE
-from streamdecisionbench.scoring.classes import ALL_CLASSES, CLASSES
 from streamdecisionbench.scoring.pair_live import Contention, LivePair, PartCost
 from streamdecisionbench.scoring.pairs import Best, Matrix, PairScore
 from streamdecisionbench.scoring.score import Level, Score, Shares

@@ -1,212 +1,256 @@
-"""Every observed instant's class, as shares of observed time.
+"""Seconds by class: what was in force, beside what was right, under a measure of paces.
 
-The decision of source i is *current* at t when κ(y_i) = y*(t), and *right* when κ(â_i) = κ(y_i):
+Whoever decided, one component, a pair, a policy or somebody's log, leaves a `Sweep`: pieces in which
+the decision of one source is in force, their ends a + b·c. Cut where the reference changes, a piece
+becomes stretches of one class each (`in_force` has the table of classes), and
 
-    right,  current   current_correct     wrong, current                    judgment
-    right,  outdated  stale               wrong, outdated, matches y*(t)    outdated_correct
-    nothing accepted  no_decision         wrong, outdated, does not match   compound
+    seconds = (end_at − begin_at)·∫1 + (end_delay − begin_delay)·∫c
+    shares  = seconds by scenario and class / observed time
 
-Where references may be unknown, two more, asked in this order:
+with ∫ over a range of intervals or at one of them, as the measure says. Everything in this house that
+is a share of time comes from these lines.
 
-    y*(t) unknown                                   unjudged, whatever is in force
-    κ(y_i) unknown, the decision matches y*(t)      current_correct
-    κ(y_i) unknown, the decision does not match     unattributed
-
-At one pace, releases and acceptances cut time into stretches on which nothing changes; the class of
-a stretch follows from three ids: what was answered, what was right for its state, what is right now.
+At one pace, where pieces have fixed ends, `class_stretches` cuts at every release instead, which a sorted
+merge does three times as fast: a law in the tests holds it to the kernel.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamdecisionbench.in_force import (
+    ALL_CLASSES,
+    CLASS_OF_BITS,
+    CORRECT,
+    HELD,
+    OWN_KNOWN,
+    RIGHT,
+)
+from streamdecisionbench.scoring.bounds import Bounds, check_interval
+from streamdecisionbench.scoring.cut import Cut, cut_of
+from streamdecisionbench.scoring.measure import At, Measure, Over
+from streamdecisionbench.scoring.sweep import (
+    NOTHING,
+    Sweep,
+    Trajectory,
+    accepted_at,
+    by_step,
+    sweep_of,
+)
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
-CLASSES = ("current_correct", "judgment", "stale", "compound", "outdated_correct", "no_decision")
-ALL_CLASSES = (*CLASSES, "unjudged", "unattributed")
-"""The classes where references may be unknown."""
+TABLE = (*ALL_CLASSES, "segment_in_force", "later_component")
+"""Columns of the scorer's tables: the classes, segment-balanced in-force accuracy, and the share of
+time in which the decision of a component after the first is in force (the slow one of a pair)."""
+SEGMENT, LATER = len(ALL_CLASSES), len(ALL_CLASSES) + 1
 
-N_METRICS = len(CLASSES) + 1
-"""Six classes, then segment-balanced in-force accuracy."""
-
-TABLE = (*CLASSES, "segment_in_force", *ALL_CLASSES[len(CLASSES) :])
-"""Columns of the scorer's tables: the six classes, segment-balanced accuracy, the two classes more."""
-
-_MATCHES, _CURRENT, _RIGHT, _OWN_KNOWN, _HELD, _NOW_KNOWN = (1 << bit for bit in range(6))
+_CLASS = np.array(CLASS_OF_BITS, dtype=np.int64)
+_IS_CORRECT = np.isin(np.arange(len(ALL_CLASSES)), CORRECT)
+_AT_ONCE = 1 << 11
+"""Pieces cut together: enough to be fast, few enough to stay near the processor."""
 
 
-def _column(bits: int) -> int:
-    """The table above, read once for every combination of what is known of an instant."""
-    if not bits & _NOW_KNOWN:
-        name = "unjudged"
-    elif not bits & _HELD:
-        name = "no_decision"
-    elif bits & _MATCHES:
-        outdated = bits & _OWN_KNOWN and not bits & _CURRENT
-        name = "outdated_correct" if outdated else "current_correct"
-    elif not bits & _OWN_KNOWN:
-        name = "unattributed"
-    elif bits & _RIGHT:
-        name = "stale"
-    else:
-        name = "judgment" if bits & _CURRENT else "compound"
-    return TABLE.index(name)
+def shares_over(
+    sweep: Sweep, measures: Sequence[Measure], *, segments: bool = True
+) -> list[Floats]:
+    """Shares of observed time per scenario, columns as in `TABLE`, under each of the measures.
+
+    Without `segments` the segment-balanced accuracy is left at zero.
+    """
+    refs = sweep.references
+    count, width = refs.count, len(TABLE)
+    found = [np.zeros((count, width)) for _ in measures]
+    for cut, column in classified(sweep):
+        right = np.flatnonzero(_IS_CORRECT[column])
+        component = cut.sweep.component
+        later = None if component is None else np.flatnonzero(component[cut.piece] > 0)
+        for out, measure in zip(found, measures, strict=True):
+            time = _within(cut, measure).time(measure)
+            by_class = np.bincount(cut.scenario * width + column, time, count * width)
+            out += by_class.reshape(count, width)
+            if segments:
+                balanced = time[right] * refs.weight[cut.segment[right]]
+                out[:, SEGMENT] += np.bincount(cut.scenario[right], balanced, count)
+            if later is not None:
+                out[:, LATER] += np.bincount(cut.scenario[later], time[later], count)
+    for out in found:
+        balanced = out[:, SEGMENT].copy()
+        out /= refs.observed[:, None]
+        out[:, SEGMENT] = balanced
+    return found
 
 
-_COLUMN = np.array([_column(bits) for bits in range(64)], dtype=np.int64)
-_RIGHT_COLUMNS = np.array([name in ("current_correct", "outdated_correct") for name in TABLE])
+def classified(sweep: Sweep) -> Iterator[tuple[Cut, Ints]]:
+    """A sweep cut where its references change, with the class of every stretch, some at a time."""
+    refs = sweep.references
+    own = refs.decision[refs.step_segment[sweep.source]]
+    bits = _source_bits(sweep.decision, own)
+    for begin in range(0, len(sweep.low), _AT_ONCE):
+        part = slice(begin, begin + _AT_ONCE)
+        cut = cut_of(sweep.where(part))
+        piece = cut.piece + begin
+        yield (
+            cut,
+            _column(bits[piece], sweep.decision[piece], own[piece], refs.decision[cut.segment]),
+        )
+
+
+def table_over(flat: Flat, bounds: Bounds, *, segments: bool = True) -> Floats:
+    """One component in replay: integrated shares per scenario, columns as in `TABLE`."""
+    measure = Over(bounds, flat.tick)
+    sweep = sweep_of(flat, measure.lowest, measure.highest)
+    return shares_over(sweep, [measure], segments=segments)[0]
+
+
+def _within(cut: Cut, measure: Measure) -> Cut:
+    """The stretches with their ranges as far as the measure goes, where it is narrower."""
+    if isinstance(measure, At):
+        return cut
+    lowest, highest = cut.sweep.lowest, cut.sweep.highest
+    if np.array_equal(measure.lowest, lowest) and np.array_equal(measure.highest, highest):
+        return cut
+    low, high = measure.lowest[cut.scenario], measure.highest[cut.scenario]
+    return replace(cut, low=np.clip(cut.low, low, high), high=np.clip(cut.high, low, high))
+
+
+def _source_bits(decision: Ints, own: Ints) -> NDArray[np.uint8]:
+    """What a decision and its own reference say of its instants, whatever is right then."""
+    bits = np.equal(decision, own).view(np.uint8) * RIGHT
+    bits += (np.greater_equal(own, 0).view(np.uint8)) * OWN_KNOWN
+    bits += (np.not_equal(decision, NOTHING).view(np.uint8)) * HELD
+    return bits
+
+
+def _column(bits: NDArray[np.uint8], decision: Ints, own: Ints, now: Ints) -> Ints:
+    """The class of each instant. `bits` are changed."""
+    bits += np.equal(decision, now)
+    bits += np.equal(own, now).view(np.uint8) << 1
+    bits += np.greater_equal(now, 0).view(np.uint8) << 5
+    column: Ints = _CLASS[bits]
+    return column
+
+
+# One pace: pieces with fixed ends, cut at every release.
 
 
 @dataclass(frozen=True, slots=True)
 class ClassStretches:
-    """Observed time, cut at every release and acceptance: on [begin, end) nothing changes.
+    """Observed time, cut at every release and where a piece begins: on [begin, end) nothing changes.
 
-    `source` is the step whose answer is in force, −1 for none; `step` the one whose evidence holds.
+    `piece` is the piece in force, −1 before the first; `step` the one whose evidence holds.
     """
 
     scenario: Ints
-    source: Ints
+    piece: Ints
     step: Ints
     begin: Floats
     end: Floats
+    column: Ints
+    """The class."""
+
+    @property
+    def correct(self) -> NDArray[np.bool_]:
+        """Whether the decision in force is what is right."""
+        correct: NDArray[np.bool_] = _IS_CORRECT[self.column]
+        return correct
 
 
-def stretches(flat: Flat, source: Ints, begin: Floats) -> ClassStretches:
-    """All observed time, given the answers that take effect, in that order, and when they do."""
-    answers = len(source)
-    owner = flat.scenario[source]
-    # An answer's place among all cuts: after the releases up to its time and the answers before it.
-    place = flat.locate(begin, owner) + np.arange(1, answers + 1)
-    is_answer = np.zeros(len(flat.r) + answers, dtype=np.int64)
-    is_answer[place] = 1
-    answer = np.cumsum(is_answer) - 1
-    step = np.arange(-1, len(answer) - 1) - answer
+def class_stretches(
+    flat: Flat,
+    source: Ints,
+    begin: Floats,
+    *,
+    scenario: Ints | None = None,
+    decision: Ints | None = None,
+) -> ClassStretches:
+    """All observed time, given what comes into force, scenario by scenario in that order, and when.
+
+    `source` are steps and `decision` what was answered for them, the component's own without it; both
+    are `NOTHING` where nothing is in force.
+    """
+    scenario = flat.scenario[source] if scenario is None else scenario
+    decision = flat.p[source] if decision is None else decision
+    pieces = len(source)
+    # A piece's place among all cuts: after the releases up to its time and the pieces before it.
+    place = flat.locate(begin, scenario) + np.arange(1, pieces + 1)
+    is_piece = np.zeros(len(flat.r) + pieces, dtype=np.int64)
+    is_piece[place] = 1
+    piece = np.cumsum(is_piece) - 1
+    step = np.arange(-1, len(piece) - 1) - piece
     time = flat.r[step]
     time[place] = begin
     end = np.append(time[1:], 0.0)
-    end[np.cumsum(flat.n + np.bincount(owner, minlength=flat.count)) - 1] = flat.H
-    scenario = flat.scenario[step]
-    held = np.append(source, -1)[answer]
-    held[held < flat.first[scenario]] = -1
-    return ClassStretches(scenario, held, step, time, end)
+    end[np.cumsum(flat.n + np.bincount(scenario, minlength=flat.count)) - 1] = flat.H
+    of_step = flat.scenario[step]
+    piece[np.append(scenario, -1)[piece] != of_step] = -1
+    own, decision = np.append(flat.y[source], NOTHING), np.append(decision, NOTHING)
+    bits = _source_bits(decision, own)
+    column = _column(bits[piece], decision[piece], own[piece], flat.y[step])
+    return ClassStretches(of_step, piece, step, time, end, column)
 
 
-class Classes:
-    """Which class an instant falls into, looked up for many instants at once."""
-
-    def __init__(self, flat: Flat) -> None:
-        self._flat = flat
-        self._now_known = (
-            None if flat.all_known else np.greater_equal(flat.y, 0).view(np.uint8) << 5
-        )
-        # What a source alone says of its instants; the last place, −1, is that of no source.
-        bits = np.append(flat.right, False).view(np.uint8) << 2
-        bits[:-1] |= _HELD
-        if flat.all_known:
-            bits |= _NOW_KNOWN
-            bits[:-1] |= _OWN_KNOWN
-        else:
-            bits[:-1] |= np.greater_equal(flat.y, 0).view(np.uint8) << 3
-        self._of_source = bits
-
-    def __call__(self, source: Ints, step: Ints) -> Ints:
-        """The column of `TABLE` while `source` (−1 for none) is in force and `step` holds."""
-        flat = self._flat
-        now = flat.y[step]
-        bits = self._of_source[source]
-        bits += np.equal(flat.p[source], now)
-        bits += np.equal(flat.y[source], now).view(np.uint8) << 1
-        if self._now_known is not None:
-            bits += self._now_known[step]
-        column: Ints = _COLUMN[bits]
-        return column
+def path_stretches(flat: Flat, path: Trajectory) -> ClassStretches:
+    """The same of a trajectory."""
+    return class_stretches(
+        flat, path.source, path.begin, scenario=path.scenario, decision=path.decision
+    )
 
 
-def is_right(column: Ints) -> NDArray[np.bool_]:
-    """Whether the decision in force is right in that column of `TABLE`."""
-    right: NDArray[np.bool_] = _RIGHT_COLUMNS[column]
-    return right
+def table_of(flat: Flat, found: ClassStretches, *, segments: bool = True) -> Floats:
+    """Shares of observed time per scenario, columns as in `TABLE`.
 
-
-def table_at(flat: Flat, source: Ints, begin: Floats, *, segments: bool = True) -> Floats:
-    """Shares of observed time per scenario, columns as in `TABLE`, for answers that take effect.
-
-    `source` are steps, scenario by scenario in the order their answers take effect; `begin` when.
     Without `segments` the segment-balanced accuracy is left at zero, which saves a quarter.
     """
-    found = stretches(flat, source, begin)
-    column = Classes(flat)(found.source, found.step)
     seconds = found.end - found.begin
     width = len(TABLE)
-    sums = np.bincount(
-        found.scenario * width + column, weights=seconds, minlength=flat.count * width
-    )
+    sums = np.bincount(found.scenario * width + found.column, seconds, flat.count * width)
     out: Floats = sums.reshape(flat.count, width) / (flat.H - flat.r0)[:, None]
     if segments:
-        right = np.flatnonzero(is_right(column))
-        out[:, TABLE.index("segment_in_force")] = flat.sum_by_scenario(
+        right = np.flatnonzero(found.correct)
+        out[:, SEGMENT] = flat.sum_by_scenario(
             seconds[right] * flat.segment_weight[found.step[right]], found.scenario[right]
         )
     return out
 
 
-def shares_at(flat: Flat, u: Floats, accepted: NDArray[np.bool_]) -> Floats:
-    """Six class shares and segment-balanced accuracy per scenario for given arrivals.
-
-    Rows are scenarios; columns are `CLASSES`, then the segment-balanced accuracy.
-    """
-    source = np.flatnonzero(accepted)
-    return table_at(flat, source, u[source])[:, :N_METRICS]
-
-
-class Cumulative:
-    """F_d: how much weight of the steps so far had reference d ≥ 0. Linear memory in steps.
-
-    A source in force on [a, b) is current for F_{y_i}(b) − F_{y_i}(a) and correct for
-    F_{p_i}(b) − F_{p_i}(a).
-    """
-
-    def __init__(self, flat: Flat, weight: Floats) -> None:
-        self.flat = flat
-        self.weight = weight
-        order, self._keys, starts = flat.by_reference
-        amounts = ((flat.step_end - flat.r) * weight)[order]
-        self._prefix = np.concatenate(([0.0], np.cumsum(amounts)))
-        self._start = self._prefix[starts]
-
-    def position(self, decision: Ints, step: Ints) -> Ints:
-        """Where `before` reads; the same for every weight of one `Flat`."""
-        key = decision * (len(self.flat.r) + 1) + step
-        return np.searchsorted(self._keys, key, side="left")
-
-    def before(self, decision: Ints, step: Ints, position: Ints | None = None) -> Floats:
-        """Weight of all steps before `step` whose reference is `decision`."""
-        if position is None:
-            position = self.position(decision, step)
-        result: Floats = self._prefix[position] - self._start[decision]
-        return result
-
-    def at(self, decision: Ints, time: Floats, step: Ints) -> Floats:
-        """F_d(t), `step` being the step that holds at t."""
-        flat = self.flat
-        here = np.where(flat.y[step] == decision, self.weight[step], 0.0)
-        result: Floats = self.before(decision, step) + (time - flat.r[step]) * here
-        return result
+def stretches_at(flat: Flat, interval: float | None) -> ClassStretches:
+    """One component in replay at an interval, or at the pace of each recording."""
+    scale = np.ones(flat.count) if interval is None else flat.tick / interval
+    u = flat.r + scale[flat.scenario] * flat.L
+    source = np.flatnonzero(accepted_at(flat, u))
+    return class_stretches(flat, source, u[source])
 
 
-def classify(
-    right: NDArray[np.bool_], current: Floats, correct: Floats, total: Floats
-) -> list[Floats]:
-    """The six classes' shares of each source from its current, correct and total share."""
-    zero = np.zeros_like(total)
-    return [
-        np.where(right, current, zero),
-        np.where(right, zero, current),
-        np.where(right, total - current, zero),
-        np.where(right, zero, total - current - correct),
-        np.where(right, zero, correct),
-        zero,
-    ]
+# Step by step: A_e(Δ) = Σ_g a_g(Δ), and the same integrated. While step g's evidence holds,
+# [r_g, r_{g+1}), some share of the time has the right decision in force; adding these up over steps
+# gives the score exactly.
+
+
+def shares_by_step(flat: Flat, found: ClassStretches) -> Floats:
+    """a_g: the time right within each step as a share of its scenario's observed time."""
+    right = np.flatnonzero(found.correct)
+    seconds = np.bincount(found.step[right], (found.end - found.begin)[right], len(flat.r))
+    shares: Floats = seconds * flat.time_weight
+    return shares
+
+
+def shares_by_step_at(flat: Flat, interval: float) -> Floats:
+    """In-force accuracy of one component at an interval, step by step."""
+    check_interval(interval)
+    return shares_by_step(flat, stretches_at(flat, interval))
+
+
+def shares_by_step_over(flat: Flat, bounds: Bounds) -> Floats:
+    """The integrated score, step by step."""
+    measure = Over(bounds, flat.tick)
+    sweep = sweep_of(flat, measure.lowest, measure.highest)
+    seconds = np.zeros(len(flat.r))
+    for cut, column in classified(replace(sweep, references=by_step(sweep.references))):
+        right = np.flatnonzero(_IS_CORRECT[column])
+        seconds += np.bincount(cut.segment[right], cut.time(measure)[right], len(seconds))
+    shares: Floats = seconds * flat.time_weight
+    return shares

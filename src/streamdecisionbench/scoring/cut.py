@@ -280,14 +280,7 @@ def spread(first: Ints, count: Ints) -> tuple[Ints, Ints]:
 
 def locate(refs: References, time: Floats, scenario: Ints) -> Ints:
     """The segment that holds at a time of a scenario."""
-    # As `Flat.locate`: the scenario plus the share of its time that has passed.
-    scale = 0.5 / refs.observed
-    keys = refs.scenario + (refs.begin - refs.start[refs.scenario]) * scale[refs.scenario]
-    sought = scenario + (time - refs.start[scenario]) * scale[scenario]
-    found = np.searchsorted(keys, sought, side="right") - 1
-    size = np.bincount(refs.scenario, minlength=refs.count)
-    last = np.cumsum(size) - 1
-    return np.clip(found, (last - size + 1)[scenario], last[scenario])
+    return refs.places.find(time, scenario)
 
 
 def crossing(at: Floats, delay: Floats, time: Floats, *, beyond: bool = False) -> Floats:

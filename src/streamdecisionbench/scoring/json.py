@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from streamdecisionbench.scoring.classes import CLASSES
-from streamdecisionbench.scoring.integrals import METRICS
+from streamdecisionbench.in_force import CLASSES
+from streamdecisionbench.scoring.curves import METRICS
 from streamdecisionbench.scoring.pair_live import Contention, LivePair, PartCost
 from streamdecisionbench.scoring.pairs import Best, Matrix, PairLevel, PairScore
 from streamdecisionbench.scoring.policy_score import LivePolicyScore, PolicyLevel, PolicyScore

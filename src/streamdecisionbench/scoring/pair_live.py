@@ -18,19 +18,16 @@ from streamdecisionbench.in_force import FAST, RULES, SLOW, pair_rule
 from streamdecisionbench.recording.events import Response
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
-from streamdecisionbench.scoring.classes import Cumulative
+from streamdecisionbench.scoring.classes import LATER
 from streamdecisionbench.scoring.latency import Latency, latency
 from streamdecisionbench.scoring.pair_sweep import (
-    SLOW_SHARE,
-    Duo,
     PairCounts,
-    Path,
+    PairNodes,
+    PairPath,
     count,
-    lane,
-    on_stage,
+    pair_members,
+    pair_table,
     path_at,
-    shares_along,
-    stage,
 )
 from streamdecisionbench.scoring.pairs import PairScore, compose_recordings
 from streamdecisionbench.scoring.score import Shares, level_weights, macro_shares, score
@@ -126,28 +123,19 @@ def live_pair(
         suite = find_suite(joint.dataset_hash, near=joint.path)
     rule = pair_rule(str(joint.config.get("rule") or RULES[0]))
     recorded = timelines(fast, suite, clock="published")
-    where = stage(recorded)
-    c_max = np.ones(where.flat.count)
-    duo = Duo(
-        where,
-        lane(where, on_stage(where, recorded, fast.name), c_max),
-        lane(where, on_stage(where, timelines(slow, suite, clock="published"), slow.name), c_max),
-    )
-    flat = _recorded_clock(recorded, where.flat)
-    time, segment = Cumulative(flat, flat.time_weight), Cumulative(flat, flat.segment_weight)
-    path = _recorded_path(duo, recorded, fast, slow)
-    table = shares_along(duo, path, flat, time, segment)
+    both = recorded, timelines(slow, suite, clock="published")
+    pair = PairNodes(*pair_members(both, (fast.name, slow.name), np.inf))
+    path = _recorded_path(pair, recorded, fast, slow)
+    table = pair_table(pair, path, Flat(recorded, both))
 
     def shares(table: Floats, level: str) -> Shares:
-        weights = level_weights(recorded, level)
-        return macro_shares(table[:, :SLOW_SHARE], duo.slow.untimed, weights)
+        return macro_shares(table, pair.slow.untimed, level_weights(recorded, level))
 
-    replayed = {}
-    for name in RULES:
-        replay = path_at(duo, c_max, name)
-        replayed[name] = shares(
-            shares_along(duo, replay, where.flat, where.time, where.segment), "overall"
-        )
+    as_recorded = np.ones(pair.flat.count)
+    replayed = {
+        name: shares(pair_table(pair, path_at(pair, as_recorded, name)), "overall")
+        for name in RULES
+    }
     weights = level_weights(recorded, "overall")
     return LivePair(
         name=joint.name,
@@ -157,8 +145,8 @@ def live_pair(
         recorded=shares(table, "overall"),
         by_family={f: shares(table, f) for f in dict.fromkeys(p.family for p in recorded)},
         by_scenario={p.episode_id: shares(table, p.episode_id) for p in recorded},
-        slow_share=float(weights @ table[:, SLOW_SHARE]),
-        counts=count(duo, path),
+        slow_share=float(weights @ table[:, LATER]),
+        counts=count(pair, path),
         replayed=replayed,
         pairs=compose_recordings(
             fast, slow, suite, interval=interval, bounds=bounds, weighting=weighting
@@ -213,30 +201,17 @@ def contention(
     )
 
 
-def _recorded_clock(recorded: Sequence[Timeline], nominal: Flat) -> Flat:
-    """When the evidence really changed, with the stage's decision ids."""
-    flat = Flat(
-        [
-            replace(part, predicted=np.full(part.n, int(part.reference.max()) + 1))
-            for part in recorded
-        ]
-    )
-    if not np.array_equal(flat.y, nominal.y):
-        raise AssertionError("two clocks of one recording number its decisions differently")
-    return flat
-
-
 def _recorded_path(
-    duo: Duo, recorded: Sequence[Timeline], fast: Recording, slow: Recording
-) -> Path:
+    pair: PairNodes, recorded: Sequence[Timeline], fast: Recording, slow: Recording
+) -> PairPath:
     """The answers that took effect, when they did. At equal times the slow one stays."""
     node: list[int] = []
     begin: list[float] = []
     refused = 0
-    flat = duo.stage.flat
+    flat = pair.flat
     for k, part in enumerate(recorded):
         taken = []
-        for offset, half in ((0, fast), (duo.n, slow)):
+        for offset, half in ((0, fast), (pair.n, slow)):
             responses = half.episodes[part.episode_id].responses
             taken += [
                 (_effective(r), offset + int(flat.first[k]) + r.t)
@@ -249,8 +224,8 @@ def _recorded_path(
         refused += _refused(slow.episodes[part.episode_id].responses, part.horizon)
     nodes = np.array(node, dtype=np.int64)
     times = np.array(begin, dtype=np.float64)
-    scenario = duo.scenario[nodes]
-    return Path(nodes, scenario, times, in_force_until(times, scenario, flat.H), refused)
+    scenario = pair.scenario[nodes]
+    return PairPath(nodes, scenario, times, in_force_until(times, scenario, flat.H), refused)
 
 
 def _effective(response: Response) -> float:

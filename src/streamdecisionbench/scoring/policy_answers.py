@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,16 @@ from streamdecisionbench.recording.events import Cancelled
 from streamdecisionbench.recording.live_policy import changed_states, composed_confidence, has_field
 from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.rules.policy_file import COMPOSES, Policy
-from streamdecisionbench.scoring.pair_sweep import Stage, on_stage, stage
-from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline, timelines
+from streamdecisionbench.scoring.timeline import (
+    Floats,
+    Ints,
+    Places,
+    Timeline,
+    decisions_of,
+    nominal,
+    nominal_like,
+    timelines,
+)
 from streamdecisionbench.suite.scenario import Scenario, Suite
 
 Bools = NDArray[np.bool_]
@@ -71,7 +78,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Scene:
+class PolicyArrays:
     """Scenarios with the same number of steps, for one policy and its variants."""
 
     policy: Policy
@@ -111,52 +118,23 @@ class Scene:
         return len(self.horizon)
 
     @cached_property
-    def ends(self) -> Floats:
-        """Where each step's evidence is replaced."""
-        return np.concatenate((self.release[:, 1:], self.horizon[:, None]), axis=1)
+    def places(self) -> Places:
+        """Releases of all scenarios, to find times among."""
+        every = np.repeat(np.arange(self.count), self.n)
+        return Places(self.release.ravel(), every, self.release[:, 0], self.horizon)
 
     @cached_property
-    def edges(self) -> Floats:
-        """Releases and the horizon after them."""
-        return np.concatenate((self.release, self.horizon[:, None]), axis=1)
-
-    @cached_property
-    def keys(self) -> tuple[Floats, float]:
-        """Releases of all scenarios on one axis, each scenario shifted by a span: found by one search."""
-        span = float(self.horizon.max()) * 2 + 1
-        return (self.release + span * np.arange(self.count)[:, None]).ravel(), span
-
-    @cached_property
-    def time_weight(self) -> Floats:
-        """Per scenario and step: seconds to shares of observed time."""
-        observed = self.horizon - self.release[:, 0]
-        return np.repeat((1.0 / observed)[:, None], self.n, axis=1)
-
-    @cached_property
-    def segment_weight(self) -> Floats:
-        """Per scenario and step: seconds to segment-balanced shares, 1 / (K · |I_k|)."""
-        out = np.empty_like(self.release)
-        for s, y in enumerate(self.reference):
-            starts = np.flatnonzero(np.append(True, y[1:] != y[:-1]))
-            counts = np.diff(np.append(starts, self.n))
-            lengths = self.ends[s][starts + counts - 1] - self.release[s][starts]
-            out[s] = np.repeat(1.0 / (len(starts) * lengths), counts)
-        return out
+    def share(self) -> Floats:
+        """[s]: seconds to shares of observed time."""
+        share: Floats = 1.0 / (self.horizon - self.release[:, 0])
+        return share
 
     @cached_property
     def time_before(self) -> Floats:
-        """[s, d, i]: share of observed time before step i whose reference is d."""
-        return self._before(self.time_weight)
-
-    @cached_property
-    def segment_before(self) -> Floats:
-        """The same with every reference segment counting alike."""
-        return self._before(self.segment_weight)
-
-    def _before(self, weight: Floats) -> Floats:
-        """[s, d, i]: weight of all steps before i whose reference is d; the last d is never."""
+        """[s, d, i]: share of observed time before step i whose reference is d; the last d is never."""
         decisions = int(self.reference.max()) + 2
-        amounts = (self.ends - self.release) * weight
+        edges = np.concatenate((self.release, self.horizon[:, None]), axis=1)
+        amounts = np.diff(edges, axis=1) * self.share[:, None]
         hit = self.reference[:, None, :] == np.arange(decisions)[None, :, None]
         sums = np.cumsum(np.where(hit, amounts[:, None, :], 0.0), axis=2)
         return np.concatenate((np.zeros((self.count, decisions, 1)), sums), axis=2)
@@ -173,14 +151,14 @@ class Scene:
         return Rows(scenario, variant, (self.tick / interval)[scenario])
 
 
-def scenes(
+def policy_arrays(
     policy: Policy,
     components: Sequence[Answers],
     *,
     variants: Sequence[Variant] | None = None,
     changed: Mapping[str, Bools] | None = None,
     fallback: Mapping[str, int] | None = None,
-) -> list[Scene]:
+) -> list[PolicyArrays]:
     """The scenarios of these components, grouped by length. All components hold the same ones.
 
     `changed` says by scenario which states are sent (mode "changed"), `fallback` which decision id
@@ -194,7 +172,7 @@ def scenes(
     sureness = [_sureness(policy, k, one, variants) for k, one in enumerate(components)]
     lengths = dict.fromkeys(p.n for p in parts)
     return [
-        _scene(
+        _arrays(
             policy,
             components,
             [s for s, p in enumerate(parts) if p.n == n],
@@ -207,7 +185,7 @@ def scenes(
     ]
 
 
-def _scene(
+def _arrays(
     policy: Policy,
     components: Sequence[Answers],
     index: Sequence[int],
@@ -215,7 +193,7 @@ def _scene(
     sureness: Sequence[Sequence[Floats] | None],
     changed: Mapping[str, Bools],
     fallback: Mapping[str, int],
-) -> Scene:
+) -> PolicyArrays:
     parts = [components[0].parts[s] for s in index]
     gates = np.array([v.gate for v in variants])[:, None, None, None]
     belows = np.array([v.below for v in variants])[:, None, None, None]
@@ -231,7 +209,7 @@ def _scene(
     gated = np.array(policy.gated())[None, :, None, None]
     every = np.ones(parts[0].n, dtype=bool)
     sends_changes = policy.dispatch.mode == "changed"
-    return Scene(
+    return PolicyArrays(
         policy=policy,
         index=np.array(index, dtype=np.int64),
         release=np.stack([p.release for p in parts]),
@@ -298,8 +276,6 @@ class Setting:
     changed: Mapping[str, Bools]
     fallback: Mapping[str, int]
     notes: tuple[str, ...] = ()
-    said: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """What the fallback says, field by field."""
 
 
 def answers_of(
@@ -321,21 +297,28 @@ def on_one_clock(components: Sequence[Answers]) -> list[Answers]:
     """One component keeps its recorded releases; several share the nominal ones, as pairs do."""
     if len(components) == 1:
         return list(components)
-    where = stage(components[0].parts)
-    return [on_stage_of(where, one) for one in components]
+    first = [nominal(part) for part in components[0].parts]
+    return [answers_like(first, one) for one in components]
 
 
-def on_stage_of(where: Stage, one: Answers) -> Answers:
-    """A component's answers in a stage's order, on its nominal clock; gaps stay gaps."""
+def answers_like(first: Sequence[Timeline], one: Answers) -> Answers:
+    """A component's answers in the order of other timelines, on their clock; gaps stay gaps."""
     whole = [replace(p, latency=np.where(np.isinf(p.latency), 0.0, p.latency)) for p in one.parts]
-    staged = on_stage(where, whole, one.name)
-    latencies = _sorted(where.parts, one, [p.latency for p in one.parts])
+    place = {p.episode_id: k for k, p in enumerate(one.parts)}
+    fitted = nominal_like(first, whole, one.name)
+
+    def ordered(values: Sequence[Floats]) -> list[Floats]:
+        return [values[place[p.episode_id]] for p in first]
+
+    latencies = ordered([p.latency for p in one.parts])
     return Answers(
         one.name,
-        [replace(p, latency=own) for p, own in zip(staged, latencies, strict=True)],
-        _sorted_like(where.parts, one, one.confidence),
-        None if one.cost is None else _sorted(where.parts, one, one.cost),
-        None if one.waited is None else _sorted(where.parts, one, one.waited),
+        [replace(p, latency=own) for p, own in zip(fitted, latencies, strict=True)],
+        None
+        if one.confidence is None
+        else {way: ordered(values) for way, values in one.confidence.items()},
+        None if one.cost is None else ordered(one.cost),
+        None if one.waited is None else ordered(one.waited),
     )
 
 
@@ -344,7 +327,6 @@ def setting_of(policy: Policy, suite: Suite, episodes: Sequence[str]) -> Setting
     scenarios = [suite.scenarios[e] for e in episodes]
     changed: dict[str, Bools] = {}
     fallback: dict[str, int] = {}
-    said: dict[str, Mapping[str, str]] = {}
     notes: list[str] = []
     if policy.dispatch.mode == "changed":
         changed = {
@@ -352,13 +334,9 @@ def setting_of(policy: Policy, suite: Suite, episodes: Sequence[str]) -> Setting
         }
         notes += _field_notes(policy, scenarios)
     if policy.expire.fallback is not None and math.isfinite(policy.expire.after_s):
-        fallback, lines = _fallbacks(policy, scenarios)
+        fallback, lines = _fallbacks(policy, suite, scenarios)
         notes += lines
-        for scenario in scenarios:
-            decision = policy.expire.fallback_for(scenario.task_family, scenario.episode_id)
-            if decision is not None:
-                said[scenario.episode_id] = decision
-    return Setting(changed, fallback, tuple(notes), said)
+    return Setting(changed, fallback, tuple(notes))
 
 
 def _confidence(
@@ -416,18 +394,17 @@ def _field_notes(policy: Policy, scenarios: Sequence[Scenario]) -> list[str]:
     ]
 
 
-def _fallbacks(policy: Policy, scenarios: Sequence[Scenario]) -> tuple[dict[str, int], list[str]]:
+def _fallbacks(
+    policy: Policy, suite: Suite, scenarios: Sequence[Scenario]
+) -> tuple[dict[str, int], list[str]]:
     found: dict[str, int] = {}
     unfit: list[str] = []
     for scenario in scenarios:
         decision = policy.expire.fallback_for(scenario.task_family, scenario.episode_id)
         if decision is None:
             continue
-        ids: dict[tuple[tuple[str, str], ...], int] = {}
-        for reference in scenario.reference():
-            ids.setdefault(tuple(sorted(reference.items())), len(ids))
         # A decision that is never the reference is simply never right.
-        found[scenario.episode_id] = ids.get(tuple(sorted(decision.items())), len(ids))
+        found[scenario.episode_id] = decisions_of(suite, scenario).number(decision)
         if not _is_composed(scenario, decision):
             unfit.append(scenario.episode_id)
     if unfit and len(unfit) == len(found):
@@ -449,16 +426,3 @@ def _is_composed(scenario: Scenario, decision: Mapping[str, str]) -> bool:
         and set(decision) == set(spec.consumed(route))
         and all(v in scenario.option_semantics[q].values() for q, v in decision.items())
     )
-
-
-def _sorted_like(
-    parts: Sequence[Any], one: Answers, table: Mapping[str, Sequence[Floats]] | None
-) -> dict[str, list[Floats]] | None:
-    if table is None:
-        return None
-    return {way: _sorted(parts, one, values) for way, values in table.items()}
-
-
-def _sorted(parts: Sequence[Any], one: Answers, values: Sequence[Floats]) -> list[Floats]:
-    mine = dict(zip((p.episode_id for p in one.parts), values, strict=True))
-    return [mine[p.episode_id] for p in parts]

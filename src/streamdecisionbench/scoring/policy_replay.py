@@ -2,13 +2,14 @@
 
 All times of a replay are lines a + b·c. Two of them change order where they meet, at
 (a₂ − a₁)/(b₁ − b₂); as long as none of the pairs that were compared meets, every request, every
-acceptance and every class keeps its place, and each share is one α + β·c.
+acceptance keeps its place, and pieces of "this answer is in force" have ends that are such lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +18,17 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import REACH
 from streamdecisionbench.rules.policy_file import Policy
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.classes import CLASSES, N_METRICS, classify
-from streamdecisionbench.scoring.integrals import Pieces
+from streamdecisionbench.scoring.classes import path_stretches, table_of
 from streamdecisionbench.scoring.policy_answers import (
     NO_FALLBACK,
     Answers,
+    PolicyArrays,
     Rows,
-    Scene,
     Setting,
     on_one_clock,
-    scenes,
+    policy_arrays,
 )
-from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep, Trajectory, references_of
+from streamdecisionbench.scoring.sweep import NOTHING, Sweep, Trajectory, references_of, sweep_of
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
 
@@ -108,33 +108,33 @@ class _Asks:
     time: Floats
 
 
-def fly(scene: Scene, rows: Rows, window: ScaleWindow | None = None) -> Flights:
+def fly(arrays: PolicyArrays, rows: Rows, window: ScaleWindow | None = None) -> Flights:
     """Dispatch and cascade, component by component: later ones only depend on earlier ones."""
     s, c = rows.scenario, rows.c[:, None]
-    mode = scene.policy.dispatch.mode
-    horizon = scene.horizon[s][:, None]
-    releases = np.where(scene.wanted[s], scene.release[s], np.inf)
-    published = _Asks(scene.release[s], np.zeros_like(releases), releases)
+    mode = arrays.policy.dispatch.mode
+    horizon = arrays.horizon[s][:, None]
+    releases = np.where(arrays.wanted[s], arrays.release[s], np.inf)
+    published = _Asks(arrays.release[s], np.zeros_like(releases), releases)
     asks = published
     found = []
-    for k in range(scene.components):
-        latency = scene.latency[k][s]
+    for k in range(arrays.components):
+        latency = arrays.latency[k][s]
         if mode == "one-at-a-time":
-            ordered = asks is published and bool(scene.wanted.all())
+            ordered = asks is published and bool(arrays.wanted.all())
             one = _one_at_a_time(asks, latency, c, horizon, window, ordered=ordered)
         elif mode == "latest":
-            limit = min(scene.policy.dispatch.limit or scene.n, scene.n)
-            waited = scene.waited[k][s]
+            limit = min(arrays.policy.dispatch.limit or arrays.n, arrays.n)
+            waited = arrays.waited[k][s]
             one = _latest(
                 asks, latency, c, horizon, limit, window, waited, ordered=asks is published
             )
         else:
             one = _every(asks, latency, c, horizon)
-        _require_answers(scene, rows, k, one)
+        _require_answers(arrays, rows, k, one)
         found.append(one)
-        if scene.policy.when_unsure:
+        if arrays.policy.when_unsure:
             a, b, arrival, _, _ = one
-            unsure = scene.unsure[rows.variant, k, s]
+            unsure = arrays.unsure[rows.variant, k, s]
             asks = _Asks(a, b, np.where(unsure & (arrival < horizon), arrival, np.inf))
     return Flights(*(np.stack(column, axis=1) for column in zip(*found, strict=True)))
 
@@ -290,15 +290,15 @@ def _in_time(asks: _Asks, window: ScaleWindow | None, *, ordered: bool) -> Ints:
     return order
 
 
-def _require_answers(scene: Scene, rows: Rows, k: int, found: _Found) -> None:
+def _require_answers(arrays: PolicyArrays, rows: Rows, k: int, found: _Found) -> None:
     """A recording of a policy lacks the answers that policy never asked for."""
     _, _, arrival, sent, cancelled = found
     lacking = sent & ~cancelled & ~np.isfinite(arrival)
     if not lacking.any():
         return
     row, step = (int(x[0]) for x in np.nonzero(lacking))
-    name = scene.names[int(rows.scenario[row])]
-    interval = float(scene.tick[rows.scenario[row]] / rows.c[row])
+    name = arrays.names[int(rows.scenario[row])]
+    interval = float(arrays.tick[rows.scenario[row]] / rows.c[row])
     raise MissingAnswersError(
         f"{name} t={step}: at {interval:.6g} s this policy sends the state to component {k + 1},"
         " and its recording has no answer to it",
@@ -337,24 +337,28 @@ class _Arrivals:
     time: Floats
 
 
-def take(scene: Scene, rows: Rows, flights: Flights, window: ScaleWindow | None = None) -> Taken:
+def take(
+    arrays: PolicyArrays, rows: Rows, flights: Flights, window: ScaleWindow | None = None
+) -> Taken:
     """What takes effect in every row."""
-    sure = scene.sure[rows.variant, :, rows.scenario]
+    sure = arrays.sure[rows.variant, :, rows.scenario]
     found = _Arrivals(
         _numbered(flights.a),
         _numbered(flights.b),
         _numbered(np.where(sure, flights.arrival, np.inf)),
     )
-    agree = scene.policy.debounce.agree
-    if agree == 1 and (scene.components == 1 or scene.policy.rule == "freshest"):
-        return _closed_form(scene, rows, found, window)
-    return _one_by_one(scene, rows, found, window, agree)
+    agree = arrays.policy.debounce.agree
+    if agree == 1 and (arrays.components == 1 or arrays.policy.rule == "freshest"):
+        return _closed_form(arrays, rows, found, window)
+    return _one_by_one(arrays, rows, found, window, agree)
 
 
-def _closed_form(scene: Scene, rows: Rows, found: _Arrivals, window: ScaleWindow | None) -> Taken:
+def _closed_form(
+    arrays: PolicyArrays, rows: Rows, found: _Arrivals, window: ScaleWindow | None
+) -> Taken:
     time = found.time
     count, width = time.shape
-    horizon = scene.horizon[rows.scenario][:, None]
+    horizon = arrays.horizon[rows.scenario][:, None]
     backward = time[:, ::-1]
     earliest = np.minimum.accumulate(backward, axis=1)
     before = np.concatenate((np.full((count, 1), np.inf), earliest[:, :-1]), axis=1)[:, ::-1]
@@ -369,15 +373,15 @@ def _closed_form(scene: Scene, rows: Rows, found: _Arrivals, window: ScaleWindow
         window.meet(None, found.a, found.b, found.a[every, rival], found.b[every, rival], compared)
         window.meet(None, found.a, found.b, horizon, 0.0, np.isfinite(time))
     row, number = np.nonzero(taken)
-    return _taken(scene, found, row, number, np.zeros(count, dtype=np.int64))
+    return _taken(arrays, found, row, number, np.zeros(count, dtype=np.int64))
 
 
 def _one_by_one(
-    scene: Scene, rows: Rows, found: _Arrivals, window: ScaleWindow | None, agree: int
+    arrays: PolicyArrays, rows: Rows, found: _Arrivals, window: ScaleWindow | None, agree: int
 ) -> Taken:
     count, width = found.time.shape
-    K, every = scene.components, np.arange(count)
-    horizon = scene.horizon[rows.scenario]
+    K, every = arrays.components, np.arange(count)
+    horizon = arrays.horizon[rows.scenario]
     # Highest number first, so that a stable sort leaves equal times in the order of the protocol.
     order = width - 1 - np.argsort(found.time[:, ::-1], axis=1, kind="stable")
     time = np.take_along_axis(found.time, order, axis=1)
@@ -386,7 +390,7 @@ def _one_by_one(
         both = np.isfinite(time[:, 1:])
         window.meet(None, a[:, :-1], b[:, :-1], a[:, 1:], b[:, 1:], both)
         window.meet(None, a, b, horizon[:, None], 0.0, np.isfinite(time))
-    reach = REACH[scene.policy.rule]
+    reach = REACH[arrays.policy.rule]
     delivered, said = np.full((count, K), -1), np.full((count, K), -1)
     streak = np.zeros((count, K), dtype=np.int64)
     active, active_of = np.full(count, -1), np.full(count, -1)
@@ -401,7 +405,7 @@ def _one_by_one(
         delivered[every, k] = np.where(newer, i, delivered[every, k])
         ready = newer
         if agree > 1:
-            decision = scene.predicted[k, rows.scenario, i]
+            decision = arrays.predicted[k, rows.scenario, i]
             again = (decision == said[every, k]) & (delivered[every, k] >= 0)
             length = np.where(again, streak[every, k] + 1, 1)
             streak[every, k] = np.where(newer, length, streak[every, k])
@@ -413,11 +417,13 @@ def _one_by_one(
         taken[:, nth] = ready & admitted
         active, active_of = np.where(taken[:, nth], (i, k), (active, active_of))
     row, place = np.nonzero(taken)
-    return _taken(scene, found, row, order[row, place], held_back)
+    return _taken(arrays, found, row, order[row, place], held_back)
 
 
-def _taken(scene: Scene, found: _Arrivals, row: Ints, number: Ints, held_back: Ints) -> Taken:
-    source, component = np.divmod(number, scene.components)
+def _taken(
+    arrays: PolicyArrays, found: _Arrivals, row: Ints, number: Ints, held_back: Ints
+) -> Taken:
+    source, component = np.divmod(number, arrays.components)
     a, b, time = (x[row, number] for x in (found.a, found.b, found.time))
     return Taken(row, component, source, a, b, time, held_back)
 
@@ -427,7 +433,7 @@ def _numbered(values: Floats) -> Floats:
     return np.swapaxes(values, 1, 2).reshape(len(values), -1)
 
 
-# What a replay is worth: the six classes of every row as α + β·c, and what was counted on the way.
+# What was in force, and what was counted on the way.
 #
 # A decision of source i is in force from its arrival until the next one takes effect, or until it
 # expires at r_i + c·after; from then on the fallback is. A fallback *decision* stands in its source's
@@ -435,7 +441,22 @@ def _numbered(values: Floats) -> Floats:
 # Falling back to none is `no_decision`.
 
 
-_NONE = CLASSES.index("no_decision")
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Moments a + b·c, and where they are at the scale of their row."""
+
+    a: Floats
+    b: Floats
+    time: Floats
+
+    def chosen(self, where: Bools, other: Line) -> Line:
+        """These where `where` says so, else the other's."""
+        return Line(
+            *(
+                np.where(where, mine, theirs)
+                for mine, theirs in zip(_columns(self), _columns(other), strict=True)
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,24 +471,6 @@ class Held:
     source: Ints
     decision: Ints
     instead: Ints
-    begin: Floats
-    yields: Floats
-    end: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Moments a + b·c, and where they are at the scale of their row."""
-
-    a: Floats
-    b: Floats
-    time: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """How the three moments of `Held` move with the scale."""
-
     begin: Line
     yields: Line
     end: Line
@@ -475,263 +478,315 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Rows replayed. A share of row r is `alpha[r]` + `beta[r]`·c for c in (low[r], high[r])."""
+    """Rows replayed; what was in force holds for c in (low[r], high[r]) of each row."""
 
-    alpha: Floats
-    beta: Floats
-    low: Floats
-    high: Floats
     flights: Flights
     taken: Taken
     held: Held
-    lines: Lines
+    low: Floats
+    high: Floats
 
 
-def replay(scene: Scene, rows: Rows, *, ranges: bool = False) -> Replay:
-    """Requests, acceptance and classes of every row; with `ranges` also for which c they hold."""
+def replay(arrays: PolicyArrays, rows: Rows, *, ranges: bool = False) -> Replay:
+    """Requests, acceptance and what is in force in every row; with `ranges` for which c they hold."""
     window = ScaleWindow(rows.c) if ranges else None
-    flights = fly(scene, rows, window)
-    taken = take(scene, rows, flights, window)
-    held, lines = _hold(scene, rows, taken, window)
-    alpha, beta = _add_up(scene, rows, held, lines, window)
-    low = window.low if window else rows.c
-    high = window.high if window else rows.c
-    return Replay(alpha, beta, low, high, flights, taken, held, lines)
+    flights = fly(arrays, rows, window)
+    taken = take(arrays, rows, flights, window)
+    held = hold(arrays, rows, taken, window)
+    low, high = (rows.c, rows.c) if window is None else (window.low, window.high)
+    return Replay(flights, taken, held, low, high)
 
 
-def shares_of(scene: Scene, rows: Rows, taken: Taken) -> Floats:
-    """The six classes and segment-balanced accuracy of given acceptances, whoever decided on them."""
-    held, lines = _hold(scene, rows, taken, None)
-    alpha, beta = _add_up(scene, rows, held, lines, None)
-    return alpha + beta * rows.c[:, None]
+def hold(arrays: PolicyArrays, rows: Rows, taken: Taken, window: ScaleWindow | None = None) -> Held:
+    """What given acceptances kept in force, whoever decided on them."""
+    row, s = taken.row, rows.scenario[taken.row]
+    last = np.append(row[1:] != row[:-1], True)[: len(row)]
+    begin = Line(taken.a, taken.b, taken.time)
+    horizon = arrays.horizon[s]
+    following = Line(*(np.append(x[1:], 0.0)[: len(x)] for x in _columns(begin)))
+    end = Line(horizon, np.zeros(len(row)), horizon).chosen(last, following)
+    after = arrays.after[rows.variant[row]]
+    release = arrays.release[s, taken.source]
+    expires = np.isfinite(after)
+    if window is not None:
+        window.meet(row, release, after, begin.a, begin.b, expires)
+        window.meet(row, release, after, end.a, end.b, expires)
+    expiry = Line(release, np.where(expires, after, 0.0), release + rows.c[row] * after)
+    yields = begin.chosen(expiry.time <= begin.time, expiry.chosen(expiry.time < end.time, end))
+    decision = arrays.predicted[taken.component, s, taken.source]
+    return Held(
+        row, taken.component, taken.source, decision, arrays.fallback[s], begin, yields, end
+    )
 
 
-def held_of(scene: Scene, rows: Rows) -> tuple[Held, Flights]:
-    """What was in force when, and nothing about what it was worth."""
-    flights = fly(scene, rows)
-    held, _ = _hold(scene, rows, take(scene, rows, flights), None)
-    return held, flights
-
-
-def correct_share(scene: Scene, rows: Rows) -> tuple[Floats, Flights]:
+def correct_share(arrays: PolicyArrays, rows: Rows) -> tuple[Floats, Flights]:
     """In-force accuracy of every row and nothing else: what a search asks for thousands of times.
 
     Only where expired decisions leave none behind: a fallback decision could be right, too.
     """
-    if (scene.fallback != NO_FALLBACK).any():
+    if (arrays.fallback != NO_FALLBACK).any():
         raise ValueError("a fallback decision can be right; use replay")
-    held, flights = held_of(scene, rows)
-    s, p = rows.scenario[held.row], scene.known(held.decision)
-    begin, end = (_correct_until(scene, s, p, time) for time in (held.begin, held.yields))
+    flights = fly(arrays, rows)
+    held = hold(arrays, rows, take(arrays, rows, flights))
+    s, p = rows.scenario[held.row], arrays.known(held.decision)
+    begin, end = (_correct_until(arrays, s, p, line.time) for line in (held.begin, held.yields))
     share = np.bincount(held.row, weights=end - begin, minlength=len(rows)).astype(np.float64)
     return share, flights
 
 
-def _correct_until(scene: Scene, s: Ints, p: Ints, time: Floats) -> Floats:
+def _correct_until(arrays: PolicyArrays, s: Ints, p: Ints, time: Floats) -> Floats:
     """F_p(t): the share of observed time so far whose reference is p."""
-    step = _located(scene, time, s)
-    here = np.where(scene.reference[s, step] == p, scene.time_weight[s, step], 0.0)
-    so_far: Floats = scene.time_before[s, p, step] + (time - scene.release[s, step]) * here
+    step = arrays.places.find(time, s) - s * arrays.n
+    here = np.where(arrays.reference[s, step] == p, arrays.share[s], 0.0)
+    so_far: Floats = arrays.time_before[s, p, step] + (time - arrays.release[s, step]) * here
     return so_far
 
 
-def _hold(scene: Scene, rows: Rows, taken: Taken, window: ScaleWindow | None) -> tuple[Held, Lines]:
-    row, s = taken.row, rows.scenario[taken.row]
-    last = np.append(row[1:] != row[:-1], True)[: len(row)]
-    begin = Line(taken.a, taken.b, taken.time)
-    horizon = scene.horizon[s]
-    end = Line(
-        *(
-            np.where(last, stop, np.append(x[1:], 0.0)[: len(x)])
-            for stop, x in ((horizon, begin.a), (0.0, begin.b), (horizon, begin.time))
-        )
-    )
-    after = scene.after[rows.variant[row]]
-    release = scene.release[s, taken.source]
-    expiry = release + rows.c[row] * after
-    if window is not None:
-        window.meet(row, release, after, begin.a, begin.b, np.isfinite(after))
-        window.meet(row, release, after, end.a, end.b, np.isfinite(after))
-    at_once, in_time = expiry <= begin.time, expiry < end.time
-    finite = np.where(np.isfinite(after), after, 0.0)
-    yields = Line(
-        *(
-            np.where(at_once, one, np.where(in_time, own, other))
-            for one, own, other in (
-                (begin.a, release, end.a),
-                (begin.b, finite, end.b),
-                (begin.time, expiry, end.time),
-            )
-        )
-    )
-    held = Held(
-        row,
-        taken.component,
-        taken.source,
-        scene.predicted[taken.component, s, taken.source],
-        scene.fallback[s],
-        begin.time,
-        yields.time,
-        end.time,
-    )
-    return held, Lines(begin, yields, end)
+def _columns(line: Line) -> tuple[Floats, Floats, Floats]:
+    return line.a, line.b, line.time
 
 
-def _add_up(
-    scene: Scene, rows: Rows, held: Held, lines: Lines, window: ScaleWindow | None
-) -> tuple[Floats, Floats]:
-    count = len(rows)
-    alpha, beta = np.zeros((count, N_METRICS)), np.zeros((count, N_METRICS))
-    time, segment = scene.time_before, scene.segment_before
-    row, s = held.row, rows.scenario[held.row]
-    weight = scene.time_weight[s, 0]
-    y = scene.reference[s, held.source]
-    # Before the first decision there is none.
-    first = np.append(True, row[1:] != row[:-1])[: len(row)]
-    start = scene.release[rows.scenario, 0]
-    per_row = scene.time_weight[rows.scenario, 0]
-    until_a, until_b = scene.horizon[rows.scenario].copy(), np.zeros(count)
-    until_a[row[first]], until_b[row[first]] = lines.begin.a[first], lines.begin.b[first]
-    alpha[:, _NONE], beta[:, _NONE] = (until_a - start) * per_row, until_b * per_row
-
-    spans = [(lines.begin, lines.yields, held.decision, np.ones(len(row), dtype=bool))]
-    if (held.yields < held.end).any():
-        spans.append((lines.yields, lines.end, held.instead, held.instead != NO_FALLBACK))
-    steps = {id(line): _steps(scene, line, row, s, window) for span in spans for line in span[:2]}
-    for enters, leaves, decision, some in spans:
-        p = scene.known(decision)
-        ends = enters, steps[id(enters)], leaves, steps[id(leaves)]
-        current = _between(scene, time, scene.time_weight, s, y, *ends)
-        correct = _between(scene, time, scene.time_weight, s, p, *ends)
-        balanced = _between(scene, segment, scene.segment_weight, s, p, *ends)
-        totals = (leaves.a - enters.a) * weight, (leaves.b - enters.b) * weight
-        for part, out in enumerate((alpha, beta)):
-            columns = classify(np.equal(p, y), current[part], correct[part], totals[part])
-            columns = [np.where(some, x, 0.0) for x in (*columns, balanced[part])]
-            columns[_NONE] = np.where(some, 0.0, totals[part])
-            for metric, values in enumerate(columns):
-                out[:, metric] += np.bincount(row, weights=values, minlength=count)
-    return alpha, beta
-
-
-def _between(
-    scene: Scene,
-    before: Floats,
-    weight: Floats,
-    s: Ints,
-    decision: Ints,
-    enters: Line,
-    at: Ints,
-    leaves: Line,
-    to: Ints,
-) -> tuple[Floats, Floats]:
-    """F_d(leaves) − F_d(enters) as α and β: how much weight in between had reference d."""
-    here = np.where(scene.reference[s, at] == decision, weight[s, at], 0.0)
-    there = np.where(scene.reference[s, to] == decision, weight[s, to], 0.0)
-    until = before[s, decision, to] + (leaves.a - scene.release[s, to]) * there
-    since = before[s, decision, at] + (enters.a - scene.release[s, at]) * here
-    return until - since, leaves.b * there - enters.b * here
-
-
-def _steps(scene: Scene, line: Line, row: Ints, s: Ints, window: ScaleWindow | None) -> Ints:
-    """The step whose evidence holds at each time of a line."""
-    step = _located(scene, line.time, s)
-    if window is not None:
-        window.meet(row, line.a, line.b, scene.edges[s, step], 0.0)
-        window.meet(row, line.a, line.b, scene.edges[s, step + 1], 0.0)
-    return step
-
-
-def _located(scene: Scene, time: Floats, s: Ints) -> Ints:
-    keys, span = scene.keys
-    found = np.searchsorted(keys, time + span * s, side="right") - 1 - s * scene.n
-    step: Ints = np.clip(found, 0, scene.n - 1)
-    return step
-
-
-# A policy over a range of intervals: the range cut where a replay changes, each part in closed form.
+# What a policy had in force when: at an interval, and over a range of them as a sweep.
 #
-# A replay at one scale also says for which scales around it nothing changes (`window`). So the range is
-# covered: replay somewhere in every gap, keep the range that replay holds for, go on with what is left.
-# Nothing is sampled and nothing is fitted; every part is an exact α + β·c.
+# A replay at one scale also says for which scales around it nothing changes (`ScaleWindow`). So a range
+# is covered: replay somewhere in every gap, keep the range that replay holds for, go on with what is
+# left. Nothing is sampled and nothing is fitted. Within a window the same decisions follow each other
+# and every moment is a line in c, so two pieces that hold at the same scale lie in one window and are
+# listed in the order of time, as a sweep asks.
 
 
-_FIRST = 48
+_FIRST = 16
 """Gaps to begin with, per scenario."""
 _INSIDE = 0.4142135
 """Where in a gap to look: nowhere special, so that no two times coincide there by design."""
 _NARROW = 4e-14
 """Relative width of a gap that rounding of the crossings leaves; its neighbour covers it."""
-_CELLS = 4_000_000
+_CELLS = 2_000_000
 """Answers replayed at once: what memory holds comfortably."""
 _MOST = 6
 """Into how many parts one round may cut a gap."""
 
 
-def cover(scene: Scene, bounds: Bounds) -> Pieces:
-    """All pieces of every scenario of a scene over the bounds; scenarios numbered as in the whole."""
-    low, high = scene.tick / bounds.high, scene.tick / bounds.low
-    every = np.arange(scene.count)
-    gaps = _cut(every, low, high, np.full(scene.count, _FIRST))
-    found: list[tuple[Ints, Floats, Floats, Floats, Floats]] = []
-    pieces = 0
-    while len(gaps[0]):
-        s, begin, end = gaps
-        at = begin * (end / begin) ** _INSIDE
-        rows = Rows(s, np.zeros(len(s), dtype=np.int64), at)
-        alpha, beta, lower, upper = _replay(scene, rows)
-        lower, upper = np.clip(lower, begin, at), np.clip(upper, at, end)
-        lower = np.where(lower - begin <= _NARROW * end, begin, lower)
-        upper = np.where(end - upper <= _NARROW * end, end, upper)
-        found.append((s, lower, upper, alpha, beta))
-        pieces += len(s)
-        left, right = begin < lower, upper < end
-        s = np.concatenate((s[left], s[right]))
-        begin, end = (
-            np.concatenate((begin[left], upper[right])),
-            np.concatenate((lower[left], end[right])),
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """Pieces of some rows, row after row in the order of time, empty ones among them."""
+
+    row: Ints
+    scenario: Ints
+    component: Ints
+    decision: Ints
+    source: Ints
+    begin_at: Floats
+    begin_delay: Floats
+    begin: Floats
+    end_at: Floats
+    end_delay: Floats
+    end: Floats
+
+    def where(self, keep: Bools | Ints) -> _Pieces:
+        return _Pieces(*(getattr(self, f.name)[keep] for f in fields(self)))
+
+    @staticmethod
+    def join(parts: Sequence[_Pieces]) -> _Pieces:
+        return _Pieces(
+            *(np.concatenate([getattr(one, f.name) for one in parts]) for f in fields(_Pieces))
         )
-        width = float(np.sum(np.log(high / low))) / max(pieces, 1)
-        parts = np.clip((np.log(end / begin) / width / 2).astype(np.int64), 1, _MOST)
-        gaps = _cut(s, begin, end, parts)
-    s, lower, upper, alpha, beta = (np.concatenate(x) for x in zip(*found, strict=True))
-    return Pieces(scene.index[s], lower, upper, alpha, beta)
 
 
-def _cut(s: Ints, begin: Floats, end: Floats, parts: Ints) -> tuple[Ints, Floats, Floats]:
-    """Every gap in equal parts of ln c."""
-    owner = np.repeat(np.arange(len(s)), parts)
-    nth = np.arange(len(owner)) - np.repeat(np.cumsum(parts) - parts, parts)
-    ratio = (end / begin)[owner]
-    lower = begin[owner] * ratio ** (nth / parts[owner])
-    upper = begin[owner] * ratio ** ((nth + 1) / parts[owner])
-    upper = np.where(nth + 1 == parts[owner], end[owner], upper)
-    return s[owner], lower, upper
+class PolicyReplay:
+    """A policy on recorded answers: components on one clock, with decision ids that all share.
 
+    One component keeps its recorded releases; several are put on the nominal clock.
+    """
 
-def _replay(scene: Scene, rows: Rows) -> tuple[Floats, Floats, Floats, Floats]:
-    size = max(1, _CELLS // (scene.components * scene.n))
-    out: tuple[list[Floats], ...] = ([], [], [], [])
-    for begin in range(0, len(rows), size):
-        part = replay(scene, rows.slice(begin, begin + size), ranges=True)
-        for column, values in zip(out, (part.alpha, part.beta, part.low, part.high), strict=True):
-            column.append(values)
-    if not out[0]:
-        nothing = np.zeros((0, N_METRICS))
-        return nothing, nothing, np.zeros(0), np.zeros(0)
-    alpha, beta, low, high = (np.concatenate(column) for column in out)
-    return alpha, beta, low, high
+    def __init__(
+        self,
+        policy: Policy,
+        components: Sequence[Answers],
+        setting: Setting | None = None,
+        *,
+        as_recorded: bool = False,
+    ) -> None:
+        """With `as_recorded` several components keep their releases, too: those of one recording."""
+        setting = setting or Setting({}, {})
+        self.policy = policy
+        self.components = list(components) if as_recorded else on_one_clock(components)
+        self.parts = self.components[0].parts
+        self.flat = Flat(self.parts, [one.parts for one in self.components])
+        self.groups = policy_arrays(
+            policy, self.components, changed=setting.changed, fallback=setting.fallback
+        )
 
+    def at(self, interval: float) -> list[Replay]:
+        """Every group's scenarios at an interval."""
+        return [replay(arrays, arrays.rows(interval)) for arrays in self.groups]
 
-# What a policy had in force when, as a trajectory: at one interval and over a range of them.
-#
-# Over a range the pieces come window by window (`cover`): within one the same decisions follow each
-# other and every moment is a line in c, so two pieces that hold at the same scale lie in one window
-# and are listed in the order of time, as a sweep asks.
+    def trajectory(self, interval: float, done: Sequence[Replay] | None = None) -> Trajectory:
+        """What is in force at an interval; `done` are its replays, where they are at hand."""
+        held = [one.held for one in (self.at(interval) if done is None else done)]
+        rows = [arrays.rows(interval) for arrays in self.groups]
+        return self.trajectory_of(rows, held, self.flat.tick / interval)
 
+    def table(self, interval: float, done: Sequence[Replay] | None = None) -> Floats:
+        """Shares per scenario at an interval, columns as in `classes.TABLE`."""
+        return table_of(self.flat, path_stretches(self.flat, self.trajectory(interval, done)))
 
-_CELLS_OF_A_SWEEP = 2_000_000
-"""Answers replayed at once."""
+    def trajectories(self, intervals: Sequence[float]) -> list[Trajectory]:
+        """The same at several intervals, replayed together."""
+        found: list[list[tuple[Rows, Held]]] = [[] for _ in intervals]
+        for arrays in self.groups:
+            each = [arrays.rows(interval) for interval in intervals]
+            rows = Rows(*(np.concatenate([getattr(x, f.name) for x in each]) for f in fields(Rows)))
+            held = replay(arrays, rows).held
+            ends = np.searchsorted(held.row, arrays.count * np.arange(len(intervals) + 1))
+            for nth, out in enumerate(found):
+                mine = slice(ends[nth], ends[nth + 1])
+                out.append((each[nth], _some(held, mine, arrays.count * nth)))
+        return [
+            self.trajectory_of(
+                [rows for rows, _ in one], [held for _, held in one], self.flat.tick / interval
+            )
+            for interval, one in zip(intervals, found, strict=True)
+        ]
+
+    def trajectory_of(
+        self, rows: Sequence[Rows], held: Sequence[Held], scale: Floats
+    ) -> Trajectory:
+        """What is in force, one row for every scenario."""
+        parts = [self._pieces(*one) for one in zip(self.groups, rows, held, strict=True)]
+        pieces = _Pieces.join(parts)
+        pieces = pieces.where(pieces.begin < pieces.end)
+        pieces = pieces.where(np.argsort(pieces.scenario, kind="stable"))
+        return Trajectory(
+            references_of(self.flat),
+            scale,
+            pieces.scenario,
+            pieces.decision,
+            pieces.source,
+            pieces.begin,
+            pieces.end,
+        )
+
+    def sweep(self, bounds: Bounds) -> Sweep:
+        """What is in force at every interval within the bounds."""
+        low, high = self.flat.tick / bounds.high, self.flat.tick / bounds.low
+        if (closed := self._closed_form()) is not None:
+            return sweep_of(closed, low, high)
+        covered = [part for arrays in self.groups for part in self._cover(arrays, low, high)]
+        pieces = _Pieces.join([part for part, _, _ in covered])
+        lower, upper = (np.concatenate([x[k] for x in covered]) for k in (1, 2))
+        # Scenario by scenario, window by window; within a window in the order of time.
+        order = np.lexsort((lower, pieces.scenario))
+        pieces, lower, upper = pieces.where(order), lower[order], upper[order]
+        return Sweep(
+            references_of(self.flat),
+            low,
+            high,
+            pieces.scenario,
+            pieces.decision,
+            pieces.source,
+            pieces.begin_at,
+            pieces.begin_delay,
+            pieces.end_at,
+            pieces.end_delay,
+            lower,
+            upper,
+            pieces.component,
+        )
+
+    def _closed_form(self) -> Flat | None:
+        """One component whose answers just arrive or do not, as in plain replay; else None."""
+        policy = self.policy
+        if (
+            len(self.components) > 1
+            or policy.dispatch.mode not in ("every", "changed")
+            or policy.debounce.agree > 1
+            or np.isfinite(policy.expire.after_s)
+        ):
+            return None
+        parts = list(self.parts)
+        for arrays in self.groups:
+            for nth, s in enumerate(arrays.index.tolist()):
+                arrives = arrays.wanted[nth] & arrays.sure[0, 0, nth]
+                parts[s] = replace(parts[s], latency=np.where(arrives, parts[s].latency, np.inf))
+        return Flat(parts)
+
+    def _cover(
+        self, arrays: PolicyArrays, lowest: Floats, highest: Floats
+    ) -> list[tuple[_Pieces, Floats, Floats]]:
+        """Pieces of every window, with the ranges of c they hold for."""
+        low, high = lowest[arrays.index], highest[arrays.index]
+        gaps = _cut(np.arange(arrays.count), low, high, np.full(arrays.count, _FIRST))
+        at_once = max(1, _CELLS // (arrays.components * arrays.n))
+        found: list[tuple[_Pieces, Floats, Floats]] = []
+        windows = 0
+        while len(gaps[0]):
+            left: list[tuple[Ints, Floats, Floats]] = []
+            for first in range(0, len(gaps[0]), at_once):
+                mine = slice(first, first + at_once)
+                s, begin, end = gaps[0][mine], gaps[1][mine], gaps[2][mine]
+                at = begin * (end / begin) ** _INSIDE
+                rows = Rows(s, np.zeros(len(s), dtype=np.int64), at)
+                done = replay(arrays, rows, ranges=True)
+                lower, upper = np.clip(done.low, begin, at), np.clip(done.high, at, end)
+                lower = np.where(lower - begin <= _NARROW * end, begin, lower)
+                upper = np.where(end - upper <= _NARROW * end, end, upper)
+                pieces = self._pieces(arrays, rows, done.held)
+                empty = pieces.begin_at == pieces.end_at
+                empty &= pieces.begin_delay == pieces.end_delay
+                pieces = pieces.where(~empty & (lower < upper)[pieces.row])
+                found.append((pieces, lower[pieces.row], upper[pieces.row]))
+                left += [(s, begin, lower), (s, upper, end)]
+            windows += len(gaps[0])
+            s = np.concatenate([one[0] for one in left])
+            begin, end = (np.concatenate([one[k] for one in left]) for k in (1, 2))
+            open_ = begin < end
+            s, begin, end = s[open_], begin[open_], end[open_]
+            width = float(np.sum(np.log(high / low))) / windows
+            parts = np.clip((np.log(end / begin) / width / 2).astype(np.int64), 1, _MOST)
+            gaps = _cut(s, begin, end, parts)
+        return found
+
+    def _pieces(self, arrays: PolicyArrays, rows: Rows, held: Held) -> _Pieces:
+        """Nothing at first, then each decision, and what stands in for it once it has lapsed."""
+        count, number = len(rows), len(held.row)
+        of_row, index = arrays.index[rows.scenario], arrays.index[rows.scenario[held.row]]
+        none, zero = np.full(count, NOTHING, dtype=np.int64), np.zeros(count)
+        start, horizon = self.flat.r0[of_row], self.flat.H[of_row]
+        # Where nothing takes effect, nothing is in force up to the horizon.
+        first = np.flatnonzero(np.append(True, held.row[1:] != held.row[:-1])[:number])
+        until = [horizon, zero.copy(), horizon.copy()]
+        for mine, others in zip(until, _columns(held.begin), strict=True):
+            mine[held.row[first]] = others[first]
+        offset, source = self.flat.offset[index], self.flat.first[index] + held.source
+        said = np.where(held.decision < 0, NOTHING, held.decision + offset)
+        instead = np.where(held.instead == NO_FALLBACK, NOTHING, held.instead + offset)
+        behind = np.where(held.instead == NO_FALLBACK, NOTHING, source)
+        lapse = bool((held.yields.time < held.end.time).any())
+        # By turns within a row: nothing, then decisions and, where any lapses, their fallbacks.
+        turns = 2 if lapse else 1
+        place = np.arange(count) + turns * np.searchsorted(held.row, np.arange(count))
+        own = turns * np.arange(number) + held.row + 1
+
+        def woven(begins: Ints | Floats, decided: Ints | Floats, lapsed: Ints | Floats) -> Any:
+            out = np.empty(count + turns * number, dtype=decided.dtype)
+            out[place], out[own] = begins, decided
+            if lapse:
+                out[own + 1] = lapsed
+            return out
+
+        start_line = start, zero, start
+        begins = zip(start_line, _columns(held.begin), _columns(held.yields), strict=True)
+        ends = zip(until, _columns(held.yields), _columns(held.end), strict=True)
+        return _Pieces(
+            woven(np.arange(count), held.row, held.row),
+            woven(of_row, index, index),
+            woven(none, held.component, held.component),
+            woven(none, said, instead),
+            woven(none, source, behind),
+            *(woven(*column) for column in begins),
+            *(woven(*column) for column in ends),
+        )
 
 
 def policy_trajectory(
@@ -747,222 +802,31 @@ def policy_trajectory(
     >>> found.decision.tolist(), found.begin.tolist()
     ([-1, 0, 0, 1, 1], [0.0, 0.4, 2.4, 4.8, 6.8])
     """
-    stand = _Stand(policy, components, setting or Setting({}, {}))
-    found = [stand.pieces(scene, scene.rows(interval)) for scene in stand.scenes]
-    pieces = _sorted(found)
-    begin, end = pieces.begin.time, pieces.end.time
-    keep = begin < end
-    return Trajectory(
-        stand.references,
-        stand.flat.tick / interval,
-        pieces.scenario[keep],
-        pieces.decision[keep],
-        pieces.source[keep],
-        begin[keep],
-        end[keep],
-    )
+    return PolicyReplay(policy, components, setting).trajectory(interval)
 
 
 def policy_sweep(
     policy: Policy, components: Sequence[Answers], bounds: Bounds, setting: Setting | None = None
 ) -> Sweep:
     """A policy in replay at every interval within the bounds."""
-    stand = _Stand(policy, components, setting or Setting({}, {}))
-    found = []
-    for scene in stand.scenes:
-        windows = cover(scene, bounds)
-        wide = np.flatnonzero(windows.low < windows.high)
-        order = wide[np.argsort(windows.low[wide], kind="stable")]
-        place = np.zeros(stand.flat.count, dtype=np.int64)
-        place[scene.index] = np.arange(scene.count)
-        low, high = windows.low[order], windows.high[order]
-        rows = Rows(
-            place[windows.scenario[order]],
-            np.zeros(len(order), dtype=np.int64),
-            np.sqrt(low * high),
-        )
-        size = max(1, _CELLS_OF_A_SWEEP // (scene.components * scene.n))
-        for begin in range(0, len(rows), size):
-            part = rows.slice(begin, begin + size)
-            one = stand.pieces(scene, part)
-            span = slice(begin, begin + size)
-            found.append(replace(one, low=low[span][one.row], high=high[span][one.row]))
-    pieces = _sorted(found)
-    keep = ~((pieces.begin.a == pieces.end.a) & (pieces.begin.b == pieces.end.b))
-    return Sweep(
-        stand.references,
-        stand.flat.tick / bounds.high,
-        stand.flat.tick / bounds.low,
-        pieces.scenario[keep],
-        pieces.decision[keep],
-        pieces.source[keep],
-        pieces.begin.a[keep],
-        pieces.begin.b[keep],
-        pieces.end.a[keep],
-        pieces.end.b[keep],
-        pieces.low[keep],
-        pieces.high[keep],
+    return PolicyReplay(policy, components, setting).sweep(bounds)
+
+
+def _cut(s: Ints, begin: Floats, end: Floats, parts: Ints) -> tuple[Ints, Floats, Floats]:
+    """Every gap in equal parts of ln c."""
+    owner = np.repeat(np.arange(len(s)), parts)
+    nth = np.arange(len(owner)) - np.repeat(np.cumsum(parts) - parts, parts)
+    ratio = (end / begin)[owner]
+    lower = begin[owner] * ratio ** (nth / parts[owner])
+    upper = begin[owner] * ratio ** ((nth + 1) / parts[owner])
+    upper = np.where(nth + 1 == parts[owner], end[owner], upper)
+    return s[owner], lower, upper
+
+
+def _some(held: Held, mine: slice, first: int) -> Held:
+    """Some of the decisions, their rows counted from `first` on."""
+    ids = (getattr(held, name)[mine] for name in ("component", "source", "decision", "instead"))
+    lines = (
+        Line(*(x[mine] for x in _columns(line))) for line in (held.begin, held.yields, held.end)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Pieces:
-    """Pieces of some rows, row after row in the order of time, empty ones among them."""
-
-    row: Ints
-    scenario: Ints
-    decision: Ints
-    source: Ints
-    begin: Line
-    end: Line
-    low: Floats
-    high: Floats
-
-
-class _Stand:
-    """Components on one clock, with decision ids that all of them share."""
-
-    def __init__(self, policy: Policy, components: Sequence[Answers], setting: Setting) -> None:
-        components = on_one_clock(components)
-        parts = components[0].parts
-        self.scenes = scenes(policy, components, changed=setting.changed, fallback=setting.fallback)
-        self.flat = Flat(parts)
-        words = [_words(components, s, setting) for s in range(len(parts))]
-        self.width = np.array([own.width for own in words])
-        self.offset = np.cumsum(self.width) - self.width
-        self.words = words
-        self.references = self._references()
-
-    def pieces(self, scene: Scene, rows: Rows) -> _Pieces:
-        """Nothing at first, then each decision, and what stands in for it once it has lapsed."""
-        done = replay(scene, rows)
-        held, lines = done.held, done.lines
-        count = len(rows)
-        s = rows.scenario[held.row]
-        index = scene.index[s]
-        start = scene.release[rows.scenario, 0]
-        horizon = scene.horizon[rows.scenario]
-        first = np.append(True, held.row[1:] != held.row[:-1])[: len(held.row)]
-        until = Line(horizon.copy(), np.zeros(count), horizon.copy())
-        for mine, other in zip(
-            (until.a, until.b, until.time),
-            (lines.begin.a, lines.begin.b, lines.begin.time),
-            strict=True,
-        ):
-            mine[held.row[first]] = other[first]
-        nothing = np.full(count, NOTHING, dtype=np.int64)
-        table = np.stack(
-            [
-                np.stack([self.words[i].answered[k] for i in scene.index.tolist()])
-                for k in range(scene.components)
-            ]
-        )
-        said = table[held.component, s, held.source]
-        source = self.flat.first[index] + held.source
-        instead = np.array([w.fallback for w in self.words], dtype=np.int64)[index]
-        lapsed = held.instead == NO_FALLBACK
-        standing = np.where(lapsed, NOTHING, instead + self.offset[index])
-        row = np.concatenate((np.arange(count), held.row, held.row))
-        # Within a row: nothing, then decisions and their fallbacks by turns.
-        nth = np.arange(len(held.row))
-        place = np.concatenate((np.full(count, -1), 2 * nth, 2 * nth + 1))
-        order = np.lexsort((place, row))
-        begin = _joined(Line(start, np.zeros(count), start), lines.begin, lines.yields)
-        end = _joined(until, lines.yields, lines.end)
-        decision = np.concatenate((nothing, said + self.offset[index], standing))
-        sources = np.concatenate((nothing, source, np.where(lapsed, NOTHING, source)))
-        return _Pieces(
-            row[order],
-            scene.index[rows.scenario[row]][order],
-            decision[order],
-            sources[order],
-            _at(begin, order),
-            _at(end, order),
-            np.zeros(len(row)),
-            np.zeros(len(row)),
-        )
-
-    def _references(self) -> References:
-        plain = references_of(self.flat)
-        starts, _ = self.flat.segments
-        reference = np.concatenate(
-            [own.reference + begin for own, begin in zip(self.words, self.offset, strict=True)]
-        )
-        values = [value for own in self.words for value in own.values]
-        named = all(own.values for own in self.words)
-        return replace(plain, decision=reference[starts], values=values if named else ())
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """One scenario's decisions, one id each, whoever gave them."""
-
-    reference: Ints
-    answered: Sequence[Ints]
-    """By component and step."""
-    fallback: int
-    values: Sequence[Mapping[str, str]]
-    width: int
-
-
-def _words(components: Sequence[Answers], s: int, setting: Setting) -> _Words:
-    """Without values, equal ids are taken for equal decisions."""
-    parts = [one.parts[s] for one in components]
-    name = parts[0].episode_id
-    fallback = setting.fallback.get(name, NO_FALLBACK)
-    if not all(part.values for part in parts):
-        answered = [part.predicted for part in parts]
-        highest = max(int(parts[0].reference.max()), fallback, *(int(p.max()) for p in answered))
-        return _Words(parts[0].reference, answered, fallback, (), highest + 1)
-    ids: dict[tuple[tuple[str, str], ...], int] = {}
-
-    def known(values: Sequence[Mapping[str, str]]) -> Ints:
-        own = [ids.setdefault(tuple(sorted(v.items())), len(ids)) for v in values]
-        return np.array(own, dtype=np.int64)
-
-    maps = [known(part.values) for part in parts]
-    answered = [
-        np.where(part.predicted < 0, NOTHING, own[np.maximum(part.predicted, 0)])
-        for own, part in zip(maps, parts, strict=True)
-    ]
-    if fallback != NO_FALLBACK:
-        said = setting.said.get(name)
-        fallback = int(known([said])[0]) if said is not None else int(maps[0][fallback])
-    reference = maps[0][parts[0].reference]
-    return _Words(reference, answered, fallback, [dict(key) for key in ids], len(ids))
-
-
-def _joined(*lines: Line) -> Line:
-    return Line(*(np.concatenate([getattr(x, n) for x in lines]) for n in ("a", "b", "time")))
-
-
-def _at(line: Line, which: Ints | NDArray[np.bool_]) -> Line:
-    return Line(line.a[which], line.b[which], line.time[which])
-
-
-def _sorted(found: Sequence[_Pieces]) -> _Pieces:
-    """Scenario after scenario; within one as they come."""
-    scenario = np.concatenate([one.scenario for one in found])
-    order = np.argsort(scenario, kind="stable")
-
-    def ids(name: str) -> Ints:
-        whole: Ints = np.concatenate([getattr(one, name) for one in found])[order]
-        return whole
-
-    def scales(name: str) -> Floats:
-        values: Floats = np.concatenate([getattr(one, name) for one in found])[order]
-        return values
-
-    def moments(name: str) -> Line:
-        return _at(_joined(*(getattr(one, name) for one in found)), order)
-
-    return _Pieces(
-        np.zeros(0, dtype=np.int64),
-        scenario[order],
-        ids("decision"),
-        ids("source"),
-        moments("begin"),
-        moments("end"),
-        scales("low"),
-        scales("high"),
-    )
+    return Held(held.row[mine] - first, *ids, *lines)

@@ -1,4 +1,11 @@
-"""What became of states and answers under a policy, with what the requests cost."""
+"""One policy on recorded answers: what it keeps in force, what it costs, what it did on the way.
+
+>>> import streamdecisionbench as sdb
+>>> suite, recording = sdb.example_suite(), sdb.example_recording()
+>>> plain = score_policy_recordings(Policy(), [recording], suite)
+>>> round(plain.in_force, 3), plain.counts.requests
+(0.6, (4,))
+"""
 
 from __future__ import annotations
 
@@ -11,39 +18,30 @@ import numpy as np
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import CORRECT, CURRENT_CORRECT, JUDGMENT
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.policy_file import Policy
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
-from streamdecisionbench.scoring.classes import N_METRICS, shares_at
-from streamdecisionbench.scoring.integrals import (
-    METRICS,
-    Curve,
-    Pieces,
-    curves_of,
-    integrate,
-    integrated_shares,
-    pieces,
-)
+from streamdecisionbench.scoring.classes import path_stretches, shares_over, table_of
+from streamdecisionbench.scoring.curves import Curve, curves
+from streamdecisionbench.scoring.measure import Over
 from streamdecisionbench.scoring.policy_answers import (
     Answers,
-    Scene,
+    PolicyArrays,
     Setting,
     answers_of,
-    on_one_clock,
-    scenes,
     setting_of,
 )
 from streamdecisionbench.scoring.policy_replay import (
     MissingAnswersError,
+    PolicyReplay,
     Replay,
     Taken,
-    cover,
-    replay,
-    shares_of,
+    hold,
 )
 from streamdecisionbench.scoring.score import Shares, level_weights, macro_shares
-from streamdecisionbench.scoring.sweep import accepted_at
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, timelines
+from streamdecisionbench.scoring.sweep import Sweep
+from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import find_suite
 
@@ -72,23 +70,23 @@ class PolicyCounts:
     """Requests that an unsure answer caused."""
 
 
-def count(policy: Policy, stages: Sequence[Scene], done: Sequence[Replay]) -> PolicyCounts:
-    K = policy.count
+def count(played: PolicyReplay, done: Sequence[Replay]) -> PolicyCounts:
+    K = played.policy.count
     requests, cancelled, answers, withheld, taken = (np.zeros(K, dtype=np.int64) for _ in range(5))
     held_back = expiries = 0
-    for scene, one in zip(stages, done, strict=True):
+    for arrays, one in zip(played.groups, done, strict=True):
         flights = one.flights
-        arrived = flights.arrival < scene.horizon[:, None, None]
-        sure = np.swapaxes(scene.sure[0], 0, 1)
+        arrived = flights.arrival < arrays.horizon[:, None, None]
+        sure = np.swapaxes(arrays.sure[0], 0, 1)
         requests += flights.sent.sum(axis=(0, 2))
         cancelled += flights.cancelled.sum(axis=(0, 2))
         answers += arrived.sum(axis=(0, 2))
         withheld += (arrived & ~sure).sum(axis=(0, 2))
         taken += np.bincount(one.taken.component, minlength=K)
         held_back += int(one.taken.held_back.sum())
-        expiries += int((one.held.yields < one.held.end).sum())
+        expiries += int((one.held.yields.time < one.held.end.time).sum())
     return PolicyCounts(
-        states=sum(scene.release.size for scene in stages),
+        states=sum(arrays.release.size for arrays in played.groups),
         requests=_whole(requests),
         cancelled=_whole(cancelled),
         answers=_whole(answers),
@@ -96,40 +94,25 @@ def count(policy: Policy, stages: Sequence[Scene], done: Sequence[Replay]) -> Po
         taken=_whole(taken),
         held_back=held_back,
         expiries=expiries,
-        escalations=int(requests[1:].sum()) if policy.when_unsure else 0,
+        escalations=int(requests[1:].sum()) if played.policy.when_unsure else 0,
     )
 
 
-def cost_per_hour(
-    components: Sequence[Answers],
-    parts: Sequence[Timeline],
-    interval: float,
-    stages: Sequence[Scene],
-    done: Sequence[Replay],
-) -> float | None:
+def cost_per_hour(played: PolicyReplay, done: Sequence[Replay], interval: float) -> float | None:
     """Money for every request sent, cancelled ones too, per hour of stream."""
     spent = 0.0
-    for k, one in enumerate(components):
+    for k, one in enumerate(played.components):
         if one.cost is None:
             return None
-        for scene, found in zip(stages, done, strict=True):
-            for nth, s in enumerate(scene.index.tolist()):
+        for arrays, found in zip(played.groups, done, strict=True):
+            for nth, s in enumerate(arrays.index.tolist()):
                 spent += float(one.cost[s][found.flights.sent[nth, k]].sum())
-    return None if math.isnan(spent) else spent / (sum(p.n for p in parts) * interval / 3600)
+    hours = sum(p.n for p in played.parts) * interval / 3600
+    return None if math.isnan(spent) else spent / hours
 
 
 def _whole(values: Ints) -> tuple[int, ...]:
     return tuple(map(int, values.tolist()))
-
-
-# One policy on recorded answers: what it keeps in force, what it costs, what it did on the way.
-#
-# >>> import streamdecisionbench as sdb
-# >>> from streamdecisionbench.rules.policy_file import Dispatch, Policy
-# >>> suite, recording = sdb.example_suite(), sdb.example_recording()
-# >>> plain = score_policy_recordings(Policy(), [recording], suite)
-# >>> round(plain.in_force, 3), plain.counts.requests
-# (0.6, (4,))
 
 
 _NO_INTEGRAL = "no integral"
@@ -181,7 +164,8 @@ class PolicyScore:
     counts: PolicyCounts
     cost_per_hour: float | None
     parts: Sequence[Timeline]
-    pieces: Pieces | None
+    sweep: Sweep | None
+    """What is in force at every interval; None where that cannot be replayed."""
     notes: tuple[str, ...] = ()
     signature: str = ""
     simulated: bool = False
@@ -205,11 +189,9 @@ class PolicyScore:
         self, level: str = "overall", metrics: tuple[str, ...] = ("in_force",)
     ) -> dict[str, Curve]:
         """Exact curves c0 + c1/Δ over the bounds, jumps included."""
-        if self.pieces is None:
+        if self.sweep is None:
             raise InputError(self.why_no_integral, where=self.policy.name)
-        ticks = np.array([p.tick for p in self.parts])
-        chosen = {name: METRICS[name] for name in metrics}
-        return curves_of(self.pieces, ticks, level_weights(self.parts, level), self.bounds, chosen)
+        return curves(self.sweep, level_weights(self.parts, level), self.bounds, metrics)
 
 
 def score_policy(
@@ -229,32 +211,31 @@ def score_policy(
             where=policy.name,
             fix="give one recording per name in cascade.components, in that order",
         )
-    components = on_one_clock(components)
-    parts = components[0].parts
-    found = _Found(policy, components, interval, bounds, setting)
-    best = found
+    played = PolicyReplay(policy, components, setting)
+    components, parts = played.components, played.parts
+    done = played.at(interval)
+    at = played.table(interval, done)
+    sweep, over, why_not = _integrated(played, bounds)
+    # O: what the reference answers would get. Where acceptance does not look at answers, it is C.
+    now, mean = _current(at), None if over is None else _current(over)
     if policy.debounce.agree > 1 or setting.fallback:
         perfect = [
             replace(one, parts=[replace(p, predicted=p.reference) for p in one.parts])
             for one in components
         ]
-        best = _Found(policy, perfect, interval, bounds, setting)
-    looks = best is not found
-
-    def oracle(table: Floats) -> Floats:
-        return _right(table) if looks else table[:, :2].sum(axis=1)
-
-    now = oracle(best.at_interval)
-    over = None if best.integrated is None else oracle(best.integrated)
+        best = PolicyReplay(policy, perfect, setting)
+        now = _correct(best.table(interval))
+        best_over = _integrated(best, bounds)[1]
+        mean = None if best_over is None else _correct(best_over)
     untimed = np.array([p.untimed for p in components[-1].parts])
 
     def level(name: str, weights: Floats) -> PolicyLevel:
         return PolicyLevel(
             name,
-            macro_shares(found.at_interval, untimed, weights),
-            None if found.integrated is None else macro_shares(found.integrated, untimed, weights),
+            macro_shares(at, untimed, weights),
+            None if over is None else macro_shares(over, untimed, weights),
             float(weights @ now),
-            None if over is None else float(weights @ over),
+            None if mean is None else float(weights @ mean),
         )
 
     families = list(dict.fromkeys(p.family for p in parts))
@@ -271,11 +252,11 @@ def score_policy(
             for p, row in zip(parts, np.eye(len(parts)), strict=True)
         },
         family_of={p.episode_id: p.family for p in parts},
-        counts=found.counts,
-        cost_per_hour=found.cost_per_hour,
+        counts=count(played, done),
+        cost_per_hour=cost_per_hour(played, done, interval),
         parts=parts,
-        pieces=found.pieces,
-        notes=(*setting.notes, *([found.why_not] if found.why_not else [])),
+        sweep=sweep,
+        notes=(*setting.notes, *([why_not] if why_not else [])),
     )
 
 
@@ -322,7 +303,7 @@ def _charged(
 ) -> PolicyScore:
     from streamdecisionbench.scoring.cost import THETA_S, wrong_time
 
-    if found.pieces is None:  # the note says which answer is missing
+    if found.sweep is None:  # the note says which answer is missing
         return replace(found, notes=(*found.notes, "no costs: they are means over the bounds, too"))
     charged = wrong_time(
         found.policy,
@@ -336,74 +317,24 @@ def _charged(
     return replace(found, wrong_time=charged)
 
 
-class _Found:
-    """Tables over scenarios (rows): at the interval and integrated, with their counts."""
-
-    def __init__(
-        self,
-        policy: Policy,
-        components: Sequence[Answers],
-        interval: float,
-        bounds: Bounds,
-        setting: Setting,
-    ) -> None:
-        parts = components[0].parts
-        stages = scenes(policy, components, changed=setting.changed, fallback=setting.fallback)
-        done = [replay(scene, scene.rows(interval)) for scene in stages]
-        self.counts = count(policy, stages, done)
-        self.cost_per_hour = cost_per_hour(components, parts, interval, stages, done)
-        self.why_not = ""
-        self.integrated: Floats | None
-        self.pieces: Pieces | None
-        if closed := _closed_form(policy, components, stages):
-            flat, c = closed, closed.tick / interval
-            u = flat.r + c[flat.scenario] * flat.L
-            self.at_interval = shares_at(flat, u, accepted_at(flat, u))
-            self.integrated = integrated_shares(flat, bounds)
-            self.pieces = pieces(flat, bounds)
-            return
-        self.at_interval = np.zeros((len(parts), N_METRICS))
-        for scene, one in zip(stages, done, strict=True):
-            c = (scene.tick / interval)[:, None]
-            self.at_interval[scene.index] = one.alpha + one.beta * c
-        try:
-            covered = [cover(scene, bounds) for scene in stages]
-        except MissingAnswersError as error:
-            self.why_not = f"{_NO_INTEGRAL}: {error.what}"
-            self.integrated = self.pieces = None
-            return
-        self.pieces = Pieces(
-            *(
-                np.concatenate([getattr(part, name) for part in covered])
-                for name in ("scenario", "low", "high", "alpha", "beta")
-            )
-        )
-        self.integrated = integrate(Flat(parts), self.pieces, bounds)
+def _integrated(played: PolicyReplay, bounds: Bounds) -> tuple[Sweep | None, Floats | None, str]:
+    """The sweep over the bounds and its shares, or which answer is missing for it."""
+    try:
+        sweep = played.sweep(bounds)
+    except MissingAnswersError as error:
+        return None, None, f"{_NO_INTEGRAL}: {error.what}"
+    return sweep, shares_over(sweep, [Over(bounds, played.flat.tick)])[0], ""
 
 
-def _closed_form(
-    policy: Policy, components: Sequence[Answers], stages: Sequence[Scene]
-) -> Flat | None:
-    """One component whose answers just arrive or do not: the plain scorer's own closed form."""
-    arrives_or_not = policy.dispatch.mode in ("every", "changed")
-    if (
-        len(components) > 1
-        or not arrives_or_not
-        or policy.debounce.agree > 1
-        or math.isfinite(policy.expire.after_s)
-    ):
-        return None
-    parts = list(components[0].parts)
-    for scene in stages:
-        for nth, s in enumerate(scene.index.tolist()):
-            arrives = scene.wanted[nth] & scene.sure[0, 0, nth]
-            parts[s] = replace(parts[s], latency=np.where(arrives, parts[s].latency, np.inf))
-    return Flat(parts)
+def _current(table: Floats) -> Floats:
+    """C: the share of time whose source is current."""
+    current: Floats = table[:, CURRENT_CORRECT] + table[:, JUDGMENT]
+    return current
 
 
-def _right(table: Floats) -> Floats:
-    both: Floats = table[:, 0] + table[:, 4]
-    return both
+def _correct(table: Floats) -> Floats:
+    correct: Floats = table[:, CORRECT].sum(axis=1)
+    return correct
 
 
 def _signature(
@@ -474,13 +405,15 @@ def live_policy(recording: Recording, suite: Suite) -> LivePolicyScore:
     ]
     parts = as_lived[0].parts
     setting = setting_of(policy, suite, [p.episode_id for p in parts])
-    table = np.zeros((len(parts), 7))
-    found = scenes(policy, as_lived, changed=setting.changed, fallback=setting.fallback)
-    for scene in found:
-        # At the pace of the recording one second of its clock is one second.
-        rows = scene.rows(1.0)
-        rows = type(rows)(rows.scenario, rows.variant, np.ones(len(rows)))
-        table[scene.index] = shares_of(scene, rows, _taken(scene, halves))
+    lived = PolicyReplay(policy, as_lived, setting, as_recorded=True)
+    # At the pace of the recording one second of its clock is one second.
+    rows = [replace(arrays.rows(1.0), c=np.ones(arrays.count)) for arrays in lived.groups]
+    held = [
+        hold(arrays, own, _taken(arrays, halves))
+        for arrays, own in zip(lived.groups, rows, strict=True)
+    ]
+    path = lived.trajectory_of(rows, held, np.ones(len(parts)))
+    table = table_of(lived.flat, path_stretches(lived.flat, path))
     untimed = np.zeros(len(parts))
     interval = float(parts[0].tick)
     replayed, why_not = None, ""
@@ -506,20 +439,20 @@ def live_policy(recording: Recording, suite: Suite) -> LivePolicyScore:
     )
 
 
-def _taken(scene: Scene, halves: list[Recording]) -> Taken:
+def _taken(arrays: PolicyArrays, halves: list[Recording]) -> Taken:
     """What took effect, when it did; at equal times in the order of the protocol."""
     lines: list[tuple[int, float, int, int]] = []
-    for s, name in enumerate(scene.names):
+    for s, name in enumerate(arrays.names):
         for k, half in enumerate(halves):
             for response in half.episodes[name].responses:
                 when = response.accepted_s
                 when = response.actual_recorded_s if when is None else when
-                if response.accepted and when < scene.horizon[s]:
+                if response.accepted and when < arrays.horizon[s]:
                     lines.append((s, when, response.t, k))
     lines.sort(key=lambda line: (line[0], line[1], -line[2], -line[3]))
     row, source, component = (
         np.array([line[column] for line in lines], dtype=np.int64) for column in (0, 2, 3)
     )
     begin = np.array([line[1] for line in lines], dtype=np.float64)
-    nothing = np.zeros(scene.count, dtype=np.int64)
+    nothing = np.zeros(arrays.count, dtype=np.int64)
     return Taken(row, component, source, begin, np.zeros(len(begin)), begin, nothing)

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.scoring.changes import Survival, survival
-from streamdecisionbench.scoring.classes import ALL_CLASSES, TABLE
+from streamdecisionbench.scoring.classes import TABLE
 from streamdecisionbench.scoring.cost import (
     ALL_ACTS,
     ActMeans,

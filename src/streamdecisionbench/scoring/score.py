@@ -18,16 +18,17 @@ from numpy.typing import NDArray
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import ALL_CLASSES, CLASSES, UNATTRIBUTED, UNJUDGED
 from streamdecisionbench.recording.check import Punctuality, punctuality
 from streamdecisionbench.recording.conditions import conditions, remarks, source_notes
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_interval
-from streamdecisionbench.scoring.classes import ALL_CLASSES, CLASSES, N_METRICS, TABLE, table_at
-from streamdecisionbench.scoring.integrals import Curve, curves, table_over
+from streamdecisionbench.scoring.classes import SEGMENT, class_stretches, table_of, table_over
+from streamdecisionbench.scoring.curves import Curve, curves
 from streamdecisionbench.scoring.latency import Latency, Reliability, latency, reliability
-from streamdecisionbench.scoring.sweep import accepted_at
+from streamdecisionbench.scoring.sweep import accepted_at, sweep_of
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import find_suite
@@ -119,10 +120,11 @@ def tables(
     if arrivals is not None:
         ran = published or flat
         applied = np.flatnonzero(accepted_at(ran, arrivals))
-        physical = table_at(ran, applied, arrivals[applied], segments=segments)
+        took = class_stretches(ran, applied, arrivals[applied])
+        physical = table_of(ran, took, segments=segments)
     untimed, untimed_segment = flat.untimed() if segments else (np.zeros(0), np.zeros(0))
     return Tables(
-        at=table_at(flat, source, u[source], segments=segments),
+        at=table_of(flat, class_stretches(flat, source, u[source]), segments=segments),
         over=table_over(flat, bounds, segments=segments) if bounds else None,
         physical=physical,
         untimed=untimed,
@@ -334,8 +336,9 @@ class Score:
         bounds: Bounds | None = None,
     ) -> dict[str, Curve]:
         """Exact curves of the whole, a family or a scenario over the bounds."""
-        flat = Flat(self.parts)
-        return curves(flat, level_weights(self.parts, level), bounds or self.bounds, metrics)
+        flat, bounds = Flat(self.parts), bounds or self.bounds
+        sweep = sweep_of(flat, flat.tick / bounds.high, flat.tick / bounds.low)
+        return curves(sweep, level_weights(self.parts, level), bounds, metrics)
 
 
 def score(
@@ -492,12 +495,15 @@ def _every_level(values: Floats, family: Ints) -> Floats:
 
 def _all_shares(means: Floats, products: Floats) -> list[Shares]:
     """Shares from rows of mean columns. The partition's sum is asserted at run time."""
-    totals = means.sum(axis=1) - means[:, TABLE.index("segment_in_force")]
+    totals = means[:, : len(ALL_CLASSES)].sum(axis=1)
     if np.max(np.abs(totals - 1.0)) > 1e-9:
         raise AssertionError(f"the classes sum to {totals!r}, not to one")
     # A class no instant falls into may come out as a rounding residue of either sign.
     means = np.where(np.abs(means) < 1e-15, 0.0, means)
-    rows: list[list[float]] = np.insert(means, N_METRICS, products, axis=1).tolist()
+    columns = [*range(len(CLASSES)), SEGMENT, UNJUDGED, UNATTRIBUTED]
+    rows: list[list[float]] = np.insert(
+        means[:, columns], len(CLASSES) + 1, products, axis=1
+    ).tolist()
     return [Shares(*row) for row in rows]
 
 

@@ -13,12 +13,13 @@ which j follows i; there are fewer than 2n of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Places
 
 _SIDE_BY_SIDE = 64
 """How many newer answers are compared one by one before a scenario's lines are swept instead."""
@@ -37,16 +38,6 @@ class Runs:
     until: Ints
     low: Floats
     high: Floats
-
-    def twice(self) -> Runs:
-        """Every run two times over, one after the other: once for its end, once for its beginning."""
-        return Runs(
-            np.tile(self.scenario, 2),
-            np.tile(self.source, 2),
-            np.tile(self.until, 2),
-            np.tile(self.low, 2),
-            np.tile(self.high, 2),
-        )
 
 
 def accepted_at(flat: Flat, u: Floats) -> NDArray[np.bool_]:
@@ -196,7 +187,7 @@ NOTHING = -1
 """The decision where nothing was decided, the source where no state was, the reference not known."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class References:
     """What was right when: segments of all scenarios, one scenario after another in time order.
 
@@ -212,10 +203,18 @@ class References:
     """r_0 of each scenario, where observation begins."""
     horizon: Floats
     tick: Floats
+    release: Floats
+    """When each step was published, over all scenarios."""
     step_segment: Ints
-    """The segment of every step, counted over all scenarios."""
+    """The segment of every step."""
+    weight: Floats
+    """1 / (K · |I_k|) of each segment: turns seconds into segment-balanced shares."""
     values: Sequence[Mapping[str, str]] = ()
     """What each decision id says, field by field; empty where only ids are known."""
+
+    @cached_property
+    def places(self) -> Places:
+        return Places(self.begin, self.scenario, self.start, self.horizon)
 
     @property
     def count(self) -> int:
@@ -226,6 +225,12 @@ class References:
     def observed(self) -> Floats:
         """T = H − r_0 on the recording clock."""
         return self.horizon - self.start
+
+    @property
+    def judged(self) -> Floats:
+        """The part of T in which it is known what is right."""
+        length = np.where(self.decision != NOTHING, self.end - self.begin, 0.0)
+        return np.bincount(self.scenario, length, self.count).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +274,26 @@ class Sweep:
     end_delay: Floats
     low: Floats
     high: Floats
+    component: Ints | None = None
+    """Whose decision it is, where there are several: 0 for the first."""
+
+    def where(self, keep: slice | Ints | NDArray[np.bool_]) -> Sweep:
+        """Some of the pieces."""
+        return Sweep(
+            self.references,
+            self.lowest,
+            self.highest,
+            self.scenario[keep],
+            self.decision[keep],
+            self.source[keep],
+            self.begin_at[keep],
+            self.begin_delay[keep],
+            self.end_at[keep],
+            self.end_delay[keep],
+            self.low[keep],
+            self.high[keep],
+            None if self.component is None else self.component[keep],
+        )
 
     @property
     def empty(self) -> NDArray[np.bool_]:
@@ -305,8 +330,24 @@ def references_of(flat: Flat) -> References:
         start=flat.r0,
         horizon=flat.H,
         tick=flat.tick,
+        release=flat.r,
         step_segment=np.repeat(np.arange(len(starts)), counts),
+        weight=flat.segment_weight[starts],
         values=flat.values,
+    )
+
+
+def by_step(refs: References) -> References:
+    """The same with one segment for every step."""
+    scenario = refs.scenario[refs.step_segment]
+    return replace(
+        refs,
+        scenario=scenario,
+        decision=refs.decision[refs.step_segment],
+        begin=refs.release,
+        end=in_force_until(refs.release, scenario, refs.horizon),
+        step_segment=np.arange(len(scenario)),
+        weight=refs.weight[refs.step_segment],
     )
 
 
@@ -324,26 +365,37 @@ def trajectory_at(flat: Flat, interval: float | None) -> Trajectory:
     """
     scale = np.ones(flat.count) if interval is None else flat.tick / interval
     u = flat.r + scale[flat.scenario] * flat.L
-    return trajectory_of(flat, u, accepted_at(flat, u), scale)
+    source = np.flatnonzero(accepted_at(flat, u))
+    return trajectory_of(flat, source, u[source], scale)
 
 
 def trajectory_of(
-    flat: Flat, u: Floats, accepted: NDArray[np.bool_], scale: Floats | None = None
+    flat: Flat,
+    source: Ints,
+    begin: Floats,
+    scale: Floats,
+    *,
+    scenario: Ints | None = None,
+    decision: Ints | None = None,
 ) -> Trajectory:
-    """What given arrivals had in force, `accepted` being those that took effect, in step order."""
-    source = np.flatnonzero(accepted)
-    scenario = np.concatenate((np.arange(flat.count), flat.scenario[source]))
+    """What took effect, scenario by scenario in that order, and when it did.
+
+    Without `decision` it is the component's own for that step.
+    """
+    scenario = flat.scenario[source] if scenario is None else scenario
+    decision = flat.p[source] if decision is None else decision
+    scenario = np.concatenate((np.arange(flat.count), scenario))
     order = np.argsort(scenario, kind="stable")
     scenario = scenario[order]
     none = np.full(flat.count, NOTHING, dtype=np.int64)
-    begin = np.concatenate((flat.r0, u[source]))[order]
+    begin = np.concatenate((flat.r0, begin))[order]
     end = in_force_until(begin, scenario, flat.H)
     keep = begin < end
     return Trajectory(
         references_of(flat),
-        np.ones(flat.count) if scale is None else scale,
+        scale,
         scenario[keep],
-        np.concatenate((none, flat.p[source]))[order][keep],
+        np.concatenate((none, decision))[order][keep],
         np.concatenate((none, source))[order][keep],
         begin[keep],
         end[keep],

@@ -10,8 +10,9 @@ right.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.check import is_punctual, tick_of
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.scenario import Scenario, Suite
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,13 +34,42 @@ NO_ANSWER = -3
 to those who number sources and mean none of them."""
 
 
+class Decisions(list[Mapping[str, str]]):
+    """What each decision id of a scenario says: equal ids, equal decisions, whoever gave them.
+
+    It grows while recordings are read, so an id may depend on which came first; no figure does.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ids: dict[frozenset[tuple[str, str]], int] = {}
+
+    def number(self, decision: Mapping[str, str]) -> int:
+        key = frozenset(decision.items())
+        found = self._ids.get(key)
+        if found is None:
+            with _NUMBERING:
+                found = self._ids.setdefault(key, len(self))
+                if found == len(self):
+                    self.append(dict(decision))
+        return found
+
+
+_NUMBERING = Lock()
+_DECISIONS: dict[tuple[str, str], Decisions] = {}
+
+
+def decisions_of(suite: Suite, scenario: Scenario) -> Decisions:
+    """The one numbering of a scenario's decisions, for all recordings in this process."""
+    return _DECISIONS.setdefault((suite.dataset_hash, scenario.episode_id), Decisions())
+
+
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """One scenario of one recording.
 
-    `reference` and `predicted` hold decision ids: equal ids mean equal composed decisions, and a
-    decision that is never the reference has an id of its own or any id outside the reference's.
-    `reference` is `UNKNOWN` where no reference is known; `latency` is infinite where no answer came.
+    `reference` and `predicted` hold decision ids: equal ids mean equal composed decisions, in all
+    timelines of that scenario. `reference` is `UNKNOWN` where no reference is known; `latency` is infinite where no answer came.
     """
 
     episode_id: str
@@ -123,14 +153,13 @@ def timelines(
         if episode is None:
             continue
         tick = tick_of(episode.releases, scenario, stated)
-        ids: dict[tuple[tuple[str, str], ...], int] = {}
-        spec = scenario.decision_spec
-        reference = [_id(ids, decision) for decision in scenario.reference()]
+        decisions, spec = decisions_of(suite, scenario), scenario.decision_spec
+        reference = [decisions.number(decision) for decision in scenario.reference()]
         n = scenario.n
         predicted = np.full(n, NO_ANSWER, dtype=np.int64)
         latency, arrival = np.full(n, np.inf), np.full(n, np.inf)
         for response in episode.responses:
-            predicted[response.t] = _id(ids, spec.compose(response.pred))
+            predicted[response.t] = decisions.number(spec.compose(response.pred))
             latency[response.t] = max(response.latency_s, 0.0)
             arrival[response.t] = response.actual_recorded_s
         nominal = np.array(scenario.planned(tick))
@@ -146,7 +175,7 @@ def timelines(
                 predicted=predicted,
                 # Under a policy not simply the newest arrival took effect.
                 arrival=None if recording.policy is not None else arrival,
-                values=[dict(decision) for decision in ids],
+                values=decisions,
                 published=recorded if on_plan else None,
                 rhythm=None
                 if scenario.published_s is None
@@ -162,8 +191,63 @@ def timelines(
     return found
 
 
-def _id(ids: dict[tuple[tuple[str, str], ...], int], decision: Mapping[str, str]) -> int:
-    return ids.setdefault(tuple(decision.items()), len(ids))
+def nominal(part: Timeline, tick: float | None = None) -> Timeline:
+    """The same answers with releases exactly as planned, at its own tick or another."""
+    tick = part.tick if tick is None else tick
+    return replace(part, tick=tick, release=part.nominal(tick), arrival=None)
+
+
+def nominal_like(first: Sequence[Timeline], parts: Sequence[Timeline], who: str) -> list[Timeline]:
+    """A component's timelines in the order of another's, on its nominal clock.
+
+    Refused when they do not fit: another set of scenarios, other steps, another reference.
+    """
+    mine = {part.episode_id: part for part in parts}
+    found = []
+    for part in first:
+        own = mine.pop(part.episode_id, None)
+        if own is None or own.n != part.n:
+            what = "was not recorded" if own is None else f"has {own.n} steps, not {part.n}"
+            raise InputError(
+                f"{part.episode_id} {what}", where=who, fix="pair recordings of the same scenarios"
+            )
+        if not np.array_equal(own.reference, part.reference):
+            raise InputError(
+                f"{part.episode_id} has another reference",
+                where=who,
+                fix="pair recordings of the same suite",
+            )
+        found.append(nominal(own, part.tick))
+    if mine:
+        raise InputError(
+            f"{', '.join(mine)} is in one recording only",
+            where=who,
+            fix="pair recordings of the same scenarios",
+        )
+    check(found)
+    return found
+
+
+class Places:
+    """Beginnings, scenario after scenario in the order of time, among which times are found.
+
+    Each is kept as (scenario + share of observed time so far), so that one search finds a time within
+    its scenario. The sum costs some last bits, which only matters at a knot, where neighbouring pieces
+    agree anyway; shares keep that loss alike for short streams and long ones.
+    """
+
+    def __init__(self, begin: Floats, scenario: Ints, start: Floats, horizon: Floats) -> None:
+        self._start, self._scale = start, 0.5 / (horizon - start)
+        self._keys = scenario + (begin - start[scenario]) * self._scale[scenario]
+        size = np.bincount(scenario, minlength=len(start))
+        self._last = np.cumsum(size) - 1
+        self._first = self._last - size + 1
+
+    def find(self, time: Floats, scenario: Ints) -> Ints:
+        """The last beginning at or before each time in its scenario; the first one before that."""
+        sought: Floats = scenario + (time - self._start[scenario]) * self._scale[scenario]
+        found: Ints = np.searchsorted(self._keys, sought, side="right") - 1
+        return np.clip(found, self._first[scenario], self._last[scenario])
 
 
 class Flat:
@@ -178,16 +262,28 @@ class Flat:
     values: Sequence[Mapping[str, str]] = ()
     """What each decision id says, field by field; empty where only ids are known."""
 
-    def __init__(self, parts: Sequence[Timeline]) -> None:
+    def __init__(
+        self, parts: Sequence[Timeline], beside: Sequence[Sequence[Timeline]] = ()
+    ) -> None:
+        """`beside` are other components on the same scenarios, whose decisions have ids here, too."""
         self.parts = parts
         reference = np.concatenate([p.reference for p in parts])
         predicted = np.concatenate([p.predicted for p in parts])
         n = np.array([p.n for p in parts], dtype=np.int64)
+        known = [
+            max(found, key=len)
+            for found in zip(*([p.values for p in c] for c in (parts, *beside)), strict=True)
+        ]
+        sizes = [len(values) for values in known]
         highest = np.maximum(reference, predicted)
-        widths = np.maximum(np.maximum.reduceat(highest, np.cumsum(n) - n) + 1, 0)
+        widths = np.maximum(np.maximum.reduceat(highest, np.cumsum(n) - n) + 1, sizes)
+        for other in beside:
+            widths = np.maximum(widths, [int(p.predicted.max()) + 1 for p in other])
         self.decisions = int(widths.sum())
-        values = [value for part in parts for value in part.values]
-        self.values = values if len(values) == self.decisions else ()
+        if sum(sizes) == self.decisions:
+            self.values = [
+                v for values, size in zip(known, sizes, strict=True) for v in values[:size]
+            ]
         self._set(
             n=n,
             r=np.concatenate([np.asarray(p.release, dtype=np.float64) for p in parts]),
@@ -253,6 +349,8 @@ class Flat:
         self.scenario = np.repeat(np.arange(self.count), n)
         self.r, self.L, self.H, self.tick = r, L, H, tick
         self.r0 = r[self.first]
+        self.offset = offset
+        """Of each scenario's decision ids here to those of its timeline."""
         offsets = offset[self.scenario]
         self.y = np.where(y < 0, UNKNOWN, y + offsets)
         self.p = np.where(p < 0, NO_ANSWER, p + offsets)
@@ -319,30 +417,12 @@ class Flat:
             return by_step, self.sum_by_scenario(shares, owner) / number
 
     @cached_property
-    def by_reference(self) -> tuple[Ints, Ints, Ints]:
-        """Steps sorted by reference decision: their order, search keys, and where each id begins."""
-        order = np.argsort(self.y, kind="stable")
-        sorted_ids = self.y[order]
-        keys = sorted_ids * (len(self.r) + 1) + order
-        return order, keys, np.searchsorted(sorted_ids, np.arange(self.decisions), side="left")
-
-    @cached_property
-    def _keys(self) -> tuple[Floats, Floats]:
-        """Releases as (scenario + share of observed time so far), with what scales them.
-
-        One search over these finds a time within its scenario. The sum costs some last bits, which
-        only matters at a knot, where neighbouring pieces agree anyway; shares keep that loss alike
-        for short streams and long ones.
-        """
-        scale = 0.5 / (self.H - self.r0)
-        return self.scenario + (self.r - self.r0[self.scenario]) * scale[self.scenario], scale
+    def places(self) -> Places:
+        return Places(self.r, self.scenario, self.r0, self.H)
 
     def locate(self, time: Floats, scenario: Ints) -> Ints:
         """The step whose evidence holds at `time` in its scenario."""
-        keys, scale = self._keys
-        sought: Floats = scenario + (time - self.r0[scenario]) * scale[scenario]
-        found: Ints = np.searchsorted(keys, sought, side="right") - 1
-        return np.clip(found, self.first[scenario], self.last[scenario])
+        return self.places.find(time, scenario)
 
     def sum_by_scenario(self, values: Floats, scenario: Ints) -> Floats:
         sums: Floats = np.bincount(scenario, weights=values, minlength=self.count).astype(

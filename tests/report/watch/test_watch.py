@@ -20,11 +20,11 @@ import pytest
 
 from streamdecisionbench.cli.watch import Page
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.meter import DecisionLog, Meter
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.report.watch.server import Watcher
 from streamdecisionbench.report.watch.sources import GrowingFile, open_source
-from streamdecisionbench.scoring.classes import ALL_CLASSES
 from streamdecisionbench.scoring.pair_live import live_pair
 from streamdecisionbench.scoring.policy_score import live_policy
 from streamdecisionbench.scoring.score import score

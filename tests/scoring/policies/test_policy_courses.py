@@ -23,8 +23,10 @@ from streamdecisionbench.scoring.cost import (
     course_of_policy,
     spell_measures,
 )
+from streamdecisionbench.scoring.cut import cut_of
 from streamdecisionbench.scoring.policy_answers import Answers, Setting
 from streamdecisionbench.scoring.policy_score import score_policy
+from streamdecisionbench.scoring.sweep import by_step
 from tests.scoring.costs import plain_costs
 from tests.scoring.policies import kit, plain_policy
 from tests.scoring.policies.kit import Case
@@ -50,26 +52,10 @@ PRICED = Costs(
 
 
 def named(case: Case) -> tuple[list[Answers], Setting]:
-    """As recordings have it: ids of references are shared, every component numbers the rest itself."""
-    found = []
-    right = list(dict.fromkeys(case.voices[0].part.reference.tolist()))
-    for answers in case.answers:
-        (part,) = answers.parts
-        ids = {x: k for k, x in enumerate(dict.fromkeys([*right, *part.predicted.tolist()]))}
-        own = replace(
-            part,
-            reference=np.array([ids[x] for x in part.reference.tolist()]),
-            predicted=np.array([ids[x] for x in part.predicted.tolist()]),
-            values=[{"route": str(x)} for x in ids],
-        )
-        found.append(replace(answers, parts=[own]))
-    setting = case.setting
-    if case.fallback is None:
-        return found, setting
-    name = case.voices[0].part.episode_id
-    known = right.index(case.fallback) if case.fallback in right else len(right)
-    says = {name: {"route": str(case.fallback)}}
-    return found, replace(setting, fallback={name: known}, said=says)
+    """As recordings have it: one numbering for all that is said, and what each id says."""
+    values = [{"route": str(x)} for x in range(8)]
+    found = [replace(one, parts=[replace(one.parts[0], values=values)]) for one in case.answers]
+    return found, case.setting
 
 
 def course(case: Case, bounds: Bounds) -> Course:
@@ -159,8 +145,9 @@ def crossings(case: Case, bounds: Bounds, theta: float) -> list[float]:
     walk, tick = walker(case), case.voices[0].part.tick
     low, high = tick / bounds.high, tick / bounds.low
     score = score_policy(case.policy, case.answers, bounds=bounds, setting=case.setting)
-    assert score.pieces is not None
-    cuts = sorted({low, high, *score.pieces.low.tolist(), *score.pieces.high.tolist()})
+    assert score.sweep is not None
+    cut = cut_of(score.sweep, by_step(score.sweep.references))
+    cuts = sorted({low, high, *cut.low.tolist(), *cut.high.tolist()})
     out = [c for c in cuts if low < c < high]
     for a, b in pairwise(cuts):
         if b - a < 1e-9 * b:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import CLASSES
 from streamdecisionbench.rules.policy_file import (
     Cascade,
     ConfidenceGate,
@@ -21,14 +22,16 @@ from streamdecisionbench.rules.policy_file import (
     Policy,
 )
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.classes import CLASSES
-from streamdecisionbench.scoring.integrals import Pieces, integrate
+from streamdecisionbench.scoring.classes import shares_over
+from streamdecisionbench.scoring.cut import cut_of
+from streamdecisionbench.scoring.measure import Over
 from streamdecisionbench.scoring.pairs import compose
-from streamdecisionbench.scoring.policy_answers import Answers, scenes
-from streamdecisionbench.scoring.policy_replay import cover
+from streamdecisionbench.scoring.policy_answers import Answers
+from streamdecisionbench.scoring.policy_replay import PolicyReplay
 from streamdecisionbench.scoring.policy_score import PolicyScore, score_policy
 from streamdecisionbench.scoring.score import Shares, score_timelines
-from streamdecisionbench.scoring.timeline import Flat, Timeline
+from streamdecisionbench.scoring.sweep import Sweep, by_step
+from streamdecisionbench.scoring.timeline import Timeline
 from tests.scoring.policies import kit, plain_policy
 from tests.scoring.policies.kit import Case
 
@@ -83,7 +86,7 @@ def test_integrated_exact_equals_dense_evaluation_between_crossings(
     """Inside every piece the judge's shares are a straight line in c, and its area is the integral."""
     found = score_policy(case.policy, case.answers, bounds=bounds, setting=case.setting)
     tick = found.parts[0].tick
-    cuts = sorted({*found.pieces.low.tolist(), *found.pieces.high.tolist()})
+    cuts = crossings(found.sweep)
     assert (cuts[0], cuts[-1]) == pytest.approx((tick / bounds.high, tick / bounds.low))
     total = dict.fromkeys(METRICS, 0.0)
     for a, b in pairwise(cuts):
@@ -97,6 +100,12 @@ def test_integrated_exact_equals_dense_evaluation_between_crossings(
             assert alpha + beta * places[1] == pytest.approx(middle[name], abs=1e-9)
             total[name] += area(alpha, beta, a, b, bounds, tick)
     assert difference(found.overall.integrated, total) < 1e-9
+
+
+def crossings(sweep: Sweep) -> list[float]:
+    """Every scale at which a piece comes or goes, or one of its ends passes a release."""
+    cut = cut_of(sweep, by_step(sweep.references))
+    return sorted({*cut.low.tolist(), *cut.high.tolist()})
 
 
 def area(alpha: float, beta: float, a: float, b: float, bounds: Bounds, tick: float) -> float:
@@ -134,6 +143,13 @@ def test_parts_that_do_nothing_give_the_plain_score_exactly(case: Case) -> None:
     assert found.overall.oracle == pytest.approx(plain.overall.oracle, abs=EXACT)
 
 
+class Covered(PolicyReplay):
+    """Where there is a closed form, it is not used."""
+
+    def _closed_form(self) -> None:
+        return None
+
+
 @SOME
 @given(kit.loose())
 def test_splitting_at_crossings_equals_the_closed_form(case: Case) -> None:
@@ -141,8 +157,8 @@ def test_splitting_at_crossings_equals_the_closed_form(case: Case) -> None:
     policy = Policy(gate=ConfidenceGate(0.5))
     voice = kit.answers(case.voices[0], "one")
     closed = score_policy(policy, [voice], interval=case.interval)
-    (scene,) = scenes(policy, [voice])
-    covered = integrate(Flat(voice.parts), cover(scene, Bounds()), Bounds())[0]
+    played = Covered(policy, [voice])
+    covered = shares_over(played.sweep(Bounds()), [Over(Bounds(), played.flat.tick)])[0][0]
     for name, value in zip(CLASSES, covered.tolist(), strict=False):
         assert getattr(closed.overall.integrated, name) == pytest.approx(value, abs=EXACT)
 
@@ -248,14 +264,6 @@ def test_scenarios_do_not_touch_each_other(cases: list[Case]) -> None:
                 (level.integrated, alone.integrated),
             ):
                 assert getattr(one, name) == pytest.approx(getattr(two, name), abs=EXACT)
-
-
-def test_pieces_hold_every_metric() -> None:
-    part = kit.timeline([0.3, 2.7, 0.4], [0, 1, 1], [0, 1, 0])
-    found = score_policy(Policy(dispatch=Dispatch("one-at-a-time")), [Answers("one", [part])])
-    assert isinstance(found.pieces, Pieces)
-    sums = (found.pieces.alpha + found.pieces.beta * found.pieces.low[:, None])[:, :6].sum(axis=1)
-    assert sums == pytest.approx(1)
 
 
 def test_recordings_without_confidences_are_refused_by_name() -> None:

@@ -19,7 +19,6 @@ from streamdecisionbench.analysis.bootstrap import (
     bootstrap,
     over_scenarios,
     same_states,
-    shares_by_step_over,
 )
 from streamdecisionbench.analysis.bundles import BundleEntry, Verified, open_bundle
 from streamdecisionbench.analysis.wrong_time import disagreement
@@ -29,6 +28,7 @@ from streamdecisionbench.report.folder import fill, require_usable
 from streamdecisionbench.report.page import PageInputs, render_page
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.classes import shares_by_step_over
 from streamdecisionbench.scoring.cost import cost_at
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.sweep import trajectory_at

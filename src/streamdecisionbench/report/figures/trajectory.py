@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamdecisionbench.analysis.table import percent
+from streamdecisionbench.in_force import ALL_CLASSES, class_of
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import Drawing, data, finish, short, simulated_note
 from streamdecisionbench.report.material import Entry, Material, scenario_name
@@ -56,7 +57,8 @@ def spans(part: Timeline, interval: float) -> list[DrawnSpan]:
             b = min(end, float(flat.step_end[step]))
             if a >= b:
                 continue
-            kind = _class(part, int(source), step)
+            own, now = part.reference[source], part.reference[step]
+            kind = ALL_CLASSES[class_of(part.predicted[source], own, now)]
             before = found[-1]
             if before.kind == kind and before.source == source:
                 found[-1] = DrawnSpan(before.begin, b * seconds, kind, source)
@@ -143,17 +145,6 @@ class _Change:
     number: int
     seconds: float
     text: str
-
-
-def _class(part: Timeline, source: int, step: int) -> str:
-    """The six classes, from the two conditions of the decision in force."""
-    right = part.predicted[source] == part.reference[source]
-    current = part.reference[source] == part.reference[step]
-    if current:
-        return "current_correct" if right else "judgment"
-    if right:
-        return "stale"
-    return "outdated_correct" if part.predicted[source] == part.reference[step] else "compound"
 
 
 def _reference(

@@ -7,10 +7,10 @@ from html import escape
 
 from streamdecisionbench.analysis.table import Cell, Column, Table, fixed, percent
 from streamdecisionbench.analysis.wrong_time import log_cost_tables
+from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.logs.score import LogGroup, LogScore
 from streamdecisionbench.report.palette import CLASS_STYLE, UNKNOWN_STYLE
 from streamdecisionbench.report.screens import difference_line
-from streamdecisionbench.scoring.classes import ALL_CLASSES
 
 _SHOWN = {**CLASS_STYLE, **UNKNOWN_STYLE}
 _WORDS = {name: shown[0] for name, shown in _SHOWN.items()}

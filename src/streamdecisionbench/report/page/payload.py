@@ -15,12 +15,11 @@ from streamdecisionbench._version import __version__
 from streamdecisionbench.analysis.choose import Candidate, Choice, choice_lines
 from streamdecisionbench.analysis.flips import KINDS, Flips, decision_words
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import REACH, spelled
+from streamdecisionbench.in_force import CLASSES, REACH, spelled
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.gate import flip_summary
 from streamdecisionbench.report.page.one_file import DASH_STYLES, asset, line_colours, one_file
 from streamdecisionbench.report.palette import CLASS_STYLE
-from streamdecisionbench.scoring.classes import CLASSES
 from streamdecisionbench.scoring.cost import CostRates, CostScore
 from streamdecisionbench.scoring.pairs import PairLevel
 from streamdecisionbench.scoring.score import Level, Score, Shares

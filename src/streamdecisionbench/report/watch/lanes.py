@@ -15,12 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from streamdecisionbench.scoring.classes import ALL_CLASSES, TABLE, Classes, stretches
+from streamdecisionbench.in_force import ALL_CLASSES, class_of
+from streamdecisionbench.scoring.classes import class_stretches
 from streamdecisionbench.scoring.sweep import accepted_at
 from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Flat, Floats, Timeline
-
-_COLUMNS = [TABLE.index(name) for name in ALL_CLASSES]
-_CLASS_OF_COLUMN = {column: k for k, column in enumerate(_COLUMNS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +90,17 @@ def view_of(stream: WatchedStream) -> StreamView | None:
         flat = Flat([timeline])
         arrival = flat.r + flat.L
         source = np.flatnonzero(accepted_at(flat, arrival))
-        found = stretches(flat, source, arrival[source])
-        column = Classes(flat)(found.source, found.step)
+        found = class_stretches(flat, source, arrival[source])
+        held = np.append(source, -1)[found.piece]
         spans = found.end - found.begin
-        by_column: Floats = np.zeros(len(TABLE))
-        np.add.at(by_column, column, spans)
-        sums = by_column[_COLUMNS]
+        sums = np.zeros(len(ALL_CLASSES))
+        np.add.at(sums, found.column, spans)
         seconds[lane.component] = sums
         latencies[lane.component] = [x for x in lane.service or lane.latency if math.isfinite(x)]
         pieces = [
-            [a, b, _CLASS_OF_COLUMN[int(c)], int(s), lane.decisions[s] if s >= 0 else None]
+            [a, b, c, s, lane.decisions[s] if s >= 0 else None]
             for a, b, c, s in zip(
-                found.begin.tolist(), found.end.tolist(), column.tolist(), found.source.tolist(),
+                found.begin.tolist(), found.end.tolist(), found.column.tolist(), held.tolist(),
                 strict=True,
             )
             if b > a
@@ -149,23 +146,8 @@ def _pieces_taken(stream: WatchedStream, taken: Sequence[TakenAnswer]) -> list[l
         source, said = taken[held][1:] if held >= 0 else (-1, None)
         now = stream.references[step]
         own = stream.references[source] if said is not None else None
-        found.append([a, b, ALL_CLASSES.index(_class(now, own, said)), source, said])
+        found.append([a, b, class_of(said, own, now), source, said])
     return found
-
-
-def _class(now: str | None, own: str | None, said: str | None) -> str:
-    """From what is right now, what was right for its own state, and what is in force."""
-    if now is None:
-        return "unjudged"
-    if said is None:
-        return "no_decision"
-    if own is None:
-        return "current_correct" if said == now else "unattributed"
-    if own == now:
-        return "current_correct" if said == now else "judgment"
-    if said == own:
-        return "stale"
-    return "outdated_correct" if said == now else "compound"
 
 
 def _timeline(stream: WatchedStream, lane: DrawnLane) -> Timeline:
