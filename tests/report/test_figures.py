@@ -25,7 +25,8 @@ from streamdecisionbench.report.figures.style import spaced
 from streamdecisionbench.report.figures.trajectory import spans
 from streamdecisionbench.report.material import Findings, Material, find
 from streamdecisionbench.report.palette import SHOWN
-from streamdecisionbench.report.write_report import make_figures, make_material, make_tables
+from streamdecisionbench.report.tables import make_tables
+from streamdecisionbench.report.write_report import make_figures, make_material
 from streamdecisionbench.scoring.score import score_timelines
 from tests.report import kit
 

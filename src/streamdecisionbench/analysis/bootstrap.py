@@ -595,11 +595,12 @@ def score_intervals(score: Score, sampling: Sampling | None = None) -> ScoreInte
     return ScoreIntervals(found.recordings[score.name], found.sampling, found.drawn)
 
 
-def sure_scores_to_json(scores: Sequence[Score], *, with_curves: bool = False) -> dict[str, Any]:
+def sure_scores_to_json(
+    scores: Sequence[Score], sure: Sequence[ScoreIntervals], *, with_curves: bool = False
+) -> dict[str, Any]:
     """Schema sdb-score/1 with every recording's intervals beside its scores."""
     document = scores_to_json(scores, with_curves=with_curves)
-    for entry, score in zip(document["recordings"], scores, strict=True):
-        found = score_intervals(score)
+    for entry, found in zip(document["recordings"], sure, strict=True):
         entry["interval_95"] = {m: [found.metrics[m].low, found.metrics[m].high] for m in METRICS}
         entry["detectable"] = {m: found.detectable(m) for m in METRICS}
         entry["interval_signature"] = found.signature
