@@ -1,6 +1,6 @@
 """From scored recordings to a folder: page, text, tables, figures and machine-readable scores.
 
-A pure function of its inputs: a second run leaves the same bytes.
+A pure function of its inputs: a second run leaves the same bytes, but for the order of objects in PDF.
 """
 
 from __future__ import annotations
