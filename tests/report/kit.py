@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.analysis.network import network_estimate
+from streamdecisionbench.analysis import network
 from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.recording.events import Release, Response
 from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.report import material as analyses
-from streamdecisionbench.report import material as choices
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.suite.scenario import (
@@ -129,9 +128,9 @@ def in_haste(patch: pytest.MonkeyPatch, *, paces: int = 9) -> None:
 
     Reports as they are made, with all draws and paces, are in test_report and test_tables_published.
     """
-    patch.setattr(analyses, "network_estimate", partial(network_estimate, resamples=20))
+    patch.setattr(network, "network_estimate", partial(network.network_estimate, resamples=20))
     patch.setattr(analyses, "DRAWS", 10)
-    patch.setattr(choices, "_MOST", paces)
+    patch.setattr(analyses, "_MOST", paces)
 
 
 def stored_suite(folder: Path) -> Suite:

@@ -6,13 +6,13 @@ import random
 
 from streamdecisionbench.analysis.bootstrap import Sampling
 from streamdecisionbench.analysis.choose import Terms
-from streamdecisionbench.analysis.token_cost import Cost
+from streamdecisionbench.analysis.token_cost import Cost, Tokens
 from streamdecisionbench.recording.events import Release, Response
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.report.material import choices
-from streamdecisionbench.report.page import CostView, PageInputs
-from streamdecisionbench.report.write_report import make_material, view_of
+from streamdecisionbench.report.page import PageInputs
+from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.scoring.pairs import all_pairs
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
@@ -126,6 +126,7 @@ def kit_inputs(
     if not extras:
         return PageInputs(suite, scores, by_name, choices=chosen)
     first = scores[0]
+    tokens = Tokens(72, 0, 0, 0, 0, 1_234_567, 1000, 4321, 0, 0)
     partners = {n for c in chosen if len(c.best.members) > 1 for n in c.best.members}
     paired = [r for i, r in enumerate(recordings) if i < 3 or r.name in partners]
     return PageInputs(
@@ -134,8 +135,8 @@ def kit_inputs(
         by_name,
         ranges={first.name: (first.log_auc - 0.02, first.log_auc + 0.02)},
         ranges_method="made up for a test",
-        costs={first.name: CostView(72, 1_234_567, 1000, 4321, 1.25, "USD", "2026-01-01")},
-        pairs=[view_of(pair) for pair in all_pairs(paired, suite)] if len(paired) > 1 else (),
+        costs={first.name: Cost(tokens, None, "USD", "2026-01-01", 1.25, 0.0)},
+        pairs=all_pairs(paired, suite) if len(paired) > 1 else (),
         choices=chosen,
     )
 

@@ -79,7 +79,7 @@ def test_the_table_gives_both_places(material: Material) -> None:
     cost = {n: found.scores[n].overall.at_interval.total for n in names}
     want = sorted(names, key=lambda n: cost[n])
     for entry, row in zip(material.entries, table.rows, strict=True):
-        assert str(row.cells[2]) == str(want.index(entry.name) + 1)
+        assert row[2] == want.index(entry.name) + 1
         course = course_of(entry.score.parts, material.interval, material.bounds)
         assert cost[entry.name] == charge(course, default_costs()).overall.at_interval.total
     assert found.words

@@ -22,7 +22,7 @@ from streamdecisionbench.in_force import spelled
 from streamdecisionbench.recording.events import Response
 from streamdecisionbench.recording.prices import Price, read_prices
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.page import CostView, PageInputs, PairView, write_page
+from streamdecisionbench.report.page import PageInputs, write_page
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.cost import course_of, course_of_pair
 from streamdecisionbench.scoring.pairs import PairScore, compose
@@ -141,12 +141,12 @@ def _check_board(page: Browser, scores: list[Score], interval: float) -> None:
         assert shown["p50"] == fixed(score.latency.p50, 2)
 
 
-def _composed(inputs: PageInputs, pair: PairView, interval: float) -> PairScore:
+def _composed(inputs: PageInputs, pair: PairScore, interval: float) -> PairScore:
     parts = {score.name: score.parts for score in inputs.scores}
     return compose(parts[pair.fast], parts[pair.slow], pair.rule, interval)
 
 
-def _mark_pair(pair: PairView) -> str:
+def _mark_pair(pair: PairScore) -> str:
     return (" (simulation)" if pair.simulated else "") + (
         " (virtual clock)" if pair.virtual_clock else ""
     )
@@ -268,12 +268,9 @@ def weighed() -> tuple[PageInputs, Field]:
         for name, amount in (("quick", 0.1), ("careful", 2.0), ("middling", 0.5))
     }
     inputs = kit_inputs(suite, recordings, costs=costs)
-    views = {
-        name: CostView(100, 0, 0, 0, c.total, "USD", "2026-11-01") for name, c in costs.items()
-    }
     parts = {score.name: score.parts for score in inputs.scores}
     answers = [priced_answers(recording, suite, read_prices()) for recording in recordings]
-    return replace(inputs, costs=views), everybody(parts, costs, (), answers)
+    return replace(inputs, costs=costs), everybody(parts, costs, (), answers)
 
 
 _WORDS = "[...document.querySelectorAll('.answer-words p')].map(p => p.textContent)"

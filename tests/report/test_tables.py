@@ -9,17 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from streamdecisionbench.analysis.table import Column, Table, by_quantity, number, text
 from streamdecisionbench.report.material import find
-from streamdecisionbench.report.render import (
-    Number,
-    Row,
-    Table,
-    to_csv,
-    to_latex,
-    to_markdown,
-    turned,
-)
-from streamdecisionbench.report.write_report import make_tables
+from streamdecisionbench.report.render import to_csv, to_latex, to_markdown
+from streamdecisionbench.report.tables import make_tables
 from tests.report import kit
 
 NASTY = r"a|b <script>x</script> _50%_ & $y$ {z} \w"
@@ -51,7 +44,7 @@ def test_all_tables_of_the_paper(tables: list[Table]) -> None:
 def test_every_row_is_as_wide_as_its_heading(tables: list[Table]) -> None:
     for table in tables:
         for row in table.rows:
-            assert len(row.cells) == len(table.columns), table.name
+            assert len(row) == len(table.columns), table.name
 
 
 def test_three_forms_agree(tables: list[Table]) -> None:
@@ -62,20 +55,21 @@ def test_three_forms_agree(tables: list[Table]) -> None:
         body = [line for line in latex if not line.startswith("%") and "multicolumn" not in line]
         assert len(body) == len(table.rows)
         for row, texts, line in zip(table.rows, table.texts(), body, strict=True):
-            numbers = [str(c) for c in row.cells if isinstance(c, Number) and c.value is not None]
+            numbers = [t for c, t in zip(row, texts, strict=True) if isinstance(c, int | float)]
             assert [n for n in numbers if n in line] == numbers
             assert all(n in to_markdown(table) for n in numbers)
             assert len(texts) == line.count("&") - line.count(r"\&") + 1
 
 
 def test_csv_keeps_full_precision() -> None:
-    table = Table("t", "T", ("a", "b"), (Row(("x", Number(100 / 3))),))
+    table = Table("T", (text("a"), number("b", 1)), (("x", 100 / 3),))
     assert to_csv(table).splitlines()[1] == "x,33.3333333333"
     assert table.texts() == [["x", "33.3"]]
 
 
 def test_names_are_never_markup() -> None:
-    table = Table("t", NASTY, ("a", "b"), (Row((NASTY, Number(1.0)), section=NASTY),), (NASTY,))
+    columns = (text("a"), number("b", 1))
+    table = Table(NASTY, columns, ((NASTY, 1.0),), (NASTY,), "t", sections={0: NASTY})
     lines = to_markdown(table).splitlines()
     assert "<script>" not in to_markdown(table).replace(r"\<script\>", "")
     assert len(re.findall(r"(?<!\\)\|", lines[3])) == 3
@@ -86,13 +80,16 @@ def test_names_are_never_markup() -> None:
 
 
 def test_many_settings_become_rows() -> None:
-    few = Table("t", "T", ("", "s1", "s2"), (Row(("x", Number(1.0), Number(2.0)), "part"),))
-    assert turned(few) is few
-    names = tuple(f"s{k}" for k in range(30))
-    many = Table("t", "T", ("", *names), (Row(("x", *(Number(k) for k in range(30))), "part"),))
-    found = turned(many)
-    assert found.columns == ("Setting", "part: x")
-    assert found.row("s7") == ["s7", "7.0"]
+    def table(names: list[str]) -> Table:
+        lines = [("part", Column("x", "number"), lambda value: value)]
+        return by_quantity("T", {name: k for k, name in enumerate(names)}, lines)
+
+    few = table(["s0", "s1"])
+    assert [c.name for c in few.columns] == ["", "s0", "s1"]
+    assert few.row("x") == ["x", "0.0", "1.0"]
+    many = table([f"s{k}" for k in range(30)])
+    assert [c.name for c in many.columns] == ["Setting", "part: x"]
+    assert many.row("s7") == ["s7", "7.0"]
 
 
 def test_thirty_recordings_fit_a_page() -> None:

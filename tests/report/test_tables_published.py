@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.analysis.table import fixed
+from streamdecisionbench.analysis.table import Table, fixed
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.material import find
-from streamdecisionbench.report.render import Table
-from streamdecisionbench.report.write_report import make_material, make_tables
+from streamdecisionbench.report.tables import make_tables
+from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.suite.scenario import Suite
 
 Tables = dict[str, Table]
@@ -101,13 +101,14 @@ def test_scenarios(tables: Tables, paper: Any) -> None:
 
 
 def test_families_with_the_remainder_removed(tables: Tables, paper: Any) -> None:
-    rows = iter(tables["family"].rows)
+    table = tables["family"]
+    rows = enumerate(table.texts())
     for part, family in FAMILIES.items():
         for key, name in SETTINGS.items():
-            row = next(rows)
+            place, cells = next(rows)
             low, high = (paper(f"{key}{part}NetRemoved{end}") for end in ("Low", "High"))
-            assert row.section == family
-            assert [str(c) for c in row.cells] == [
+            assert table.section_of(place) == family
+            assert cells == [
                 name, *(paper(f"{key}{part}{e}") for e in ("Untimed", "InForce", "NetRemoved")),
                 f"({low}–{high})",
             ]  # fmt: skip

@@ -19,6 +19,9 @@ from streamdecisionbench.scoring.json import scores_to_json
 from streamdecisionbench.scoring.score import Score, family_weights
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
 
+_STEPS_AT_ONCE = 1 << 20
+"""Of all resamples together: some megabytes."""
+
 
 def student_quantile(p: float, degrees: int) -> float:
     """t with P(T ≤ t) = p for `degrees` of freedom, to about twelve digits.
@@ -69,11 +72,26 @@ def _below(t: float, degrees: int) -> float:
 def resampled_counts(
     lengths: Sequence[int], block: int, resamples: int, seed: int
 ) -> Iterator[Floats]:
-    """How often each step (scenarios end to end) is drawn, resample by resample."""
+    """How often each step (scenarios end to end) is drawn: rows are resamples, some at a time."""
     check_draws(block, resamples)
     rng = np.random.default_rng(seed)
-    for _ in range(resamples):
-        yield np.concatenate([_counts(n, block, rng) for n in lengths])
+    blocks = [block_length(n, block) for n in lengths]
+    sizes = [
+        np.minimum(b, n - b * np.arange(-(-n // b))) for n, b in zip(lengths, blocks, strict=True)
+    ]
+    size = np.concatenate(sizes)
+    n_of, first = (
+        np.repeat(x, [len(own) for own in sizes]) for x in (lengths, np.cumsum(lengths) - lengths)
+    )
+    within = np.arange(sum(lengths)) - np.repeat(np.cumsum(size) - size, size)
+    around, before = np.repeat(n_of, size), np.repeat(first, size)
+    at_once = max(1, _STEPS_AT_ONCE // len(within))
+    for done in range(0, resamples, at_once):
+        starts = rng.integers(0, n_of, (min(at_once, resamples - done), len(size)))
+        steps = (np.repeat(starts, size, axis=1) + within) % around + before
+        steps += np.arange(len(starts))[:, None] * len(within)
+        counts = np.bincount(steps.ravel(), minlength=steps.size)
+        yield counts.reshape(steps.shape).astype(np.float64)
 
 
 def resampled_sums(
@@ -151,14 +169,6 @@ def check_draws(block: int, resamples: int) -> None:
         raise InputError(f"block {block} is not a number of steps", fix="give 1 or more")
     if not 2 <= resamples <= 1_000_000:
         raise InputError(f"{resamples} resamples cannot be drawn", fix="give 2 to 1000000")
-
-
-def _counts(n: int, block: int, rng: np.random.Generator) -> Floats:
-    b = block_length(n, block)
-    sizes = np.full(-(-n // b), b)
-    sizes[-1] = n - b * (len(sizes) - 1)
-    steps = np.arange(n) % b + np.repeat(rng.integers(0, n, len(sizes)), sizes)
-    return np.bincount(steps % n, minlength=n).astype(np.float64)
 
 
 def _drawn_blocks(table: Floats, block: int, resamples: int, rng: np.random.Generator) -> Floats:
@@ -468,11 +478,12 @@ def score_intervals(score: Score, sampling: Sampling | None = None) -> ScoreInte
     return ScoreIntervals(found.recordings[score.name], found.sampling, found.drawn)
 
 
-def sure_scores_to_json(scores: Sequence[Score], *, with_curves: bool = False) -> dict[str, Any]:
+def sure_scores_to_json(
+    scores: Sequence[Score], sure: Sequence[ScoreIntervals], *, with_curves: bool = False
+) -> dict[str, Any]:
     """Schema sdb-score/1 with every recording's intervals beside its scores."""
     document = scores_to_json(scores, with_curves=with_curves)
-    for entry, score in zip(document["recordings"], scores, strict=True):
-        found = score_intervals(score)
+    for entry, found in zip(document["recordings"], sure, strict=True):
         entry["interval_95"] = {m: [found.metrics[m].low, found.metrics[m].high] for m in METRICS}
         entry["detectable"] = {m: found.detectable(m) for m in METRICS}
         entry["interval_signature"] = found.signature

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamdecisionbench.analysis.table import Cell, Table, percentage, text
+from streamdecisionbench.analysis.table import Table, percentage, text
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.rules.policy_file import Policy
 from streamdecisionbench.scoring.classes import path_stretches
@@ -119,19 +119,8 @@ def calibration(answers: Answers, interval: float, compose: str = "min") -> Cali
 
 
 def calibration_tables(found: Mapping[str, Calibration]) -> Sequence[Table]:
-    first = next(iter(found.values()))
-    rows: list[tuple[Cell, ...]] = [
-        (name, c.brier, c.confidence, c.right, c.decided) for name, c in found.items()
-    ]
-    tables = [
-        Table(
-            f"Calibration in force at {first.interval:g} s, {first.compose} (%)",
-            (text("", "recording"), percentage("Brier", "brier"), percentage("confidence"),
-             percentage("right"), percentage("decided")),
-            tuple(rows),
-            ("Weighted by time in force; right: of the decision now, not when it was asked.",),
-        )
-    ]  # fmt: skip
+    """All recordings side by side, then reliability and risk against coverage of each."""
+    tables = [calibration_table(found)]
     for name, c in found.items():
         tables.append(
             Table(
@@ -144,12 +133,26 @@ def calibration_tables(found: Mapping[str, Calibration]) -> Sequence[Table]:
         tables.append(
             Table(
                 f"{name}: risk against coverage (%)",
-                (
-                    percentage("at least", "confidence", 0),
-                    percentage("coverage"),
-                    percentage("risk"),
-                ),
+                (percentage("at least", "confidence", 0), percentage("coverage"), percentage("risk")),
                 tuple((p.confidence, p.coverage, p.risk) for p in c.coverage[::3]),
             )
-        )
+        )  # fmt: skip
     return tables
+
+
+def calibration_table(found: Mapping[str, Calibration], *, risks: bool = False) -> Table:
+    """One row per recording; `risks` adds what curves of their own show otherwise."""
+    first = next(iter(found.values()))
+    more = (percentage("Overconfident"), percentage("Risk at 80 %"), percentage("Risk at 50 %"))
+    return Table(
+        f"Calibration in force at {first.interval:g} s, {first.compose} (%)",
+        (text("", "recording", "Setting"), percentage("Brier", "brier", title="Brier %"),
+         percentage("confidence", title="Confidence %"), percentage("right", title="Right %"),
+         *(more if risks else ()), percentage("decided", title="Decided %")),
+        tuple(
+            (name, c.brier, c.confidence, c.right,
+             *((c.confidence - c.right, c.risk_at(0.8), c.risk_at(0.5)) if risks else ()), c.decided)
+            for name, c in found.items()
+        ),
+        ("Weighted by time in force; right: of the decision now, not when it was asked.",),
+    )  # fmt: skip

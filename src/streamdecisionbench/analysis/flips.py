@@ -95,3 +95,9 @@ def decision_words(decision: Mapping[str, str]) -> str:
     'route=rerun, scope=module'
     """
     return ", ".join(f"{question}={value}" for question, value in decision.items())
+
+
+def flip_summary(flips: Flips) -> str:
+    """One line: how many states are decided differently, and how."""
+    counts = ", ".join(f"{flips.count(kind)} {words}" for kind, words in KINDS.items())
+    return f"{len(flips.found)} of {flips.states} states decided differently: {counts}"

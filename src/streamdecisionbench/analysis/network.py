@@ -8,7 +8,7 @@ the vertex is optimal, for the loss is convex. A few edges of O(n log n) each, n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +22,8 @@ from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline, timelin
 from streamdecisionbench.suite.scenario import Suite
 
 _MOST_EDGES = 10_000
+_AT_ONCE = 1 << 15
+"""Observations times weightings whose arrays lie near the processor together."""
 _GOLDEN = 0.6180339887498949
 
 
@@ -44,22 +46,32 @@ def fit_quantile(
     >>> [round(float(b), 9) for b in fit.beta]
     [2.0, 3.0]
     """
+    w = np.ones(len(y)) if weights is None else weights
+    betas, bases = fit_quantiles(X, y, tau, w[None, :], start)
+    return QuantileFit(betas[0], pinball_loss(y - X @ betas[0], tau, w), bases[0])
+
+
+def fit_quantiles(
+    X: Floats, y: Floats, tau: float, weights: Floats, start: Ints | None = None
+) -> tuple[Floats, Ints]:
+    """The same for many weightings of the observations, a row each: β and basis by row."""
     if not 0 < tau < 1:
         raise InputError(f"quantile {tau:g} is not between 0 and 1")
     n, p = X.shape
-    w = np.ones(n) if weights is None else weights
     if p == 1 and np.ptp(X) == 0:
-        return _constant(X, y, tau, w)
+        return _constants(X, y, tau, weights)
     # Observations that tie exactly would make several bases of one vertex; an irregular shift far
     # below the data's resolution tells them apart. β is computed from the data as given.
     scale = float(np.max(np.abs(y))) or 1.0
     shifted = y + scale * 1e-11 * np.modf(np.arange(1, n + 1) * _GOLDEN)[0]
-    basis = _usable(X, w, start) if start is not None else None
-    if basis is None:
-        basis = _first_basis(X, shifted, w)
-    basis = _descend(X, shifted, tau, w, basis)
-    beta: Floats = np.asarray(np.linalg.solve(X[basis], y[basis]), dtype=np.float64)
-    return QuantileFit(beta, pinball_loss(y - X @ beta, tau, w), basis)
+    bases = np.empty((len(weights), p), dtype=np.int64)
+    at_once = max(1, _AT_ONCE // n)
+    for first in range(0, len(weights), at_once):
+        some = weights[first : first + at_once]
+        begin = _first_basis(X, shifted, some[0]) if start is None else start
+        bases[first : first + at_once] = _descend(X, shifted, tau, some, begin)
+    betas = np.linalg.solve(X[bases], y[bases][..., None])[..., 0]
+    return np.asarray(betas, dtype=np.float64), bases
 
 
 def pinball_loss(residuals: Floats, tau: float, weights: Floats | None = None) -> float:
@@ -68,54 +80,54 @@ def pinball_loss(residuals: Floats, tau: float, weights: Floats | None = None) -
     return float(loss.sum() if weights is None else loss @ weights)
 
 
-def _constant(X: Floats, y: Floats, tau: float, w: Floats) -> QuantileFit:
+def _constants(X: Floats, y: Floats, tau: float, w: Floats) -> tuple[Floats, Ints]:
     """Without slopes the optimum is the τ-quantile; of a flat stretch of optima, its middle."""
     order = np.argsort(y, kind="stable")
-    reached = np.cumsum(w[order])
-    target = tau * reached[-1]
-    low = int(np.searchsorted(reached, target * (1 - 1e-12)))
-    high = int(np.searchsorted(reached, target * (1 + 1e-12), side="right"))
-    middle = (y[order[low]] + y[order[min(high, len(y) - 1)]]) / 2
-    beta = np.array([middle / X[0, 0]])
-    return QuantileFit(beta, pinball_loss(y - middle, tau, w), order[low : low + 1])
+    reached = np.cumsum(w[:, order], axis=1)
+    target = tau * reached[:, -1:]
+    low = (reached < target * (1 - 1e-12)).sum(axis=1)
+    high = (reached <= target * (1 + 1e-12)).sum(axis=1)
+    middle = (y[order[low]] + y[order[np.minimum(high, len(y) - 1)]]) / 2
+    return middle[:, None] / X[0, 0], order[low][:, None]
 
 
-def _descend(X: Floats, y: Floats, tau: float, w: Floats, basis: Ints) -> Ints:
-    basis = basis.copy()
-    drawn, flat = w > 0, -1e-10 * float(w.sum())
+def _descend(X: Floats, y: Floats, tau: float, weights: Floats, start: Ints) -> Ints:
+    """From one vertex to the optimum of every row of weights, all rows an edge at a time."""
+    p = len(start)
+    found = np.tile(start, (len(weights), 1))
+    left = np.arange(len(weights))
     for _ in range(_MOST_EDGES):
+        w, basis = weights[left], found[left]
+        every = np.arange(len(left))
         inverse = np.linalg.inv(X[basis])
-        residual = y - X @ (inverse @ y[basis])
-        residual[basis] = 0.0
-        moves = X @ inverse  # column j: how every fitted value moves when basis point j's does by 1
+        residual = y - (inverse @ y[basis][..., None])[..., 0] @ X.T
+        np.put_along_axis(residual, basis, 0.0, axis=1)
+        moves = X @ inverse  # [..., j]: how every fitted value moves when basis point j's does by 1
         pull = w * (tau - (residual < 0))
-        pull[basis] = 0.0
-        gain = pull @ moves
-        up, down = w[basis] * (1 - tau) - gain, w[basis] * tau + gain
-        most = np.abs(moves).max(axis=0)
-        slopes = np.concatenate((up / most, down / most))
-        best = int(slopes.argmin())
-        if slopes[best] >= flat:
-            return basis
-        j, sign = best % len(basis), 1.0 if best < len(basis) else -1.0
-        step = sign * moves[:, j]
+        np.put_along_axis(pull, basis, 0.0, axis=1)
+        gain = (pull[:, None, :] @ moves)[:, 0]
+        own = np.take_along_axis(w, basis, axis=1)
+        slopes = np.concatenate((own * (1 - tau) - gain, own * tau + gain), axis=1)
+        most = np.abs(moves).max(axis=1)
+        best = (slopes / np.concatenate((most, most), axis=1)).argmin(axis=1)
+        down = slopes[every, best] / most[every, best % p] < -1e-10 * w.sum(axis=1)
+        left, w, residual, best = left[down], w[down], residual[down], best[down]
+        if not left.size:
+            return found
+        every = np.arange(len(left))
+        step = moves[down][every, :, best % p] * np.where(best < p, 1.0, -1.0)[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = residual / step
-        ahead = ((reach > 0) & (reach < np.inf) & drawn).nonzero()[0]
-        order = ahead[reach[ahead].argsort(kind="stable")]
-        slope = (up if sign > 0 else down)[j] + (w[order] * np.abs(step[order])).cumsum()
-        stop = int(slope.searchsorted(0.0))
-        if stop == len(order):
-            return basis  # cannot happen for a full-rank X; never walk off to infinity
-        basis[j] = order[stop]
+        ahead = (reach > 0) & (reach < np.inf) & (w > 0)
+        order = np.where(ahead, reach, np.inf).argsort(axis=1, kind="stable")
+        cost = np.where(ahead, w * np.abs(step), 0.0)
+        slope = slopes[down][every, best, None] + np.take_along_axis(cost, order, 1).cumsum(axis=1)
+        stop = (slope < 0).sum(axis=1)
+        # For a full-rank X the slope always turns; never walk off to infinity.
+        turns = stop < ahead.sum(axis=1)
+        left, best = left[turns], best[turns]
+        found[left, best % p] = order[turns, stop[turns]]
     raise InputError("the quantile regression does not settle", fix="are its columns independent?")
-
-
-def _usable(X: Floats, w: Floats, basis: Ints) -> Ints | None:
-    """A basis from another fit, when it fits this one."""
-    if len(basis) != X.shape[1] or np.any(w[basis] <= 0):
-        return None
-    return basis if np.linalg.cond(X[basis]) < 1e12 else None
 
 
 def _first_basis(X: Floats, y: Floats, w: Floats) -> Ints:
@@ -225,11 +237,8 @@ def network_estimate(
     if not (has_decode(recording) if decode is None else decode):
         tokens = {"prefill": tokens["prefill"]}
     fit = _fit(tau, tokens, quantile)
-    starts: dict[tuple[str, ...], Ints] = {}
-    remainders = [
-        _refit(tau, tokens, quantile, weights, starts)
-        for weights in resampled_counts([p.n for p in parts], block, resamples, seed)
-    ]
+    drawn = resampled_counts([p.n for p in parts], block, resamples, seed)
+    remainders = np.concatenate([_remainders(tau, tokens, quantile, some) for some in drawn])
     low, high = (float(x) for x in np.quantile(remainders, [0.025, 0.975]))
 
     def replayed(removed: float) -> Replayed:
@@ -333,7 +342,7 @@ def _measured(recording: Recording, parts: Sequence[Timeline]) -> tuple[Floats, 
 def _fit(tau: Floats, tokens: Mapping[str, Floats], quantile: float) -> NetworkFit:
     found, used, dropped = _envelope(tau, tokens, quantile)
     slopes = dict(zip(used, map(float, found.beta[1:]), strict=True))
-    residual = tau - np.column_stack((np.ones(len(tau)), *used.values())) @ found.beta
+    residual = tau - _with_constant(tau, used.values()) @ found.beta
     plain = fit_quantile(np.ones((len(tau), 1)), tau, quantile)
     return NetworkFit(
         remainder_s=float(found.beta[0]),
@@ -346,43 +355,48 @@ def _fit(tau: Floats, tokens: Mapping[str, Floats], quantile: float) -> NetworkF
 
 
 def _envelope(
-    tau: Floats,
-    tokens: Mapping[str, Floats],
-    quantile: float,
-    weights: Floats | None = None,
-    starts: dict[tuple[str, ...], Ints] | None = None,
+    tau: Floats, tokens: Mapping[str, Floats], quantile: float
 ) -> tuple[QuantileFit, dict[str, Floats], dict[str, str]]:
     """The regression, the terms in it, and why others are not."""
     dropped = {} if "decode" in tokens else {"decode": "returns no text"}
-    used = dict(tokens)
-    drawn = slice(None) if weights is None else weights > 0
-    for name in list(used):
-        if np.ptp(used[name][drawn]) == 0:
-            del used[name]
-            dropped[name] = "does not vary"
+    dropped |= {name: "does not vary" for name, values in tokens.items() if np.ptp(values) == 0}
     while True:
-        X = np.column_stack((np.ones(len(tau)), *used.values()))
-        key = tuple(used)
-        start = starts.get(key) if starts is not None else None
-        found = fit_quantile(X, tau, quantile, weights=weights, start=start)
-        if starts is not None:
-            starts[key] = found.basis
+        used = {name: values for name, values in tokens.items() if name not in dropped}
+        found = fit_quantile(_with_constant(tau, used.values()), tau, quantile)
         negative = [name for name, slope in zip(used, found.beta[1:], strict=True) if slope < 0]
         if not negative:
             return found, used, dropped
-        for name in negative:
-            del used[name]
-            dropped[name] = "below zero"
+        dropped |= dict.fromkeys(negative, "below zero")
 
 
-def _refit(
-    tau: Floats,
-    tokens: Mapping[str, Floats],
-    quantile: float,
-    weights: Floats,
-    starts: dict[tuple[str, ...], Ints],
-) -> float:
-    return float(_envelope(tau, tokens, quantile, weights, starts)[0].beta[0])
+def _remainders(
+    tau: Floats, tokens: Mapping[str, Floats], quantile: float, drawn: Floats
+) -> Floats:
+    """The intercept of the same regression for every resample, those with the same terms together."""
+    terms = np.array(list(tokens.values()))
+    varies = np.array([[np.ptp(x[w > 0]) > 0 for x in terms] for w in drawn])
+    found = np.zeros(len(drawn))
+    left, starts = np.arange(len(drawn)), {}
+    while left.size:
+        kinds, kind_of = np.unique(varies[left], axis=0, return_inverse=True)
+        again = []
+        for k, used in enumerate(kinds):
+            rows = left[kind_of.ravel() == k]
+            X = _with_constant(tau, terms[used])
+            key = tuple(used.tolist())
+            if key not in starts:
+                starts[key] = fit_quantile(X, tau, quantile).basis
+            betas, _ = fit_quantiles(X, tau, quantile, drawn[rows], starts[key])
+            found[rows] = betas[:, 0]
+            negative = betas[:, 1:] < 0
+            varies[np.ix_(rows, np.flatnonzero(used))] &= ~negative
+            again.append(rows[negative.any(axis=1)])
+        left = np.concatenate(again)
+    return found
+
+
+def _with_constant(tau: Floats, terms: Iterable[Floats]) -> Floats:
+    return np.column_stack((np.ones(len(tau)), *terms))
 
 
 def _replay(parts: Sequence[Timeline], tau: Floats, removed: float, interval: float) -> Replayed:

@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from streamdecisionbench.analysis.bootstrap import same_states
-from streamdecisionbench.analysis.table import Cell, Table, count, percentage, readable, text
+from streamdecisionbench.analysis.table import (
+    Cell,
+    Column,
+    Table,
+    count,
+    percentage,
+    readable,
+    text,
+)
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.classes import stretches_at, table_of
@@ -65,25 +73,28 @@ def baselines(suite: Suite) -> Baselines:
     )
 
 
-def baselines_table(result: Baselines, name: str) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (key, row.states, _share(row.first_option, row), _share(row.lexical_overlap, row),
-         _share(row.best_constant, row))
-        for key, row in result.by_scenario.items()
-    ]  # fmt: skip
-    states = sum(row.states for row in result.by_scenario.values())
-    rows.append(
-        ("overall", states, result.first_option, result.lexical_overlap, result.best_constant)
-    )
-    notes: tuple[str, ...] = ()
-    if result.first_option is None:
-        notes = ("– : this suite was imported from tables, which carry no states and no options.",)
+def baselines_table(
+    result: Baselines, title: str, names: Mapping[str, str] | None = None, whole: str = "overall"
+) -> Table:
+    """A row per scenario, by the `names` people read where there are any, then the whole."""
+    policies = ("first_option", "lexical_overlap", "best_constant")
+    rows: list[tuple[Cell, ...]] = []
+    for key, found in result.by_scenario.items():
+        right = (getattr(found, policy) for policy in policies)
+        shares = (None if n is None else n / found.states for n in right)
+        rows.append((names[key] if names else key, found.states, *shares))
+    states = sum(found.states for found in result.by_scenario.values())
+    rows.append((whole, states, *(getattr(result, policy) for policy in policies)))
+    notes = ("– : this suite was imported from tables, which carry no states and no options.",)
     return Table(
-        f"Trivial baselines on {name}, untimed (%)",
-        (text("", "scenario"), count("states"), percentage("first option"), percentage("lexical overlap"),
-         percentage("best constant")),
+        title,
+        (text("", "scenario", "Scenario"), count("states", title="States"),
+         percentage("first option", title="First option"),
+         percentage("lexical overlap", title="Lexical overlap"),
+         percentage("best constant", title="Best constant")),
         tuple(rows),
-        notes,
+        notes if result.first_option is None else (),
+        rules=frozenset({len(rows) - 1}),
     )  # fmt: skip
 
 
@@ -105,10 +116,6 @@ def _right(scenario: Scenario, policy: Callable[[Mapping[str, Any]], dict[str, s
         spec.compose(scenario.decode(policy(scenario.request(t)))) == decision
         for t, decision in enumerate(scenario.reference())
     )
-
-
-def _share(right: int | None, row: ScenarioBaselines) -> float | None:
-    return None if right is None else right / row.states
 
 
 # How the score depends on pace: at single intervals, and on the bounds and weighting of the AUC.
@@ -180,18 +187,20 @@ def sensitivity(
     )
 
 
-def pace_table(results: Mapping[str, Sequence[Pace]]) -> Table:
-    """One row per scale, one column per recording."""
+def pace_table(results: Mapping[str, Sequence[Pace]], *, shared: bool = False) -> Table:
+    """One row per scale, one column per recording; `shared` where ×1 is the same pace for all."""
     first = next(iter(results.values()))
+    interval = Column("Interval (s)", "number", 2, align="left") if shared else text("interval")
     return Table(
         "In-force accuracy by time-step interval (%)",
-        (text("scale"), text("interval"), *(percentage(name) for name in results)),
+        (text("scale", title="Scale"), interval, *map(percentage, results)),
         tuple(
-            (row.label, f"{row.interval:.2f} s", *(found[k].in_force for found in results.values()))
+            (row.label, row.interval if shared else f"{row.interval:.2f} s",
+             *(found[k].in_force for found in results.values()))
             for k, row in enumerate(first)
         ),
         ("Answers and latencies as recorded; ×1 is the recording's own pace.",),
-    )
+    )  # fmt: skip
 
 
 def sensitivity_table(results: Mapping[str, Sensitivity]) -> Table:
@@ -203,7 +212,7 @@ def sensitivity_table(results: Mapping[str, Sensitivity]) -> Table:
     rows.append((f"at {first.interval:g} s", *(f.in_force for f in results.values())))
     return Table(
         "Normalised AUC by bounds and weighting (%)",
-        (text("", "score"), *(percentage(name) for name in results)),
+        (text("", "score"), *map(percentage, results)),
         tuple(rows),
         ("log 0.5–8 s is the primary score.",),
     )
@@ -306,18 +315,19 @@ def project(
 
 
 def schedules_table(results: Mapping[str, Sequence[Projection]], draws: int) -> Table:
+    """One row per schedule, the suite's own first, one column per recording."""
     first = next(iter(results.values()))
-    rows: list[tuple[Cell, ...]] = [
-        (row.schedule, row.changes,
-         *(found[k].projected for found in results.values()))
-        for k, row in enumerate(first)
-    ]  # fmt: skip
     return Table(
         "Projected in-force accuracy by reference schedule (%)",
-        (text("schedule"), count("changes"), *(percentage(name) for name in results)),
-        tuple(rows),
+        (text("schedule", title="Reference schedule"),
+         Column("changes", "count", 0, title="Changes", align="left"), *map(percentage, results)),
+        tuple(
+            (row.schedule, row.changes, *(found[k].projected for found in results.values()))
+            for k, row in enumerate(first)
+        ),
         (f"Untimed accuracy × mean oracle over {draws} resamples of the recorded latencies.",),
-    )
+        rules=frozenset({1}),
+    )  # fmt: skip
 
 
 def _oracle(
@@ -330,9 +340,12 @@ def _oracle(
     total = 0.0
     for first in range(0, draws, at_once):
         latency = rng.choice(pool, (min(at_once, draws - first), n))
-        flat = Flat(
-            [Timeline("", "", interval, release, row, reference, reference) for row in latency]
-        )
+        many = len(latency)
+        decisions = np.tile(reference, many)
+        flat = Flat.of(
+            n=np.full(many, n), r=np.tile(release, many), L=latency.ravel(),
+            H=np.full(many, n * interval), tick=np.full(many, interval), y=decisions, p=decisions,
+        )  # fmt: skip
         shares = table_of(flat, stretches_at(flat, None), segments=False)
         total += float(np.sum(shares[:, 0] + shares[:, 1]))
     return total / draws
@@ -481,6 +494,24 @@ def paired_table(result: Paired) -> Table:
     )  # fmt: skip
 
 
+def paired_in_one(results: Sequence[Paired]) -> Table:
+    """The counts of several pairs below each other, a section each."""
+    rows: list[tuple[Cell, ...]] = []
+    sections = {}
+    for pair in results:
+        sections[len(rows)] = f"{pair.first} (first) vs. {pair.second} (second)"
+        rows += [
+            ("All" if row[0] == "all" else row[0], *row[1:5]) for row in paired_table(pair).rows
+        ]
+    return Table(
+        "States decided correctly by two settings, latency ignored",
+        (text(""), count("Both"), count("First only"), count("Second only"), count("Neither")),
+        tuple(rows),
+        sections=sections,
+        rules=frozenset(sections),
+    )
+
+
 # A scenario in figures: one row of the benchmark table.
 
 
@@ -594,23 +625,32 @@ def offsets(reference: Ints) -> Ints | None:
 
 
 def transition_tables(results: Mapping[str, Transitions]) -> list[Table]:
+    every = sorted({k for r in results.values() for k in r.by_offset["overall"]})
+    return [
+        near_and_far(results),
+        *(_offset_table(name, r, every) for name, r in results.items()),
+    ]
+
+
+def near_and_far(results: Mapping[str, Transitions], *, families: bool = True) -> Table:
+    """Errors at most one tick from a reference change, and farther away."""
     rows: list[tuple[Cell, ...]] = []
     for name, result in results.items():
-        for level, label in readable(result.near).items():
+        for level, label in readable(result.near if families else ["overall"]).items():
             near, far = result.near[level], result.far[level]
+            head = (name if level == "overall" else "", *((label,) if families else ()))
             rows.append(
-                (name if level == "overall" else "", label, near.rate, near.errors, near.states,
-                 far.rate, far.errors, far.states)
-            )  # fmt: skip
-    first = Table(
+                (*head, near.rate, near.errors, near.states, far.rate, far.errors, far.states)
+            )
+    return Table(
         "Untimed errors near (at most one tick) and far from reference changes",
-        (text("", "recording"), text("level"), percentage("near %", "near"),
-         count("errors", "near_errors"), count("states", "near_states"), percentage("far %", "far"),
-         count("errors", "far_errors"), count("states", "far_states")),
+        (text("", "recording", "Setting"), *((text("level"),) if families else ()),
+         percentage("near %", "near", title="Near error (%)"),
+         count("errors", "near_errors", "Near errors"), count("states", "near_states", "Near states"),
+         percentage("far %", "far", title="Far error (%)"),
+         count("errors", "far_errors", "Far errors"), count("states", "far_states", "Far states")),
         tuple(rows),
     )  # fmt: skip
-    every = sorted({k for r in results.values() for k in r.by_offset["overall"]})
-    return [first, *(_offset_table(name, r, every) for name, r in results.items())]
 
 
 def _offset_table(name: str, result: Transitions, every: list[int]) -> Table:

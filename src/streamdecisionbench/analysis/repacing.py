@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from streamdecisionbench.analysis.bootstrap import student_quantile
-from streamdecisionbench.analysis.table import Cell, Table, number, percentage, text
+from streamdecisionbench.analysis.table import Cell, Table, count, number, percentage, text
 from streamdecisionbench.components.providers.address import same_place
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.check import MATTERS, punctuality
@@ -241,56 +241,66 @@ def repacing(recordings: Sequence[tuple[Recording, Suite]]) -> Repacing:
 
 def repacing_tables(result: Repacing) -> list[Table]:
     """The conditions, and every prediction between those that were held."""
-    conditions: list[tuple[Cell, ...]] = [
-        (c.interval, c.streams, c.rate, c.in_force, c.oracle, c.latency_p50_s, c.latency_p95_s,
-         "held" if c.held else "not held")
-        for c in result.conditions
-    ]  # fmt: skip
-    predictions: list[tuple[Cell, ...]] = [
-        (p.source, p.source_streams, p.target, p.target_streams, p.predicted, p.measured,
-         100 * p.difference, 100 * p.low, 100 * p.high, "fails" if p.fails else "holds")
-        for p in result.predictions
-    ]  # fmt: skip
     loads = any(c.streams > 1 for c in result.conditions)
-    remarks = tuple(
-        f"at {_repacing_place(c.interval, c.streams, loads)}: {c.remark}"
-        for c in result.conditions
-        if c.remark
-    )
     return [
         Table(
             "Measured at each pace and load",
-            (
-                number("interval (s)", 3, "interval_s"),
-                number("streams", 0, "streams"),
-                number("req./s", 2, "rate"),
-                percentage("in force", "in_force"),
-                percentage("oracle", "oracle"),
-                number("p50 (s)", 3, "latency_p50_s"),
-                number("p95 (s)", 3, "latency_p95_s"),
-                text("pace", "held"),
+            (number("interval (s)", 3, "interval_s"), number("streams", 0), number("req./s", 2, "rate"),
+             percentage("in force", "in_force"), percentage("oracle"),
+             number("p50 (s)", 3, "latency_p50_s"), number("p95 (s)", 3, "latency_p95_s"),
+             text("pace", "held")),
+            tuple(
+                (c.interval, c.streams, c.rate, c.in_force, c.oracle, c.latency_p50_s,
+                 c.latency_p95_s, "held" if c.held else "not held")
+                for c in result.conditions
             ),
-            tuple(conditions),
-            remarks,
+            tuple(
+                f"at {_repacing_place(c.interval, c.streams, loads)}: {c.remark}"
+                for c in result.conditions
+                if c.remark
+            ),
         ),
         Table(
             "Predicted from one, measured at another (in force; points)",
-            (
-                number("from (s)", 2, "source_s"),
-                number("str.", 0, "source_streams"),
-                number("at (s)", 2, "target_s"),
-                number("str.", 0, "target_streams"),
-                percentage("pred.", "predicted"),
-                percentage("meas.", "measured"),
-                number("diff.", 1, "difference_points"),
-                number("low", 1, "low_points"),
-                number("high", 1, "high_points"),
-                text("", "verdict"),
+            (number("from (s)", 2, "source_s"), number("str.", 0, "source_streams"),
+             number("at (s)", 2, "target_s"), number("str.", 0, "target_streams"),
+             percentage("pred.", "predicted"), percentage("meas.", "measured"),
+             number("diff.", 1, "difference_points"), number("low", 1, "low_points"),
+             number("high", 1, "high_points"), text("", "verdict")),
+            tuple(
+                (p.source, p.source_streams, p.target, p.target_streams, p.predicted, p.measured,
+                 100 * p.difference, 100 * p.low, 100 * p.high, "fails" if p.fails else "holds")
+                for p in result.predictions
             ),
-            tuple(predictions),
             (result.sentence,),
         ),
-    ]
+    ]  # fmt: skip
+
+
+def predicted_table(result: Repacing) -> Table:
+    """Every condition beside what the lowest rate predicts for it, from that rate to the highest."""
+    predicted = {(p.target, p.target_streams): p for p in result.from_base}
+    rows: list[tuple[Cell, ...]] = []
+    for c in result.conditions:
+        p = predicted.get((c.interval, c.streams))
+        verdict = "base" if p is None else "fails" if p.fails else "holds"
+        points = (p.predicted, 100 * p.low, 100 * p.high) if p else (None, None, None)
+        rows.append(
+            (verdict if c.held else "left out", c.interval, c.streams, c.rate, c.in_force, *points,
+             c.oracle, c.latency_p50_s, c.latency_p95_s, c.latency_p99_s)
+        )  # fmt: skip
+    return Table(
+        "Measured at each pace and load, and predicted from the lowest rate",
+        (text("Prediction"), number("Interval s"), count("Streams"), number("Requests/s"),
+         percentage("In force %"), percentage("Predicted %"), number("Low", 1), number("High", 1),
+         percentage("Oracle %"), number("p50 s", 3), number("p95 s", 3), number("p99 s", 3)),
+        tuple(rows),
+        (
+            result.sentence,
+            "In force as it ran. Low and high: 95 % interval of measured minus predicted, in points,"
+            " simultaneous. A prediction fails when that excludes zero and is off by more than a point.",
+        ),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

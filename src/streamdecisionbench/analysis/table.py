@@ -1,12 +1,17 @@
-"""How numbers are printed. One place, so that a table, a page and a test round the same way."""
+"""A result as a table: columns that know how they are printed, rows of raw values, notes.
+
+Analyses make tables; terminal, CSV, Markdown, LaTeX and page only render them. Numbers are rounded here
+and nowhere else, so that a table, a page and a test round the same way.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Literal
+from itertools import takewhile
+from typing import Literal, TypeVar
 
 from streamdecisionbench.suite.scenario import FAMILIES
 
@@ -33,12 +38,8 @@ def percent(share: float | None, digits: int = 1) -> str:
     return fixed(None if share is None else 100.0 * share, digits)
 
 
-# A result as a table: columns that know how they are printed, rows of raw values, notes.
-#
-# Analyses make tables; the terminal, CSV, Markdown and LaTeX only render them.
-
-
 Cell = str | int | float | None
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +50,152 @@ class Column:
     kind: Literal["text", "count", "percent", "number"] = "text"
     digits: int = 1
     key: str = ""
-    """What CSV calls it, where headings repeat or abbreviate."""
+    """What raw CSV calls it, where headings repeat or abbreviate."""
+    title: str = ""
+    """What a report calls it, which has more room than a terminal."""
+    align: Literal["", "left", "right"] = ""
+    """Words to the left and numbers to the right, unless said otherwise."""
+
+    @property
+    def heading(self) -> str:
+        return self.title or self.name
+
+    @property
+    def right(self) -> bool:
+        return self.align == "right" or (self.kind != "text" and not self.align)
+
+    def shown(self, cell: Cell) -> str:
+        """The cell as people read it; a text stays a text in every column."""
+        if cell is None or isinstance(cell, str) or self.kind == "text":
+            return "–" if cell is None else str(cell)
+        return percent(cell, self.digits) if self.kind == "percent" else fixed(cell, self.digits)
+
+
+def text(name: str, key: str = "", title: str = "") -> Column:
+    return Column(name, key=key, title=title)
+
+
+def count(name: str, key: str = "", title: str = "") -> Column:
+    return Column(name, "count", 0, key, title)
+
+
+def percentage(name: str, key: str = "", digits: int = 1, title: str = "") -> Column:
+    return Column(name, "percent", digits, key, title)
+
+
+def number(name: str, digits: int = 2, key: str = "", title: str = "") -> Column:
+    return Column(name, "number", digits, key, title)
+
+
+def words(name: str) -> Column:
+    """Words that stand among numbers, such as "0.31–0.44", and line up with them."""
+    return Column(name, align="right")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table of an analysis."""
+    """One table of an analysis or of a report."""
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
+    """How to read it, and what is simulated."""
+    name: str = ""
+    """Of its files in a report."""
+    sections: Mapping[int, str] = field(default_factory=dict)
+    """Headings by the row they stand above, each until the next."""
+    rules: frozenset[int] = frozenset()
+    """Rows with a line above them."""
+    forms: tuple[Column, ...] = ()
+    """By row, how its numbers are printed, where that is not said by columns."""
+
+    def form(self, row: int, place: int) -> Column:
+        return self.forms[row] if self.forms and place else self.columns[place]
+
+    def texts(self) -> list[list[str]]:
+        """The printed cells.
+
+        >>> Table("T", (text("a"), number("b", 1)), (("x", 0.25),)).texts()
+        [['x', '0.3']]
+        """
+        return [
+            [self.form(k, place).shown(cell) for place, cell in enumerate(row)]
+            for k, row in enumerate(self.rows)
+        ]
+
+    def row(self, *starts: str) -> list[str]:
+        """The printed cells of the row that begins with these words."""
+        for cells in self.texts():
+            if cells[: len(starts)] == list(starts):
+                return cells
+        raise KeyError(" / ".join(starts))
+
+    def section_of(self, row: int) -> str:
+        """The heading a row stands under, empty where there is none."""
+        above = [k for k in self.sections if k <= row]
+        return self.sections[max(above)] if above else ""
 
 
-def text(name: str, key: str = "") -> Column:
-    return Column(name, key=key)
+def by_setting(
+    title: str,
+    items: Mapping[str, T],
+    columns: Sequence[tuple[Column, Callable[[T], Cell]]],
+    notes: tuple[str, ...] = (),
+) -> Table:
+    """Settings as rows, by name: every column with what it shows of a setting."""
+    return Table(
+        title,
+        (text("Setting"), *(column for column, _ in columns)),
+        tuple((name, *(get(item) for _, get in columns)) for name, item in items.items()),
+        notes,
+    )
 
 
-def count(name: str, key: str = "") -> Column:
-    return Column(name, "count", 0, key)
+def by_quantity(
+    title: str,
+    items: Mapping[str, T],
+    lines: Sequence[tuple[str, Column, Callable[[T], Cell]]],
+    notes: tuple[str, ...] = (),
+) -> Table:
+    """Quantities as rows, each under its section, settings as columns while there are few of them."""
+    sections = {
+        k: section
+        for k, (section, _, _) in enumerate(lines)
+        if section and (k == 0 or section != lines[k - 1][0])
+    }
+    table = Table(
+        title,
+        (text(""), *(Column(name, "number") for name in items)),
+        tuple((column.name, *(get(x) for x in items.values())) for _, column, get in lines),
+        notes,
+        sections=sections,
+        rules=frozenset(sections),
+        forms=tuple(column for _, column, _ in lines),
+    )
+    return turned(table)
 
 
-def percentage(name: str, key: str = "", digits: int = 1) -> Column:
-    return Column(name, "percent", digits, key)
+def turned(table: Table, limit: int = 8) -> Table:
+    """Settings, columns until now, as rows once there are more of them than fit on a page.
 
-
-def number(name: str, digits: int = 2, key: str = "") -> Column:
-    return Column(name, "number", digits, key)
+    A section's rows keep their heading in front: "Tokens per request: Input".
+    """
+    first = len(list(takewhile(lambda column: not column.right, table.columns)))
+    if len(table.columns) - first <= limit:
+        return table
+    texts = table.texts()
+    columns = [text("Setting")]
+    for k, cells in enumerate(texts):
+        heading = " ".join(cell for cell in cells[:first] if cell)
+        section = table.section_of(k)
+        name = f"{section}: {heading}" if section else heading
+        columns.append(replace(table.form(k, first), name=name, title=""))
+    rows = tuple(
+        (column.heading, *(row[place] for row in table.rows))
+        for place, column in enumerate(table.columns[first:], start=first)
+    )
+    return Table(table.title, tuple(columns), rows, table.notes, table.name)
 
 
 def readable(levels: Mapping[str, object] | Iterable[str]) -> dict[str, str]:

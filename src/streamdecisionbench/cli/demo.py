@@ -354,7 +354,9 @@ def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequ
     loaded = load(list(folders), data)
     written = write_report(loaded, out, formats=formats, say=lambda text: _say(f"     {text}"))
     screen = console()
-    screen.print(ranking(written.material.scores, screen.width))
+    screen.print(
+        ranking(written.material.scores, list(written.findings.sure.values()), screen.width)
+    )
     if written.findings.choice is not None:
         typer.echo()
         for line in choice_lines(written.findings.choice):

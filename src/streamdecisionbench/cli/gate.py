@@ -49,13 +49,13 @@ def gate(
     Exit code 0 for pass and cannot tell (3 with --strict), 1 for fail, 2 for bad input.
     """
     from streamdecisionbench.analysis.bootstrap import Sampling
+    from streamdecisionbench.analysis.flips import flip_summary
     from streamdecisionbench.analysis.gate import CANNOT_TELL, FAIL, Limits
     from streamdecisionbench.cli.compare import compare
     from streamdecisionbench.cli.printing import dump
     from streamdecisionbench.cli.progress import working
     from streamdecisionbench.report.gate import (
         append_summary,
-        flip_summary,
         gate_lines,
         gate_markdown,
         junit_xml,
@@ -135,11 +135,11 @@ def diff(
     """Show where two recordings decide differently, with the evidence."""
     from dataclasses import asdict
 
-    from streamdecisionbench.analysis.flips import KINDS, flipped_states
+    from streamdecisionbench.analysis.flips import KINDS, flip_summary, flipped_states
     from streamdecisionbench.cli.loading import open_runs, require_one_suite
     from streamdecisionbench.cli.printing import dump
     from streamdecisionbench.errors import InputError
-    from streamdecisionbench.report.gate import flip_lines, flip_summary
+    from streamdecisionbench.report.gate import flip_lines
     from streamdecisionbench.report.screens import console
 
     if only is not None and only not in KINDS:

@@ -12,8 +12,6 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_partial, read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.request import conditions_in, recordings_in
-from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.cost import Course, course_of, course_of_pair
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.scenario import Scenario, Suite
@@ -152,29 +150,6 @@ def _own_config(recording: Recording, role: str) -> Recording:
     )
     config = {**shared, **own, "simulated": simulated}
     return replace(recording, run={**recording.run, "config": config})
-
-
-# What commands about wrong time read: one course per recording, and one of their pair if asked for.
-
-
-def courses(
-    subjects: Sequence[Subject], interval: float, bounds: Bounds, pair: str | None = None
-) -> dict[str, Course]:
-    """By name; with a rule, two recordings also as fast and slow component of a pair."""
-    found = {s.name: course_of(s.parts, interval, bounds) for s in subjects}
-    if pair is not None:
-        from streamdecisionbench.in_force import pair_rule
-
-        rule = pair_rule(pair)
-        if len(subjects) != 2:
-            raise InputError(
-                f"a pair is two components, not {len(subjects)}",
-                fix="name the fast recording, then the slow one",
-            )
-        require_one_suite(subjects)
-        fast, slow = subjects
-        found[f"pair {rule}"] = course_of_pair(fast.parts, slow.parts, rule, interval, bounds)
-    return found
 
 
 def costs_for(costs: str | None, subjects: Sequence[Subject]) -> Costs:

@@ -11,22 +11,19 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import JustifyMethod
-from rich.table import Table as RichTable
 from rich.text import Text
 
-from streamdecisionbench.analysis.table import Cell, Column, Table, fixed, percent
+from streamdecisionbench.analysis.table import Cell, Table
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.screens import (
     console,
-    cut_names,
-    cut_words,
-    fit_widths,
+    fitted,
     shared_signatures,
 )
 from streamdecisionbench.text import inert_cell
 
 if TYPE_CHECKING:
+    from streamdecisionbench.analysis.registry import Found
     from streamdecisionbench.cli.loading import Subject
 
 SCHEMA = "sdb-analysis/1"
@@ -51,29 +48,28 @@ class Heading:
 
 def show(
     analysis: str,
-    result: Any,
-    tables: Sequence[Table],
+    found: Found,
     subjects: Sequence[Subject],
     form: Form,
-    options: Mapping[str, Any] | None = None,
-    notes: Mapping[str, str] | None = None,
+    options: Mapping[str, Any],
 ) -> None:
     """An analysis in the form wanted, with what must be known of every recording."""
     require_one_form(form.as_json, form.as_csv)
     if form.as_csv:
-        print_csv(tables)
+        print_csv(found.tables)
         return
-    scoring = {k: v for k, v in (options or {}).items() if k in ("interval", "bounds", "weighting")}
+    scoring = {k: v for k, v in options.items() if k in ("interval", "bounds", "weighting")}
     headings = [s.heading(**scoring) for s in subjects]
-    if notes:
-        headings = [
-            dataclasses.replace(h, notes=(*h.notes, notes[h.name])) if h.name in notes else h
-            for h in headings
-        ]
+    headings = [
+        dataclasses.replace(h, notes=(*h.notes, found.notes[h.name]))
+        if h.name in found.notes
+        else h
+        for h in headings
+    ]
     if form.as_json:
-        print_json(analysis, result, headings, options or {})
+        print_json(analysis, found.result, headings, options)
     else:
-        print_tables(tables, headings)
+        print_tables(found.tables, headings)
 
 
 def require_one_form(as_json: bool, as_csv: bool) -> None:
@@ -96,7 +92,7 @@ def print_tables(
         if k:
             out.print()
         out.print(Text(table.title, style="italic"))
-        shown, whole = _rich(table, out.width)
+        shown, whole = fitted(table, out.width)
         out.print(shown)
         if not whole:
             out.print(Text("Names are cut to fit; --csv has them whole.", style="dim"))
@@ -209,42 +205,3 @@ def _grouped(headings: Sequence[Heading]) -> dict[str, list[str]]:
         for note in heading.notes:
             found.setdefault(note, []).append(heading.name)
     return found
-
-
-def _rich(table: Table, width: int) -> tuple[RichTable, bool]:
-    """The table for this width, and whether every name is whole."""
-    cells = [
-        [column.name, *(_cell(column, row[k]) for row in table.rows)]
-        for k, column in enumerate(table.columns)
-    ]
-    widths = fit_widths(cells, width)
-    long = {
-        word: size
-        for texts, size in zip(cells, widths, strict=True)
-        for text in texts
-        for word in text.split(" ")
-        if len(word) > size
-    }
-    cuts = cut_names(long, min(long.values(), default=width))
-    fitted = [[cut_words(text, cuts) for text in texts] for texts in cells]
-    shown = RichTable(box=None, pad_edge=False)
-    for column, texts, size in zip(table.columns, fitted, widths, strict=True):
-        justify: JustifyMethod = "left" if column.kind == "text" else "right"
-        shown.add_column(Text(texts[0]), justify=justify, max_width=size, overflow="fold")
-    for k, row in enumerate(table.rows, start=1):
-        shown.add_row(
-            *(Text(texts[k]) for texts in fitted), style="bold" if row[0] == "overall" else None
-        )
-    return shown, fitted == cells
-
-
-def _cell(column: Column, value: Cell) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, str):
-        return value
-    if column.kind == "percent":
-        return percent(float(value), column.digits)
-    if column.kind == "number":
-        return fixed(float(value), column.digits)
-    return str(value)

@@ -12,7 +12,6 @@ from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
 
 if TYPE_CHECKING:
     from streamdecisionbench.recording.recording import Recording
-    from streamdecisionbench.scoring.score import Score
     from streamdecisionbench.suite.scenario import Suite
 
 
@@ -51,7 +50,9 @@ def score(
     """
     from dataclasses import asdict
 
+    from streamdecisionbench.analysis.bootstrap import score_intervals, sure_scores_to_json
     from streamdecisionbench.analysis.repeats import repeats, repeats_table
+    from streamdecisionbench.analysis.wrong_time import cost_table
     from streamdecisionbench.cli.loading import Subject, costs_for, load, parts_of, passes_in
     from streamdecisionbench.cli.printing import (
         csv_writer,
@@ -88,28 +89,27 @@ def score(
         )
         for recording, suite in loaded
     ]
-    if as_json:
-        from streamdecisionbench.analysis.bootstrap import sure_scores_to_json
-
-        document = sure_scores_to_json(scores, with_curves=curves)
-        if mistakes:
-            for entry, (recording, suite) in zip(document["recordings"], loaded, strict=True):
-                entry["mistakes"] = [asdict(m) for m in find_mistakes(recording, suite)]
-        dump(document)
-        return
     if as_csv:
         writer = csv_writer()
         writer.writerow((*CSV_COLUMNS, *(COST_COLUMNS if rules else ())))
         writer.writerows(csv_rows(scores))
         return
+    sure = [score_intervals(one) for one in scores]
+    if as_json:
+        document = sure_scores_to_json(scores, sure, with_curves=curves)
+        if mistakes:
+            for entry, (recording, suite) in zip(document["recordings"], loaded, strict=True):
+                entry["mistakes"] = [asdict(m) for m in find_mistakes(recording, suite)]
+        dump(document)
+        return
     from streamdecisionbench.report.screens import console, ranking, screen
 
     out = console()
     if len(scores) == 1 or by == "scenario":
-        for one in scores:
-            out.print(screen(one, by_scenario=by == "scenario", width=min(out.width, 80)))
+        for one, own in zip(scores, sure, strict=True):
+            out.print(screen(one, own, by_scenario=by == "scenario", width=min(out.width, 80)))
     if len(scores) > 1:
-        out.print(ranking(scores, out.width))
+        out.print(ranking(scores, sure, out.width))
         for folder in runs:
             names = {str(p) for p in passes_in(folder)} if len(passes_in(folder)) > 1 else set()
             passes = [s for s, (r, _) in zip(scores, loaded, strict=True) if str(r.path) in names]
@@ -119,7 +119,8 @@ def score(
         for line in _cautions(opened):
             out.print(f"! {line}", style="bold yellow")
     if rules:
-        _print_costs(scores, by_scenario=by == "scenario")
+        out.print()
+        print_tables([cost_table(scores, by_scenario=by == "scenario")])
     if mistakes:
         for recording, suite in loaded:
             for mistake in find_mistakes(recording, suite):
@@ -128,15 +129,6 @@ def score(
                 out.print(f"  answered {decision_text(mistake.answered)}")
                 for note in mistake.evidence:
                     out.print(f"  evidence {note}")
-
-
-def _print_costs(scores: list[Score], *, by_scenario: bool) -> None:
-    """What being wrong costs, after what it is worth."""
-    from streamdecisionbench.analysis.wrong_time import cost_table
-    from streamdecisionbench.cli.printing import print_tables
-
-    print()
-    print_tables([cost_table(scores, by_scenario=by_scenario)])
 
 
 def _cautions(loaded: list[tuple[Recording, Suite]]) -> list[str]:

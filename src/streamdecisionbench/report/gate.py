@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from streamdecisionbench.analysis.bootstrap import Estimate
-from streamdecisionbench.analysis.flips import KINDS, Flip, Flips, decision_words
+from streamdecisionbench.analysis.flips import KINDS, Flip, Flips, decision_words, flip_summary
 from streamdecisionbench.analysis.gate import FAIL, PASS, Gate
 from streamdecisionbench.report.render import escape_markdown
 
@@ -33,12 +33,6 @@ def gate_lines(gate: Gate, new: str, baseline: str) -> list[str]:
         f"smallest drop these data would show in 80 of 100 trials: {100 * gate.detectable:.1f} points",
         f"paired by {gate.paired_by}; resampled: {gate.drawn}; intervals of 95 %",
     ]
-
-
-def flip_summary(flips: Flips) -> str:
-    """One line: how many states are decided differently, and how."""
-    counts = ", ".join(f"{flips.count(kind)} {words}" for kind, words in KINDS.items())
-    return f"{len(flips.found)} of {flips.states} states decided differently: {counts}"
 
 
 def flip_lines(flips: Flips, kinds: tuple[str, ...] = tuple(KINDS)) -> Iterator[str]:

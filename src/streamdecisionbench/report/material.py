@@ -5,28 +5,22 @@ from __future__ import annotations
 import math
 import multiprocessing
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
+from typing import Any, TypeVar
 
 import numpy as np
 
-from streamdecisionbench.analysis.bootstrap import (
-    Sampling,
-    bootstrap,
-    over_scenarios,
-)
+from streamdecisionbench.analysis.bootstrap import ScoreIntervals, score_intervals
 from streamdecisionbench.analysis.calibration import Calibration, calibration
 from streamdecisionbench.analysis.candidates import PAIRED, everybody, priced_answers
 from streamdecisionbench.analysis.choose import CASCADES, Choice, Terms, decide
-from streamdecisionbench.analysis.network import (
-    NO_TEXT,
-    NetworkEstimate,
-    has_decode,
-    network_estimate,
-)
+from streamdecisionbench.analysis.flips import Flips, flipped_states
+from streamdecisionbench.analysis.network import NO_TEXT, NetworkEstimate, has_decode
 from streamdecisionbench.analysis.paper import (
     Baselines,
     Pace,
@@ -37,12 +31,9 @@ from streamdecisionbench.analysis.paper import (
     Window,
     baselines,
     choose_window,
-    pace,
     paired_counts,
-    project,
-    sensitivity,
-    transition_errors,
 )
+from streamdecisionbench.analysis.registry import EACH
 from streamdecisionbench.analysis.repacing import Repacing, at_own_pace, repacing, sweeps
 from streamdecisionbench.analysis.token_cost import Cost, find_line, known_costs
 from streamdecisionbench.analysis.wrong_time import disagreement
@@ -52,7 +43,6 @@ from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.changes import Survival, delays_of
-from streamdecisionbench.scoring.classes import shares_by_step_over
 from streamdecisionbench.scoring.cost import (
     THETA_S,
     ChangeMeasures,
@@ -70,8 +60,10 @@ from streamdecisionbench.scoring.pair_sweep import pair_trajectory
 from streamdecisionbench.scoring.pairs import PairScore, all_pairs
 from streamdecisionbench.scoring.policy_answers import answers_of
 from streamdecisionbench.scoring.score import Score
-from streamdecisionbench.scoring.timeline import Flat
+from streamdecisionbench.scoring.timeline import Timeline
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +71,16 @@ class Entry:
     """One recording and what it scored."""
 
     recording: Recording
+    suite: Suite
     score: Score
 
     @property
     def name(self) -> str:
         return self.score.name
+
+    @property
+    def parts(self) -> Sequence[Timeline]:
+        return self.score.parts
 
     @property
     def label(self) -> str:
@@ -107,8 +104,12 @@ class Material:
         return [entry.score for entry in self.entries]
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(entry.label for entry in self.entries)
+    def by_label(self) -> dict[str, Entry]:
+        return {entry.label: entry for entry in self.entries}
+
+    def labelled(self, found: Mapping[str, T]) -> dict[str, T]:
+        """What was found, in the order of recordings and by the names that people read."""
+        return {e.label: found[e.name] for e in self.entries if e.name in found}
 
     @property
     def families(self) -> list[str]:
@@ -175,6 +176,15 @@ def letter(group: Sequence[Scenario], scenario: Scenario) -> str:
     """A, B, … by place in the family; 27 and more are numbered."""
     place = [s.episode_id for s in group].index(scenario.episode_id)
     return chr(ord("A") + place) if place < 26 else str(place + 1)
+
+
+def numbered(name: str, items: Iterable[T]) -> list[tuple[str, T]]:
+    """The first under the name itself, the others numbered.
+
+    >>> numbered("repacing", ["a", "b"])
+    [('repacing', 'a'), ('repacing_2', 'b')]
+    """
+    return [(name if k == 1 else f"{name}_{k}", item) for k, item in enumerate(items, start=1)]
 
 
 def _listed(names: Sequence[str], most: int = 6) -> str:
@@ -339,7 +349,9 @@ _WINDOW_LANES = 8
 class Findings:
     """What the analyses gave, by recording name. What is missing is explained in `remarks`."""
 
+    sure: Mapping[str, ScoreIntervals] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Of the integrated score, of recordings that cover the same states."""
     ranges_method: str = ""
     pairs: Sequence[PairScore] = ()
     pairs_note: str = ""
@@ -354,6 +366,8 @@ class Findings:
     schedules: Mapping[str, Sequence[Projection]] = field(default_factory=dict)
     transitions: Mapping[str, Transitions] = field(default_factory=dict)
     paired: Sequence[Paired] = ()
+    flips: Flips | None = None
+    """Where two recordings decide differently, in a report about two of the same scenarios."""
     window: Window | None = None
     shown: Sequence[Entry] = ()
     """The recordings the window was chosen for."""
@@ -383,7 +397,7 @@ def find(
         names = ", ".join(e.name for e in material.entries if e.name not in covered)
         remarks.append(f"Not compared state by state, since they cover other scenarios: {names}.")
     say("bootstrap intervals")
-    ranges, method = _ranges(material, alike)
+    sure = {e.name: score_intervals(e.score) for e in material.entries}
     composed: Sequence[PairScore] = ()
     note = ""
     prices = prices or read_prices()
@@ -401,7 +415,8 @@ def find(
         composed, note = _pairs(material, alike, chosen)
     shown = [e for e in material.ranked if e.name in covered][:_WINDOW_LANES]
     each = _each(material, prices, say)
-    without = [name for name, own in each.items() if own.network is None]
+    networks = {name: own["network"] for name, own in each.items() if own["network"] is not None}
+    without = [name for name in each if name not in networks]
     if without:
         remarks.append(
             "No estimate of network delay, since not every response carries token counts:"
@@ -409,19 +424,24 @@ def find(
         )
     choice = next(c for c in chosen if c.interval == material.interval)
     return Findings(
-        ranges=ranges,
-        ranges_method=method,
+        sure=sure,
+        ranges={
+            name: (sure[name].metrics["log_auc"].low, sure[name].metrics["log_auc"].high)
+            for name in covered
+        },
+        ranges_method=_method(sure[alike[0].name]),
         pairs=composed,
         pairs_note=note,
         choices=[c for c in chosen if material.bounds.low <= c.interval <= material.bounds.high],
         choice=choice,
-        networks={name: own.network for name, own in each.items() if own.network is not None},
+        networks=networks,
         costs=costs,
-        paces={name: own.pace for name, own in each.items()},
-        sensitivities={name: own.sensitivity for name, own in each.items()},
-        schedules={name: own.schedules for name, own in each.items()},
-        transitions={name: own.transitions for name, own in each.items()},
+        paces={name: own["pace"] for name, own in each.items()},
+        sensitivities={name: own["sensitivity"] for name, own in each.items()},
+        schedules={name: own["schedules"] for name, own in each.items()},
+        transitions={name: own["transitions"] for name, own in each.items()},
         paired=_paired(alike, composed),
+        flips=_flips(material),
         window=_window(material, shown, remarks),
         shown=shown,
         baselines=baselines(material.suite),
@@ -499,77 +519,67 @@ def _pairs(
     return sorted(kept, key=lambda p: (speed[p.fast], place[p.slow])), note
 
 
-def _ranges(
-    material: Material, alike: Sequence[Entry]
-) -> tuple[dict[str, tuple[float, float]], str]:
-    """Bootstrap intervals of the integrated score, all recordings on the same resamples."""
-    sampling = Sampling()
-    columns = [shares_by_step_over(Flat(e.score.parts), material.bounds) for e in alike]
-    estimates = bootstrap(alike[0].score.parts, np.stack(columns, axis=1), sampling)
-    found = {e.name: (x.low, x.high) for e, x in zip(alike, estimates, strict=True)}
-    method = (
-        f"{100 * sampling.level:g} % bootstrap intervals:"
-        f" {'scenarios within families, then ' if over_scenarios(alike[0].score.parts) else ''}"
-        f"blocks of {sampling.block} consecutive steps within scenarios, {sampling.resamples} resamples, seed {sampling.seed}"
+def _method(sure: ScoreIntervals) -> str:
+    s = sure.sampling
+    return (
+        f"{100 * s.level:g} % bootstrap intervals:"
+        f" {'' if sure.drawn == 'blocks' else 'scenarios within families, then '}"
+        f"blocks of {s.block} consecutive steps within scenarios, {s.resamples} resamples, seed {s.seed}"
     )
-    return found, method
 
 
-@dataclass(frozen=True, slots=True)
-class _Own:
-    """What is found about one recording by itself."""
-
-    network: NetworkEstimate | None
-    pace: Sequence[Pace]
-    sensitivity: Sensitivity
-    schedules: Sequence[Projection]
-    transitions: Transitions
-
-
-def _each(material: Material, prices: PriceTable, say: Say) -> dict[str, _Own]:
+def _each(material: Material, prices: PriceTable, say: Say) -> dict[str, dict[str, Any]]:
     """Recordings do not depend on each other: with many of them, all processors work."""
-    work = partial(_own, suite=material.suite, prices=prices, interval=material.interval)
+    work = partial(_own, prices=prices, interval=material.interval)
     entries = material.entries
-    found = {}
-    if (
+    many = (
         len(entries) > _SERIAL
         and "fork" in multiprocessing.get_all_start_methods()
         and threading.active_count() == 1
-    ):
-        with ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")) as pool:
-            for place, (entry, own) in enumerate(
-                zip(entries, pool.map(work, entries), strict=True)
-            ):
-                say(f"latency, pace, schedules {place + 1}/{len(entries)}")
-                found[entry.name] = own
-        return found
-    for place, entry in enumerate(entries):
-        say(f"latency, pace, schedules {place + 1}/{len(entries)}")
-        found[entry.name] = work(entry)
+    )
+    found = {}
+    with ExitStack() as stack:
+        done: Iterator[dict[str, Any]] = map(work, entries)
+        if many:
+            fork = multiprocessing.get_context("fork")
+            done = stack.enter_context(ProcessPoolExecutor(mp_context=fork)).map(work, entries)
+        for place, entry in enumerate(entries):
+            say(f"latency, pace, schedules {place + 1}/{len(entries)}")
+            found[entry.name] = next(done)
     return found
 
 
-def _own(entry: Entry, *, suite: Suite, prices: PriceTable, interval: float) -> _Own:
-    parts = entry.score.parts
-    return _Own(
-        network=_network(entry, suite, prices, interval),
-        pace=pace(parts, tick=interval),
-        sensitivity=sensitivity(parts, interval=interval),
-        schedules=project(parts, draws=DRAWS, interval=interval),
-        transitions=transition_errors(parts),
-    )
-
-
-def _network(
-    entry: Entry, suite: Suite, prices: PriceTable, interval: float
-) -> NetworkEstimate | None:
-    """Where tokens are reported. A model sold as a decision model decodes no text."""
+def _own(entry: Entry, *, prices: PriceTable, interval: float) -> dict[str, Any]:
+    """What is found about one recording by itself, by the analysis that finds it."""
     line = find_line(prices, entry.recording)
+    # A model sold as a decision model decodes no text.
     decode = has_decode(entry.recording) and not (line and line.provider in NO_TEXT)
-    try:
-        return network_estimate(entry.recording, suite, decode=decode, interval=interval)
-    except InputError:
+    options: dict[str, dict[str, Any]] = {
+        "network": {"decode": decode, "interval": interval},
+        "pace": {"own": interval},
+        "sensitivity": {"interval": interval},
+        "schedules": {"draws": DRAWS, "interval": interval},
+        "transitions": {},
+    }
+    found = {}
+    for name, given in options.items():
+        try:
+            found[name] = EACH[name].compute(entry, **given)
+        except InputError:
+            if name != "network":
+                raise
+            found[name] = None  # not every response carries token counts
+    return found
+
+
+def _flips(material: Material) -> Flips | None:
+    if len(material.entries) != 2:
         return None
+    first, second = material.entries
+    if set(first.recording.episodes) != set(second.recording.episodes):
+        return None
+    names = (first.label, second.label)
+    return flipped_states(first.recording, second.recording, material.suite, names)
 
 
 def _calibrations(material: Material, remarks: list[str]) -> dict[str, Calibration]:

@@ -1,4 +1,7 @@
-"""Tables that fit the screen: a name too long is cut, names stay distinct, no word is broken."""
+"""What the terminal shows: tables that fit it, scores, pairs, logs, what a suite tests.
+
+A name too long for its column is cut, names stay distinct, no word is broken. Nothing is computed here.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from streamdecisionbench.analysis.bootstrap import over_scenarios, score_intervals
+from streamdecisionbench.analysis.bootstrap import ScoreIntervals
 from streamdecisionbench.analysis.table import (
     Cell,
+    Column,
     Table,
     count,
     fixed,
@@ -26,14 +30,60 @@ from streamdecisionbench.families.coverage import FamilyCoverage
 from streamdecisionbench.in_force import ALL_CLASSES, CLASSES, spelled
 from streamdecisionbench.logs.check import Checked
 from streamdecisionbench.logs.pace import SHARES, LogPace
-from streamdecisionbench.logs.score import Change, LogDifference, LogScore
+from streamdecisionbench.logs.score import LogDifference, LogScore
 from streamdecisionbench.logs.sources import torn_note
 from streamdecisionbench.logs.unusable import REASONS
 from streamdecisionbench.report.palette import CLASS_STYLE
-from streamdecisionbench.scoring.pair_live import Contention, LivePair, PartCost
+from streamdecisionbench.scoring.pair_live import Contention, LivePair
 from streamdecisionbench.scoring.pairs import Best, Matrix, PairScore
 from streamdecisionbench.scoring.score import Level, Score, Shares
 from streamdecisionbench.suite.scenario import FAMILIES, Suite
+
+
+def console(*, width: int | None = None, stderr: bool = False) -> Console:
+    """A console that never interprets text from recordings as markup."""
+    return Console(width=width, stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+def fitted(table: Table, width: int) -> tuple[RichTable, bool]:
+    """The table for this width, and whether every name is whole."""
+    texts = table.texts()
+    cells = [[column.name, *(row[k] for row in texts)] for k, column in enumerate(table.columns)]
+    widths = fit_widths(cells, width)
+    long = {
+        word: size
+        for column, size in zip(cells, widths, strict=True)
+        for cell in column
+        for word in cell.split(" ")
+        if len(word) > size
+    }
+    cuts = cut_names(long, min(long.values(), default=width))
+    shown = [[cut_words(cell, cuts) for cell in column] for column in cells]
+    out = RichTable(box=None, pad_edge=False)
+    for how, column, size in zip(table.columns, shown, widths, strict=True):
+        side: JustifyMethod = "left" if how.kind == "text" else "right"
+        out.add_column(Text(column[0]), justify=side, max_width=size, overflow="fold")
+    for k, row in enumerate(table.rows, start=1):
+        style = "bold" if row[0] == "overall" else None
+        out.add_row(*(Text(column[k]) for column in shown), style=style)
+    return out, shown == cells
+
+
+def _grid(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    left: int = 1,
+    bold: Sequence[int] = (),
+) -> RichTable:
+    """Cells as they are, so many columns from the left as words, the others as numbers."""
+    out = RichTable(box=None, pad_edge=False)
+    for k, heading in enumerate(headings):
+        out.add_column(heading, justify="left" if k < left else "right", overflow="fold")
+    for k, row in enumerate(rows):
+        out.add_row(*row, style="bold" if k in bold else None)
+    return out
+
 
 _CUT = "…"
 _NARROWEST = 8
@@ -159,18 +209,13 @@ def _rules(part: FamilyCoverage) -> RichTable:
 
 def _options(part: FamilyCoverage) -> RichTable:
     table = RichTable(box=None, pad_edge=False)
-    table.add_column("question", no_wrap=True)
-    table.add_column("options", justify="right", no_wrap=True)
-    table.add_column("states answered: fewest, most", no_wrap=True)
-    table.add_column("unanswered", justify="right", no_wrap=True)
+    for heading in ("question", "options", "states answered: fewest, most", "unanswered"):
+        right = heading in ("options", "unanswered")
+        table.add_column(heading, justify="right" if right else "left", no_wrap=True)
     for question, values in part.options.items():
         counts = sorted(values.values())
-        table.add_row(
-            question,
-            str(len(counts)),
-            f"{counts[0]}, {counts[-1]}",
-            str(sum(n == 0 for n in counts)),
-        )
+        missing = sum(n == 0 for n in counts)
+        table.add_row(question, str(len(counts)), f"{counts[0]}, {counts[-1]}", str(missing))
     return table
 
 
@@ -273,17 +318,10 @@ def log_tables(score: LogScore) -> list[Table]:
     interval = score.settings.interval
     pace = "as recorded" if interval is None else f"at a state every {interval:g} s"
     known = all(group.judged_share > 1 - 1e-12 for group in score.groups)
-    heads = [
-        by,
-        count("streams"),
-        count("states", "decisions"),
-        number("every s", key="mean_interval_s"),
-    ]
-    heads += [
-        percentage("in force", "in_force"),
-        text("95 %", "interval_95"),
-        percentage("untimed"),
-    ]
+    heads: list[Column] = [
+        by, count("streams"), count("states", "decisions"), number("every s", key="mean_interval_s"),
+        percentage("in force", "in_force"), text("95 %", "interval_95"), percentage("untimed"),
+    ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
             group.name, group.streams, group.decisions, group.mean_interval_s, group.in_force,
@@ -291,37 +329,28 @@ def log_tables(score: LogScore) -> list[Table]:
         ]
         for group in score.groups
     ]  # fmt: skip
-    if score.settings.bounds is not None:
-        heads.append(percentage("log-AUC", "log_auc"))
-        for row, group in zip(rows, score.groups, strict=True):
-            row.append(group.log_auc)
-    if not known:
-        heads.append(percentage("judged", "judged_share"))
-        for row, group in zip(rows, score.groups, strict=True):
-            row.append(group.judged_share)
+    more = [(score.settings.bounds is not None, percentage("log-AUC", "log_auc")),
+            (not known, percentage("judged", "judged_share"))]  # fmt: skip
+    for wanted, column in more:
+        if wanted:
+            heads.append(column)
+            for row, group in zip(rows, score.groups, strict=True):
+                row.append(getattr(group, column.key))
     shown = [name for name in ALL_CLASSES if not known or name in CLASSES]
-    tables = [
+    return [
         Table(f"In-force accuracy, {pace} (%)", tuple(heads), tuple(map(tuple, rows))),
         Table(
             "Where the time went (%), and how long answers took",
-            (
-                by,
-                *(percentage(_SHORT[name], name) for name in shown),
-                number("p50 s", key="latency_p50"),
-                number("p95 s", key="latency_p95"),
-            ),
+            (by, *(percentage(_SHORT[name], name) for name in shown),
+             number("p50 s", key="latency_p50"), number("p95 s", key="latency_p95")),
             tuple(
-                (
-                    group.name,
-                    *(group.classes[name] for name in shown),
-                    group.latency.get("p50"),
-                    group.latency.get("p95"),
-                )
+                (group.name, *(group.classes[name] for name in shown), group.latency.get("p50"),
+                 group.latency.get("p95"))
                 for group in score.groups
             ),
         ),
-    ]
-    return tables + log_cost_tables(score)
+        *log_cost_tables(score),
+    ]  # fmt: skip
 
 
 _SHORT = {
@@ -373,14 +402,6 @@ def _signed(value: float) -> str:
     return f"{value * 100:+.1f}"
 
 
-def shown_change(change: Change) -> str:
-    """A change with its interval, in points."""
-    value, interval = change
-    return _signed(value) + (
-        f" ({_signed(interval[0])} to {_signed(interval[1])})" if interval else ""
-    )
-
-
 # What `sdb compose` prints for people: a pair beside its parts, a joint recording, a matrix. 80 columns.
 
 
@@ -393,36 +414,28 @@ def pair_screen(alone: tuple[Score, Score], pairs: Sequence[PairScore]) -> Rende
     """One pair under one or more rules, its parts above it."""
     first = pairs[0]
     better = max(score.log_auc for score in alone)
-    title = Text(f"In-force accuracy (%), nominal clock, AUC {first.bounds.text()}")
-    table = _table()
-    table.add_column("", overflow="fold")
     families = list(first.by_family)
-    names_alone = cut_names((score.name for score in alone), _LONGER)
+    short = cut_names((score.name for score in alone), _LONGER)
     names = [FAMILIES.get(f, f).split()[0][:9] for f in families]
-    for heading in (f"at {first.interval:g} s", "AUC", "gain", *names):
-        table.add_column(heading, justify="right")
-    for role, score in zip(("fast", "slow"), alone, strict=True):
-        table.add_row(
-            f"{role}: {names_alone[score.name]}",
-            percent(score.in_force),
-            percent(score.log_auc),
-            "",
-            *(percent(score.by_family[f].log_auc) for f in families),
-        )
-    for pair in pairs:
-        table.add_row(
-            f"pair, {spelled(pair.rule)}",
-            percent(pair.in_force),
-            percent(pair.log_auc),
-            _signed_points(pair.log_auc - better),
-            *(percent(pair.by_family[f].log_auc) for f in families),
-            style="bold",
-        )
-    parts: list[RenderableType] = [*_notes(pairs), title, table, Text(), _arbitration(pairs)]
-    parts += _losses(pairs)
-    parts.append(
-        _dim("gain: AUC against the better component alone; families: AUC. Replay of recordings.")
-    )
+
+    def row(label: str, one: Score | PairScore, gain: str) -> list[str]:
+        by_family = (percent(one.by_family[f].log_auc) for f in families)
+        return [label, percent(one.in_force), percent(one.log_auc), gain, *by_family]
+
+    rows = [
+        row(f"{role}: {short[one.name]}", one, "")
+        for role, one in zip(("fast", "slow"), alone, strict=True)
+    ]
+    rows += [row(f"pair, {spelled(p.rule)}", p, _signed_points(p.log_auc - better)) for p in pairs]
+    headings = ("", f"at {first.interval:g} s", "AUC", "gain", *names)
+    parts: list[RenderableType] = [
+        *_notes(pairs),
+        Text(f"In-force accuracy (%), nominal clock, AUC {first.bounds.text()}"),
+        _grid(headings, rows, bold=range(2, len(rows))),
+        Text(),
+        *_arbitration(pairs),
+        _dim("gain: AUC against the better component alone; families: AUC. Replay of recordings."),
+    ]
     if first.signature:
         # One line for all rules: nothing else in their signatures differs.
         rules = "+".join(pair.rule for pair in pairs)
@@ -432,60 +445,50 @@ def pair_screen(alone: tuple[Score, Score], pairs: Sequence[PairScore]) -> Rende
 
 def live_screen(live: LivePair) -> RenderableType:
     """A joint recording as it happened, beside its replays at the same pace."""
-    title = Text(f"{live.name}: recorded live, {spelled(live.rule)} (%)")
-    table = _table()
-    for heading in ("", "in force", "oracle", "U_cur", "stale", "judgm."):
-        table.add_column(heading, justify="right" if heading else "left", overflow="fold")
     rows = [("as it happened", live.recorded)]
     rows += [(f"replayed, {spelled(rule)}", shares) for rule, shares in live.replayed.items()]
-    for k, (name, shares) in enumerate(rows):
-        table.add_row(
-            name,
-            percent(shares.in_force),
-            percent(shares.oracle),
-            percent(shares.u_current),
-            percent(shares.stale + shares.no_decision),
-            percent(shares.judgment + shares.compound),
-            style="bold" if k == 0 else "",
-        )
-    counts = live.counts
-    facts = (
-        f"live: slow in force {percent(live.slow_share)} % of the time, "
-        f"{counts.corrections} corrections, {counts.regressions} regressions, "
-        f"{counts.refusals} refusals"
+    cells = (
+        (shares.in_force, shares.oracle, shares.u_current, shares.stale + shares.no_decision,
+         shares.judgment + shares.compound)
+        for _, shares in rows
+    )  # fmt: skip
+    table = _grid(
+        ("", "in force", "oracle", "U_cur", "stale", "judgm."),
+        [(name, *map(percent, own)) for (name, _), own in zip(rows, cells, strict=True)],
+        bold=(0,),
     )
-    gap = f"live minus replay under the same rule: {_signed_points(live.gap, 2)} points"
-    return Group(title, table, _dim(facts), _dim(gap), Text())
+    counts = live.counts
+    return Group(
+        Text(f"{live.name}: recorded live, {spelled(live.rule)} (%)"),
+        table,
+        _dim(
+            f"live: slow in force {percent(live.slow_share)} % of the time, "
+            f"{counts.corrections} corrections, {counts.regressions} regressions, "
+            f"{counts.refusals} refusals"
+        ),
+        _dim(f"live minus replay under the same rule: {_signed_points(live.gap, 2)} points"),
+        Text(),
+    )
 
 
 def contention_screen(cost: Contention) -> RenderableType:
     """What running together cost, component by component and for the pair."""
-    table = _table()
-    for heading in ("", "p50 alone", "p50 joint", "ratio", "AUC alone", "AUC joint"):
-        table.add_column(heading, justify="right" if heading else "left", overflow="fold")
-
-    def row(part: PartCost) -> None:
-        ratio = part.joint.p50 / part.alone.p50 if part.alone.p50 else None
-        table.add_row(
-            part.name,
-            f"{fixed(part.alone.p50, 3)} s",
-            f"{fixed(part.joint.p50, 3)} s",
-            fixed(ratio, 2),
-            percent(part.alone_auc),
-            percent(part.joint_auc),
-        )
-
-    row(cost.fast)
-    row(cost.slow)
     one, two = cost.pair_alone, cost.pair_joint
-    table.add_row(
-        f"pair, {spelled(one.rule)}", "", "", "", percent(one.log_auc), percent(two.log_auc)
+    rows = [
+        (part.name, f"{fixed(part.alone.p50, 3)} s", f"{fixed(part.joint.p50, 3)} s",
+         fixed(part.joint.p50 / part.alone.p50 if part.alone.p50 else None, 2),
+         percent(part.alone_auc), percent(part.joint_auc))
+        for part in (cost.fast, cost.slow)
+    ]  # fmt: skip
+    rows.append(
+        (f"pair, {spelled(one.rule)}", "", "", "", percent(one.log_auc), percent(two.log_auc))
     )
     said = (
         f"contention cost the pair {_signed_points(cost.auc_cost, 2)} points of AUC and "
         f"{_signed_points(cost.in_force_cost, 2)} at {one.interval:g} s"
     )
-    return Group(Text("Alone and together"), table, _dim(said), Text())
+    headings = ("", "p50 alone", "p50 joint", "ratio", "AUC alone", "AUC joint")
+    return Group(Text("Alone and together"), _grid(headings, rows), _dim(said), Text())
 
 
 def matrix_screen(found: Matrix) -> RenderableType:
@@ -502,7 +505,7 @@ def matrix_screen(found: Matrix) -> RenderableType:
     for start in range(0, len(names), _BLOCK):
         columns = names[start : start + _BLOCK]
         parts.append(Text(f"AUC of the best rule (%), {bounds.text()}: rows fast, columns slow"))
-        table = _table()
+        table = RichTable(box=None, pad_edge=False)
         table.add_column("fast", overflow="ellipsis", no_wrap=True, max_width=22)
         for k in range(start, start + len(columns)):
             table.add_column(str(k + 1), justify="right", no_wrap=True)
@@ -519,17 +522,20 @@ def matrix_screen(found: Matrix) -> RenderableType:
         parts += [table, Text()]
     parts += [_dim("f freshest, l lag-one, o late-override; (alone)"), Text()]
     parts.append(Text(f"Best pair (AUC, {bounds.text()} unless a range is named)"))
-    chosen = _table()
-    for heading in ("for", "fast", "slow", "rule", "AUC", "alone", "gain"):
-        numeric = heading in ("AUC", "alone", "gain")
-        chosen.add_column(heading, justify="right" if numeric else "left", overflow="fold")
     short = cut_names(names, _NAME)
-    _add_best(chosen, "overall", found.best, short)
-    for family, one in found.by_family.items():
-        _add_best(chosen, FAMILIES.get(family, family), one, short)
-    for over, one in zip(found.ranges, found.by_range, strict=True):
-        _add_best(chosen, f"{over.low:g}–{over.high:g} s", one, short)
-    parts.append(chosen)
+
+    def row(heading: str, one: Best) -> list[str]:
+        pair = (short[one.pair.fast], short[one.pair.slow], spelled(one.pair.rule))
+        values = (percent(one.value), percent(one.alone_value), _signed_points(one.gain))
+        return [heading, *pair, *values]
+
+    rows = [row("overall", found.best)]
+    rows += [row(FAMILIES.get(family, family), one) for family, one in found.by_family.items()]
+    rows += [
+        row(f"{over.low:g}–{over.high:g} s", one)
+        for over, one in zip(found.ranges, found.by_range, strict=True)
+    ]
+    parts.append(_grid(("for", "fast", "slow", "rule", "AUC", "alone", "gain"), rows, left=4))
     parts.append(_dim("alone: the best single component under the same heading."))
     return Group(*parts)
 
@@ -538,20 +544,25 @@ _NAME, _LONGER = 15, 19
 """Characters of a name where two or one stand in a row of 80."""
 
 
-def _add_best(table: RichTable, heading: str, best: Best, short: Mapping[str, str]) -> None:
-    table.add_row(
-        heading,
-        short[best.pair.fast],
-        short[best.pair.slow],
-        spelled(best.pair.rule),
-        percent(best.value),
-        percent(best.alone_value),
-        _signed_points(best.gain),
-    )
-
-
-def _arbitration(pairs: Sequence[PairScore]) -> RenderableType:
-    table = _table()
+def _arbitration(pairs: Sequence[PairScore]) -> list[RenderableType]:
+    rows, losses = [], []
+    for pair in pairs:
+        counts, loss = pair.counts, pair.longest_stale_loss
+        done = (counts.slow_accepted, counts.corrections, counts.regressions, counts.refusals)
+        rows.append(
+            (spelled(pair.rule), percent(pair.slow_share), *map(str, done),
+             f"{fixed(loss.seconds, 3)} s" if loss else "–")
+        )  # fmt: skip
+        if loss is not None:
+            losses.append(
+                _dim(
+                    f"{spelled(pair.rule)}: in {loss.episode_id} the slow answer for step "
+                    f"{loss.slow_source}, at {fixed(loss.slow_arrival_s, 3)} s, replaced the right "
+                    f"fast one for step {loss.fast_source}, in force since "
+                    f"{fixed(loss.fast_arrival_s, 3)} s, and was stale until "
+                    f"{fixed(loss.end_s, 3)} s"
+                )
+            )
     headings = (
         "rule",
         "slow %",
@@ -561,57 +572,16 @@ def _arbitration(pairs: Sequence[PairScore]) -> RenderableType:
         "refusals",
         "stale loss",
     )
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == "rule" else "right")
-    for pair in pairs:
-        counts, loss = pair.counts, pair.longest_stale_loss
-        table.add_row(
-            spelled(pair.rule),
-            percent(pair.slow_share),
-            str(counts.slow_accepted),
-            str(counts.corrections),
-            str(counts.regressions),
-            str(counts.refusals),
-            f"{fixed(loss.seconds, 3)} s" if loss else "–",
-        )
-    return Group(Text(f"Arbitration at {pairs[0].interval:g} s"), table)
+    return [Text(f"Arbitration at {pairs[0].interval:g} s"), _grid(headings, rows), *losses]
 
 
-def _losses(pairs: Sequence[PairScore]) -> list[RenderableType]:
-    found: list[RenderableType] = []
-    for pair in pairs:
-        loss = pair.longest_stale_loss
-        if loss is not None:
-            found.append(
-                _dim(
-                    f"{spelled(pair.rule)}: in {loss.episode_id} the slow answer for step "
-                    f"{loss.slow_source}, at {fixed(loss.slow_arrival_s, 3)} s, replaced the right "
-                    f"fast one for step {loss.fast_source}, in force since "
-                    f"{fixed(loss.fast_arrival_s, 3)} s, and was stale until "
-                    f"{fixed(loss.end_s, 3)} s"
-                )
-            )
-    return found
-
-
-def _notes(pairs: Sequence[PairScore]) -> list[RenderableType]:
-    notes: list[RenderableType] = []
+def _notes(pairs: Sequence[PairScore]) -> list[Text]:
+    notes = []
     if any(pair.simulated for pair in pairs):
-        notes.append(
-            Text(
-                "! simulation: answers and latencies of a component were drawn from a profile",
-                style="bold yellow",
-            )
-        )
+        notes.append("! simulation: answers and latencies of a component were drawn from a profile")
     if any(pair.virtual_clock for pair in pairs):
-        notes.append(
-            Text("! virtual clock: service times measured one by one", style="bold yellow")
-        )
-    return notes
-
-
-def _table() -> RichTable:
-    return RichTable(box=None, pad_edge=False)
+        notes.append("! virtual clock: service times measured one by one")
+    return [Text(note, style="bold yellow") for note in notes]
 
 
 def _dim(text: str) -> Text:
@@ -626,41 +596,57 @@ def _signed_points(share: float, digits: int = 1) -> str:
 # What `sdb score` prints for people: one screen per recording, a ranking for several. 80 columns.
 
 
-def screen(score: Score, *, by_scenario: bool = False, width: int = 80) -> RenderableType:
+def screen(
+    score: Score, sure: ScoreIntervals, *, by_scenario: bool = False, width: int = 80
+) -> RenderableType:
     """All that matters about one recording."""
-    whole = score.overall
-    parts: list[RenderableType] = [Text(score.name, style="bold")]
-    parts += [Text(f"! {note}", style="bold yellow") for note in score.notes]
-    parts.append(_levels(score, by_scenario=by_scenario))
-    parts.append(
+    over = score.overall.integrated
+    return Group(
+        Text(score.name, style="bold"),
+        *(Text(f"! {note}", style="bold yellow") for note in score.notes),
+        _levels(score, by_scenario=by_scenario),
         Text(
             f"* integrated over {score.bounds.text()}; seg. at {score.interval:g} s;"
-            f" AUC 95\u00a0% {_interval(score)} (bootstrap)",
+            f" AUC 95\u00a0% {_interval(sure)} (bootstrap)",
             style="dim",
-        )
+        ),
+        Text(f"Time over {score.bounds.text()}, by class (%)"),
+        class_bar(over, width),
+        _legend(over),
+        Text(f"blame       {_blame(over)}"),
+        _facts(score),
+        Text(score.signature, style="dim", overflow="fold"),
     )
-    parts.append(Text(f"Time over {score.bounds.text()}, by class (%)"))
-    parts.append(class_bar(whole.integrated, width))
-    parts.append(_legend(whole.integrated))
-    parts.append(Text(f"blame       {_blame(whole)}"))
-    parts.append(_facts(score))
-    parts.append(Text(score.signature, style="dim", overflow="fold"))
-    return Group(*parts)
 
 
-def ranking(scores: Sequence[Score], width: int = 80) -> RenderableType:
-    """Several recordings, best integrated score first.
+def ranking(
+    scores: Sequence[Score], sure: Sequence[ScoreIntervals], width: int = 80
+) -> RenderableType:
+    """Several recordings with their intervals, best integrated score first.
 
     How each was made comes before: what stays on a screen that scrolls is the ranking. Where names
     leave no room they are cut, then the shares that explain the score give way.
     """
     first = scores[0]
-    ordered = sorted(scores, key=lambda s: (-s.log_auc, s.name))
+    ranked = sorted(zip(scores, sure, strict=True), key=lambda s: (-s[0].log_auc, s[0].name))
+    ordered = [score for score, _ in ranked]
     marks = [" (sim.)" if s.simulated else "" for s in ordered]
-    columns = {"#": [str(place) for place in range(1, len(ordered) + 1)]} | _ranked(ordered)
+    over = [s.overall.integrated for s in ordered]
+    columns = {
+        "#": [str(place) for place in range(1, len(ordered) + 1)],
+        "AUC*": [percent(s.log_auc) for s in ordered],
+        "95 %*": [_interval(own) for _, own in ranked],
+        f"at {first.interval:g} s": [percent(s.in_force) for s in ordered],
+        "untimed": [percent(s.untimed) for s in ordered],
+        "oracle*": [percent(o.oracle) for o in over],
+        "stale*": [percent(o.stale + o.no_decision) for o in over],
+        "judgm.*": [percent(o.judgment + o.compound) for o in over],
+        "p50 s": [fixed(s.latency.p50 if s.latency else None, 2) for s in ordered],
+    }
     names: list[str] = []
     for heading in (*_GIVE_WAY, None):
-        room = width - _width(columns) - 2
+        taken = sum(max(map(len, (head, *cells))) + 2 for head, cells in columns.items())
+        room = width - taken
         cuts = cut_names((s.name for s in ordered), max(room - max(map(len, marks)), _NAME_WIDTH))
         names = [cuts[s.name] + mark for s, mark in zip(ordered, marks, strict=True)]
         if heading is None or max(map(len, names)) <= room:
@@ -679,14 +665,13 @@ def ranking(scores: Sequence[Score], width: int = 80) -> RenderableType:
     for row in zip(*columns.values(), strict=True):
         table.add_row(*row)
     left_out = [heading.rstrip("*") for heading in _GIVE_WAY if heading not in columns]
-    drawn = "scenarios, then blocks of steps" if over_scenarios(first.parts) else "blocks of steps"
+    drawn = "blocks of steps" if sure[0].drawn == "blocks" else "scenarios, then blocks of steps"
     said = f"* integrated over {first.bounds.text()}; 95\u00a0%: bootstrap over {drawn}."
     if "stale*" in columns:
         said += " stale with no decision, judgm. with compound."
     if left_out:
         said += f" A wider screen also shows {', '.join(left_out)}."
-    signatures = shared_signatures([(s.name, s.signature) for s in ordered])
-    above = [Text(line, style="dim", overflow="fold") for line in signatures]
+    above = [_dim(line) for line in shared_signatures([(s.name, s.signature) for s in ordered])]
     return Group(*above, table, Text(said, style="dim"))
 
 
@@ -695,24 +680,6 @@ _GIVE_WAY = ("judgm.*", "stale*", "oracle*", "p50 s", "untimed")
 
 _NAME_WIDTH = 24
 """Characters of a name for which columns give way; beyond them it is cut."""
-
-
-def _ranked(ordered: Sequence[Score]) -> dict[str, list[str]]:
-    over = [s.overall.integrated for s in ordered]
-    return {
-        "AUC*": [percent(s.log_auc) for s in ordered],
-        "95 %*": [_interval(s) for s in ordered],
-        f"at {ordered[0].interval:g} s": [percent(s.in_force) for s in ordered],
-        "untimed": [percent(s.untimed) for s in ordered],
-        "oracle*": [percent(o.oracle) for o in over],
-        "stale*": [percent(o.stale + o.no_decision) for o in over],
-        "judgm.*": [percent(o.judgment + o.compound) for o in over],
-        "p50 s": [fixed(s.latency.p50 if s.latency else None, 2) for s in ordered],
-    }
-
-
-def _width(columns: Mapping[str, Sequence[str]]) -> int:
-    return sum(max(len(x) for x in (h, *cells)) + 2 for h, cells in columns.items()) - 2
 
 
 def shared_signatures(named: Sequence[tuple[str, str]]) -> list[str]:
@@ -729,9 +696,9 @@ def shared_signatures(named: Sequence[tuple[str, str]]) -> list[str]:
     return [" ".join(shared), *own]
 
 
-def _interval(score: Score) -> str:
+def _interval(sure: ScoreIntervals) -> str:
     """The 95 % bootstrap interval of the integrated score."""
-    found = score_intervals(score).metrics["log_auc"]
+    found = sure.metrics["log_auc"]
     return f"{percent(found.low)}–{percent(found.high)}"
 
 
@@ -775,17 +742,10 @@ def _levels(score: Score, *, by_scenario: bool) -> RichTable:
 
 
 def _row(label: str, level: Level, p50: float | None) -> list[str]:
-    return [
-        label,
-        percent(level.log_auc),
-        percent(level.untimed),
-        percent(level.in_force),
-        percent(level.segment_in_force),
-        percent(level.integrated.oracle),
-        percent(level.integrated.u_current),
-        percent(level.integrated.product),
-        fixed(p50, 2) if p50 is not None else "",
-    ]
+    over = level.integrated
+    shares = (level.log_auc, level.untimed, level.in_force, level.segment_in_force, over.oracle,
+              over.u_current, over.product)  # fmt: skip
+    return [label, *map(percent, shares), fixed(p50, 2) if p50 is not None else ""]
 
 
 def _legend(shares: Shares) -> Text:
@@ -798,9 +758,8 @@ def _legend(shares: Shares) -> Text:
     return text
 
 
-def _blame(level: Level) -> str:
+def _blame(over: Shares) -> str:
     """The larger of the two losses, in words."""
-    over = level.integrated
     latency, judgment = over.stale + over.no_decision, over.judgment
     if over.in_force > 0.995:
         return "next to nothing is lost"
@@ -844,8 +803,3 @@ def _facts(score: Score) -> Text:
             )
         lines.append(line)
     return Text("\n".join(lines))
-
-
-def console(*, width: int | None = None, stderr: bool = False) -> Console:
-    """A console that never interprets text from recordings as markup."""
-    return Console(width=width, stderr=stderr, markup=False, highlight=False, emoji=False)

@@ -1,18 +1,20 @@
 """From scored recordings to a folder: page, text, tables, figures and machine-readable scores.
 
-A pure function of its inputs: a second run leaves the same bytes.
+A pure function of its inputs: a second run leaves the same bytes, but for the order of objects in PDF.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
+from streamdecisionbench._version import __version__
 from streamdecisionbench.analysis.bootstrap import sure_scores_to_json
-from streamdecisionbench.analysis.table import percent
+from streamdecisionbench.analysis.choose import choice_lines
+from streamdecisionbench.analysis.table import Table, percent
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import spelled
 from streamdecisionbench.recording.prices import read_prices
@@ -20,17 +22,24 @@ from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.figures.figure import FORMATS, Figure, can_draw, render
 from streamdecisionbench.report.figures.figure import to_csv as figure_csv
 from streamdecisionbench.report.folder import fill, require_usable
-from streamdecisionbench.report.material import DRAWS, Entry, Findings, Material, Say, find
-from streamdecisionbench.report.page.payload import PairView
-from streamdecisionbench.report.render import Table, joined, markdown, to_csv, to_latex, to_markdown
-from streamdecisionbench.report.tables import differences, flips_of
+from streamdecisionbench.report.material import (
+    Entry,
+    Findings,
+    Material,
+    Say,
+    find,
+    numbered,
+    pair_cost,
+    stretches,
+)
+from streamdecisionbench.report.page.payload import PageInputs, render_page
+from streamdecisionbench.report.render import escape_markdown, to_csv, to_latex, to_markdown
+from streamdecisionbench.report.tables import make_tables
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.json import pairs_to_json
-from streamdecisionbench.scoring.pairs import PairScore
+from streamdecisionbench.scoring.pair_live import live_pair
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.scenario import Suite
-
-T = TypeVar("T")
 
 _PAGE_PAIRS = 8
 """So many pairs keep the page's table short, besides those that are recommended."""
@@ -75,16 +84,16 @@ def write_report(
         files[f"tables/{table.name}.tex"] = to_latex(table).encode()
         files[f"tables/{table.name}.csv"] = to_csv(table).encode()
         files[f"tables/{table.name}.md"] = f"# {table.title}\n\n{to_markdown(table)}".encode()
-    files["tables/all.tex"] = joined(tables).encode()
+    files["tables/all.tex"] = "\n".join(map(to_latex, tables)).encode()
     for figure in figures:
         say(f"figure {figure.name}")
         for name, content in render(figure, formats).items():
             files[f"figures/{figure.name}.{name}"] = content
         files[f"figures/{figure.name}.csv"] = figure_csv(figure).encode()
-    files["scores.json"] = _json(sure_scores_to_json(material.scores))
+    files["scores.json"] = _json(sure_scores_to_json(material.scores, list(findings.sure.values())))
     if findings.pairs:
         files["compose.json"] = _json(pairs_to_json(findings.pairs))
-    files["report.md"] = markdown(material, findings, tables, figures, formats).encode()
+    files["report.md"] = _markdown(material, findings, tables, figures, formats).encode()
     say("page")
     files["index.html"] = _page(material, findings).encode()
     fill(out, files)
@@ -111,54 +120,8 @@ def make_material(
             )
         for one in recording.halves.values() or (recording,):
             scored = score(one, suite, interval=interval, bounds=bounds)
-            entries.append(Entry(one, scored))
+            entries.append(Entry(one, suite, scored))
     return Material(suite, tuple(entries), interval, Bounds(bounds[0], bounds[1]))
-
-
-def make_tables(material: Material, findings: Findings) -> list[Table]:
-    """All tables the recordings allow, in the order the report shows them."""
-    from streamdecisionbench.report import tables as analyses
-    from streamdecisionbench.report import tables as calibration
-    from streamdecisionbench.report import tables as costs
-    from streamdecisionbench.report import tables as pairs
-    from streamdecisionbench.report import tables as runs
-    from streamdecisionbench.report import tables as scores
-    from streamdecisionbench.report import tables as suite
-    from streamdecisionbench.report.tables import repacing_table
-
-    tables = [
-        scores.main(material, dict(findings.ranges)),
-        scores.integrated_decomposition(material),
-        scores.decomposition(material),
-        analyses.sensitivity(material, findings.sensitivities),
-        analyses.pace_table(material, findings.paces),
-        scores.scenario(material),
-        costs.costs_of_error(material, findings.errors),
-        runs.family(material, findings.networks),
-        runs.latency(material, findings.networks),
-        runs.served_latency(material),
-        runs.tokens(material, findings.costs),
-        runs.reliability(material),
-        analyses.transitions(material, findings.transitions),
-        analyses.regime(material, findings.schedules, DRAWS),
-    ]
-    tables += [
-        replace(repacing_table(material, found), name=name)
-        for name, found in _numbered("repacing", findings.repacings.values())
-    ]
-    if findings.calibrations:
-        tables.append(calibration.calibration_table(material, findings.calibrations))
-    if findings.paired:
-        tables.append(analyses.paired(material, findings.paired))
-    flips = flips_of(material)
-    if flips is not None:
-        tables.append(differences(material, flips))
-    if findings.pairs:
-        tables.append(pairs.composition(material, findings.pairs, findings.pairs_note))
-        tables.append(pairs.composition_details(material, findings.pairs))
-    if findings.baselines:
-        tables.append(analyses.baseline_table(material, findings.baselines))
-    return [*tables, suite.benchmark(material.suite), suite.specifications(material.suite)]
 
 
 def make_figures(material: Material, findings: Findings) -> list[Figure]:
@@ -192,46 +155,16 @@ def make_figures(material: Material, findings: Findings) -> list[Figure]:
         pairs.pair_curves(material, findings.pairs),
         calibration.calibration_in_force(material, findings.calibrations),
     ]
-    for name, (setting, found) in _numbered("repacing", findings.repacings.items()):
+    for name, (setting, found) in numbered("repacing", findings.repacings.items()):
         simulated = any(e.score.simulated for e in material.entries)
         figures.append(replace(repacing_figure(setting, found, simulated), name=name))
     return [figure for figure in figures if figure is not None]
-
-
-def _numbered(name: str, items: Iterable[T]) -> list[tuple[str, T]]:
-    """The first under the name itself, the others numbered.
-
-    >>> _numbered("repacing", ["a", "b"])
-    [('repacing', 'a'), ('repacing_2', 'b')]
-    """
-    return [(name if k == 1 else f"{name}_{k}", item) for k, item in enumerate(items, start=1)]
-
-
-def view_of(pair: PairScore) -> PairView:
-    """A composed pair as the page shows it."""
-    return PairView(
-        fast=pair.fast,
-        slow=pair.slow,
-        rule=pair.rule,
-        overall=pair.overall,
-        by_family=pair.by_family,
-        by_scenario=pair.by_scenario,
-        facts={
-            "slow share (%)": percent(pair.slow_share),
-            "corrections": str(pair.counts.corrections),
-            "regressions": str(pair.counts.regressions),
-        },
-        simulated=pair.simulated,
-        virtual_clock=pair.virtual_clock,
-    )
 
 
 def _live(
     loaded: Sequence[tuple[Recording, Suite]], interval: float, bounds: tuple[float, float]
 ) -> list[str]:
     """What joint recordings of a pair were worth as they ran; their halves are scored like others."""
-    from streamdecisionbench.scoring.pair_live import live_pair
-
     found = []
     for recording, suite in loaded:
         if recording.halves:
@@ -246,9 +179,6 @@ def _live(
 
 
 def _page(material: Material, findings: Findings) -> str:
-    from streamdecisionbench.report.material import pair_cost
-    from streamdecisionbench.report.page import CostView, PageInputs, render_page
-
     best = sorted(
         {(p.fast, p.slow): p.log_auc for p in findings.pairs if p.rule == "freshest"}.items(),
         key=lambda item: (-item[1], item[0]),
@@ -257,19 +187,7 @@ def _page(material: Material, findings: Findings) -> str:
     drawn |= {
         (c.best.members[0], c.best.members[1]) for c in findings.choices if len(c.best.members) > 1
     }
-    views = [view_of(pair) for pair in findings.pairs if (pair.fast, pair.slow) in drawn]
-    costs = {
-        name: CostView(
-            requests=known.tokens.requests,
-            input_tokens=known.tokens.input_total,
-            cached_tokens=known.tokens.cached_total,
-            output_tokens=known.tokens.output_total,
-            amount=known.total,
-            currency=known.currency,
-            as_of=known.as_of,
-        )
-        for name, known in findings.costs.items()
-    }
+    pairs = [pair for pair in findings.pairs if (pair.fast, pair.slow) in drawn]
     notes = [*findings.remarks, *([findings.pairs_note] if findings.pairs_note else [])]
     if len(drawn) < len({(p.fast, p.slow) for p in findings.pairs}):
         notes.append(f"{len(drawn)} pairs are shown; tables/composition.csv has all.")
@@ -280,15 +198,15 @@ def _page(material: Material, findings: Findings) -> str:
             recordings={e.name: e.recording for e in material.entries},
             ranges=findings.ranges,
             ranges_method=findings.ranges_method,
-            costs=costs,
-            pairs=views,
+            costs=findings.costs,
+            pairs=pairs,
             choices=findings.choices,
             error_costs=findings.errors.scores,
             pair_costs={
-                (v.fast, v.slow, v.rule): pair_cost(material, v.fast, v.slow, v.rule) for v in views
+                (p.fast, p.slow, p.rule): pair_cost(material, p.fast, p.slow, p.rule) for p in pairs
             },
             error_words=findings.errors.words,
-            flips=flips_of(material),
+            flips=findings.flips,
             notes=notes,
         )
     )
@@ -296,3 +214,78 @@ def _page(material: Material, findings: Findings) -> str:
 
 def _json(document: dict[str, Any]) -> bytes:
     return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+# `report.md`: the whole report as text that reads well in any viewer.
+
+
+def _markdown(
+    material: Material,
+    findings: Findings,
+    tables: Sequence[Table],
+    figures: Sequence[Figure],
+    formats: Sequence[str],
+) -> str:
+    """Figures first, then tables, then how everything was made."""
+    picture = next((name for name in ("svg", "png") if name in formats), None)
+    lines = [
+        f"# In-force accuracy: {escape_markdown(material.suite.name)}",
+        "",
+        f"{len(material.entries)} recording(s), integrated over {material.bounds.text()}, fixed-interval"
+        f" figures at {material.interval:g} s. `index.html` beside this file is the same, interactive.",
+        "",
+        *(f"> **{escape_markdown(note)}**" for note in material.notes()),
+        "",
+        *_chosen(findings),
+        "## Figures",
+        "",
+    ]
+    for figure in figures:
+        lines += [f"### {escape_markdown(figure.title)}", ""]
+        if picture:
+            lines += [f"![{escape_markdown(figure.alt)}](figures/{figure.name}.{picture})", ""]
+        else:
+            lines += [escape_markdown(figure.alt), ""]
+        lines += [f"{escape_markdown(figure.caption)} [Data](figures/{figure.name}.csv)", ""]
+    lines += ["## Tables", ""]
+    for table in tables:
+        lines += [f"### {escape_markdown(table.title)}", "", to_markdown(table)]
+        lines += [f"[CSV](tables/{table.name}.csv) · [LaTeX](tables/{table.name}.tex)", ""]
+    lines += ["## How it was made", ""]
+    lines += [f"- {remark}" for remark in _method(material, findings)]
+    lines += ["", "Signatures:", ""]
+    lines += [f"- {escape_markdown(e.label)}: `{e.score.signature}`" for e in material.entries]
+    return "\n".join(lines) + "\n"
+
+
+def _chosen(findings: Findings) -> list[str]:
+    """The recommendation at the report's interval, and at which others it is another one."""
+    if findings.choice is None:
+        return []
+    lines = ["## What to choose", ""]
+    lines += [f"{escape_markdown(line)}\n" for line in choice_lines(findings.choice)]
+    found = stretches(findings.choices)
+    if len(found) > 1:
+        lines += ["| from (s) | to (s) | recommended |", "|---:|---:|---|"]
+        lines += [f"| {s.low:g} | {s.high:g} | {escape_markdown(s.name)} |" for s in found]
+        lines.append("")
+    lines += [
+        "Of those as good as the one that is right longest, the cheapest, then the simplest, policies"
+        " among them, as `sdb choose` says it for any pace, budget and minimum gain.",
+        "",
+    ]
+    return lines
+
+
+def _method(material: Material, findings: Findings) -> list[str]:
+    suite = material.suite
+    found = [
+        f"Suite {escape_markdown(suite.name)}, digest `{suite.dataset_hash[:12]}`, {len(suite.scenarios)} scenarios.",
+        "Step-anchored replay: every response at its step's release plus its recorded latency; accuracy"
+        " and all areas are exact, without quadrature.",
+        f"sdb {__version__}.",
+    ]
+    if findings.ranges_method:
+        found.append(escape_markdown(findings.ranges_method) + ".")
+    found += [escape_markdown(remark) for remark in findings.remarks]
+    return found

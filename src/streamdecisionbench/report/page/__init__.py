@@ -7,12 +7,6 @@ Deterministic: the same inputs leave the same bytes.
 
 from __future__ import annotations
 
-from streamdecisionbench.report.page.payload import (
-    CostView,
-    PageInputs,
-    PairView,
-    render_page,
-    write_page,
-)
+from streamdecisionbench.report.page.payload import PageInputs, render_page, write_page
 
-__all__ = ["CostView", "PageInputs", "PairView", "render_page", "write_page"]
+__all__ = ["PageInputs", "render_page", "write_page"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from streamdecisionbench.analysis.table import Cell, Column, Table, fixed, percent
+from streamdecisionbench.analysis.table import Table, count, number, percentage, text
 from streamdecisionbench.analysis.wrong_time import log_cost_tables
 from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.logs.score import LogGroup, LogScore
 from streamdecisionbench.report.palette import CLASS_STYLE, UNKNOWN_STYLE
+from streamdecisionbench.report.render import to_html
 from streamdecisionbench.report.screens import difference_line
 
 _SHOWN = {**CLASS_STYLE, **UNKNOWN_STYLE}
@@ -40,7 +41,7 @@ def log_page(score: LogScore) -> str:
     parts.append(_bars(score.groups))
     for table in log_cost_tables(score):
         parts.append(f"<h2>{escape(table.title)}</h2>")
-        parts.append(_plain_table(table))
+        parts.append(to_html(table))
         parts += [f'<p class="dim">{escape(note)}</p>' for note in table.notes]
     if len(score.days) > 1:
         parts.append("<h2>Day by day: in-force accuracy, %</h2>")
@@ -56,50 +57,17 @@ def log_page(score: LogScore) -> str:
 
 
 def _table(score: LogScore) -> str:
-    heads = [
-        "group",
-        "streams",
-        "states",
-        "in force",
-        "95 %",
-        "untimed",
-        "judged",
-        "p50 s",
-        "p95 s",
-    ]
+    columns = (text("group"), count("streams"), count("states"), percentage("in force"), text("95 %"),
+               percentage("untimed"), percentage("judged"), number("p50 s"), number("p95 s"))  # fmt: skip
     rows = []
     for group in score.groups:
         interval = group.interval_95
-        cells = [
-            group.name, str(group.streams), str(group.decisions), _share(group.in_force),
-            f"{_share(interval[0])}–{_share(interval[1])}" if interval else "–",
-            _share(group.untimed), _share(group.judged_share),
-            _seconds(group.latency.get("p50")), _seconds(group.latency.get("p95")),
-        ]  # fmt: skip
-        rows.append("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in cells) + "</tr>")
-    head = "".join(f"<th>{h}</th>" for h in heads)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-
-
-def _plain_table(table: Table) -> str:
-    heads = "".join(f"<th>{escape(column.name)}</th>" for column in table.columns)
-    rows = "".join(
-        "<tr>"
-        + "".join(
-            f"<td>{escape(_shown(column, cell))}</td>"
-            for column, cell in zip(table.columns, row, strict=True)
-        )
-        + "</tr>"
-        for row in table.rows
-    )
-    return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _shown(column: Column, cell: Cell) -> str:
-    if cell is None or isinstance(cell, str) or column.kind in ("text", "count"):
-        return "–" if cell is None else str(cell)
-    show = percent if column.kind == "percent" else fixed
-    return show(float(cell), column.digits)
+        rows.append(
+            (group.name, group.streams, group.decisions, group.in_force,
+             f"{_share(interval[0])}–{_share(interval[1])}" if interval else "–",
+             group.untimed, group.judged_share, group.latency.get("p50"), group.latency.get("p95"))
+        )  # fmt: skip
+    return to_html(Table("", columns, tuple(rows)))
 
 
 def _bars(groups: Sequence[LogGroup]) -> str:
@@ -173,7 +141,3 @@ def _colour(name: str) -> str:
 
 def _share(value: float | None) -> str:
     return "–" if value is None else f"{value * 100:.1f}"
-
-
-def _seconds(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"

@@ -13,52 +13,19 @@ import numpy as np
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.analysis.choose import Candidate, Choice, choice_lines
-from streamdecisionbench.analysis.flips import KINDS, Flips, decision_words
+from streamdecisionbench.analysis.flips import KINDS, Flips, decision_words, flip_summary
+from streamdecisionbench.analysis.table import percent
+from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CLASSES, REACH, spelled
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.gate import flip_summary
 from streamdecisionbench.report.page.one_file import DASH_STYLES, asset, line_colours, one_file
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.cost import CostRates, CostScore
-from streamdecisionbench.scoring.pairs import PairLevel
+from streamdecisionbench.scoring.pairs import PairLevel, PairScore
 from streamdecisionbench.scoring.score import Level, Score, Shares
 from streamdecisionbench.scoring.timeline import Timeline
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
-
-
-@dataclass(frozen=True, slots=True)
-class CostView:
-    """What one pass used and what that costs at list prices of a stated day."""
-
-    requests: int
-    input_tokens: int
-    cached_tokens: int | None
-    output_tokens: int
-    amount: float | None
-    """Of the whole pass, in `currency`; None where no price is known."""
-    currency: str = "USD"
-    as_of: str = ""
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PairView:
-    """A fast and a slow component under one rule, replayed or recorded live.
-
-    Both are recordings of the page, which replays them together itself. `facts` are further columns
-    of the table, already formatted, in order.
-    """
-
-    fast: str
-    slow: str
-    rule: str
-    overall: PairLevel
-    by_family: Mapping[str, PairLevel] = field(default_factory=dict)
-    by_scenario: Mapping[str, PairLevel] = field(default_factory=dict)
-    facts: Mapping[str, str] = field(default_factory=dict)
-    simulated: bool = False
-    virtual_clock: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +40,15 @@ class PageInputs:
     """Interval of the integrated score by recording name, as shares in [0, 1]."""
     ranges_method: str = ""
     """How those intervals were made, in a few words."""
-    costs: Mapping[str, CostView] = field(default_factory=dict)
+    costs: Mapping[str, Cost] = field(default_factory=dict)
     error_costs: Mapping[str, CostScore] = field(default_factory=dict)
     """What being wrong costs, by the scores' names."""
     pair_costs: Mapping[tuple[str, str, str], CostRates] = field(default_factory=dict)
     """The same of pairs at the report's interval, by fast and slow component and rule."""
     error_words: Sequence[str] = ()
     """Where ranking by cost differs from ranking by time, in words."""
-    pairs: Sequence[PairView] = ()
+    pairs: Sequence[PairScore] = ()
+    """Both components are recordings of the page, which replays them together itself."""
     choices: Sequence[Choice] = ()
     """What is recommended, at every interval the slider stops at; shortest first."""
     flips: Flips | None = None
@@ -120,7 +88,7 @@ def check(inputs: PageInputs) -> None:
                 raise InputError(
                     f"{score.name!r} does not hold one answer per step of {part.episode_id}",
                     where=recording.path,
-                    fix="show a live pair by its halves and as a PairView",
+                    fix="show a live pair by its halves and as a pair",
                 )
     known = {(pair.fast, pair.slow, pair.rule) for pair in inputs.pairs}
     for pair in inputs.pairs:
@@ -329,23 +297,36 @@ def _latency(recording: Recording, score: Score) -> Json | None:
     return {**asdict(score.latency), "p5": p5, "p25": p25, "p75": p75}
 
 
-def _cost(cost: CostView) -> Json:
-    return {**asdict(cost), "amount": _number(cost.amount)}
+def _cost(cost: Cost) -> Json:
+    used = cost.tokens
+    return {
+        "requests": used.requests,
+        "input_tokens": used.input_total,
+        "cached_tokens": used.cached_total,
+        "output_tokens": used.output_total,
+        "amount": _number(cost.total),
+        "currency": cost.currency,
+        "as_of": cost.as_of,
+        "note": "",
+    }
 
 
-def _pair(pair: PairView) -> Json:
-    reach = REACH[pair.rule]
+def _pair(pair: PairScore) -> Json:
     return {
         "fast": pair.fast,
         "slow": pair.slow,
         "rule": spelled(pair.rule),
-        "reach": reach,
+        "reach": REACH[pair.rule],
         "simulated": pair.simulated,
         "virtual": pair.virtual_clock,
         "overall": _pair_level(pair.overall),
         "families": {name: _pair_level(level) for name, level in pair.by_family.items()},
         "levels": {name: _pair_level(level) for name, level in pair.by_scenario.items()},
-        "facts": [[label, text] for label, text in pair.facts.items()],
+        "facts": [
+            ["slow share (%)", percent(pair.slow_share)],
+            ["corrections", str(pair.counts.corrections)],
+            ["regressions", str(pair.counts.regressions)],
+        ],
     }
 
 
