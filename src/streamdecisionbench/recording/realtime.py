@@ -82,6 +82,13 @@ async def run_episode(
     log.finished()
 
 
+def dispatcher_of(log: EpisodeLog, members: Sequence[Member]) -> Dispatcher:
+    """The policy's, or one that sends every state to everyone."""
+    if log.policy is not None:
+        return log.policy.dispatcher
+    return Dispatcher(Policy(), [True] * len(log.prepared.requests), len(members))
+
+
 class _Episode:
     """Requests under way in one episode."""
 
@@ -95,11 +102,7 @@ class _Episode:
     ) -> None:
         self.log, self.members, self.dispatch, self.clock = log, members, dispatch, clock
         self.releases: list[float] = []
-        steps = len(log.prepared.requests)
-        policy = log.policy
-        self.dispatcher = (
-            policy.dispatcher if policy else Dispatcher(Policy(), [True] * steps, len(members))
-        )
+        self.dispatcher = dispatcher_of(log, members)
         self._slots = [asyncio.Semaphore(dispatch.max_in_flight) for _ in members]
         self._shared = [gates.get(member.name) or contextlib.nullcontext() for member in members]
         self._running: dict[tuple[int, int], tuple[Exchange, asyncio.Task[None]]] = {}
@@ -187,17 +190,11 @@ async def call(component: Component, request: Request) -> Any:
     except asyncio.CancelledError:
         if task is not None and task.cancelling():
             raise
-        raise Fatal(
-            "cancelled",
-            f"{component.info.name} gave up a request by itself (CancelledError)",
-            fix="correct the component, then go on with --resume",
-        ) from None
+        kind, what = "cancelled", "gave up a request by itself (CancelledError)"
     except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
-        raise Fatal(
-            type(error).__name__,
-            f"{component.info.name} raised {type(error).__name__}",
-            fix="correct the component, then go on with --resume",
-        ) from None
+        kind, what = type(error).__name__, f"raised {type(error).__name__}"
+    fix = "correct the component, then go on with --resume"
+    raise Fatal(kind, f"{component.info.name} {what}", fix=fix)
 
 
 async def _wait_out(answer: Answer, started_s: float, clock: Clock) -> None:

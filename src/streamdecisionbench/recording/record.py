@@ -49,7 +49,7 @@ from streamdecisionbench.recording.episode_log import EpisodeLog, Member, Prepar
 from streamdecisionbench.recording.folder import Outcome, RecordingFolder, utc
 from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.network_probe import Probes
-from streamdecisionbench.recording.progress import Progress, Quiet, drawing
+from streamdecisionbench.recording.progress import Progress, drawing
 from streamdecisionbench.recording.realtime import Sending, run_episode
 from streamdecisionbench.recording.redaction import Redactor
 from streamdecisionbench.recording.retry import classify
@@ -505,7 +505,7 @@ def record_together(
 
     Raises what stopped it, once the run record says so.
     """
-    progress = progress or Quiet()
+    progress = progress or Progress()
     members = [member for part in parts for member in part.members]
     # Keys and headers a component sends: a server may echo them as its model's name.
     clean = Redactor(secrets, [s for m in members for s in getattr(m.component, "secrets", ())])

@@ -152,23 +152,6 @@ _CONFIG: dict[str, type | tuple[type, ...]] = {
     "timeout_s": _NUMBER,
     "workers": int,
 }
-_OTHER: dict[str, type] = {
-    "ended_at": str,
-    "environment": dict,
-    "error": str,
-    "error_type": str,
-    "interruptions": list,
-    "name": str,
-    "network": list,
-    "observed": dict,
-    "parts": list,
-    "schema_version": str,
-    "served_models": list,
-    "started_at": str,
-    "summary": dict,
-}
-
-
 _ALWAYS = (
     "schema_version", "config", "dataset_manifest", "started_at", "ended_at", "served_models",
     "environment", "interruptions",
@@ -256,6 +239,14 @@ class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True):
         for name in _ALWAYS:
             found.setdefault(name, msgspec.to_builtins(getattr(self, name)))
         return found
+
+
+_OTHER: dict[str, type] = {
+    f.name: str if f.default is None else f.default_factory
+    for f in msgspec.structs.fields(RunRecord)
+    if f.default is None or f.default_factory in (dict, list)
+}
+"""Keys that are read over where they hold another kind than we write."""
 
 
 def read_run(folder: Path) -> RunRecord:

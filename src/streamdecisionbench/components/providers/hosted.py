@@ -235,9 +235,9 @@ class Decisions(Hosted):
 
     limits: RequestLimits
 
+    @abstractmethod
     def _listed(self, body: dict[str, Any], names: list[str]) -> list[tuple[str, Any]]:
-        """(question, answer) as the body lists them; (question, value) pairs of distributions."""
-        raise NotImplementedError
+        """(question, answer) as the body lists them."""
 
     def _read(self, body: dict[str, Any], request: Request) -> Answer:
         labels: dict[str, str] = {}
