@@ -70,30 +70,23 @@ def alone_in(folder: Path) -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
+    import fcntl
+
     held = os.open(folder, os.O_RDONLY)
     try:
-        if not _take(held):
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
             raise InputError(
                 "another process is recording into it",
                 where=folder,
                 fix="wait until it has ended, or choose another --out",
-            )
+            ) from None
+        except OSError:
+            pass  # there are no locks here
         yield
     finally:
         os.close(held)
-
-
-def _take(held: int) -> bool:
-    """False only where another process holds it."""
-    import fcntl
-
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 _PARTIAL = "events.partial-*.jsonl"
@@ -498,7 +491,11 @@ class RecordingFolder:
             self.record = replace(
                 self.record,
                 started_at=before.started_at or self.record.started_at,
-                network=[x for x in before.network if _scenario(x) in kept.complete],
+                network=[
+                    x
+                    for x in before.network
+                    if isinstance(x, Mapping) and x.get("scenario") in kept.complete
+                ],
                 interruptions=[*before.interruptions, _interruption(before, kept, self.record)],
             )
         write_run(self.folder, self.record)
@@ -591,10 +588,6 @@ class RecordingFolder:
 def utc() -> str:
     """Now, as run records write it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _scenario(entry: Any) -> Any:
-    return entry.get("scenario") if isinstance(entry, Mapping) else None
 
 
 def _interruption(before: RunRecord, kept: Kept, now: RunRecord) -> dict[str, Any]:

@@ -165,7 +165,8 @@ async def _attempt(
         async with asyncio.timeout(limit_s):
             answer = log.received(await call(component, exchange.request))
             if answer.service_s is not None:
-                await _wait_out(answer, started_s, clock)
+                # A simulation declares its service time; on the real clock it takes that long.
+                await asyncio.sleep(max(0.0, started_s + answer.service_s - clock.now()))
         received_s = _received(answer, started_s, clock)
         reading = log.read(answer, exchange.member)
         completed_s = clock.now()
@@ -195,13 +196,6 @@ async def call(component: Component, request: Request) -> Any:
         kind, what = type(error).__name__, f"raised {type(error).__name__}"
     fix = "correct the component, then go on with --resume"
     raise Fatal(kind, f"{component.info.name} {what}", fix=fix)
-
-
-async def _wait_out(answer: Answer, started_s: float, clock: Clock) -> None:
-    """A simulation declares its service time; on the real clock it takes that long."""
-    rest = started_s + (answer.service_s or 0.0) - clock.now()
-    if rest > 0:
-        await asyncio.sleep(rest)
 
 
 def _received(answer: Answer, started_s: float, clock: Clock) -> float:

@@ -303,9 +303,14 @@ class _Rounds:
             done = [r for r in rounds if all(p.episode_id in complete[p.replica] for p in r)]
             todo = [r for r in rounds if r not in done]
             for play in (play for plays in todo for play in plays):
-                _require_open(targets[play.replica])
-                members = len(targets[play.replica].members)
-                tally.expected += self.suite.scenarios[play.episode_id].n * members
+                target = targets[play.replica]
+                if target.closed:
+                    raise InputError(
+                        "is complete, but what was recorded at the same time is not",
+                        where=target.folder,
+                        fix="restore the folders beside it, or record all of them into a fresh --out",
+                    )
+                tally.expected += self.suite.scenarios[play.episode_id].n * len(target.members)
             self._keep(done)
             for target, keep in zip(targets, self.kept, strict=True):
                 target.begin(keep)
@@ -431,15 +436,6 @@ def _title(plays: Sequence[Play]) -> str:
     names = list(dict.fromkeys(play.episode_id for play in plays))
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     return names[0] + more + (f", {len(plays)} streams" if len(plays) > 1 else "")
-
-
-def _require_open(target: RecordingFolder) -> None:
-    if target.closed:
-        raise InputError(
-            "is complete, but what was recorded at the same time is not",
-            where=target.folder,
-            fix="restore the folders beside it, or record all of them into a fresh --out",
-        )
 
 
 def _given_up(pause: Paused, tries: int, prepared: Prepared) -> Fatal:

@@ -12,7 +12,6 @@ import os
 import platform
 import time
 from collections.abc import Iterable, Mapping
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import msgspec
 
 from streamdecisionbench.components.contract import ComponentInfo
+from streamdecisionbench.components.providers.address import versions
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW
 from streamdecisionbench.rules.policy_file import Policy, policy_of
@@ -32,14 +32,14 @@ def describe_environment(infos: Iterable[ComponentInfo], event_loop: str) -> dic
     """Versions and host facts that matter for latency. No host name, no user, no paths."""
     clock = time.get_clock_info("monotonic")
     infos = list(infos)
-    versions: dict[str, str] = {"streamdecisionbench": _version("streamdecisionbench")}
+    found = {"streamdecisionbench": "unknown", **versions("streamdecisionbench")}
     for info in infos:
-        versions.update(info.versions)
+        found.update(info.versions)
     hosts = sorted({info.base_url_host for info in infos if info.base_url_host})
     return {
         "python": platform.python_version(),
         "implementation": platform.python_implementation(),
-        "versions": versions,
+        "versions": found,
         "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cpu_count": os.cpu_count(),
         "cpus_usable": _usable_cpus(),
@@ -110,13 +110,6 @@ def _line(path: str, name: str = "") -> str | None:
 def _usable_cpus() -> int | None:
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count()
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "unknown"
 
 
 RUN_FILE = "run.json"

@@ -165,8 +165,9 @@ class _Timeline:
         rank = stream.ranks[name]
         del stream.jobs[rank, t]
         policy = stream.log.policy
+        sure = job.outcome.confidence if isinstance(job.outcome, ReadAnswer) else None
         in_time = job.completed_s < stream.log.prepared.horizon_s
-        unsure = policy is not None and policy.unsure(_sure(job))
+        unsure = policy is not None and policy.unsure(sure)
         orders = stream.dispatcher.answered(rank, t, unsure=unsure, in_time=in_time)
         self._carry_out(stream, orders, now_s)
 
@@ -209,10 +210,6 @@ class _Timeline:
                 job = _Job(Exchange(member, order.t, stream.releases[order.t], request), stream)
                 stream.jobs[order.rank, order.t] = job
                 self.pools[member.name].waiting.append(job)
-
-
-def _sure(job: _Job) -> float | None:
-    return job.outcome.confidence if isinstance(job.outcome, ReadAnswer) else None
 
 
 async def _measure(log: EpisodeLog, job: _Job, taken_s: float) -> None:
