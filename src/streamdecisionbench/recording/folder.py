@@ -56,7 +56,7 @@ from streamdecisionbench.recording.run_file import (
     read_run,
     write_run,
 )
-from streamdecisionbench.suite.disk import cannot_write, open_new, read_bytes
+from streamdecisionbench.suite.disk import cannot_write, read_bytes, write_synced
 from streamdecisionbench.suite.scenario import Suite
 
 
@@ -295,9 +295,9 @@ def keep_complete(
 ) -> Kept:
     """Rewrites the log to its complete scenarios, in one step, with the old one kept aside.
 
-    `among`: only these; others are given up although they are complete. A scenario is complete when nothing about it violates the recording protocol. The steps are:
-    write the new log, name the old one `events.partial-N.jsonl`, put the new one in its place. A
-    crash between any two of them loses nothing.
+    `among`: only these; others are given up although they are complete. A scenario is complete when
+    nothing about it violates the recording protocol. The steps are: write the new log, name the old one
+    `events.partial-N.jsonl`, put the new one in its place. A crash between any two loses nothing.
     """
     log = folder / EVENTS_FILE
     if not log.exists():
@@ -310,14 +310,16 @@ def keep_complete(
     kept = b"".join(line.raw for line in lines if line.episode_id in (None, *complete))
     if kept == data:
         return Kept(complete)
-    partial = _next_partial(folder)
+    number = 1
+    while (partial := folder / f"events.partial-{number}.jsonl").exists():
+        number += 1
     fresh = folder / f"{EVENTS_FILE}.tmp"
     try:
-        with os.fdopen(open_new(fresh), "wb") as file:
-            file.write(kept)
-            file.flush()
-            os.fsync(file.fileno())
-        _second_name(log, partial)
+        write_synced(fresh, kept)
+        try:
+            os.link(log, partial)
+        except OSError:  # a file system without hard links
+            shutil.copyfile(log, partial)
         fresh.replace(log)
     except OSError as error:
         raise cannot_write(fresh, error) from None
@@ -363,20 +365,6 @@ def _place(raw: bytes) -> str | None:
         return msgspec.json.decode(raw, type=_Place).episode_id
     except (ValueError, RecursionError):
         return None
-
-
-def _next_partial(folder: Path) -> Path:
-    number = 1
-    while (folder / f"events.partial-{number}.jsonl").exists():
-        number += 1
-    return folder / f"events.partial-{number}.jsonl"
-
-
-def _second_name(log: Path, partial: Path) -> None:
-    try:
-        os.link(log, partial)
-    except OSError:  # a file system without hard links
-        shutil.copyfile(log, partial)
 
 
 def _show(value: Any) -> str:
