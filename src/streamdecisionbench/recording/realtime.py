@@ -172,11 +172,11 @@ async def _attempt(
         completed_s = clock.now()
     except Exception as error:
         kind = classify(error, dispatch.retry)
-        log.failed(exchange, started_s, clock.now(), kind, received_s)
+        log.attempted(exchange, started_s, received_s, clock.now(), kind)
         if isinstance(kind, Fatal):
             raise kind from None
         return kind
-    log.succeeded(exchange, started_s, received_s, completed_s)
+    log.attempted(exchange, started_s, received_s, completed_s)
     return _Success(reading, received_s, completed_s)
 
 

@@ -236,12 +236,12 @@ def _conclude(log: EpisodeLog, dispatch: Sending, job: _Job) -> float | None:
     """Writes how the attempt ended; seconds to wait before the next one, or None: answered."""
     exchange, outcome = job.exchange, job.outcome
     if isinstance(outcome, ReadAnswer):
-        log.succeeded(exchange, job.started_s, job.received_s, job.completed_s)
+        log.attempted(exchange, job.started_s, job.received_s, job.completed_s)
         log.commit(exchange, outcome, job.received_s, job.completed_s, job.completed_s)
         return None
     if outcome is None:
         raise AssertionError("an attempt ends with an answer or a failure")
-    log.failed(exchange, job.started_s, job.completed_s, outcome)
+    log.attempted(exchange, job.started_s, None, job.completed_s, outcome)
     if isinstance(outcome, Fatal):
         raise outcome
     return next_delay(dispatch.retry, len(exchange.attempts), outcome)
