@@ -15,7 +15,7 @@ from streamdecisionbench.recording.episode_log import Tally
 from streamdecisionbench.recording.folder import Outcome
 from streamdecisionbench.recording.merge import merge
 from streamdecisionbench.recording.prices import estimate
-from streamdecisionbench.recording.progress import Quiet
+from streamdecisionbench.recording.progress import Progress
 from streamdecisionbench.recording.request import RunRequest, launch
 from streamdecisionbench.recording.run_file import write_run
 from streamdecisionbench.suite.suite_files import read_suite, write_suite
@@ -129,7 +129,7 @@ def test_a_limited_service_says_so(data: Path, tmp_path: Path) -> None:
         run(data, tmp_path / "given-up", url)
 
 
-class Heard(Quiet):
+class Heard(Progress):
     """Keeps what would be said."""
 
     def __init__(self) -> None:

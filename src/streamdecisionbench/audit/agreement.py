@@ -198,12 +198,13 @@ def violations(record: AuditRecord, suite: Suite) -> list[str]:
             found.append(f"{where}.role: {check.role!r} is none of {', '.join(_ROLES)}")
         if not 0 <= check.consumed <= check.states:
             found.append(f"{where}.consumed: outside 0–{check.states}")
-    for scenario in suite.scenarios:
-        for role in ("program", "hand"):
-            if not _checked(record, scenario, role, suite.manifest.hashes[scenario]):
-                found.append(
-                    f"checks: {scenario} has no re-derivation by {role} of its present text"
-                )
+    read = {(c.scenario, c.role, c.read_hash) for c in record.checks}
+    found += [
+        f"checks: {scenario} has no re-derivation by {role} of its present text"
+        for scenario in suite.scenarios
+        for role in ("program", "hand")
+        if (scenario, role, suite.manifest.hashes[scenario]) not in read
+    ]
     ids = [f.id for f in record.findings]
     found += [f"findings: {i!r} is used twice" for i in sorted(set(ids)) if ids.count(i) > 1]
     for finding in record.findings:
@@ -245,12 +246,6 @@ def summarise(record: AuditRecord) -> dict[str, Any]:
         "code_paths_mended": sum(f.status == "reference_mended" for f in record.findings),
         "left_as_noted": sum(f.status == "noted" for f in record.findings),
     }
-
-
-def _checked(record: AuditRecord, scenario: str, role: str, text: str) -> bool:
-    return any(
-        c.scenario == scenario and c.role == role and c.read_hash == text for c in record.checks
-    )
 
 
 def _finding(finding: Finding, suite: Suite) -> list[str]:

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -36,6 +37,9 @@ _PASSES = 6
 _KNOWN = 3
 """A value that answers in at least so many scenarios is learned by name."""
 _WORD = re.compile(r"[a-z0-9_]+")
+
+
+_Worth = Callable[[str, Mapping[str, Any], str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,60 +299,39 @@ def _position(scenario: Scenario) -> int:
     """The best of the policies "always the k-th listed option" (the last where there are fewer)."""
     most = max(len(q.criteria) for q in scenario.questions.values())
 
-    def pick(k: int) -> Callable[[Mapping[str, Any]], dict[str, str]]:
-        def policy(request: Mapping[str, Any]) -> dict[str, str]:
-            return {
-                name: list(q["criteria"])[min(k, len(q["criteria"]) - 1)]
-                for name, q in request["questions"].items()
-            }
+    def near(k: int) -> _Worth:
+        return lambda text, q, _: -abs(list(q["criteria"].values()).index(text) - k)
 
-        return policy
-
-    return max(states_right(scenario, pick(k)) for k in range(most))
+    return max(_likeliest(near(k))(scenario) for k in range(most))
 
 
-def _by_length(longest: bool) -> Callable[[Scenario], int]:
+def _likeliest(worth: _Worth) -> Callable[[Scenario], int]:
+    """States right by taking the option worth most, the first listed of equals.
+
+    `worth` is told the option's text, its question and the state as text.
+    """
+
     def policy(request: Mapping[str, Any]) -> dict[str, str]:
-        choose = max if longest else min
+        state = canonical(request["state"]).decode().lower()
         return {
-            name: choose(q["criteria"], key=lambda label, c=q["criteria"]: len(c[label]))  # type: ignore[misc]
+            name: max(q["criteria"], key=partial(_worth_of, worth, q, state))
             for name, q in request["questions"].items()
         }
 
     return lambda scenario: states_right(scenario, policy)
 
 
-def _question_only(scenario: Scenario) -> int:
-    """State removed: the option that shares most words with its question's instructions."""
-
-    def policy(request: Mapping[str, Any]) -> dict[str, str]:
-        labels = {}
-        for name, q in request["questions"].items():
-            asked = content_words(q["instructions"])
-            criteria: dict[str, str] = q["criteria"]
-            labels[name] = max(
-                criteria, key=lambda label: len(content_words(criteria[label]) & asked)
-            )
-        return labels
-
-    return states_right(scenario, policy)
+def _worth_of(worth: _Worth, question: Mapping[str, Any], state: str, label: str) -> int:
+    return worth(question["criteria"][label], question, state)
 
 
-def _state_frequency(scenario: Scenario) -> int:
-    """The option whose value is named most often in the state, rules included."""
+def _shared_words(text: str, question: Mapping[str, Any], _: str) -> int:
+    return len(content_words(text) & content_words(question["instructions"]))
 
-    def policy(request: Mapping[str, Any]) -> dict[str, str]:
-        text = canonical(request["state"]).decode().lower()
-        labels = {}
-        for name, q in request["questions"].items():
-            criteria: dict[str, str] = q["criteria"]
-            labels[name] = max(
-                criteria,
-                key=lambda label: text.count(criteria[label].partition(":")[0].lower()),
-            )
-        return labels
 
-    return states_right(scenario, policy)
+def _named_in_state(text: str, _: Mapping[str, Any], state: str) -> int:
+    """How often the state names the option's value, rules included."""
+    return state.count(text.partition(":")[0].lower())
 
 
 def _majority_answers(scenario: Scenario) -> int:
@@ -372,9 +355,12 @@ SHORTCUTS: dict[str, tuple[Callable[[Scenario], int], str]] = {
     "majority_answers": (_majority_answers, "each question's commonest answer (a bound)"),
     "persistence": (_persistence, "the right answer to the state before (a bound)"),
     "position": (_position, "the best fixed position in the list (a bound)"),
-    "longest_option": (_by_length(longest=True), "the longest option text"),
-    "shortest_option": (_by_length(longest=False), "the shortest option text"),
-    "question_only": (_question_only, "state removed: words shared with the instructions"),
-    "state_frequency": (_state_frequency, "the value the state names most often"),
+    "longest_option": (_likeliest(lambda text, *_: len(text)), "the longest option text"),
+    "shortest_option": (_likeliest(lambda text, *_: -len(text)), "the shortest option text"),
+    "question_only": (
+        _likeliest(_shared_words),
+        "state removed: words shared with the instructions",
+    ),
+    "state_frequency": (_likeliest(_named_in_state), "the value the state names most often"),
 }
 """Name → (states right, what it does)."""

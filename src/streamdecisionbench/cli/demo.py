@@ -303,46 +303,34 @@ def _watch(recorders: Sequence[RecordingProcess]) -> None:
     from streamdecisionbench.report.screens import console
 
     screen = console(stderr=True)
-
     done_at: list[float] = []
 
-    def lines() -> str:
-        return "\n".join(f"     {recorder_line(recorder)}" for recorder in recorders)
+    def lines() -> Text:
+        return Text("\n".join(f"     {recorder_line(recorder)}" for recorder in recorders))
 
     if screen.is_terminal:
-        with Live(Text(lines()), console=screen, refresh_per_second=4) as live:
+        with Live(get_renderable=lines, console=screen, refresh_per_second=4):
             while _busy(recorders, done_at):
-                live.update(Text(lines()))
                 time.sleep(0.25)
-            live.update(Text(lines()))
         return
     spoken = time.monotonic()
     while _busy(recorders, done_at):
         if time.monotonic() - spoken >= 10:
             spoken = time.monotonic()
-            _say(lines())
+            _say(lines().plain)
         time.sleep(0.1)
-    _say(lines())
+    _say(lines().plain)
 
 
 def _busy(recorders: Sequence[RecordingProcess], since: list[float] | None = None) -> bool:
     """Until all are done. A needed one that failed ends the waiting, an optional one its patience."""
-    needed = [recorder for recorder in recorders if not recorder.optional]
-    if any(recorder.failed for recorder in needed):
+    busy = [r for r in recorders if not r.failed and (r.process.poll() is None or not r.done)]
+    if any(r.failed for r in recorders if not r.optional):
         return False
-    if any(recorder.process.poll() is None or not recorder.done for recorder in needed):
-        return True
-    waiting = [
-        recorder
-        for recorder in recorders
-        if recorder.optional
-        and not recorder.failed
-        and (recorder.process.poll() is None or not recorder.done)
-    ]
-    if waiting and since is not None:
+    if busy and all(r.optional for r in busy) and since is not None:
         since[:] = since[:1] or [time.monotonic()]
         return time.monotonic() - since[0] < _PATIENCE_S
-    return bool(waiting)
+    return bool(busy)
 
 
 def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequence[str]) -> None:
@@ -361,17 +349,17 @@ def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequ
         typer.echo()
         for line in choice_lines(written.findings.choice):
             typer.echo(textwrap.fill(line, 80))
-    typer.echo()
-    typer.echo(f"Open {out / 'index.html'} in a browser (it needs no network). Look at")
-    typer.echo("  the interval: drag it, and every number and the order follow")
-    typer.echo("  the lanes: what was in force, second by second, and why it was wrong")
-    typer.echo("  the pairs: what a slow component adds to a fast one, and when it harms")
-    typer.echo(f"Tables and figures: {out / 'report.md'}; recordings: {folders[0].parent}")
     served = ", ".join(name for name, _, is_served in COMPONENTS if is_served)
-    typer.echo(f"Simulated: answers and latencies of {served},")
-    typer.echo("  drawn from published figures.")
-    typer.echo("Real: the suite, the server, the HTTP requests, the clock, the recordings, every")
-    typer.echo("  score, and lexical-overlap, a trivial baseline.")
+    typer.echo(f"""
+Open {out / "index.html"} in a browser (it needs no network). Look at
+  the interval: drag it, and every number and the order follow
+  the lanes: what was in force, second by second, and why it was wrong
+  the pairs: what a slow component adds to a fast one, and when it harms
+Tables and figures: {out / "report.md"}; recordings: {folders[0].parent}
+Simulated: answers and latencies of {served},
+  drawn from published figures.
+Real: the suite, the server, the HTTP requests, the clock, the recordings, every
+  score, and lexical-overlap, a trivial baseline.""")
     if any(folder.name == REAL for folder in folders):
         typer.echo(f"Real too: {REAL}, a trained decision model of 3 MB (sparrow-decider) on this")
         typer.echo("  machine. It was not made for this task, and its row says so.")

@@ -54,46 +54,36 @@ class ProviderStatus:
         return self.installed and (not self.needs or keyed)
 
 
+def _hosted(factory: str, what: str, extra: str, module: str, name: str) -> Provider:
+    """A service behind a network, with the variables of its key and of its address."""
+    place = f"streamdecisionbench.components.providers.{factory}"
+    optional = (f"{name}_BASE_URL", "SDB_API_KEY")
+    return Provider(place, what, extra, (module,), (f"{name}_API_KEY",), optional)
+
+
+_OPENAI = ("openai", "openai", "OPENAI")
+
 PROVIDERS: dict[str, Provider] = {
-    "openai": Provider(
-        "streamdecisionbench.components.providers.openai:OpenAIResponses",
+    "openai": _hosted(
+        "openai:OpenAIResponses",
         "OpenAI Responses API, or any server that speaks it (--base-url)",
-        "openai",
-        ("openai",),
-        ("OPENAI_API_KEY",),
-        ("OPENAI_BASE_URL", "SDB_API_KEY"),
+        *_OPENAI,
     ),
-    "openai-decisions": Provider(
-        "streamdecisionbench.components.providers.openai:OpenAIDecisions",
-        "OpenAI Decisions API",
-        "openai",
-        ("openai",),
-        ("OPENAI_API_KEY",),
-        ("OPENAI_BASE_URL", "SDB_API_KEY"),
-    ),
-    "systemone": Provider(
-        "streamdecisionbench.components.providers.systemone:SystemOne",
+    "openai-decisions": _hosted("openai:OpenAIDecisions", "OpenAI Decisions API", *_OPENAI),
+    "systemone": _hosted(
+        "systemone:SystemOne",
         "System One API: TypeSafe, or any server that speaks it (--base-url)",
-        "typesafe",
-        ("typesafe_sdk",),
-        ("TYPESAFE_API_KEY",),
-        ("TYPESAFE_BASE_URL", "SDB_API_KEY"),
+        "typesafe", "typesafe_sdk", "TYPESAFE",
     ),
-    "anthropic": Provider(
-        "streamdecisionbench.components.providers.anthropic:AnthropicMessages",
+    "anthropic": _hosted(
+        "anthropic:AnthropicMessages",
         "Anthropic Messages API with a forced tool",
-        "anthropic",
-        ("anthropic",),
-        ("ANTHROPIC_API_KEY",),
-        ("ANTHROPIC_BASE_URL", "SDB_API_KEY"),
+        "anthropic", "anthropic", "ANTHROPIC",
     ),
-    "chat": Provider(
-        "streamdecisionbench.components.providers.openai:ChatCompletions",
+    "chat": _hosted(
+        "openai:ChatCompletions",
         "OpenAI-compatible chat completions with a JSON schema (--base-url)",
-        "openai",
-        ("openai",),
-        ("OPENAI_API_KEY",),
-        ("OPENAI_BASE_URL", "SDB_API_KEY"),
+        *_OPENAI,
     ),
     "gguf": Provider(
         "streamdecisionbench.components.local.gguf:Gguf",
@@ -113,7 +103,7 @@ PROVIDERS: dict[str, Provider] = {
         "streamdecisionbench.components.local.python_class:PythonComponent",
         "your own class: python:module:attribute",
     ),
-}
+}  # fmt: skip
 
 
 _DISTRIBUTIONS = {"typesafe_sdk": "typesafe-sdk"}

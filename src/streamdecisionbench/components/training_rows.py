@@ -13,7 +13,7 @@ from typing import Any
 from streamdecisionbench.components.contract import Request
 from streamdecisionbench.components.providers.prompt import INSTRUCTION, as_json
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.suite.scenario import Suite
 
 Row = dict[str, Any]
 
@@ -21,8 +21,9 @@ Row = dict[str, Any]
 def require_train_split(suite: Suite) -> None:
     """Refuse every suite that scores are measured on."""
     generation = suite.manifest.generation
-    split = generation.get("split") if isinstance(generation, dict) else None
-    strangers = [name for name in suite.scenarios if f"_train{_seed(generation)}_" not in name]
+    generation = generation if isinstance(generation, dict) else {}
+    split, mark = generation.get("split"), f"_train{generation.get('seed', '')}_"
+    strangers = [name for name in suite.scenarios if mark not in name]
     if split == "train" and not strangers:
         return
     what = f"{suite.name} is of the {split} split" if split else f"{suite.name} is no training data"
@@ -46,18 +47,8 @@ def training_rows(suite: Suite, form: str) -> Iterator[Row]:
     for scenario in suite:
         questions = scenario.wire_questions()
         for step in scenario.steps:
-            labels = _in_order(scenario, step.gold)
+            labels = scenario.encode(step.gold)
             yield FORMATS[form](Request(step.state, questions), labels)
-
-
-def _seed(generation: Any) -> Any:
-    return generation.get("seed", "") if isinstance(generation, dict) else ""
-
-
-def _in_order(scenario: Scenario, gold: dict[str, str]) -> dict[str, str]:
-    """Labels of the reference answers, in the order of the questions."""
-    labels = scenario.encode(gold)
-    return {question: labels[question] for question in scenario.questions}
 
 
 def _chat(request: Request, labels: dict[str, str]) -> Row:

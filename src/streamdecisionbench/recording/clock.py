@@ -160,8 +160,11 @@ def asleep_s() -> float:
 
     One clock stops while the machine sleeps and one does not: the difference is what it slept.
     """
-    running, always = _CLOCKS
-    if running is None or always is None:
+    if hasattr(time, "CLOCK_BOOTTIME"):  # Linux
+        running, always = time.CLOCK_MONOTONIC, time.CLOCK_BOOTTIME
+    elif hasattr(time, "CLOCK_UPTIME_RAW"):  # macOS
+        running, always = time.CLOCK_UPTIME_RAW, time.CLOCK_MONOTONIC
+    else:
         return 0.0
     for _ in range(10):
         before = time.clock_gettime(running)
@@ -170,14 +173,3 @@ def asleep_s() -> float:
         if between < _NOTICED_S / 10:  # not interrupted between the two
             break
     return total - before
-
-
-def _clocks() -> tuple[int | None, int | None]:
-    if hasattr(time, "CLOCK_BOOTTIME"):  # Linux
-        return time.CLOCK_MONOTONIC, time.CLOCK_BOOTTIME
-    if hasattr(time, "CLOCK_UPTIME_RAW"):  # macOS
-        return time.CLOCK_UPTIME_RAW, time.CLOCK_MONOTONIC
-    return None, None
-
-
-_CLOCKS = _clocks()

@@ -310,28 +310,39 @@ class EpisodeLog:
         sure = self.policy.confidence(member.name, answer, pred) if self.policy else None
         return ReadAnswer(answer, pred, scenario.decision_spec.compose(pred), sure)
 
-    def failed(
+    def attempted(
         self,
         exchange: Exchange,
         started_s: float,
+        received_s: float | None,
         ended_s: float,
-        error: Retryable | Fatal,
-        received_s: float | None = None,
+        error: Retryable | Fatal | None = None,
     ) -> None:
-        """An attempt that brought no valid answer."""
-        self.tally.failed_attempts += 1
+        """One call that brought a valid answer, right or wrong, or this error."""
+        self.tally.failed_attempts += error is not None
         if isinstance(error, Retryable) and error.error_type not in self.tally.told:
             self.tally.told.add(error.error_type)
             what = self._clean(error.detail or error.error_type)
             advice = f"; {self._clean(error.fix)}" if error.fix else ""
             self.tally.notices.append(f"{what} (tried again){advice}")
-        self._attempt(exchange, started_s, received_s, ended_s, error)
-
-    def succeeded(
-        self, exchange: Exchange, started_s: float, received_s: float, completed_s: float
-    ) -> None:
-        """An attempt that brought a valid answer, right or wrong."""
-        self._attempt(exchange, started_s, received_s, completed_s, None)
+        attempt = Attempt(
+            episode_id=self._episode_id,
+            t=exchange.t,
+            request_hash=exchange.request.request_hash,
+            attempt=len(exchange.attempts) + 1,
+            started_s=seconds(started_s),
+            received_s=None if received_s is None else seconds(received_s),
+            completed_s=seconds(ended_s),
+            ok=error is None,
+            retryable=isinstance(error, Retryable),
+            error_type=self._clean(error.error_type) if error else None,
+            http_status=error.http_status if error else None,
+            component=exchange.member.name,
+        )
+        self._write(attempt)
+        names = ["attempt", "started_s", "received_s", "completed_s", "ok", "retryable"]
+        names += ["error_type"] if error is not None else []
+        exchange.attempts.append({name: getattr(attempt, name) for name in names})
 
     def commit(
         self,
@@ -412,33 +423,6 @@ class EpisodeLog:
     def finished(self) -> None:
         """The last answer is in: what is in force now stays so until it lapses, or the horizon."""
         self._observe(self.prepared.horizon_s)
-
-    def _attempt(
-        self,
-        exchange: Exchange,
-        started_s: float,
-        received_s: float | None,
-        ended_s: float,
-        error: Retryable | Fatal | None,
-    ) -> None:
-        attempt = Attempt(
-            episode_id=self._episode_id,
-            t=exchange.t,
-            request_hash=exchange.request.request_hash,
-            attempt=len(exchange.attempts) + 1,
-            started_s=seconds(started_s),
-            received_s=None if received_s is None else seconds(received_s),
-            completed_s=seconds(ended_s),
-            ok=error is None,
-            retryable=isinstance(error, Retryable),
-            error_type=self._clean(error.error_type) if error else None,
-            http_status=error.http_status if error else None,
-            component=exchange.member.name,
-        )
-        self._write(attempt)
-        names = ["attempt", "started_s", "received_s", "completed_s", "ok", "retryable"]
-        names += ["error_type"] if error is not None else []
-        exchange.attempts.append({name: getattr(attempt, name) for name in names})
 
     def _observe(self, now_s: float) -> None:
         """In-force time up to `now_s`, observed from the first release to the horizon."""

@@ -56,7 +56,7 @@ from streamdecisionbench.recording.run_file import (
     read_run,
     write_run,
 )
-from streamdecisionbench.suite.disk import cannot_write, open_new, read_bytes
+from streamdecisionbench.suite.disk import cannot_write, read_bytes, write_synced
 from streamdecisionbench.suite.scenario import Suite
 
 
@@ -70,30 +70,23 @@ def alone_in(folder: Path) -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
+    import fcntl
+
     held = os.open(folder, os.O_RDONLY)
     try:
-        if not _take(held):
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
             raise InputError(
                 "another process is recording into it",
                 where=folder,
                 fix="wait until it has ended, or choose another --out",
-            )
+            ) from None
+        except OSError:
+            pass  # there are no locks here
         yield
     finally:
         os.close(held)
-
-
-def _take(held: int) -> bool:
-    """False only where another process holds it."""
-    import fcntl
-
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 _PARTIAL = "events.partial-*.jsonl"
@@ -302,9 +295,9 @@ def keep_complete(
 ) -> Kept:
     """Rewrites the log to its complete scenarios, in one step, with the old one kept aside.
 
-    `among`: only these; others are given up although they are complete. A scenario is complete when nothing about it violates the recording protocol. The steps are:
-    write the new log, name the old one `events.partial-N.jsonl`, put the new one in its place. A
-    crash between any two of them loses nothing.
+    `among`: only these; others are given up although they are complete. A scenario is complete when
+    nothing about it violates the recording protocol. The steps are: write the new log, name the old one
+    `events.partial-N.jsonl`, put the new one in its place. A crash between any two loses nothing.
     """
     log = folder / EVENTS_FILE
     if not log.exists():
@@ -317,14 +310,16 @@ def keep_complete(
     kept = b"".join(line.raw for line in lines if line.episode_id in (None, *complete))
     if kept == data:
         return Kept(complete)
-    partial = _next_partial(folder)
+    number = 1
+    while (partial := folder / f"events.partial-{number}.jsonl").exists():
+        number += 1
     fresh = folder / f"{EVENTS_FILE}.tmp"
     try:
-        with os.fdopen(open_new(fresh), "wb") as file:
-            file.write(kept)
-            file.flush()
-            os.fsync(file.fileno())
-        _second_name(log, partial)
+        write_synced(fresh, kept)
+        try:
+            os.link(log, partial)
+        except OSError:  # a file system without hard links
+            shutil.copyfile(log, partial)
         fresh.replace(log)
     except OSError as error:
         raise cannot_write(fresh, error) from None
@@ -370,20 +365,6 @@ def _place(raw: bytes) -> str | None:
         return msgspec.json.decode(raw, type=_Place).episode_id
     except (ValueError, RecursionError):
         return None
-
-
-def _next_partial(folder: Path) -> Path:
-    number = 1
-    while (folder / f"events.partial-{number}.jsonl").exists():
-        number += 1
-    return folder / f"events.partial-{number}.jsonl"
-
-
-def _second_name(log: Path, partial: Path) -> None:
-    try:
-        os.link(log, partial)
-    except OSError:  # a file system without hard links
-        shutil.copyfile(log, partial)
 
 
 def _show(value: Any) -> str:
@@ -498,7 +479,11 @@ class RecordingFolder:
             self.record = replace(
                 self.record,
                 started_at=before.started_at or self.record.started_at,
-                network=[x for x in before.network if _scenario(x) in kept.complete],
+                network=[
+                    x
+                    for x in before.network
+                    if isinstance(x, Mapping) and x.get("scenario") in kept.complete
+                ],
                 interruptions=[*before.interruptions, _interruption(before, kept, self.record)],
             )
         write_run(self.folder, self.record)
@@ -591,10 +576,6 @@ class RecordingFolder:
 def utc() -> str:
     """Now, as run records write it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _scenario(entry: Any) -> Any:
-    return entry.get("scenario") if isinstance(entry, Mapping) else None
 
 
 def _interruption(before: RunRecord, kept: Kept, now: RunRecord) -> dict[str, Any]:

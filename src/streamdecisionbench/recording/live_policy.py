@@ -22,17 +22,14 @@ def changed_states(scenario: Scenario, fields: Sequence[str]) -> list[bool]:
 
     Without fields, in anything.
     """
-    seen = [_part(step.state, fields) for step in scenario.steps]
+    states: list[Any] = [step.state for step in scenario.steps]
+    seen = [[_look_up(s, field) for field in fields] for s in states] if fields else states
     return [True, *(a != b for a, b in pairwise(seen))]
 
 
 def has_field(scenario: Scenario, field: str) -> bool:
     """Whether any state has it."""
     return any(_look_up(step.state, field) is not None for step in scenario.steps)
-
-
-def _part(state: Mapping[str, Any], fields: Sequence[str]) -> Any:
-    return [_look_up(state, field) for field in fields] if fields else state
 
 
 def _look_up(state: Any, field: str) -> Any:

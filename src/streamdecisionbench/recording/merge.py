@@ -7,7 +7,6 @@ models and event digest in the joined record. Sweeps are joined condition by con
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.request import conditions_in, recordings_in
 from streamdecisionbench.recording.run_file import COMPLETE, RunRecord, read_run, write_run
-from streamdecisionbench.suite.disk import cannot_write, make_folder, open_new, read_bytes
+from streamdecisionbench.suite.disk import cannot_write, make_folder, read_bytes, write_synced
 from streamdecisionbench.suite.scenario import Suite
 
 _PER_PART = ("scenarios",)
@@ -130,13 +129,10 @@ def _require_disjoint(parts: Sequence[Recording]) -> None:
 
 
 def _concatenate(logs: Sequence[Path], target: Path) -> None:
+    parts = [read_bytes(log) for log in logs]
+    ended = [data if data.endswith(b"\n") or not data else data + b"\n" for data in parts]
     try:
-        with os.fdopen(open_new(target), "wb") as joined:
-            for log in logs:
-                data = read_bytes(log)
-                joined.write(data if data.endswith(b"\n") or not data else data + b"\n")
-            joined.flush()
-            os.fsync(joined.fileno())
+        write_synced(target, b"".join(ended))
     except OSError as error:
         raise cannot_write(target, error) from None
 

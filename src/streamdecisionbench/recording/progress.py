@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,30 +23,20 @@ if TYPE_CHECKING:
 _PERIOD_S = 0.25
 
 
-class Progress(Protocol):
-    """A way to show progress."""
-
-    def show(self, tally: Tally) -> None: ...
-
-    def say(self, event: str, **facts: Any) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class Quiet:
-    """Nothing at all."""
+class Progress:
+    """A way to show progress; this one shows nothing at all."""
 
     def show(self, tally: Tally) -> None:
-        pass
+        """Where it stands now."""
 
     def say(self, event: str, **facts: Any) -> None:
-        pass
+        """That something happened."""
 
     def close(self) -> None:
-        pass
+        """Nothing follows."""
 
 
-class JsonLines:
+class JsonLines(Progress):
     """One JSON object a line on standard output, each with an `event`."""
 
     def __init__(self, stream: IO[str] | None = None) -> None:
@@ -67,11 +57,8 @@ class JsonLines:
             self._stream.write(line + "\n")
             self._stream.flush()
 
-    def close(self) -> None:
-        pass
 
-
-class Terminal:
+class Terminal(Progress):
     """A live table on a terminal; one line per event where there is none."""
 
     def __init__(self) -> None:
@@ -110,7 +97,7 @@ def choose_progress(*, quiet: bool = False, jsonl: bool = False) -> Progress:
     """The one way to show progress that the command line asked for."""
     if jsonl:
         return JsonLines()
-    return Quiet() if quiet else Terminal()
+    return Progress() if quiet else Terminal()
 
 
 def snapshot(tally: Tally) -> dict[str, Any]:
@@ -152,7 +139,7 @@ def drawing(progress: Progress, tally: Tally) -> Iterator[None]:
             progress.say("notice", text=tally.notices.pop(0))
 
     thread = threading.Thread(target=draw, name="progress", daemon=True)
-    if not isinstance(progress, Quiet):
+    if type(progress) is not Progress:
         thread.start()
     try:
         yield

@@ -22,7 +22,6 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import OLDER_THAN_ACTIVE
 from streamdecisionbench.recording.events import (
     AFTER_HORIZON,
-    EVENTS_FILE,
     NO_TIME,
     Attempt,
     Event,
@@ -202,7 +201,10 @@ def import_tables(
         made.append((out / run.name, events, record))
     write_suite(suite, out / "suite")
     for folder, events, record in made:
-        _write_recording(events, record, folder)
+        with EventLog(folder) as log:
+            for event in events:
+                log.append(event)
+        write_run(folder, replace(record, events_sha256=file_sha256(log.path)))
     return suite, [folder for folder, _, _ in made]
 
 
@@ -363,13 +365,6 @@ def _run_record(run: PublishedTable, suite: Suite, tick_seconds: float) -> RunRe
             episodes=[RecordedEpisode(s.episode_id, s.n) for s in suite],
         ),
     )
-
-
-def _write_recording(events: Sequence[Event], record: RunRecord, folder: Path) -> None:
-    with EventLog(folder) as log:
-        for event in events:
-            log.append(event)
-    write_run(folder, replace(record, events_sha256=file_sha256(folder / EVENTS_FILE)))
 
 
 def _answer(

@@ -82,6 +82,13 @@ async def run_episode(
     log.finished()
 
 
+def dispatcher_of(log: EpisodeLog, members: Sequence[Member]) -> Dispatcher:
+    """The policy's, or one that sends every state to everyone."""
+    if log.policy is not None:
+        return log.policy.dispatcher
+    return Dispatcher(Policy(), [True] * len(log.prepared.requests), len(members))
+
+
 class _Episode:
     """Requests under way in one episode."""
 
@@ -95,11 +102,7 @@ class _Episode:
     ) -> None:
         self.log, self.members, self.dispatch, self.clock = log, members, dispatch, clock
         self.releases: list[float] = []
-        steps = len(log.prepared.requests)
-        policy = log.policy
-        self.dispatcher = (
-            policy.dispatcher if policy else Dispatcher(Policy(), [True] * steps, len(members))
-        )
+        self.dispatcher = dispatcher_of(log, members)
         self._slots = [asyncio.Semaphore(dispatch.max_in_flight) for _ in members]
         self._shared = [gates.get(member.name) or contextlib.nullcontext() for member in members]
         self._running: dict[tuple[int, int], tuple[Exchange, asyncio.Task[None]]] = {}
@@ -162,17 +165,18 @@ async def _attempt(
         async with asyncio.timeout(limit_s):
             answer = log.received(await call(component, exchange.request))
             if answer.service_s is not None:
-                await _wait_out(answer, started_s, clock)
+                # A simulation declares its service time; on the real clock it takes that long.
+                await asyncio.sleep(max(0.0, started_s + answer.service_s - clock.now()))
         received_s = _received(answer, started_s, clock)
         reading = log.read(answer, exchange.member)
         completed_s = clock.now()
     except Exception as error:
         kind = classify(error, dispatch.retry)
-        log.failed(exchange, started_s, clock.now(), kind, received_s)
+        log.attempted(exchange, started_s, received_s, clock.now(), kind)
         if isinstance(kind, Fatal):
             raise kind from None
         return kind
-    log.succeeded(exchange, started_s, received_s, completed_s)
+    log.attempted(exchange, started_s, received_s, completed_s)
     return _Success(reading, received_s, completed_s)
 
 
@@ -187,24 +191,11 @@ async def call(component: Component, request: Request) -> Any:
     except asyncio.CancelledError:
         if task is not None and task.cancelling():
             raise
-        raise Fatal(
-            "cancelled",
-            f"{component.info.name} gave up a request by itself (CancelledError)",
-            fix="correct the component, then go on with --resume",
-        ) from None
+        kind, what = "cancelled", "gave up a request by itself (CancelledError)"
     except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
-        raise Fatal(
-            type(error).__name__,
-            f"{component.info.name} raised {type(error).__name__}",
-            fix="correct the component, then go on with --resume",
-        ) from None
-
-
-async def _wait_out(answer: Answer, started_s: float, clock: Clock) -> None:
-    """A simulation declares its service time; on the real clock it takes that long."""
-    rest = started_s + (answer.service_s or 0.0) - clock.now()
-    if rest > 0:
-        await asyncio.sleep(rest)
+        kind, what = type(error).__name__, f"raised {type(error).__name__}"
+    fix = "correct the component, then go on with --resume"
+    raise Fatal(kind, f"{component.info.name} {what}", fix=fix)
 
 
 def _received(answer: Answer, started_s: float, clock: Clock) -> float:

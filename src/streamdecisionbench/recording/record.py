@@ -49,7 +49,7 @@ from streamdecisionbench.recording.episode_log import EpisodeLog, Member, Prepar
 from streamdecisionbench.recording.folder import Outcome, RecordingFolder, utc
 from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.network_probe import Probes
-from streamdecisionbench.recording.progress import Progress, Quiet, drawing
+from streamdecisionbench.recording.progress import Progress, drawing
 from streamdecisionbench.recording.realtime import Sending, run_episode
 from streamdecisionbench.recording.redaction import Redactor
 from streamdecisionbench.recording.retry import classify
@@ -303,9 +303,14 @@ class _Rounds:
             done = [r for r in rounds if all(p.episode_id in complete[p.replica] for p in r)]
             todo = [r for r in rounds if r not in done]
             for play in (play for plays in todo for play in plays):
-                _require_open(targets[play.replica])
-                members = len(targets[play.replica].members)
-                tally.expected += self.suite.scenarios[play.episode_id].n * members
+                target = targets[play.replica]
+                if target.closed:
+                    raise InputError(
+                        "is complete, but what was recorded at the same time is not",
+                        where=target.folder,
+                        fix="restore the folders beside it, or record all of them into a fresh --out",
+                    )
+                tally.expected += self.suite.scenarios[play.episode_id].n * len(target.members)
             self._keep(done)
             for target, keep in zip(targets, self.kept, strict=True):
                 target.begin(keep)
@@ -433,15 +438,6 @@ def _title(plays: Sequence[Play]) -> str:
     return names[0] + more + (f", {len(plays)} streams" if len(plays) > 1 else "")
 
 
-def _require_open(target: RecordingFolder) -> None:
-    if target.closed:
-        raise InputError(
-            "is complete, but what was recorded at the same time is not",
-            where=target.folder,
-            fix="restore the folders beside it, or record all of them into a fresh --out",
-        )
-
-
 def _given_up(pause: Paused, tries: int, prepared: Prepared) -> Fatal:
     fix = "keep the machine awake, then go on with --resume"
     if pause.kind == TOO_LATE:
@@ -505,7 +501,7 @@ def record_together(
 
     Raises what stopped it, once the run record says so.
     """
-    progress = progress or Quiet()
+    progress = progress or Progress()
     members = [member for part in parts for member in part.members]
     # Keys and headers a component sends: a server may echo them as its model's name.
     clean = Redactor(secrets, [s for m in members for s in getattr(m.component, "secrets", ())])

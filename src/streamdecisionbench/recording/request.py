@@ -376,24 +376,17 @@ def _require_fresh(request: RunRequest, folders: Sequence[Path]) -> None:
 def _require_same_passes(request: RunRequest, conditions: Sequence[SweepCondition]) -> None:
     """One pass lies in OUT, several in folders below it: going on with one as the other mixes both."""
     alone = conditions[0].folders == [request.out]
-    if alone and (request.out / "pass-1").exists():
-        raise InputError(
-            "holds several passes",
-            where=request.out,
-            fix="repeat --passes to go on with them, or name one, OUT/pass-1",
-        )
-    if alone and (conditions_in(request.out) or recordings_in(request.out / "replica-1")):
-        raise InputError(
-            "holds a sweep, or several streams",
-            where=request.out,
-            fix="repeat --intervals and --streams to go on with it",
-        )
-    if not alone and (request.out / RUN_FILE).exists():
-        raise InputError(
-            "holds one pass",
-            where=request.out,
-            fix="leave out --passes, --intervals and --streams to go on with it",
-        )
+    swept = conditions_in(request.out) or recordings_in(request.out / "replica-1")
+    for wrong, what, fix in (
+        (alone and (request.out / "pass-1").exists(), "holds several passes",
+         "repeat --passes to go on with them, or name one, OUT/pass-1"),
+        (alone and swept, "holds a sweep, or several streams",
+         "repeat --intervals and --streams to go on with it"),
+        (not alone and (request.out / RUN_FILE).exists(), "holds one pass",
+         "leave out --passes, --intervals and --streams to go on with it"),
+    ):  # fmt: skip
+        if wrong:
+            raise InputError(what, where=request.out, fix=fix)
 
 
 def _require_limits(member: Member, scenarios: Sequence[Scenario]) -> None:

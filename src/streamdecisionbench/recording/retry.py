@@ -83,7 +83,8 @@ def classify(error: Exception, policy: RetryPolicy | None = None) -> Retryable |
     The text of an exception nobody foresaw is left out: it could hold the input or a key. Its type
     and the line that raised it say where to look.
     """
-    if policy is not None and policy.gateway and _is_gateway(error):
+    gateway = isinstance(error, Fatal) and error.error_type == _GATEWAY
+    if policy is not None and policy.gateway and gateway:
         words, _, fix = str(error).partition("\n  fix: ")
         status = getattr(error, "http_status", None)
         return Retryable(_GATEWAY, http_status=status, detail=words, fix=fix)
@@ -116,7 +117,3 @@ def describe(error: Retryable) -> str:
         return f"{error.error_type}: {error.detail}"
     status = f" (HTTP {error.http_status})" if error.http_status else ""
     return f"{error.error_type}{status}"
-
-
-def _is_gateway(error: Exception) -> bool:
-    return isinstance(error, Fatal) and error.error_type == _GATEWAY

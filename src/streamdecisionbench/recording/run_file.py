@@ -12,7 +12,6 @@ import os
 import platform
 import time
 from collections.abc import Iterable, Mapping
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import msgspec
 
 from streamdecisionbench.components.contract import ComponentInfo
+from streamdecisionbench.components.providers.address import versions
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW
 from streamdecisionbench.rules.policy_file import Policy, policy_of
@@ -32,14 +32,14 @@ def describe_environment(infos: Iterable[ComponentInfo], event_loop: str) -> dic
     """Versions and host facts that matter for latency. No host name, no user, no paths."""
     clock = time.get_clock_info("monotonic")
     infos = list(infos)
-    versions: dict[str, str] = {"streamdecisionbench": _version("streamdecisionbench")}
+    found = {"streamdecisionbench": "unknown", **versions("streamdecisionbench")}
     for info in infos:
-        versions.update(info.versions)
+        found.update(info.versions)
     hosts = sorted({info.base_url_host for info in infos if info.base_url_host})
     return {
         "python": platform.python_version(),
         "implementation": platform.python_implementation(),
-        "versions": versions,
+        "versions": found,
         "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cpu_count": os.cpu_count(),
         "cpus_usable": _usable_cpus(),
@@ -112,13 +112,6 @@ def _usable_cpus() -> int | None:
     return len(affinity(0)) if affinity else os.cpu_count()
 
 
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "unknown"
-
-
 RUN_FILE = "run.json"
 RUNNING, COMPLETE, INCOMPLETE = "running", "complete", "incomplete"
 
@@ -152,23 +145,6 @@ _CONFIG: dict[str, type | tuple[type, ...]] = {
     "timeout_s": _NUMBER,
     "workers": int,
 }
-_OTHER: dict[str, type] = {
-    "ended_at": str,
-    "environment": dict,
-    "error": str,
-    "error_type": str,
-    "interruptions": list,
-    "name": str,
-    "network": list,
-    "observed": dict,
-    "parts": list,
-    "schema_version": str,
-    "served_models": list,
-    "started_at": str,
-    "summary": dict,
-}
-
-
 _ALWAYS = (
     "schema_version", "config", "dataset_manifest", "started_at", "ended_at", "served_models",
     "environment", "interruptions",
@@ -256,6 +232,14 @@ class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True):
         for name in _ALWAYS:
             found.setdefault(name, msgspec.to_builtins(getattr(self, name)))
         return found
+
+
+_OTHER: dict[str, type] = {
+    f.name: str if f.default is None else f.default_factory
+    for f in msgspec.structs.fields(RunRecord)
+    if f.default is None or f.default_factory in (dict, list)
+}
+"""Keys that are read over where they hold another kind than we write."""
 
 
 def read_run(folder: Path) -> RunRecord:

@@ -20,22 +20,12 @@ from dataclasses import dataclass, field
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, Member, ReadAnswer
-from streamdecisionbench.recording.live_policy import Dispatcher, Order
-from streamdecisionbench.recording.realtime import Sending, call
+from streamdecisionbench.recording.live_policy import Order
+from streamdecisionbench.recording.realtime import Sending, call, dispatcher_of
 from streamdecisionbench.recording.retry import classify, next_delay
-from streamdecisionbench.rules.policy_file import Policy
 
 _DONE, _READY, _RELEASE = 0, 1, 2
 """Order of what happens at one instant: answers, then retries, then the next step."""
-
-
-@dataclass(frozen=True, slots=True)
-class VirtualStream:
-    """One episode on the common timeline, begun `offset_s` after the first."""
-
-    log: EpisodeLog
-    members: Sequence[Member]
-    offset_s: float = 0.0
 
 
 @dataclass(slots=True, eq=False)
@@ -43,7 +33,7 @@ class _Job:
     """A request on the timeline, and how its current attempt will end; times of its own episode."""
 
     exchange: Exchange
-    stream: _Stream
+    stream: VirtualStream
     started_s: float = 0.0
     received_s: float = 0.0
     completed_s: float = 0.0
@@ -89,21 +79,14 @@ class _Pool:
         return found
 
 
-class _Stream:
-    """One episode's requests under way, and its place on the common timeline."""
+class VirtualStream:
+    """One episode's requests under way, begun `offset_s` after the first on the common timeline."""
 
-    def __init__(self, given: VirtualStream, slots: int) -> None:
-        self.log, self.members = given.log, given.members
-        self.offset_s = seconds(given.offset_s)
-        self.steps = len(self.log.prepared.requests)
-        self.policy = self.log.policy
-        self.dispatcher = (
-            self.policy.dispatcher
-            if self.policy
-            else Dispatcher(Policy(), [True] * self.steps, len(self.members))
-        )
-        self.ranks = {member.name: k for k, member in enumerate(self.members)}
-        self.slots: dict[str | None, int] = {member.name: slots for member in self.members}
+    def __init__(self, log: EpisodeLog, members: Sequence[Member], offset_s: float = 0.0) -> None:
+        self.log, self.members, self.offset_s = log, members, seconds(offset_s)
+        self.dispatcher = dispatcher_of(log, members)
+        self.ranks = {member.name: k for k, member in enumerate(members)}
+        self.slots: dict[str | None, int] = {}
         self.jobs: dict[tuple[int, int], _Job] = {}
         self.releases: list[float] = []
 
@@ -135,11 +118,13 @@ class _Timeline:
 
     def __init__(self, given: Sequence[VirtualStream], dispatch: Sending, workers: int) -> None:
         self.dispatch = dispatch
-        self.streams = [_Stream(one, dispatch.max_in_flight) for one in given]
+        self.streams = given
+        for stream in given:
+            stream.slots = {member.name: dispatch.max_in_flight for member in stream.members}
         in_all = float("inf") if dispatch.in_all is None else dispatch.in_all
         names = dict.fromkeys(member.name for stream in self.streams for member in stream.members)
         self.pools = {name: _Pool(in_all, workers) for name in names}
-        self._heap: list[tuple[float, int, int, int, int, _Stream, _Job | None]] = []
+        self._heap: list[tuple[float, int, int, int, int, VirtualStream, _Job | None]] = []
         self._order = 0
 
     async def run(self) -> None:
@@ -152,7 +137,7 @@ class _Timeline:
             for pool in self.pools.values():
                 await self._start(pool, at_s)
 
-    def _happen(self, stream: _Stream, now_s: float, kind: int, job: _Job | None) -> None:
+    def _happen(self, stream: VirtualStream, now_s: float, kind: int, job: _Job | None) -> None:
         if kind == _RELEASE:
             t = len(stream.releases)
             stream.log.released(t, now_s)
@@ -166,7 +151,7 @@ class _Timeline:
         else:
             self._done(stream, now_s, job)
 
-    def _done(self, stream: _Stream, now_s: float, job: _Job) -> None:
+    def _done(self, stream: VirtualStream, now_s: float, job: _Job) -> None:
         name, t = job.exchange.member.name, job.exchange.t
         pool = self.pools[name]
         pool.workers += 1
@@ -179,8 +164,10 @@ class _Timeline:
         stream.log.tally.in_flight -= 1
         rank = stream.ranks[name]
         del stream.jobs[rank, t]
+        policy = stream.log.policy
+        sure = job.outcome.confidence if isinstance(job.outcome, ReadAnswer) else None
         in_time = job.completed_s < stream.log.prepared.horizon_s
-        unsure = stream.policy is not None and stream.policy.unsure(_sure(job))
+        unsure = policy is not None and policy.unsure(sure)
         orders = stream.dispatcher.answered(rank, t, unsure=unsure, in_time=in_time)
         self._carry_out(stream, orders, now_s)
 
@@ -200,7 +187,7 @@ class _Timeline:
             self._plan(stream, taken.completed_s, _DONE, taken.exchange.t, taken)
 
     def _plan(
-        self, stream: _Stream, now_s: float, kind: int, t: int, job: _Job | None = None
+        self, stream: VirtualStream, now_s: float, kind: int, t: int, job: _Job | None = None
     ) -> None:
         self._order += 1
         # Of two answers at one instant the newer source comes first, then the later component, as
@@ -210,7 +197,7 @@ class _Timeline:
         at_s = seconds(stream.offset_s + seconds(now_s))
         heapq.heappush(self._heap, (at_s, kind, rank, earlier, self._order, stream, job))
 
-    def _carry_out(self, stream: _Stream, orders: Sequence[Order], now_s: float) -> None:
+    def _carry_out(self, stream: VirtualStream, orders: Sequence[Order], now_s: float) -> None:
         for order in orders:
             member = stream.members[order.rank]
             if order.cancel:
@@ -223,10 +210,6 @@ class _Timeline:
                 job = _Job(Exchange(member, order.t, stream.releases[order.t], request), stream)
                 stream.jobs[order.rank, order.t] = job
                 self.pools[member.name].waiting.append(job)
-
-
-def _sure(job: _Job) -> float | None:
-    return job.outcome.confidence if isinstance(job.outcome, ReadAnswer) else None
 
 
 async def _measure(log: EpisodeLog, job: _Job, taken_s: float) -> None:
@@ -253,12 +236,12 @@ def _conclude(log: EpisodeLog, dispatch: Sending, job: _Job) -> float | None:
     """Writes how the attempt ended; seconds to wait before the next one, or None: answered."""
     exchange, outcome = job.exchange, job.outcome
     if isinstance(outcome, ReadAnswer):
-        log.succeeded(exchange, job.started_s, job.received_s, job.completed_s)
+        log.attempted(exchange, job.started_s, job.received_s, job.completed_s)
         log.commit(exchange, outcome, job.received_s, job.completed_s, job.completed_s)
         return None
     if outcome is None:
         raise AssertionError("an attempt ends with an answer or a failure")
-    log.failed(exchange, job.started_s, job.completed_s, outcome)
+    log.attempted(exchange, job.started_s, None, job.completed_s, outcome)
     if isinstance(outcome, Fatal):
         raise outcome
     return next_delay(dispatch.retry, len(exchange.attempts), outcome)

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.disk import cannot_write, open_new
+from streamdecisionbench.suite.disk import cannot_write, write_synced
 
 MARKER = ".sdb-report.json"
 """Lists what the report wrote, with digests; only that is ever taken away."""
@@ -73,10 +73,7 @@ def fill(out: Path, files: Mapping[str, bytes]) -> None:
 def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with os.fdopen(open_new(path), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        write_synced(path, content)
     except OSError as error:
         error.filename = error.filename or str(path)
         raise

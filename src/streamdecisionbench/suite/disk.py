@@ -119,12 +119,8 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     path = Path(path)
     temporary = path.with_name(f"{path.name}.tmp")
     try:
-        fd = open_new(temporary)
         try:
-            with os.fdopen(fd, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            write_synced(temporary, data)
             temporary.replace(path)
         except OSError:
             with contextlib.suppress(OSError):
@@ -132,6 +128,14 @@ def write_bytes(path: str | Path, data: bytes) -> None:
             raise
     except OSError as error:
         raise cannot_write(path, error) from None
+
+
+def write_synced(path: Path, data: bytes) -> None:
+    """A file that is ours alone, on the medium when this returns."""
+    with os.fdopen(open_new(path), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def open_new(path: Path) -> int:

@@ -76,24 +76,16 @@ class PythonComponent:
             msgspec.json.encode([request.state, request.questions])
         )
         private = Request(state, questions, request.request_hash)
-        failure: Exception
-        try:
-            if self._is_async:
-                result = await self._answer(private)
-            else:
-                loop = asyncio.get_running_loop()
-                result = await loop.run_in_executor(self._threads, self._in_thread, private)
-                if isinstance(result, StopIteration):
-                    raise _user_error(result, self._name)
-                if inspect.isawaitable(result):
-                    result = await result
-        except (SdbError, Retryable):
-            raise
-        except (Exception, SystemExit) as error:
-            failure = _user_error(error, self._name)
-        else:
-            return self._read(result, request.questions)
-        raise failure
+        return self._read(await self._guarded(lambda: self._call(private)), request.questions)
+
+    async def _call(self, request: Request) -> Any:
+        if self._is_async:
+            return await self._answer(request)
+        loop = asyncio.get_running_loop()
+        result = await loop.run_in_executor(self._threads, self._in_thread, request)
+        if isinstance(result, StopIteration):
+            raise _user_error(result, self._name)
+        return await result if inspect.isawaitable(result) else result
 
     def _in_thread(self, request: Request) -> Any:
         """A future cannot carry StopIteration: whoever waited for it would wait for ever."""
@@ -111,19 +103,18 @@ class PythonComponent:
     async def _bracket(self, method: str) -> None:
         """`open` and `close` of the user's object, where it has them."""
         function = getattr(self._target, method, None)
-        if not callable(function):
-            return
-        failure: Exception
+        if callable(function):
+            await self._guarded(function)
+
+    async def _guarded(self, work: Callable[[], Any]) -> Any:
+        """The user's own code; what it raises becomes one message, without the exception itself."""
         try:
-            result = function()
-            if inspect.isawaitable(result):
-                await result
+            result = work()
+            return await result if inspect.isawaitable(result) else result
         except (SdbError, Retryable):
             raise
         except (Exception, SystemExit) as error:
             failure = _user_error(error, self._name)
-        else:
-            return
         raise failure
 
     def _read(self, result: Any, questions: Mapping[str, Any]) -> Answer:

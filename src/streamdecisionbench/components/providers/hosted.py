@@ -10,7 +10,7 @@ import asyncio
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from streamdecisionbench.components.contract import (
@@ -219,15 +219,20 @@ class Hosted(ABC):
         service = self.service
         if service.home:
             return failure
-        root = service.base_url.removesuffix("/v1")
-        found = await survey_server(self.client, root, service.key)
-        return Fatal(
-            failure.error_type,
-            str(failure).partition("\n  fix: ")[0],
-            # Names of models are the server's text: only one's own is quoted.
-            fix=found.advice(service.provider, self.info.model, quoting=service.local),
-            http_status=failure.http_status,
-        )
+        root, model = service.base_url.removesuffix("/v1"), self.info.model
+        answering, models = await survey_server(self.client, root, service.key)
+        # Names of models are the server's text: only one's own is quoted.
+        if service.provider in answering and service.local and models and model not in models:
+            fix = f"it knows the API but not this model; it lists: {', '.join(models)}"
+        elif service.provider in answering:
+            fix = "it knows the API: check the model's name"
+        elif not answering:
+            fix = "check --base-url: no API known here answers at that address"
+        else:
+            named = " or ".join(f"{name}:{model}" for name in answering)
+            fix = f"this server answers on other APIs: try {named}"
+        what = str(failure).partition("\n  fix: ")[0]
+        return Fatal(failure.error_type, what, fix=fix, http_status=failure.http_status)
 
 
 class Decisions(Hosted):
@@ -235,9 +240,9 @@ class Decisions(Hosted):
 
     limits: RequestLimits
 
+    @abstractmethod
     def _listed(self, body: dict[str, Any], names: list[str]) -> list[tuple[str, Any]]:
-        """(question, answer) as the body lists them; (question, value) pairs of distributions."""
-        raise NotImplementedError
+        """(question, answer) as the body lists them."""
 
     def _read(self, body: dict[str, Any], request: Request) -> Answer:
         labels: dict[str, str] = {}
@@ -275,27 +280,13 @@ class Decisions(Hosted):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Surveyed:
-    """Providers whose path the server knows, and models it lists; empty where it does not say."""
+async def survey_server(
+    client: httpx2.AsyncClient, root: str, key: str
+) -> tuple[list[str], list[str]]:
+    """Providers whose path the server knows, and models it lists; empty where it does not say.
 
-    answering: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
-
-    def advice(self, provider: str, model: str, *, quoting: bool = True) -> str:
-        """What to write instead."""
-        if provider in self.answering:
-            if quoting and self.models and model not in self.models:
-                return f"it knows the API but not this model; it lists: {', '.join(self.models)}"
-            return "it knows the API: check the model's name"
-        if not self.answering:
-            return "check --base-url: no API known here answers at that address"
-        named = " or ".join(f"{name}:{model}" for name in self.answering)
-        return f"this server answers on other APIs: try {named}"
-
-
-async def survey_server(client: httpx2.AsyncClient, root: str, key: str) -> Surveyed:
-    """Posts an empty object to every known path: a server that knows it complains about the content."""
+    Posts an empty object to every known path: a server that knows it complains about the content.
+    """
     import httpx2
 
     headers = {"Authorization": f"Bearer {key}", "x-api-key": key}
@@ -315,9 +306,9 @@ async def survey_server(client: httpx2.AsyncClient, root: str, key: str) -> Surv
                 *(ask("POST", path) for path in PATHS.values()), ask("GET", "/v1/models")
             )
     except TimeoutError:
-        return Surveyed()
-    known = tuple(name for name, reply in zip(PATHS, replies, strict=True) if _knows(reply))
-    return Surveyed(known, _models(listing))
+        return [], []
+    known = [name for name, reply in zip(PATHS, replies, strict=True) if _knows(reply)]
+    return known, _models(listing)
 
 
 def _knows(reply: httpx2.Response | None) -> bool:
@@ -326,14 +317,14 @@ def _knows(reply: httpx2.Response | None) -> bool:
     return reply.status_code not in _ABSENT | _UNKNOWN
 
 
-def _models(reply: httpx2.Response | None) -> tuple[str, ...]:
+def _models(reply: httpx2.Response | None) -> list[str]:
     """Names a listing holds, in the words of either protocol."""
     if reply is None or reply.status_code != 200:
-        return ()
+        return []
     try:
         listing: Any = reply.json()
     except (ValueError, RecursionError):
-        return ()
+        return []
     rows = (listing.get("data") or listing.get("models")) if isinstance(listing, dict) else None
     names = [
         row.get("id") or row.get("name")
@@ -341,4 +332,4 @@ def _models(reply: httpx2.Response | None) -> tuple[str, ...]:
         if isinstance(row, dict)
     ]
     usable = [n for n in names if isinstance(n, str) and n.isprintable() and len(n) <= 80]
-    return tuple(usable[:_MOST_MODELS])
+    return usable[:_MOST_MODELS]

@@ -108,7 +108,8 @@ def read_object(text: str | bytes, *, what: str = "the response", fix: str = "")
     try:
         value = json.loads(text, object_pairs_hook=_once)
         # An escaped half of a surrogate pair is JSON, but no text anybody can write down.
-        value = _writable(value) if b"\\ud" in _raw(text).lower() else value
+        raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+        value = _writable(value) if b"\\ud" in raw.lower() else value
     except _RepeatedKeyError:
         failure = Fatal("duplicate_answer", f"{what} repeats a key", fix=_CONTRACT)
     except (ValueError, RecursionError):
@@ -204,10 +205,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise _RepeatedKeyError
     return found
-
-
-def _raw(text: str | bytes) -> bytes:
-    return text if isinstance(text, bytes) else text.encode("utf-8", "replace")
 
 
 def _writable(value: Any) -> Any:

@@ -111,6 +111,7 @@ class DemoServer:
 
     def _health(self) -> dict[str, Any]:
         suite = self.simulator.suite
+        queue = self.finish_at.queue if isinstance(self.finish_at, Queued) else None
         return {
             "status": "ok",
             "simulation": True,
@@ -120,19 +121,16 @@ class DemoServer:
             "seed": self.simulator.seed,
             "answered": self.answered,
             "refused": self.refused,
-            **self._queue(),
-        }
-
-    def _queue(self) -> dict[str, Any]:
-        if not isinstance(self.finish_at, Queued):
-            return {}
-        queue = self.finish_at.queue
-        return {
-            "capacity": queue.capacity,
-            "batch": queue.batch,
-            "waiting": queue.waiting,
-            "longest_queue": queue.longest,
-        }
+        } | (
+            {
+                "capacity": queue.capacity,
+                "batch": queue.batch,
+                "waiting": queue.waiting,
+                "longest_queue": queue.longest,
+            }
+            if queue
+            else {}
+        )
 
     def _models(self) -> dict[str, Any]:
         """Both protocols' listings in one object; each client reads the part it knows."""

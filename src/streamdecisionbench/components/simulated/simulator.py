@@ -84,7 +84,7 @@ def draw_scenario(profile: Profile, scenario: Scenario, seed: int) -> tuple[Draw
 def output_tokens(tokens: DeclaredTokens, latency_s: float, median_s: float) -> tuple[int, int]:
     """(output, reasoning) tokens: the medians, moved by the time above or below the median.
 
-    >>> output_tokens(Tokens(output=148, reasoning=100, output_min=85, decode_ms=8.3), 3.41, 2.41)
+    >>> output_tokens(DeclaredTokens(output=148, reasoning=100, output_min=85, decode_ms=8.3), 3.41, 2.41)
     (268, 220)
     """
     if not tokens.decode_ms:
