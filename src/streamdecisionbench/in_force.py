@@ -1,9 +1,23 @@
-"""The in-force rule: which answer takes effect, one component's newest or what a policy lets through.
+"""The in-force rule, which answer takes effect, and the class of an instant while it does.
 
 The one definition behind a live recording, its replay at any pace (`scoring.sweep`,
-`scoring.pair_sweep` and `scoring.policy_replay` compute it for arrays) and the meter. An arbiter is asked once per arrival, in
-order of arrival, and remembers what it let through. The horizon is not its business: an answer at or
-after H never reaches it. Standard library only.
+`scoring.pair_sweep` and `scoring.policy_replay` compute the rule for arrays) and the meter. An arbiter
+is asked once per arrival, in order of arrival, and remembers what it let through. The horizon is not
+its business: an answer at or after H never reaches it. Standard library only.
+
+The class of an instant t follows from three decisions: the one in force, what was right for the state
+i it was given for, κ(y_i), and what is right now, y*(t). It is *current* when κ(y_i) = y*(t), *right*
+when it is κ(y_i), and it *matches* when it is y*(t):
+
+    right,  current   current_correct     wrong, current                    judgment
+    right,  outdated  stale               wrong, outdated, matches          outdated_correct
+    nothing in force  no_decision         wrong, outdated, does not match   compound
+
+Where references may be unknown, two more, asked first:
+
+    y*(t) unknown                unjudged, whatever is in force
+    κ(y_i) unknown, matches      current_correct
+    κ(y_i) unknown, does not     unattributed
 """
 
 from __future__ import annotations
@@ -26,6 +40,53 @@ REACH: dict[str, int | None] = {"freshest": 0, "lag_one": 1, "late_override": No
 """How many steps a slow answer may lie behind the active source, by rule; None reaches any source."""
 
 RULES = tuple(REACH)
+
+CLASSES = ("current_correct", "judgment", "stale", "compound", "outdated_correct", "no_decision")
+ALL_CLASSES = (*CLASSES, "unjudged", "unattributed")
+"""The classes where references may be unknown."""
+(
+    CURRENT_CORRECT, JUDGMENT, STALE, COMPOUND, OUTDATED_CORRECT, NO_DECISION,
+    UNJUDGED, UNATTRIBUTED,
+) = range(8)  # fmt: skip
+CORRECT = (CURRENT_CORRECT, OUTDATED_CORRECT)
+"""The classes in which the decision in force is what is right."""
+MATCHES, CURRENT, RIGHT, OWN_KNOWN, HELD, NOW_KNOWN = (1 << bit for bit in range(6))
+
+
+def _class(bits: int) -> int:
+    if not bits & NOW_KNOWN:
+        return UNJUDGED
+    if not bits & HELD:
+        return NO_DECISION
+    if not bits & OWN_KNOWN:
+        return CURRENT_CORRECT if bits & MATCHES else UNATTRIBUTED
+    if bits & CURRENT:
+        return CURRENT_CORRECT if bits & RIGHT else JUDGMENT
+    if bits & RIGHT:
+        return STALE
+    return OUTDATED_CORRECT if bits & MATCHES else COMPOUND
+
+
+CLASS_OF_BITS = tuple(map(_class, range(64)))
+"""The class for every combination of what is known of an instant: `MATCHES` | … | `NOW_KNOWN`."""
+
+
+def class_of(decision: object, own: object, now: object) -> int:
+    """The class of an instant from the decision in force, its own reference and today's.
+
+    None stands for no decision, and for a reference that is not known.
+
+    >>> ALL_CLASSES[class_of("hold", own="hold", now="wait")], ALL_CLASSES[class_of("hold", None, None)]
+    ('stale', 'unjudged')
+    """
+    return CLASS_OF_BITS[
+        MATCHES * (decision == now)
+        | CURRENT * (own == now)
+        | RIGHT * (decision == own)
+        | OWN_KNOWN * (own is not None)
+        | HELD * (decision is not None)
+        | NOW_KNOWN * (now is not None)
+    ]
 
 
 class Arbiter(Protocol):

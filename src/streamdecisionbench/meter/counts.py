@@ -12,20 +12,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
+from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.meter.spells import Excess, SpellSums
 
 if TYPE_CHECKING:
     from streamdecisionbench.rules.costs import AgePenalty
 
-CLASSES = (
-    "current_correct", "judgment", "stale", "compound", "outdated_correct", "no_decision",
-    "unjudged", "unattributed",
-)  # fmt: skip
-(
-    CURRENT_CORRECT, JUDGMENT, STALE, COMPOUND, OUTDATED_CORRECT, NO_DECISION,
-    UNJUDGED, UNATTRIBUTED,
-) = range(8)  # fmt: skip
-PENDING = 8
+PENDING = len(ALL_CLASSES)
 """Not a class: seconds whose judgment may still come. They are in no counter yet."""
 
 OUTCOMES = ("applied", "superseded", "late", "failed")
@@ -246,7 +239,7 @@ class Counts:
         return Reading(
             component=self.component,
             labels=self.labels,
-            seconds=dict(zip(CLASSES, seconds, strict=False)),
+            seconds=dict(zip(ALL_CLASSES, seconds, strict=False)),
             pending_s=seconds[PENDING],
             in_force_s=held / GRAINS,
             age_integral_s2=age / (2 * GRAINS * GRAINS),

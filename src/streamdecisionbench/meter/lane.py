@@ -1,14 +1,8 @@
 """One component on one stream: which class its seconds are, once what was right is known.
 
 Publishing and applying cut time into stretches on which the current step k and the source in force s
-stay the same. A stretch's class follows from three decisions (as in `scoring.classes`):
-
-    y_k unknown                    unjudged          whatever is in force
-    nothing in force               no_decision
-    y_s unknown, d_s = y_k         current_correct   y_s unknown, d_s ≠ y_k   unattributed
-    y_s = y_k,   d_s = y_s         current_correct   y_s = y_k,   d_s ≠ y_s   judgment
-    y_s ≠ y_k,   d_s = y_s         stale
-    y_s ≠ y_k,   d_s = y_k         outdated_correct  y_s ≠ y_k, d_s neither   compound
+stay the same. A stretch's class follows from three decisions: what is in force d_s, what was right
+for its own step y_s, what is right now y_k (`in_force.class_of`).
 
 Unknown may become known. So a stretch waits with its current step until that is judged, then with
 its source until that is, there summed by reference; each moves at most twice, and judging a source
@@ -24,19 +18,15 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from streamdecisionbench.meter.counts import (
+from streamdecisionbench.in_force import (
     COMPOUND,
-    CURRENT_CORRECT,
-    JUDGMENT,
     NO_DECISION,
-    OUTDATED_CORRECT,
-    PENDING,
-    RATE,
     STALE,
     UNATTRIBUTED,
     UNJUDGED,
-    Counts,
+    class_of,
 )
+from streamdecisionbench.meter.counts import PENDING, RATE, Counts
 from streamdecisionbench.meter.spells import CALM, OPEN, WRONG, LaneSpells, Part, Run
 from streamdecisionbench.meter.spells import PENDING as NOT_KNOWN
 
@@ -100,22 +90,6 @@ class LaneStep:
         self.owed_in_all = 0
         self.run: Run | None = None
         """Its entry among the lane's spells while it is pending there."""
-
-
-def class_of(decision: str, own: str | None, now: str) -> int:
-    """The class of an instant from the decision in force, its own reference and today's.
-
-    >>> from streamdecisionbench.meter.counts import CLASSES
-    >>> CLASSES[class_of("hold", own="hold", now="wait")]
-    'stale'
-    """
-    if own is None:
-        return CURRENT_CORRECT if decision == now else UNATTRIBUTED
-    if own == now:
-        return CURRENT_CORRECT if decision == own else JUDGMENT
-    if decision == own:
-        return STALE
-    return OUTDATED_CORRECT if decision == now else COMPOUND
 
 
 class Lane:

@@ -11,7 +11,8 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from streamdecisionbench.meter.counts import CLASSES, GRAINS, THETA_S, Counts, Reading
+from streamdecisionbench.in_force import ALL_CLASSES
+from streamdecisionbench.meter.counts import GRAINS, THETA_S, Counts, Reading
 from streamdecisionbench.meter.lane import Lane, Rates
 from streamdecisionbench.meter.stream import APPLIED, Notice, Sink, Stream
 
@@ -125,7 +126,7 @@ class Meter:
 
     def seconds(self, component: str = APPLIED, **labels: str) -> dict[str, float]:
         """Seconds by class, judged so far, running streams included."""
-        total = dict.fromkeys(CLASSES, 0.0)
+        total = dict.fromkeys(ALL_CLASSES, 0.0)
         for reading in self.readings():
             if reading.component == component and labels.items() <= dict(reading.labels).items():
                 for kind, seconds in reading.seconds.items():

@@ -1,6 +1,6 @@
 """One stream as the page draws it: what was right when, and each component's decisions in force.
 
-Classes are the meter's, by the scorer's definition: what the page shows of a finished stream is what
+Classes are those of `in_force`, the scorer's too: what the page shows of a finished stream is what
 `sdb score` or `sdb logs score` says of it.
 """
 
@@ -15,9 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from streamdecisionbench.in_force import Newest
-from streamdecisionbench.meter.counts import CLASSES, NO_DECISION, UNJUDGED
-from streamdecisionbench.meter.lane import class_of
+from streamdecisionbench.in_force import ALL_CLASSES, Newest, class_of
 from streamdecisionbench.scoring.timeline import Floats
 
 
@@ -81,7 +79,7 @@ def view_of(stream: WatchedStream) -> StreamView | None:
         taken = _newest(stream, lane) if lane.taken is None else lane.taken
         waits = [x for x in lane.service or lane.latency if math.isfinite(x)]
         pieces = _pieces(stream, taken)
-        sums: Floats = np.zeros(len(CLASSES))
+        sums: Floats = np.zeros(len(ALL_CLASSES))
         for begin, end, kind, *_ in pieces:
             sums[kind] += end - begin
         seconds[lane.component], latencies[lane.component] = sums, waits
@@ -134,13 +132,8 @@ def _pieces(stream: WatchedStream, taken: Sequence[TakenAnswer]) -> list[list[An
         now = stream.references[bisect_right(stream.release, a) - 1]
         held = bisect_right(times, a) - 1
         source, said = taken[held][1:] if held >= 0 else (-1, None)
-        if now is None:
-            kind = UNJUDGED
-        elif said is None:
-            kind = NO_DECISION
-        else:
-            kind = class_of(said, stream.references[source], now)
-        found.append([a, b, kind, source, said])
+        own = None if said is None else stream.references[source]
+        found.append([a, b, class_of(said, own, now), source, said])
     return found
 
 

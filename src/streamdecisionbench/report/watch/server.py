@@ -20,12 +20,12 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from streamdecisionbench._version import __version__
+from streamdecisionbench.in_force import ALL_CLASSES, CORRECT, UNJUDGED
 from streamdecisionbench.report.page.one_file import DASH_STYLES, asset, line_colours, one_file
 from streamdecisionbench.report.page.payload import embed
 from streamdecisionbench.report.palette import CLASS_STYLE, UNKNOWN_STYLE
 from streamdecisionbench.report.watch.lanes import StreamView, view_of
 from streamdecisionbench.report.watch.sources import Source
-from streamdecisionbench.scoring.classes import ALL_CLASSES
 from streamdecisionbench.scoring.timeline import Floats
 
 SHOWN = 60
@@ -37,8 +37,6 @@ _BEAT_S = 10.0
 _HISTORY = 400
 _SHARED = ("dom.js", "theme.js", "axes.js", "tracks.js", "strips.js")
 """The report's drawing code; the rest is the live page's own."""
-_RIGHT = [ALL_CLASSES.index(name) for name in ("current_correct", "outdated_correct")]
-_UNJUDGED = ALL_CLASSES.index("unjudged")
 
 
 class Watcher:
@@ -136,8 +134,8 @@ class Watcher:
 
 
 def _in_force(classes: Floats) -> float | None:
-    judged = 1.0 - float(classes[_UNJUDGED])
-    return float(classes[_RIGHT].sum()) / judged if judged > 1e-12 else None
+    judged = 1.0 - float(classes[UNJUDGED])
+    return float(classes[list(CORRECT)].sum()) / judged if judged > 1e-12 else None
 
 
 def _quantiles(values: Floats) -> Mapping[str, float] | None:
