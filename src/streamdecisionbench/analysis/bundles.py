@@ -1,4 +1,10 @@
-"""What a bundle says of itself: `bundle.json`, schema `sdb-bundle/1`."""
+"""Bundles: recordings in one file that says what they scored, packed, and verified by scoring them again.
+
+`bundle.json` (schema `sdb-bundle/1`) says what the bundle holds. The same recordings always give the same
+bytes: names in order, one date for all of them. When it is opened nothing stated is believed. Digests show
+damage, not honesty, so what can be derived is derived anew: suite hash, completeness, times, served
+models, labels of simulation, every figure of every score.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +40,13 @@ SCHEMA = "sdb-bundle/1"
 CONTENTS = "bundle.json"
 SUITE_FOLDER = "suite"
 MOST_RECORDINGS = 1000
+TOLERANCE = 1e-12
+_DATE = (1980, 1, 1, 0, 0, 0)
+_PLAIN_FILE = 0o100644 << 16
+_MOST_FILES = 10_000
+_MOST_BYTES = 2**31
+"""Unpacked, all files together: more than a thousand passes of the suite in the package."""
+_MOST_FAULTS = 20
 
 
 class BundleEntry(msgspec.Struct, frozen=True):
@@ -63,9 +76,7 @@ class Contents(msgspec.Struct, frozen=True):
 
 def scored(recording: Recording, suite: Suite) -> dict[str, Any]:
     """The score as `sdb score --json` gives it, with its usual interval and bounds."""
-    found = score_to_json(score(recording, suite))
-    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))
-    return plain
+    return _plain(score_to_json(score(recording, suite)))
 
 
 def conditions(recording: Recording, told: Mapping[str, str]) -> dict[str, Any]:
@@ -73,7 +84,7 @@ def conditions(recording: Recording, told: Mapping[str, str]) -> dict[str, Any]:
     run, config = recording.run, recording.config
     environment = run.get("environment")
     machine = environment if isinstance(environment, Mapping) else {}
-    found: dict[str, Any] = {
+    found = {
         "started_at": run.get("started_at"),
         "ended_at": run.get("ended_at"),
         "interval_s": config.get("interval_s"),
@@ -84,20 +95,12 @@ def conditions(recording: Recording, told: Mapping[str, str]) -> dict[str, Any]:
         "network": run.get("network"),
         **told,
     }
+    return _plain(found)
+
+
+def _plain(found: Any) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))
     return plain
-
-
-VERSION = __version__
-
-
-# Packing recordings into one file: events, suite, conditions, prices, scores.
-#
-# The same recordings always give the same bytes: names in order, one date for all of them.
-
-
-_DATE = (1980, 1, 1, 0, 0, 0)
-_PLAIN_FILE = 0o100644 << 16
 
 
 def write_bundle(
@@ -151,7 +154,7 @@ def pack(
         )
     contents = Contents(
         schema=SCHEMA,
-        sdb=VERSION,
+        sdb=__version__,
         suite=suite.dataset_hash,
         suite_name=suite.name,
         recordings=tuple(entries),
@@ -181,19 +184,6 @@ def _zipped(files: Mapping[str, bytes]) -> bytes:
             member.create_system = 3
             archive.writestr(member, files[name])
     return buffer.getvalue()
-
-
-# Whether a bundle is what it says: everything scored again from its events.
-#
-# Nothing stated is believed. Digests show damage, not honesty, so what can be derived is derived anew:
-# suite hash, completeness, times, served models, labels of simulation, every figure of every score.
-
-
-TOLERANCE = 1e-12
-_MOST_FILES = 10_000
-_MOST_BYTES = 2**31
-"""Unpacked, all files together: more than a thousand passes of the suite in the package."""
-_MOST_FAULTS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,18 +266,10 @@ def _require_harmless(members: list[zipfile.ZipInfo], path: Path) -> None:
         raise InputError("holds one name twice", where=path)
     for member in members:
         parts = PurePosixPath(member.filename).parts
-        mode = member.external_attr >> 16
-        odd = (
-            not parts
-            or ".." in parts
-            or member.filename.startswith("/")
-            or "\\" in member.filename
-            or "\0" in member.filename
-            or ":" in member.filename
-            or member.is_dir()
-            or (mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG))
-        )
-        if odd:
+        kind = stat.S_IFMT(member.external_attr >> 16)
+        outside = not parts or ".." in parts or member.filename.startswith("/")
+        strange = any(sign in member.filename for sign in "\\\0:")
+        if outside or strange or member.is_dir() or kind not in (0, stat.S_IFREG):
             raise InputError(f"holds a file it may not: {member.filename!r}", where=path)
 
 
@@ -305,16 +287,13 @@ def _examine(contents: Contents, home: Path) -> tuple[Suite | None, list[Recordi
     for entry in contents.recordings:
         if any(entry.name == other.name for other in recordings):
             faults.append(f"two recordings are called {entry.name}")
-        folder = home / entry.folder
         try:
-            hash_ = recorded_suite_hash(folder)
-            if hash_ != suite.dataset_hash:
-                faults.append(
-                    f"{entry.name}: was recorded on another suite, {hash_[:12]}, not on"
-                    f" {suite.dataset_hash[:12]}"
+            on = recorded_suite_hash(home / entry.folder)
+            if on != suite.dataset_hash:
+                raise InputError(
+                    f"was recorded on another suite, {on[:12]}, not on {suite.dataset_hash[:12]}"
                 )
-                continue
-            recording = read_recording(folder, suite)
+            recording = read_recording(home / entry.folder, suite)
         except SdbError as error:
             faults.append(f"{entry.name}: {_said(error, home)}")
             continue

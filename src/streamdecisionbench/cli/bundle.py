@@ -1,4 +1,4 @@
-"""`sdb bundle`: recordings in one file that others can verify."""
+"""`sdb bundle`, `sdb verify`, `sdb board`: recordings in one file that others verify and compare."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ def bundle(
     from streamdecisionbench.analysis.bundles import write_bundle
     from streamdecisionbench.cli.loading import load
     from streamdecisionbench.errors import InputError
-    from streamdecisionbench.report.screens import console
 
     loaded = load(runs, data)
     suites = {suite.dataset_hash for _, suite in loaded}
@@ -32,11 +31,7 @@ def bundle(
         )
     told = {key: value for key, value in (("place", place), ("terms", terms)) if value}
     made = write_bundle([r for r, _ in loaded], loaded[0][1], out, told=told, prices=prices)
-    line = f"{out}: {len(made.recordings)} recording(s) of suite {made.suite[:12]}"
-    console().print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-# `sdb verify`: score a bundle again and see whether it holds what it says.
+    _say(f"{out}: {len(made.recordings)} recording(s) of suite {made.suite[:12]}")
 
 
 def verify(
@@ -44,31 +39,18 @@ def verify(
 ) -> None:
     """Score every recording of a bundle again; refuse what does not match."""
     from streamdecisionbench.analysis.bundles import open_bundle
-    from streamdecisionbench.report.screens import console
 
-    out = console()
     for path in bundles:
         found = open_bundle(path)
-        out.print(
+        _say(
             f"{path}: verified, {len(found.recordings)} recording(s) of suite"
-            f" {found.suite.dataset_hash[:12]}, scored again and equal",
-            markup=False, highlight=False, soft_wrap=True,
-        )  # fmt: skip
+            f" {found.suite.dataset_hash[:12]}, scored again and equal"
+        )
         for entry in found.contents.recordings:
-            marks = [
-                name
-                for name, on in (
-                    ("simulation", entry.simulated),
-                    ("virtual clock", entry.virtual_clock),
-                )
-                if on
-            ]
-            label = f" ({', '.join(marks)})" if marks else ""
+            labels = {"simulation": entry.simulated, "virtual clock": entry.virtual_clock}
+            marks = ", ".join(name for name, on in labels.items() if on)
             auc = 100 * float(entry.score["overall"]["log_auc"])
-            out.print(f"  {auc:5.1f}  {entry.name}{label}", markup=False, highlight=False)
-
-
-# `sdb board`: a static leaderboard from verified bundles.
+            _say(f"  {auc:5.1f}  {entry.name}{f' ({marks})' if marks else ''}")
 
 
 def board(
@@ -80,14 +62,18 @@ def board(
 ) -> None:
     """Write a leaderboard; a bundle that does not verify stops it."""
     from streamdecisionbench.report.board.board import DEFAULT_DATASET, write_board
-    from streamdecisionbench.report.screens import console
 
     def say(text: str) -> None:
         typer.echo(text, err=True)
 
     boards = write_board(bundles, out, dataset=dataset or DEFAULT_DATASET, say=say)
     rows = sum(len(one.rows) for one in boards)
-    line = f"{out / 'index.html'}: {rows} row(s), {len(boards)} suite(s)"
+    _say(f"{out / 'index.html'}: {rows} row(s), {len(boards)} suite(s)")
+
+
+def _say(line: str) -> None:
+    from streamdecisionbench.report.screens import console
+
     console().print(line, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from streamdecisionbench.rules.costs import Costs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subject:
     """A recording with its suite. A live pair's recording is two subjects, one per component."""
 
@@ -32,7 +33,7 @@ class Subject:
     def name(self) -> str:
         return self.recording.name
 
-    @property
+    @cached_property
     def parts(self) -> list[Timeline]:
         return timelines(self.recording, self.suite)
 
@@ -56,14 +57,14 @@ def load(
     runs = [one for folder in runs for one in passes_in(folder)]
     if distinct:
         _require_distinct(runs)
+    read = read_partial if partial else read_recording
     suites: dict[str, Suite] = {}
     loaded = []
     for folder in runs:
         key = recorded_suite_hash(folder)
-        if key not in suites:
-            suites[key] = find_suite(key, data=data, near=folder)
-        read = read_partial if partial else read_recording
-        loaded.append((read(folder, suites[key]), suites[key]))
+        suite = suites.get(key) or find_suite(key, data=data, near=folder)
+        suites[key] = suite
+        loaded.append((read(folder, suite), suite))
     names = [recording.name for recording, _ in loaded]
     if len(set(names)) < len(names):
         loaded = [

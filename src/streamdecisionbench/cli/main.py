@@ -1,4 +1,9 @@
-"""The command `sdb`: parse, call, print. Commands live in modules by job, several where they belong together."""
+"""The command `sdb`: which module holds a command, and what every command shares.
+
+A command is parsed, called and printed by a module of its own or of its group. Here its errors become one
+message and an exit code, and its output is made harmless: titles, answers, names of models and evidence
+come from files and servers, so a control sequence in them is shown, not obeyed.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +26,33 @@ from typer.core import TyperCommand, TyperGroup
 
 from streamdecisionbench.errors import InputError, SdbError
 from streamdecisionbench.text import PLAIN_ERRORS, visible
+
+MODULES = {
+    "score": "score", "validate": "recordings", "import": "recordings", "suite": "suite", "run": "run",
+    "watch": "watch", "merge": "recordings", "serve": "serve", "providers": "providers", "audit": "audit",
+    "compose": "compose", "policy": "policy", "logs": "logs", "analyze": "analyze", "choose": "choose",
+    "gate": "gate", "diff": "gate", "bundle": "bundle", "verify": "bundle", "board": "bundle",
+    "report": "report", "demo": "demo",
+}  # fmt: skip
+"""Which module holds a command, in the order `sdb --help` lists them."""
+INTERRUPTED = 130
+"""What a shell expects of a process that Ctrl-C ended."""
+
+_FIXES = {
+    errno.ENOSPC: "make room on that disk, then run the command again",
+    errno.EDQUOT: "make room within your quota, then run the command again",
+    errno.EFBIG: "raise the limit on file sizes, or choose another place",
+    errno.EACCES: "choose a place you may use, or change its permissions",
+    errno.EPERM: "choose a place you may use, or change its permissions",
+    errno.EROFS: "choose a place that can be written",
+    errno.ENOENT: "check the name",
+    errno.EISDIR: "name a file, not a folder",
+    errno.ENOTDIR: "one part of that path is a file; choose another",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EMFILE: "raise the limit on open files (ulimit -n)",
+}
+_COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
+_LAYOUT = re.compile(r"([\n\r\t]+)")
 
 
 class OnceEach(TyperCommand):
@@ -108,20 +140,8 @@ def _sentence(text: str | None) -> str:
     return first.split(". ")[0].rstrip(".") + "." if first else ""
 
 
-# Standard output that passes on text and colour, and nothing else a terminal would act on.
-#
-# Titles, answers, names of models and evidence come from files and servers. Whatever command prints
-# them, a control sequence in them is shown, not obeyed.
-
-
-_COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
-_LAYOUT = re.compile(r"([\n\r\t]+)")
-
-
 def harmless(stream: IO[str]) -> IO[str]:
     """The stream, guarded; one that is guarded already stays as it is."""
-    if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors=PLAIN_ERRORS)
     return stream if isinstance(stream, Harmless) else Harmless(stream)  # type: ignore[return-value]
 
 
@@ -155,18 +175,6 @@ class Harmless:
         )  # fmt: skip
 
 
-# The command `sdb`: parse, call, print. Every command lives in a module of its own.
-
-
-MODULES = {
-    "score": "score", "validate": "recordings", "import": "recordings", "suite": "suite", "run": "run",
-    "watch": "watch", "merge": "recordings", "serve": "serve", "providers": "providers", "audit": "audit",
-    "compose": "compose", "policy": "policy", "logs": "logs", "analyze": "analyze", "choose": "choose",
-    "gate": "gate", "diff": "gate", "bundle": "bundle", "verify": "bundle", "board": "bundle",
-    "report": "report", "demo": "demo",
-}  # fmt: skip
-"""Which module holds a command, in the order `sdb --help` lists them."""
-
 app = typer.Typer(
     name="sdb",
     cls=_Sdb,
@@ -176,23 +184,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-INTERRUPTED = 130
-"""What a shell expects of a process that Ctrl-C ended."""
-
-_FIXES = {
-    errno.ENOSPC: "make room on that disk, then run the command again",
-    errno.EDQUOT: "make room within your quota, then run the command again",
-    errno.EFBIG: "raise the limit on file sizes, or choose another place",
-    errno.EACCES: "choose a place you may use, or change its permissions",
-    errno.EPERM: "choose a place you may use, or change its permissions",
-    errno.EROFS: "choose a place that can be written",
-    errno.ENOENT: "check the name",
-    errno.EISDIR: "name a file, not a folder",
-    errno.ENOTDIR: "one part of that path is a file; choose another",
-    errno.ENAMETOOLONG: "choose a shorter name",
-    errno.EMFILE: "raise the limit on open files (ulimit -n)",
-}
 
 
 def main() -> None:
@@ -225,7 +216,8 @@ def _run() -> int:
     except SdbError as error:
         return _tell(str(error), error.exit_code)
     except BrokenPipeError:
-        return _unheard(0)
+        _unheard()
+        return 0
     except OSError as error:
         # A file that cannot be read, made or written where no command says more about it.
         what = error.strerror or type(error).__name__
@@ -256,17 +248,16 @@ def _output_at_fault(error: OSError) -> str | None:
     frames = [Path(frame.f_code.co_filename) for frame, _ in traceback.walk_tb(error.__traceback__)]
     ours = [f.relative_to(home) for f in frames if f.is_relative_to(home)]
     if ours and ours[-1].parts[0] == "cli":
-        _unheard(0)
+        _unheard()
         return "standard output"
     return None
 
 
-def _unheard(code: int) -> int:
+def _unheard() -> None:
     """Whoever read our output is gone: what is left of it must not fail again at the very end."""
     with contextlib.suppress(OSError):
         sys.stdout.close()
     sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-    return code
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,14 +1,8 @@
 """One component on one stream: which class its seconds are, once what was right is known.
 
 Publishing and applying cut time into stretches on which the current step k and the source in force s
-stay the same. A stretch's class follows from three decisions (as in `scoring.classes`):
-
-    y_k unknown                    unjudged          whatever is in force
-    nothing in force               no_decision
-    y_s unknown, d_s = y_k         current_correct   y_s unknown, d_s ≠ y_k   unattributed
-    y_s = y_k,   d_s = y_s         current_correct   y_s = y_k,   d_s ≠ y_s   judgment
-    y_s ≠ y_k,   d_s = y_s         stale
-    y_s ≠ y_k,   d_s = y_k         outdated_correct  y_s ≠ y_k, d_s neither   compound
+stay the same. A stretch's class follows from three decisions: what is in force d_s, what was right
+for its own step y_s, what is right now y_k (`in_force.class_of`).
 
 Unknown may become known. So a stretch waits with its current step until that is judged, then with
 its source until that is, there summed by reference; each moves at most twice, and judging a source

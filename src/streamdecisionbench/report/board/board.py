@@ -1,4 +1,10 @@
-"""Rows of a leaderboard: one per setting and suite, several passes of a setting taken together."""
+"""A leaderboard from verified bundles: rows, the page they stand on, entries for a model hub.
+
+A row is one setting on one suite, several passes of it taken together. The page is one self-contained
+file, every text in it inert, with a report beside every row. An entry of `.eval_results/*.yaml` names the
+benchmark's data set on the hub, a task in it and the value, with date and notes; JSON strings are YAML
+strings, so texts from recordings stay inert there, too.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +12,9 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +31,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.folder import fill, require_usable
 from streamdecisionbench.report.page import PageInputs, render_page
+from streamdecisionbench.report.page.one_file import asset
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import shares_by_step_over
@@ -34,6 +40,22 @@ from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.sweep import trajectory_at
 from streamdecisionbench.scoring.timeline import Flat
 from streamdecisionbench.suite.scenario import Suite
+
+DEFAULT_DATASET = "streamdecisionbench/sdb-v1"
+_COLUMNS = (
+    ("setting", "", "what answered; ▸ its report"),
+    ("score", "num", "in-force accuracy integrated over 0.5–8 s, log-weighted, in %"),
+    ("95 %", "num", "interval over passes and scenarios"),
+    ("passes", "num", "how many, and the range of their scores"),
+    ("at 2 s", "num", "in-force accuracy at one state in two seconds"),
+    ("untimed", "num", "accuracy if latency did not matter"),
+    ("stale", "num", "share of time lost to latency"),
+    ("judgment", "num", "share of time lost to judgment"),
+    ("p50 s", "num", "median latency in seconds"),
+    ("errors cost", "num", "what being wrong costs at 2 s: seconds of an ordinary wrong decision a second"),
+    ("# cost", "num", "place by that cost"),
+    ("recorded", "", "day, place, host"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +123,11 @@ class SuiteRows:
         return disagreement(found)
 
 
-def suite_rows(bundles: Sequence[tuple[str, Verified]]) -> list[SuiteRows]:
-    """Groups the recordings of all bundles, by suite and by setting; `bundles` have short names."""
+def suite_rows(bundles: Mapping[str, Verified]) -> list[SuiteRows]:
+    """Groups the recordings of all bundles, by suite and by setting; `bundles` by their short names."""
     suites: dict[str, Suite] = {}
     settings: dict[str, dict[str, list[Pass]]] = {}
-    for name, bundle in bundles:
+    for name, bundle in bundles.items():
         key = bundle.suite.dataset_hash
         suites.setdefault(key, bundle.suite)
         for entry, recording in zip(bundle.contents.recordings, bundle.recordings, strict=True):
@@ -145,6 +167,10 @@ def _row(passes: list[Pass]) -> BoardRow:
     first = passes[0]
     scores = [p.score for p in passes]
     aucs = [s.log_auc for s in scores]
+
+    def mean(value: Callable[[Score], float]) -> float:
+        return float(np.mean([value(s) for s in scores]))
+
     same_states({str(k): s.parts for k, s in enumerate(scores)})
     together = np.mean([shares_by_step_over(Flat(s.parts), Bounds()) for s in scores], axis=0)
     (estimate,) = bootstrap(first.score.parts, together[:, None], Sampling(resamples=2000))
@@ -164,16 +190,16 @@ def _row(passes: list[Pass]) -> BoardRow:
         models=first.recording.served_models,
         settings=settings,
         passes=tuple(passes),
-        auc=float(np.mean(aucs)),
+        auc=mean(lambda s: s.log_auc),
         lowest=min(aucs),
         highest=max(aucs),
         interval=(estimate.low, estimate.high),
-        at_interval=_mean([s.in_force for s in scores]),
-        untimed=_mean([s.untimed for s in scores]),
-        stale=_mean([s.overall.integrated.stale for s in scores]),
-        judgment=_mean([s.overall.integrated.judgment for s in scores]),
-        p50_s=_mean([s.latency.p50 for s in scores if s.latency is not None]),
-        cost=_mean([_cost(s) for s in scores]),
+        at_interval=mean(lambda s: s.in_force),
+        untimed=mean(lambda s: s.untimed),
+        stale=mean(lambda s: s.overall.integrated.stale),
+        judgment=mean(lambda s: s.overall.integrated.judgment),
+        p50_s=float(np.mean([s.latency.p50 for s in scores if s.latency is not None])),
+        cost=mean(_cost),
         simulated=any(s.simulated for s in scores),
         virtual=any(s.virtual_clock for s in scores),
         scenarios=len(first.score.parts),
@@ -189,21 +215,8 @@ def _cost(found: Score) -> float:
     return cost_at(path, [part.family for part in found.parts], default_costs()).total
 
 
-def _mean(values: list[float]) -> float:
-    return float(np.mean(values))
-
-
-def _joined(texts: object) -> str:
-    return ", ".join(dict.fromkeys(t for t in texts if t))  # type: ignore[attr-defined]
-
-
-# Entries for a model hub: `.eval_results/*.yaml`, one file per setting.
-#
-# An entry names the benchmark's data set on the hub, a task in it and the value, with date and notes.
-# JSON strings are YAML strings, so texts from recordings stay inert.
-
-
-DEFAULT_DATASET = "streamdecisionbench/sdb-v1"
+def _joined(texts: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(text for text in texts if text))
 
 
 def eval_results(board: SuiteRows, dataset: str) -> dict[str, str]:
@@ -212,7 +225,7 @@ def eval_results(board: SuiteRows, dataset: str) -> dict[str, str]:
     for place, row in enumerate(board.rows, start=1):
         if row.simulated:
             continue
-        stem = re.sub(r"[^A-Za-z0-9._-]+", "-", row.name).strip("-.")[:80] or "setting"
+        stem = _slug(row.name, 80) or "setting"
         name = f"{stem}.yaml" if f"{stem}.yaml" not in files else f"{stem}-{place}.yaml"
         files[name] = _entry(row, board, dataset)
     return files
@@ -238,32 +251,9 @@ def _entry(row: BoardRow, board: SuiteRows, dataset: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-# The leaderboard's page: one self-contained file, every text in it inert.
-
-
-_COLUMNS = (
-    ("setting", "", "what answered; ▸ its report"),
-    ("score", "num", "in-force accuracy integrated over 0.5–8 s, log-weighted, in %"),
-    ("95 %", "num", "interval over passes and scenarios"),
-    ("passes", "num", "how many, and the range of their scores"),
-    ("at 2 s", "num", "in-force accuracy at one state in two seconds"),
-    ("untimed", "num", "accuracy if latency did not matter"),
-    ("stale", "num", "share of time lost to latency"),
-    ("judgment", "num", "share of time lost to judgment"),
-    ("p50 s", "num", "median latency in seconds"),
-    (
-        "errors cost",
-        "num",
-        "what being wrong costs at 2 s: seconds of an ordinary wrong decision a second",
-    ),
-    ("# cost", "num", "place by that cost"),
-    ("recorded", "", "day, place, host"),
-)
-
-
 def render_board(boards: Sequence[SuiteRows], reports: Mapping[str, str], note: str) -> str:
     """`reports` maps a bundle's short name to the address of its report beside the page."""
-    style, script = (_asset(name) for name in ("board.css", "board.js"))
+    style, script = (asset(name, "board") for name in ("board.css", "board.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
@@ -339,8 +329,7 @@ def _html_row(
         badges += '<span class="badge" title="service times measured one by one, queueing simulated">virtual clock</span>'
     if row.scenarios < scenarios:
         badges += f'<span class="badge">{row.scenarios} of {scenarios} scenarios</span>'
-    models = ", ".join(row.models)
-    detail = " · ".join(escape(t) for t in (models, row.settings) if t)
+    detail = " · ".join(escape(t) for t in (", ".join(row.models), row.settings) if t)
     passes = str(len(row.passes))
     if len(row.passes) > 1:
         passes += f" <small>{_pct(row.lowest)}–{_pct(row.highest)}</small>"
@@ -380,40 +369,26 @@ def _bar(value: float, low: float, high: float) -> str:
     )
 
 
-def _asset(name: str) -> str:
-    home = resources.files("streamdecisionbench.report.board") / "assets"
-    return (home / name).read_text(encoding="utf-8")
-
-
-# From verified bundles to a folder that any static host can serve.
-
-
-Say = Callable[[str], None]
-
-
 def write_board(
     paths: Sequence[Path],
     out: Path,
     *,
     dataset: str = DEFAULT_DATASET,
-    say: Say = lambda _: None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> list[SuiteRows]:
     """Verifies every bundle, then writes the page, the reports and the hub's entries."""
     if not paths:
         raise InputError("there is no bundle to show", fix="name bundles made by `sdb bundle`")
     require_usable(out)
-    bundles: list[tuple[str, Verified]] = []
-    names: set[str] = set()
+    bundles: dict[str, Verified] = {}
     for path in paths:
         say(f"verifying {path.name}")
-        name = _short_name(path, names)
-        names.add(name)
-        bundles.append((name, open_bundle(path)))
+        bundles[_short_name(path, bundles)] = open_bundle(path)
     say("scoring")
     boards = suite_rows(bundles)
-    reports = {name: f"reports/{name}/index.html" for name in names}
+    reports = {name: f"reports/{name}/index.html" for name in bundles}
     files: dict[str, bytes] = {}
-    for name, bundle in bundles:
+    for name, bundle in bundles.items():
         say(f"report of {name}")
         files[reports[name]] = _report(name, bundle, boards).encode()
     note = f"{len(bundles)} bundle(s), each verified."
@@ -439,9 +414,13 @@ def _report(name: str, bundle: Verified, boards: Sequence[SuiteRows]) -> str:
     )
 
 
-def _short_name(path: Path, taken: set[str]) -> str:
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.")[:60] or "bundle"
+def _short_name(path: Path, taken: Mapping[str, object]) -> str:
+    stem = _slug(path.stem, 60) or "bundle"
     name, k = stem, 2
     while name in taken:
         name, k = f"{stem}-{k}", k + 1
     return name
+
+
+def _slug(text: str, longest: int) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:longest]

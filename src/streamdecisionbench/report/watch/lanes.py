@@ -1,6 +1,6 @@
 """One stream as the page draws it: what was right when, and each component's decisions in force.
 
-Classes come from the scorer's own arrays, so what the page shows of a finished stream is what
+Classes are those of `in_force`, the scorer's too: what the page shows of a finished stream is what
 `sdb score` or `sdb logs score` says of it.
 """
 
@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from streamdecisionbench.in_force import ALL_CLASSES, class_of
-from streamdecisionbench.scoring.classes import class_stretches
-from streamdecisionbench.scoring.sweep import accepted_at
-from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Flat, Floats, Timeline
+from streamdecisionbench.in_force import ALL_CLASSES, Newest, class_of
+from streamdecisionbench.scoring.timeline import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,35 +76,21 @@ def view_of(stream: WatchedStream) -> StreamView | None:
     latencies: dict[str, Sequence[float]] = {}
     lanes: list[dict[str, Any]] = []
     for lane in stream.lanes:
-        if lane.taken is not None:
-            pieces = _pieces_taken(stream, lane.taken)
-            sums = np.zeros(len(ALL_CLASSES))
-            for begin, end, kind, *_ in pieces:
-                sums[kind] += end - begin
-            seconds[lane.component], latencies[lane.component] = sums, []
-            lanes.append(_lane_json(lane.component, sums, len(lane.taken), pieces))
-            continue
-        timeline = _timeline(stream, lane)
-        flat = Flat([timeline])
-        arrival = flat.r + flat.L
-        source = np.flatnonzero(accepted_at(flat, arrival))
-        found = class_stretches(flat, source, arrival[source])
-        held = np.append(source, -1)[found.piece]
-        spans = found.end - found.begin
-        sums = np.zeros(len(ALL_CLASSES))
-        np.add.at(sums, found.column, spans)
-        seconds[lane.component] = sums
-        latencies[lane.component] = [x for x in lane.service or lane.latency if math.isfinite(x)]
-        pieces = [
-            [a, b, c, s, lane.decisions[s] if s >= 0 else None]
-            for a, b, c, s in zip(
-                found.begin.tolist(), found.end.tolist(), found.column.tolist(), held.tolist(),
-                strict=True,
-            )
-            if b > a
-        ]  # fmt: skip
-        answers = len(latencies[lane.component])
-        lanes.append(_lane_json(lane.component, sums, answers, pieces))
+        taken = _newest(stream, lane) if lane.taken is None else lane.taken
+        waits = [x for x in lane.service or lane.latency if math.isfinite(x)]
+        pieces = _pieces(stream, taken)
+        sums: Floats = np.zeros(len(ALL_CLASSES))
+        for begin, end, kind, *_ in pieces:
+            sums[kind] += end - begin
+        seconds[lane.component], latencies[lane.component] = sums, waits
+        lanes.append(
+            {
+                "component": lane.component,
+                "seconds": sums.tolist(),
+                "answers": len(waits) if lane.taken is None else len(lane.taken),
+                "pieces": _joined([[round(a, 6), round(b, 6), *rest] for a, b, *rest in pieces]),
+            }
+        )
     json = {
         "id": stream.id,
         "title": stream.title,
@@ -121,19 +105,23 @@ def view_of(stream: WatchedStream) -> StreamView | None:
     return StreamView(stream, seconds, latencies, json)
 
 
-def _lane_json(
-    component: str, sums: Floats, answers: int, pieces: list[list[Any]]
-) -> dict[str, Any]:
-    shown = [[round(a, 6), round(b, 6), *rest] for a, b, *rest in pieces]
-    return {
-        "component": component,
-        "seconds": sums.tolist(),
-        "answers": answers,
-        "pieces": _joined(shown),
-    }
+def _newest(stream: WatchedStream, lane: DrawnLane) -> list[TakenAnswer]:
+    """What takes effect where nobody decides: an answer for a newer step than the one in force."""
+    rule = Newest()
+    answers = sorted(
+        (at + wait, step)
+        for step, (at, wait) in enumerate(zip(stream.release, lane.latency, strict=True))
+        if math.isfinite(wait)
+    )
+    found = []
+    for at, step in answers:
+        if rule.admits(None, step):
+            rule.activate(None, step)
+            found.append(TakenAnswer(at, step, lane.decisions[step]))
+    return found
 
 
-def _pieces_taken(stream: WatchedStream, taken: Sequence[TakenAnswer]) -> list[list[Any]]:
+def _pieces(stream: WatchedStream, taken: Sequence[TakenAnswer]) -> list[list[Any]]:
     """Stretches of one class: [from, to, class, step the decision in force is for, the decision]."""
     begin, end = stream.release[0], stream.end
     taken = [one for one in taken if one.at < end]
@@ -141,34 +129,12 @@ def _pieces_taken(stream: WatchedStream, taken: Sequence[TakenAnswer]) -> list[l
     cuts = sorted({begin, end, *(t for t in (*stream.release, *times) if begin < t < end)})
     found: list[list[Any]] = []
     for a, b in pairwise(cuts):
-        step = bisect_right(stream.release, a) - 1
+        now = stream.references[bisect_right(stream.release, a) - 1]
         held = bisect_right(times, a) - 1
         source, said = taken[held][1:] if held >= 0 else (-1, None)
-        now = stream.references[step]
-        own = stream.references[source] if said is not None else None
+        own = None if said is None else stream.references[source]
         found.append([a, b, class_of(said, own, now), source, said])
     return found
-
-
-def _timeline(stream: WatchedStream, lane: DrawnLane) -> Timeline:
-    ids: dict[str, int] = {}
-
-    def number(text: str | None, otherwise: int) -> int:
-        return otherwise if text is None else ids.setdefault(text, len(ids))
-
-    reference = [number(text, UNKNOWN) for text in stream.references]
-    predicted = [number(text, NO_ANSWER) for text in lane.decisions]
-    n = len(stream.release)
-    return Timeline(
-        episode_id=stream.id,
-        family=stream.group,
-        tick=(stream.end - stream.release[0]) / n,
-        release=np.array(stream.release, dtype=np.float64),
-        latency=np.array(lane.latency, dtype=np.float64),
-        reference=np.array(reference, dtype=np.int64),
-        predicted=np.array(predicted, dtype=np.int64),
-        end=stream.end,
-    )
 
 
 def _segments(stream: WatchedStream) -> list[list[Any]]:

@@ -1,6 +1,6 @@
-"""What the page shows at one moment: the running score, and the streams that have changed.
+"""The live page: what it shows at one moment, its HTML, and the server that tells every page what is new.
 
-Of a recording, scenarios count alike within their family and families alike, as in `sdb score`; of a
+A moment is the running score and the streams that have changed. Of a recording, scenarios count alike within their family and families alike, as in `sdb score`; of a
 meter's log every second counts alike, as in `sdb logs score`.
 """
 
@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from streamdecisionbench._version import __version__
-from streamdecisionbench.in_force import ALL_CLASSES
+from streamdecisionbench.in_force import ALL_CLASSES, CORRECT, UNJUDGED
 from streamdecisionbench.report.page.one_file import DASH_STYLES, asset, line_colours, one_file
 from streamdecisionbench.report.page.payload import embed
 from streamdecisionbench.report.palette import CLASS_STYLE, UNKNOWN_STYLE
@@ -31,9 +31,12 @@ from streamdecisionbench.scoring.timeline import Floats
 SHOWN = 60
 """Streams the page gets, the newest; all of them count."""
 
+POLL_S = 0.4
+_BEAT_S = 10.0
+"""A comment this often keeps the connection known to be alive."""
 _HISTORY = 400
-_RIGHT = [ALL_CLASSES.index(name) for name in ("current_correct", "outdated_correct")]
-_UNJUDGED = ALL_CLASSES.index("unjudged")
+_SHARED = ("dom.js", "theme.js", "axes.js", "tracks.js", "strips.js")
+"""The report's drawing code; the rest is the live page's own."""
 
 
 class Watcher:
@@ -78,17 +81,15 @@ class Watcher:
             "pooled": self._source.pooled,
             "facts": self._source.facts(),
             "streams": len(ordered),
-            "components": [self._component(name) for name in self._names()],
+            "components": self._components(),
             "order": [view.stream.id for view in shown],
             "changed": [view.json for view in shown if self._versions[view.stream.id] > since],
             "history": self._history,
         }
 
-    def _names(self) -> list[str]:
-        names: dict[str, None] = {}
-        for view in self._views.values():
-            names |= dict.fromkeys(view.seconds)
-        return list(names)
+    def _components(self) -> list[dict[str, Any]]:
+        names = dict.fromkeys(name for view in self._views.values() for name in view.seconds)
+        return [self._component(name) for name in names]
 
     def _component(self, name: str) -> dict[str, Any]:
         views = [view for view in self._views.values() if name in view.seconds]
@@ -114,24 +115,18 @@ class Watcher:
         """Shares of observed time, columns as in `ALL_CLASSES`."""
         if self._source.pooled:
             seconds = np.sum([view.seconds[name] for view in views], axis=0)
-            pooled: Floats = seconds / seconds.sum()
-            return pooled
+            return np.asarray(seconds / seconds.sum())
         families: dict[str, list[Floats]] = {}
         for view in views:
             seconds = view.seconds[name]
             families.setdefault(view.stream.group, []).append(seconds / seconds.sum())
-        macro: Floats = np.mean([np.mean(f, axis=0) for f in families.values()], axis=0)
-        return macro
+        return np.asarray(np.mean([np.mean(f, axis=0) for f in families.values()], axis=0))
 
     def _remember(self) -> None:
         """The running score over observed time; every other point goes when there are many."""
-        now: dict[str, float] = {}
-        observed = 0.0
-        for name in self._names():
-            part = self._component(name)
-            if part["in_force"] is not None:
-                now[name] = part["in_force"]
-                observed = max(observed, part["observed_s"])
+        known = [part for part in self._components() if part["in_force"] is not None]
+        now: dict[str, float] = {part["name"]: part["in_force"] for part in known}
+        observed = max((part["observed_s"] for part in known), default=0.0)
         if now and (not self._history or self._history[-1] != (observed, now)):
             self._history.append((observed, now))
         if len(self._history) > _HISTORY:
@@ -139,8 +134,8 @@ class Watcher:
 
 
 def _in_force(classes: Floats) -> float | None:
-    judged = 1.0 - float(classes[_UNJUDGED])
-    return float(classes[_RIGHT].sum()) / judged if judged > 1e-12 else None
+    judged = 1.0 - float(classes[UNJUDGED])
+    return float(classes[list(CORRECT)].sum()) / judged if judged > 1e-12 else None
 
 
 def _quantiles(values: Floats) -> Mapping[str, float] | None:
@@ -150,12 +145,6 @@ def _quantiles(values: Floats) -> Mapping[str, float] | None:
     ranks = np.array(list(names.values())) * (len(values) - 1)
     found = np.interp(ranks, np.arange(len(values)), values)
     return dict(zip(names, map(float, found), strict=True))
-
-
-# The live page's HTML: the report's drawing code, and what is its own.
-
-
-_SHARED = ("dom.js", "theme.js", "axes.js", "tracks.js", "strips.js")
 
 
 def watch_page(*, pooled: bool) -> str:
@@ -180,14 +169,6 @@ def watch_page(*, pooled: bool) -> str:
         ],
         embed({"classes": classes, "dashes": DASH_STYLES, "pooled": pooled, "sdb": __version__}),
     )
-
-
-# The live page's server: the page itself, and a stream of moments to everyone who looks.
-
-
-POLL_S = 0.4
-_BEAT_S = 10.0
-"""A comment this often keeps the connection known to be alive."""
 
 
 class WatchServer:
@@ -217,11 +198,8 @@ class WatchServer:
         return HTMLResponse(self._page, headers=headers)
 
     async def _serve_events(self, request: Request) -> Response:
-        return StreamingResponse(
-            self._moments(),
-            media_type="text/event-stream",
-            headers={"Cache-Control": "no-store"},
-        )
+        headers = {"Cache-Control": "no-store"}
+        return StreamingResponse(self._moments(), media_type="text/event-stream", headers=headers)
 
     async def _moments(self) -> AsyncIterator[bytes]:
         seen = -1

@@ -1,9 +1,10 @@
-"""Whole lines of a file that somebody else writes, as they come."""
+"""What can be watched: a meter's decision log or a recording, read again and again while it grows."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -14,6 +15,7 @@ from typing import Any, Protocol
 import msgspec
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.meter.stream import APPLIED
 from streamdecisionbench.recording.check import tick_of
 from streamdecisionbench.recording.events import (
     EVENTS_FILE,
@@ -30,6 +32,7 @@ from streamdecisionbench.report.watch.lanes import DrawnLane, TakenAnswer, Watch
 from streamdecisionbench.rules.policy_file import policy_of
 from streamdecisionbench.suite.scenario import Scenario, Suite
 from streamdecisionbench.suite.suite_files import find_suite
+from streamdecisionbench.text import compact_json
 
 _KNOWN = 256
 """How many bytes before the place read up to must still be what they were."""
@@ -70,13 +73,8 @@ class GrowingFile:
         return data[:end].split(b"\n")[:-1], again
 
     def _is_the_same(self, descriptor: int) -> bool:
-        import os
-
         start = self._offset - len(self._before)
         return os.pread(descriptor, len(self._before), start) == self._before
-
-
-# A meter's decision log while it grows: its sessions as streams.
 
 
 @dataclass(slots=True)
@@ -159,7 +157,7 @@ class MeterLog:
         if not isinstance(stream, str | int) or not isinstance(at, int | float):
             self._unreadable += 1
             return None
-        component = str(row.get("component") or "applied")
+        component = str(row.get("component") or APPLIED)
         key = str(stream).removesuffix(f"~{component}")
         session = self._sessions.setdefault(key, _Session(key))
         session.name = session.name or str(row.get("session") or "")
@@ -211,9 +209,7 @@ def _lane(component: str, rows: dict[float, dict[str, Any]], at: list[float]) ->
 
 
 def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return value if value is None or isinstance(value, str) else compact_json(value)
 
 
 def _parquet_rows(path: Path) -> list[dict[str, Any]]:
@@ -227,13 +223,6 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
         ) from None
     rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
     return [{name: value for name, value in row.items() if value is not None} for row in rows]
-
-
-# A recording while it is made: scenarios as streams, from `run.json` and `events.jsonl`.
-
-
-APPLIED = "applied"
-"""The lane of what took effect, where several components answer; the meter's word for it."""
 
 
 @dataclass(slots=True)
@@ -394,26 +383,25 @@ class WatchedRecording:
             return None
         found = [
             (
-                response.accepted_s or response.actual_recorded_s,
                 rank,
                 TakenAnswer(
-                    response.accepted_s or response.actual_recorded_s,
-                    response.t,
-                    _file_text(scenario.decision_spec.compose(response.pred)),
+                    answer.accepted_s or answer.actual_recorded_s,
+                    answer.t,
+                    _file_text(scenario.decision_spec.compose(answer.pred)),
                 ),
             )
-            for rank, name in enumerate(sorted(episode.responses, key=_rank))
-            for response in episode.responses[name].values()
-            if response.accepted
+            # At equal times the slow one of a pair stays: fast comes before it.
+            for rank, name in enumerate(sorted(episode.responses, key=lambda name: name or ""))
+            for answer in episode.responses[name].values()
+            if answer.accepted
         ]
         if episode.expired:
             # One that was too old when it came expires in that very moment: after it took effect.
             fallback = _fallback(policy, scenario)
-            found += [
-                (e.expired_s, len(found), TakenAnswer(e.expired_s, e.t, fallback))
-                for e in episode.expired
-            ]
-        return [one for at, _, one in sorted(found, key=lambda x: x[:2]) if at < horizon]
+            last = len(found)
+            found += [(last, TakenAnswer(e.expired_s, e.t, fallback)) for e in episode.expired]
+        found.sort(key=lambda one: (one[1].at, one[0]))
+        return [taken for _, taken in found if taken.at < horizon]
 
     def _component_name(self) -> str:
         config = self._run.get("config") or {}
@@ -441,11 +429,6 @@ class WatchedRecording:
         return self._suite
 
 
-def _rank(component: str | None) -> str:
-    """At equal times the slow one of a pair stays: fast comes before it."""
-    return component or ""
-
-
 def _fallback(policy: object, scenario: Scenario) -> str | None:
     """What takes over when a decision has expired: none, or the policy's own."""
     if not isinstance(policy, dict):
@@ -458,9 +441,6 @@ def _fallback(policy: object, scenario: Scenario) -> str | None:
 def _file_text(decision: Mapping[str, str]) -> str:
     """A composed decision in one line; equal exactly when the decision is."""
     return " · ".join(f"{question}: {value}" for question, value in decision.items())
-
-
-# What can be watched: something that grows, read again and again.
 
 
 class Source(Protocol):
@@ -486,25 +466,16 @@ class Source(Protocol):
 
 def open_source(path: Path, data: Path | None = None) -> Source:
     """A recording's folder, a meter's log, or a folder that is going to be a recording."""
+    fix = "give the folder of a recording or of a meter's log"
     if path.is_file() and path.suffix in (".jsonl", ".parquet"):
         return MeterLog(path)
     if path.exists() and not path.is_dir():
-        raise InputError(
-            "is no folder and no decision log",
-            where=path,
-            fix="give the folder of a recording or of a meter's log",
-        )
-    if path.is_dir() and not (path / "run.json").exists():
+        raise InputError("is no folder and no decision log", where=path, fix=fix)
+    if path.is_dir() and not (path / RUN_FILE).exists():
         if any(path.glob("*.jsonl")) or any(path.glob("*.parquet")):
             return MeterLog(path)
         if any(path.iterdir()):
-            raise InputError(
-                "holds neither a recording nor a decision log",
-                where=path,
-                fix="give the folder of a recording or of a meter's log",
-            )
+            raise InputError("holds neither a recording nor a decision log", where=path, fix=fix)
     if not path.parent.is_dir():
-        raise InputError(
-            "no such folder", where=path, fix="give the folder of a recording or of a meter's log"
-        )
+        raise InputError("no such folder", where=path, fix=fix)
     return WatchedRecording(path, data)
