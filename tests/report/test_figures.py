@@ -120,22 +120,6 @@ def test_png_is_as_large_as_the_svg_at_192_dpi(rendered: dict[str, dict[str, byt
     assert (width, height) == (2 * int(found[1]), 2 * int(found[2]))
 
 
-def test_pdf_offsets_lead_to_their_objects(rendered: dict[str, dict[str, bytes]]) -> None:
-    for made in rendered.values():
-        pdf = made["pdf"]
-        start = int(re.findall(rb"startxref\n(\d+)", pdf)[-1])
-        lines = pdf[start:].split(b"\n")
-        assert lines[0] == b"xref"
-        entries = [line for line in lines if line.endswith(b" n ")]
-        assert len(entries) > 5
-        for number, line in enumerate(entries, start=1):
-            assert pdf[int(line[:10]) :].startswith(b"%d 0 obj\n" % number)
-        used = {int(n) for n in re.findall(rb"(\d+) 0 R\b", pdf)}
-        assert used <= set(range(1, len(entries) + 1))
-        assert b"/Root" in pdf[start:]
-        assert b"CreationDate" not in pdf
-
-
 def test_curves_are_the_scorers(few: Material, figures: dict[str, Figure]) -> None:
     entry = few.entries[1]
     rows = [

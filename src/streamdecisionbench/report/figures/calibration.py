@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from streamdecisionbench.analysis.calibration import Calibration
 from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     Drawing,
-    Look,
-    data,
-    finish,
-    label_panel,
-    label_width,
+    beside,
+    chart,
+    layers,
     looks,
     others_note,
+    quantity,
     simulated_note,
+    with_labels,
 )
-from streamdecisionbench.report.material import Entry, Material
+from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.palette import GREY
 
 _SIDE = 260
@@ -26,39 +26,45 @@ _SIDE = 260
 
 def calibration_in_force(material: Material, found: Mapping[str, Calibration]) -> Figure | None:
     """One line per recording whose answers carry confidences; None without any."""
-    import altair as alt
-
     drawn = [e for e in material.ranked if e.name in found]
     if not drawn:
         return None
     style = looks(material)
+    confidence, right = _axes("mean confidence (%)", "right now (% of its time)")
+    coverage, wrong = _axes("coverage (% of decided time)", "wrong (% of what is covered)")
+    ends = [{"x": 0, "y": 0}, {"x": 100, "y": 100}]
+    equal = {"type": "line", "strokeDash": [5, 4], "color": GREY}
+    reliability, risk = [chart(ends, equal, x=confidence, y=right)], []
+    size = {
+        "field": "time",
+        "type": "quantitative",
+        "scale": {"domain": [0, 1], "range": [12, 420]},
+        "legend": None,
+    }
     # Grey ones first, so that named ones lie above them.
-    order = sorted(drawn, key=lambda e: style[e.name].named)
-    named = [e for e in drawn if style[e.name].named]
-    items = [
+    for e in sorted(drawn, key=lambda e: style[e.name].named):
+        look, own = style[e.name], found[e.name]
+        bins = [{"x": 100 * b.confidence, "y": 100 * b.right, "time": b.time} for b in own.bins]
+        circles = {"type": "circle", "color": look.colour, "opacity": 0.75}
+        reliability.append(chart(bins, look.line, x=confidence, y=right))
+        reliability.append(chart(bins, circles, x=confidence, y=right, size=size))
+        points = [
+            {"x": 100 * p.coverage, "y": 100 * p.risk, "k": k} for k, p in enumerate(own.coverage)
+        ]
+        order = {"field": "k", "type": "ordinal"}
+        risk.append(chart(points, look.line, x=coverage, y=wrong, order=order))
+    labels = [
         (style[e.name].label, style[e.name].colour, 100 * found[e.name].coverage[0].risk)
-        for e in named
+        for e in drawn
+        if style[e.name].named
     ]
-    labels = label_panel(
-        items, height=_SIDE, domain=(0, 100), width=label_width([i[0] for i in items])
-    )
-    risk = alt.hconcat(_risk(order, style, found), labels, spacing=0)
-    chart = alt.hconcat(_reliability(order, style, found), risk, spacing=18)
     title = f"Can the confidence in force be trusted? At {material.interval:g} s"
-    caption = (
-        "Left: share of time right against mean confidence, in tenths of confidence; larger points"
-        " stand for more time, on the dashed line confidence is what it says. Right: how much of the"
-        " time is wrong among decisions of at least some confidence, against how much of the decided"
-        " time these cover. Right is judged now, not when the state was new, so a slow component looks"
-        " overconfident." + others_note(material) + simulated_note(drawn)
-    )
     words = [
         f"{e.label}: Brier {percent(c.brier)} %, mean confidence {percent(c.confidence)} %,"
         f" right {percent(c.right)} %"
         for e in drawn[:12]
         for c in (found[e.name],)
     ]
-    alt_text = f"{title}. " + "; ".join(words) + "."
     rows = [
         (e.name, e.score.simulated, "reliability", b.time, b.confidence, b.right)
         for e in drawn
@@ -69,67 +75,26 @@ def calibration_in_force(material: Material, found: Mapping[str, Calibration]) -
         for p in found[e.name].coverage
     ]
     return Figure(
-        "calibration_in_force", title, caption, alt_text, finish(chart, title, alt_text),
-        ("setting", "simulated", "panel", "time_share", "confidence", "right"), rows,
-    )  # fmt: skip
+        "calibration_in_force",
+        title,
+        "Left: share of time right against mean confidence, in tenths of confidence; larger points"
+        " stand for more time, on the dashed line confidence is what it says. Right: how much of the"
+        " time is wrong among decisions of at least some confidence, against how much of the decided"
+        " time these cover. Right is judged now, not when the state was new, so a slow component looks"
+        " overconfident." + others_note(material) + simulated_note(drawn),
+        f"{title}. " + "; ".join(words) + ".",
+        beside(
+            layers(reliability, _SIDE, _SIDE),
+            with_labels(layers(risk, _SIDE, _SIDE), labels, _SIDE),
+            spacing=18,
+        ),
+        ("setting", "simulated", "panel", "time_share", "confidence", "right"),
+        rows,
+    )
 
 
-def _reliability(
-    entries: Sequence[Entry], style: Mapping[str, Look], found: Mapping[str, Calibration]
-) -> Drawing:
-    import altair as alt
-
-    x = _axis("x", "mean confidence (%)")
-    y = _axis("y", "right now (% of its time)")
-    ends = data([{"x": 0, "y": 0}, {"x": 100, "y": 100}])
-    layers: list[Drawing] = [
-        alt.Chart(ends).mark_line(strokeDash=[5, 4], color=GREY).encode(x=x, y=y)
-    ]
-    for e in entries:
-        look = style[e.name]
-        bins = [
-            {"x": 100 * b.confidence, "y": 100 * b.right, "time": b.time}
-            for b in found[e.name].bins
-        ]
-        base = alt.Chart(data(bins)).encode(x=x, y=y)
-        size = alt.Size("time:Q", scale=alt.Scale(domain=[0, 1], range=[12, 420]), legend=None)
-        layers.append(
-            base.mark_line(
-                color=look.colour, strokeDash=look.dash, strokeWidth=2 if look.named else 1
-            )
-        )
-        layers.append(base.mark_circle(color=look.colour, opacity=0.75).encode(size=size))
-    return alt.layer(*layers).properties(width=_SIDE, height=_SIDE)
-
-
-def _risk(
-    entries: Sequence[Entry], style: Mapping[str, Look], found: Mapping[str, Calibration]
-) -> Drawing:
-    import altair as alt
-
-    x = _axis("x", "coverage (% of decided time)")
-    y = _axis("y", "wrong (% of what is covered)")
-    layers: list[Drawing] = []
-    for e in entries:
-        look = style[e.name]
-        points = [
-            {"x": 100 * p.coverage, "y": 100 * p.risk, "k": k}
-            for k, p in enumerate(found[e.name].coverage)
-        ]
-        layers.append(
-            alt.Chart(data(points))
-            .mark_line(color=look.colour, strokeDash=look.dash, strokeWidth=2 if look.named else 1)
-            .encode(x=x, y=y, order=alt.Order("k:O"))
-        )
-    return alt.layer(*layers).properties(width=_SIDE, height=_SIDE)
-
-
-def _axis(field: str, title: str) -> Drawing:
-    import altair as alt
-
-    kind = alt.X if field == "x" else alt.Y
-    return kind(
-        f"{field}:Q",
-        scale=alt.Scale(domain=[0, 100], nice=False),
-        axis=alt.Axis(title=title, tickCount=5),
+def _axes(x: str, y: str) -> tuple[Drawing, Drawing]:
+    return (
+        quantity("x", (0, 100), {"title": x, "tickCount": 5}),
+        quantity("y", (0, 100), {"title": y, "tickCount": 5}),
     )

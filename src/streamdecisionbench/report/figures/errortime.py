@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.report.figures.figure import Figure
-from streamdecisionbench.report.figures.style import data, finish, short, simulated_note
+from streamdecisionbench.report.figures.style import (
+    chart,
+    lanes,
+    layers,
+    names,
+    quantity,
+    short,
+    simulated_note,
+)
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.palette import CLASS_STYLE, INK
 
@@ -17,68 +25,66 @@ _LABELLED = 0.045
 
 def error_time(material: Material) -> Figure:
     """Stacked bars, best integrated score at the top."""
-    import altair as alt
-
-    rows, texts, table = [], [], []
+    rows, table = [], []
     for entry in material.ranked:
         over = entry.score.overall.integrated
         begin = 0.0
-        for place, (name, (label, _, colour)) in enumerate(CLASS_STYLE.items()):
+        for name, (label, _, _) in CLASS_STYLE.items():
             share = getattr(over, name)
             table.append((entry.name, entry.score.simulated, name, 100 * share))
             end = begin + share
-            row = {
-                "setting": short(entry.label), "class": label, "order": place, "begin": 100 * begin,
-                "end": 100 * end, "middle": 50 * (begin + end), "text": percent(share),
-                "colour": colour, "ink": INK if name in _LIGHT else "white",
-            }  # fmt: skip
-            rows.append(row)
-            if share >= _LABELLED:
-                texts.append(row)
+            rows.append(
+                {
+                    "setting": short(entry.label), "class": label, "begin": 100 * begin,
+                    "end": 100 * end, "middle": 50 * (begin + end), "text": percent(share),
+                    "ink": INK if name in _LIGHT else "white", "large": share >= _LABELLED,
+                }
+            )  # fmt: skip
             begin = end
     settings = [short(e.label) for e in material.ranked]
-    labels = [label for label, _, _ in CLASS_STYLE.values()]
-    colours = [colour for _, _, colour in CLASS_STYLE.values()]
-    y = alt.Y("setting:N", sort=settings, title=None, axis=alt.Axis(ticks=False, domain=False))
-    x_axis = alt.Axis(title="share of time (%)", tickCount=6)
-    bars = (
-        alt.Chart(data(rows))
-        .mark_bar(stroke="white", strokeWidth=0.6, height={"band": 0.78})
-        .encode(
-            y=y,
-            x=alt.X("begin:Q", scale=alt.Scale(domain=[0, 100], nice=False), axis=x_axis),
-            x2=alt.X2("end:Q"),
-            color=alt.Color(
-                "class:N",
-                scale=alt.Scale(domain=labels, range=colours),
-                legend=alt.Legend(orient="top", title=None, symbolType="square", columns=6),
-            ),
-        )
+    y = lanes("setting", settings)
+    x = quantity("begin", (0, 100), {"title": "share of time (%)", "tickCount": 6})
+    bars = chart(
+        rows,
+        {"type": "bar", "stroke": "white", "strokeWidth": 0.6, "height": {"band": 0.78}},
+        y=y,
+        x=x,
+        x2={"field": "end"},
+        color=class_colours(list(CLASS_STYLE), "top"),
     )
-    numbers = (
-        alt.Chart(data(texts))
-        .mark_text(fontSize=11, baseline="middle")
-        .encode(
-            y=y, x=alt.X("middle:Q"), text=alt.Text("text:N"), color=alt.Color("ink:N", scale=None)
-        )
-    )
-    chart = alt.layer(bars, numbers).properties(
-        width=520, height={"step": 26 if len(settings) <= 12 else 20}
+    numbers = chart(
+        [row for row in rows if row["large"]],
+        {"type": "text", "fontSize": 11, "baseline": "middle"},
+        y=y,
+        x=quantity("middle"),
+        text=names("text"),
+        color=names("ink", scale=None),
     )
     bounds = material.bounds.text()
-    title = f"Where the time goes ({bounds})"
-    alt_text = f"Stacked bars of time shares, {bounds}. " + " ".join(
-        _sentence(entry.label, entry.score.overall.integrated.classes())
-        for entry in material.ranked[:12]
-    )
-    caption = (
-        f"Time shares over {bounds}, equal-family means, best first; right and lucky count as"
-        " correct." + simulated_note(material.entries)
-    )
     return Figure(
-        "error_time", title, caption, alt_text, finish(chart, title, alt_text),
-        ("setting", "simulated", "class", "share_percent"), table,
-    )  # fmt: skip
+        "error_time",
+        f"Where the time goes ({bounds})",
+        f"Time shares over {bounds}, equal-family means, best first; right and lucky count as"
+        " correct." + simulated_note(material.entries),
+        f"Stacked bars of time shares, {bounds}. "
+        + " ".join(
+            _sentence(entry.label, entry.score.overall.integrated.classes())
+            for entry in material.ranked[:12]
+        ),
+        layers([bars, numbers], 520, {"step": 26 if len(settings) <= 12 else 20}),
+        ("setting", "simulated", "class", "share_percent"),
+        table,
+    )
+
+
+def class_colours(classes: list[str], orient: str) -> dict[str, object]:
+    """The channel that colours bars by class, with these in its legend."""
+    shown = [CLASS_STYLE[name] for name in classes]
+    return names(
+        "class",
+        scale={"domain": [label for label, _, _ in shown], "range": [c for _, _, c in shown]},
+        legend={"orient": orient, "title": None, "symbolType": "square", "columns": 6},
+    )
 
 
 def _sentence(label: str, shares: dict[str, float]) -> str:

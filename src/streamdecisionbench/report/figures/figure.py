@@ -12,12 +12,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.report.palette import INK
 from streamdecisionbench.text import inert_cell, visible
 
 FORMATS = ("svg", "png", "pdf")
 
 _PNG_SCALE = 2.0
 """Pixels per unit: 192 dpi."""
+
+_STYLE = {
+    "font": "Liberation Sans, Arial, Helvetica, sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "labelColor": INK,
+        "titleColor": INK, "gridColor": "#E6E6E6", "domainColor": "#888888", "tickColor": "#888888",
+        "labelLimit": 260,
+    },
+    "legend": {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "labelLimit": 260},
+    "header": {"labelFontSize": 11, "titleFontSize": 11},
+    "title": {"color": INK},
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +42,28 @@ class Figure:
     title: str
     caption: str
     alt: str
-    spec: Mapping[str, Any]
+    drawing: Mapping[str, Any]
     columns: tuple[str, ...]
     data: Sequence[Sequence[Any]]
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The specification: the drawing with its title, the text alternative and the common style."""
+        return {
+            "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+            **self.drawing,
+            "title": {
+                "text": self.title,
+                "anchor": "start",
+                "fontSize": 13,
+                "fontWeight": "bold",
+                "offset": 10,
+            },
+            "description": self.alt,
+            "background": "white",
+            "padding": 8,
+            "config": _STYLE,
+        }
 
 
 def parse_formats(text: str) -> tuple[str, ...]:
@@ -48,10 +81,10 @@ def parse_formats(text: str) -> tuple[str, ...]:
 
 
 def can_draw() -> bool:
-    """Whether the drawing libraries of the extra `report` are installed."""
+    """Whether the drawing library of the extra `report` is installed."""
     from importlib.util import find_spec
 
-    return find_spec("altair") is not None and find_spec("vl_convert") is not None
+    return find_spec("vl_convert") is not None
 
 
 def render(figure: Figure, formats: Sequence[str] = FORMATS) -> dict[str, bytes]:
@@ -60,11 +93,16 @@ def render(figure: Figure, formats: Sequence[str] = FORMATS) -> dict[str, bytes]
 
 
 def drawn(figure: Figure) -> str:
-    """The figure as SVG."""
+    """The figure as SVG, with a title and a description for readers who listen to it."""
+    from html import escape
+
     import vl_convert
 
-    svg = vl_convert.vegalite_to_svg(_shown(dict(figure.spec)))
-    return _with_text(svg, figure)
+    svg = vl_convert.vegalite_to_svg(_shown(figure.spec))
+    head, bracket, rest = svg.partition(">")
+    title, alt = escape(visible(figure.title)), escape(visible(figure.alt))
+    texts = f"<title>{title}</title><desc>{alt}</desc>"
+    return f'{head} role="img"{bracket}{texts}{rest}'
 
 
 def from_svg(svg: str, formats: Sequence[str]) -> dict[str, bytes]:
@@ -88,16 +126,6 @@ def to_csv(figure: Figure) -> str:
     writer.writerow(figure.columns)
     writer.writerows([_plain(value) for value in row] for row in figure.data)
     return out.getvalue()
-
-
-def _with_text(svg: str, figure: Figure) -> str:
-    """A title and a description for readers who listen to the picture."""
-    from html import escape
-
-    head, bracket, rest = svg.partition(">")
-    title, alt = escape(visible(figure.title)), escape(visible(figure.alt))
-    texts = f"<title>{title}</title><desc>{alt}</desc>"
-    return f'{head} role="img"{bracket}{texts}{rest}'
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Names beside points: each takes the first free place around its point."""
+"""Latency against accuracy, and what latency is made of."""
 
 from __future__ import annotations
 
@@ -7,28 +7,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from streamdecisionbench.analysis.network import NetworkEstimate
 from streamdecisionbench.analysis.table import fixed, percent
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
+    OWN_COLOUR,
     Drawing,
     Look,
-    data,
-    finish,
+    chart,
+    lanes,
+    layers,
     looks,
+    names,
     others_note,
+    quantity,
     short,
     simulated_note,
+    text_mark,
 )
 from streamdecisionbench.report.material import Entry, Material
 from streamdecisionbench.report.palette import INK
 from streamdecisionbench.scoring.score import family_weights
 
-if TYPE_CHECKING:
-    import altair as alt
-
+# Names beside points: each takes the first free place around its point.
 
 _CHARACTER, _LINE = 6.2, 13.0
 """Pixels of a letter and of a line at 11 points."""
@@ -90,9 +93,6 @@ def _overlap(box: Box, taken: Sequence[Box]) -> float:
         down = min(box[3], other[3]) - max(box[1], other[1])
         total += max(across, 0.0) * max(down, 0.0)
     return total
-
-
-# Latency against accuracy, and what latency is made of.
 
 
 _WIDTH, _HEIGHT = 460, 320
@@ -168,165 +168,132 @@ def oracle_slope(material: Material) -> tuple[float, float]:
 
 def latency_map(material: Material, parts: Mapping[str, LatencyParts]) -> Figure:
     """Each setting at its median latency and in-force accuracy; arrows take the remainder away."""
-    import altair as alt
-
     style = looks(material)
     known = [e for e in material.ranked if e.score.latency]
     medians = {e.name: e.score.latency.p50 for e in known if e.score.latency}
     slope, valid = oracle_slope(material)
     right = max([*medians.values(), min(valid, 1.2 * max(medians.values(), default=1.0))]) * 1.12
-    x_scale = alt.Scale(domain=[0, right], nice=False)
-    y_scale = alt.Scale(domain=[0, 100], nice=False)
-    x = alt.X("x:Q", scale=x_scale, axis=alt.Axis(title="median latency (s)", tickCount=7))
-    y = alt.Y(
-        "y:Q", scale=y_scale,
-        axis=alt.Axis(title=f"in-force accuracy at {material.interval:g} s (%)", tickCount=5),
-    )  # fmt: skip
-
+    accuracy = f"in-force accuracy at {material.interval:g} s (%)"
+    where = {
+        "x": quantity("x", (0, right), {"title": "median latency (s)", "tickCount": 7}),
+        "y": quantity("y", (0, 100), {"title": accuracy, "tickCount": 5}),
+    }
     end = min(valid, right)
-    oracle: list[dict[str, float]] = [{"x": 0, "y": 100}, {"x": end, "y": 100 * (1 - slope * end)}]
-    layers: list[Any] = [
-        alt.Chart(data(oracle)).mark_line(strokeDash=[5, 4], color=INK, strokeWidth=1).encode(x=x, y=y),
-        alt.Chart(data([{"x": 0.3 * end, "y": 100 * (1 - slope * 0.3 * end)}]))
-        .mark_text(align="left", dx=6, dy=-9, fontSize=11, color=INK, fontStyle="italic", text="oracle: 1 − K·L/H")
-        .encode(x=x, y=y),
-    ]  # fmt: skip
+    oracle = [{"x": 0.0, "y": 100.0}, {"x": end, "y": 100 * (1 - slope * end)}]
+    said = text_mark(align="left", dx=6, dy=-9, fontStyle="italic", text="oracle: 1 − K·L/H")
+    dashed = {"type": "line", "strokeDash": [5, 4], "color": INK, "strokeWidth": 1}
     arrows = {n: p for n, p in parts.items() if n in medians and style[n].named}
-    layers += _arrows(known, arrows, medians, style, right, x, y)
     points = [
         {"x": medians[e.name], "y": 100 * e.score.in_force, "colour": style[e.name].colour}
         for e in reversed(known)
     ]
-    colour = alt.Color("colour:N", scale=None, legend=None)
-    layers.append(
-        alt.Chart(data(points))
-        .mark_point(filled=True, size=75, opacity=1)
-        .encode(x=x, y=y, color=colour)
-    )
+    dot = {"type": "point", "filled": True, "size": 75, "opacity": 1}
     line = [(end * k / 24, 1 - slope * end * k / 24) for k in range(25)]
-    layers.append(_names(known, medians, arrows, line, style, right, x, y))
-    chart = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
-    title = f"Latency and in-force accuracy at {material.interval:g} s"
-    caption = (
-        "Dashed: a component that is always right and answers after a constant delay, drawn as far as"
-        " the formula holds."
-        + (" Arrows subtract the estimated non-token remainder, an upper bound on network delay." if arrows else "")
-        + others_note(material)
-        + simulated_note(material.entries)
-    )  # fmt: skip
-    alt_text = "Scatter of median latency against in-force accuracy. " + " ".join(
-        f"{e.label}: {fixed(medians[e.name], 2)} s, {percent(e.score.in_force)} %"
-        + (
-            f", without the remainder {fixed(parts[e.name].removed_median, 2)} s,"
-            f" {percent(parts[e.name].removed_in_force)} %"
-            if e.name in parts
-            else ""
-        )
-        + "."
-        for e in known[:12]
-    )
+    drawing = [
+        chart(oracle, dashed, **where),
+        chart([{"x": 0.3 * end, "y": 100 * (1 - slope * 0.3 * end)}], said, **where),
+        *_arrows(known, arrows, medians, style, right, where),
+        chart(points, dot, **where, color=OWN_COLOUR),
+        _names(known, medians, arrows, line, style, right, where),
+    ]
+    removed = " Arrows subtract the estimated non-token remainder, an upper bound on network delay."
     table = []
     for e in material.entries:
-        if e.name not in medians:
-            continue
-        removed = parts.get(e.name)
-        table.append(
-            (
-                e.name, e.score.simulated, medians[e.name], 100 * e.score.in_force,
-                removed.removed_median if removed else "",
-                100 * removed.removed_in_force if removed else "",
+        if e.name in medians:
+            part = parts.get(e.name)
+            without = (part.removed_median, 100 * part.removed_in_force) if part else ("", "")
+            table.append(
+                (e.name, e.score.simulated, medians[e.name], 100 * e.score.in_force, *without)
             )
-        )  # fmt: skip
     return Figure(
-        "latency_map", title, caption, alt_text, finish(chart, title, alt_text),
-        (
-            "setting", "simulated", "median_latency_s", "in_force_percent",
-            "removed_median_s", "removed_in_force_percent",
+        "latency_map",
+        f"Latency and in-force accuracy at {material.interval:g} s",
+        "Dashed: a component that is always right and answers after a constant delay, drawn as far as"
+        " the formula holds."
+        + (removed if arrows else "")
+        + others_note(material)
+        + simulated_note(material.entries),
+        "Scatter of median latency against in-force accuracy. "
+        + " ".join(
+            f"{e.label}: {fixed(medians[e.name], 2)} s, {percent(e.score.in_force)} %"
+            + (
+                f", without the remainder {fixed(parts[e.name].removed_median, 2)} s,"
+                f" {percent(parts[e.name].removed_in_force)} %"
+                if e.name in parts
+                else ""
+            )
+            + "."
+            for e in known[:12]
         ),
+        layers(drawing, _WIDTH, _HEIGHT),
+        ("setting", "simulated", "median_latency_s", "in_force_percent", "removed_median_s",
+         "removed_in_force_percent"),
         table,
     )  # fmt: skip
 
 
+_KINDS = (
+    ("network", "non-token remainder", "#0072B2"),
+    ("prefill", "prefill (input tokens)", "#56B4E9"),
+    ("decode", "decode (output tokens)", "#E69F00"),
+    ("waiting", "waiting and the rest", "#C9C9C9"),
+)
+
+
 def latency_decomposition(material: Material, parts: Mapping[str, LatencyParts]) -> Figure | None:
     """Mean latency of each setting in parts; None where no recording reports tokens."""
-    import altair as alt
-
     entries = [e for e in material.entries if e.name in parts]
     if not entries:
         return None
-    kinds = (
-        ("network", "non-token remainder", "#0072B2"),
-        ("prefill", "prefill (input tokens)", "#56B4E9"),
-        ("decode", "decode (output tokens)", "#E69F00"),
-        ("waiting", "waiting and the rest", "#C9C9C9"),
-    )
     rows, whiskers, table = [], [], []
     for e in entries:
         part, begin = parts[e.name], 0.0
-        for place, (key, label, _) in enumerate(kinds):
+        setting = short(e.label)
+        for key, label, _ in _KINDS:
             value = float(getattr(part, key))
-            rows.append(
-                {
-                    "setting": short(e.label),
-                    "part": label,
-                    "order": place,
-                    "begin": begin,
-                    "end": begin + value,
-                }
-            )
+            rows.append({"setting": setting, "part": label, "begin": begin, "end": begin + value})
             begin += value
-            table.append((e.name, e.score.simulated, key, value))
-        table += [
-            (e.name, e.score.simulated, "network_low", part.network_low),
-            (e.name, e.score.simulated, "network_high", part.network_high),
-        ]
-        whiskers.append(
-            {"setting": short(e.label), "low": part.network_low, "high": part.network_high}
-        )
+        keys = (*(key for key, _, _ in _KINDS), "network_low", "network_high")
+        table += [(e.name, e.score.simulated, key, getattr(part, key)) for key in keys]
+        whiskers.append({"setting": setting, "low": part.network_low, "high": part.network_high})
     settings = [short(e.label) for e in entries]
-    y = alt.Y("setting:N", sort=settings, title=None, axis=alt.Axis(ticks=False, domain=False))
-    x = alt.X("begin:Q", axis=alt.Axis(title="mean latency (s)", tickCount=7))
-    bars = (
-        alt.Chart(data(rows))
-        .mark_bar(stroke="white", strokeWidth=0.6, height={"band": 0.7})
-        .encode(
-            y=y, x=x, x2=alt.X2("end:Q"),
-            color=alt.Color(
-                "part:N",
-                scale=alt.Scale(domain=[k[1] for k in kinds], range=[k[2] for k in kinds]),
-                legend=alt.Legend(orient="top", title=None, symbolType="square", columns=4),
-            ),
-        )
-    )  # fmt: skip
-    rule = (
-        alt.Chart(data(whiskers))
-        .mark_rule(color=INK, strokeWidth=1.2)
-        .encode(y=y, x=alt.X("low:Q"), x2=alt.X2("high:Q"))
+    y = lanes("setting", settings)
+    bars = chart(
+        rows,
+        {"type": "bar", "stroke": "white", "strokeWidth": 0.6, "height": {"band": 0.7}},
+        y=y,
+        x=quantity("begin", axis={"title": "mean latency (s)", "tickCount": 7}),
+        x2={"field": "end"},
+        color=names(
+            "part",
+            scale={"domain": [k[1] for k in _KINDS], "range": [k[2] for k in _KINDS]},
+            legend={"orient": "top", "title": None, "symbolType": "square", "columns": 4},
+        ),
     )
-    ends = [
-        alt.Chart(data(whiskers))
-        .mark_tick(color=INK, thickness=1.2, size=8)
-        .encode(y=y, x=f"{k}:Q")
-        for k in ("low", "high")
+    rule = {"type": "rule", "color": INK, "strokeWidth": 1.2}
+    tick = {"type": "tick", "color": INK, "thickness": 1.2, "size": 8}
+    drawing = [
+        bars,
+        chart(whiskers, rule, y=y, x=quantity("low"), x2={"field": "high"}),
+        *(chart(whiskers, tick, y=y, x=quantity(end)) for end in ("low", "high")),
     ]
-    chart = alt.layer(bars, rule, *ends).properties(
-        width=480, height={"step": 26 if len(settings) <= 12 else 20}
-    )
-    title = "What latency is made of"
-    caption = (
-        "Mean latency split by a fit to the fastest tenth of responses; whiskers: the remainder's 95 %"
-        " range. The remainder bounds the fixed network delay from above." + simulated_note(entries)
-    )
-    alt_text = "Stacked bars of mean latency in seconds. " + " ".join(
-        f"{e.label}: remainder {fixed(parts[e.name].network, 2)}, prefill"
-        f" {fixed(parts[e.name].prefill, 2)}, decode {fixed(parts[e.name].decode, 2)}, waiting"
-        f" {fixed(parts[e.name].waiting, 2)}."
-        for e in entries[:12]
-    )
     return Figure(
-        "latency_decomposition", title, caption, alt_text, finish(chart, title, alt_text),
-        ("setting", "simulated", "part", "seconds"), table,
-    )  # fmt: skip
+        "latency_decomposition",
+        "What latency is made of",
+        "Mean latency split by a fit to the fastest tenth of responses; whiskers: the remainder's 95 %"
+        " range. The remainder bounds the fixed network delay from above."
+        + simulated_note(entries),
+        "Stacked bars of mean latency in seconds. "
+        + " ".join(
+            f"{e.label}: remainder {fixed(parts[e.name].network, 2)}, prefill"
+            f" {fixed(parts[e.name].prefill, 2)}, decode {fixed(parts[e.name].decode, 2)}, waiting"
+            f" {fixed(parts[e.name].waiting, 2)}."
+            for e in entries[:12]
+        ),
+        layers(drawing, 480, {"step": 26 if len(settings) <= 12 else 20}),
+        ("setting", "simulated", "part", "seconds"),
+        table,
+    )
 
 
 def _arrows(
@@ -335,12 +302,10 @@ def _arrows(
     medians: Mapping[str, float],
     style: Mapping[str, Look],
     right: float,
-    x: alt.X,
-    y: alt.Y,
-) -> list[Any]:
-    import altair as alt
-
-    lines, heads = [], []
+    where: Mapping[str, Drawing],
+) -> list[Drawing]:
+    lines: list[dict[str, Any]] = []
+    heads: list[dict[str, Any]] = []
     for e in entries:
         if e.name not in parts:
             continue
@@ -357,13 +322,13 @@ def _arrows(
         )
     if not lines:
         return []
-    colour_of = alt.Color("colour:N", scale=None, legend=None)
+    head = {"type": "point", "shape": "triangle", "filled": True, "size": 55, "opacity": 1}
+    turn = {**quantity("turn"), "scale": None}
+    line = {"type": "line", "strokeWidth": 1.3}
     return [
-        alt.Chart(data(lines)).mark_line(strokeWidth=1.3).encode(x=x, y=y, color=colour_of, detail=alt.Detail("name:N")),
-        alt.Chart(data(heads))
-        .mark_point(shape="triangle", filled=True, size=55, opacity=1)
-        .encode(x=x, y=y, color=colour_of, angle=alt.Angle("turn:Q", scale=None)),
-    ]  # fmt: skip
+        chart(lines, line, **where, color=OWN_COLOUR, detail=names("name")),
+        chart(heads, head, **where, color=OWN_COLOUR, angle=turn),
+    ]
 
 
 def _names(
@@ -373,11 +338,8 @@ def _names(
     line: Sequence[tuple[float, float]],
     style: Mapping[str, Look],
     right: float,
-    x: alt.X,
-    y: alt.Y,
+    where: Mapping[str, Drawing],
 ) -> Drawing:
-    import altair as alt
-
     def pixels(seconds: float, share: float) -> tuple[float, float]:
         return seconds * _WIDTH / right, (1 - share) * _HEIGHT
 
@@ -403,10 +365,5 @@ def _names(
         }
         for e, place in zip(named, places, strict=True)
     ]  # fmt: skip
-    return (
-        alt.Chart(data(rows))
-        .mark_text(align="left", baseline="middle", fontSize=11)
-        .encode(
-            x=x, y=y, text=alt.Text("name:N"), color=alt.Color("colour:N", scale=None, legend=None)
-        )
-    )
+    mark = {"type": "text", "align": "left", "baseline": "middle", "fontSize": 11}
+    return chart(rows, mark, **where, text=names("name"), color=OWN_COLOUR)

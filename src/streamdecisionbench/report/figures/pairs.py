@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,21 +11,21 @@ from streamdecisionbench.in_force import RULES, spelled
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     Drawing,
-    data,
-    finish,
+    accuracy,
+    beside,
+    chart,
     grid,
-    interval_scale,
-    label_panel,
-    label_width,
+    intervals,
+    layers,
+    names,
+    panel_title,
     short,
+    with_labels,
 )
 from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.palette import DASHES, INK, PALETTE
 from streamdecisionbench.scoring.pairs import PairScore
-from streamdecisionbench.scoring.score import score_timelines
-
-if TYPE_CHECKING:
-    pass
+from streamdecisionbench.scoring.score import Score, score_timelines
 
 _RULES = tuple(spelled(rule) for rule in RULES)
 """In the order tables list them."""
@@ -37,106 +36,99 @@ _POINTS = 385
 _PANELS, _CURVES = 3, 6
 _WIDTH, _HEIGHT = 250, 230
 _ALONE = "fast alone"
+_GREY = "#8A8A8A"
 
 Points = list[tuple[float, float]]
 
 
-def pair_label(pair: PairScore) -> str:
-    mark = " (sim.)" if pair.simulated else ""
-    return f"{pair.fast} + {pair.slow}{mark}"
-
-
 def arbitration(material: Material, pairs: Sequence[PairScore]) -> Figure | None:
     """Up to three pairs, each under the three rules, with the fast component alone in grey."""
-    import altair as alt
-
     chosen = _best_pairs(pairs, _PANELS)
     if not chosen:
         return None
-    colours = dict(zip((*_RULES, _ALONE), (*PALETTE[:3], "#8A8A8A"), strict=True))
+    colours = dict(zip((*_RULES, _ALONE), (*PALETTE[:3], _GREY), strict=True))
     dashes = dict(zip(colours, (*DASHES[:3], DASHES[0]), strict=True))
-    panels, table, words = [], [], []
-    for index, group in enumerate(chosen):
+    panels: list[Drawing] = []
+    table, words = [], []
+    for group in chosen:
+        fast = score_timelines(
+            group[0].fast_parts, interval=material.interval, bounds=material.bounds
+        )
         # The grey line first: it lies under the others.
-        curves = {_ALONE: _alone(material, group[0])}
+        curves = {_ALONE: _sampled(material, fast)}
         curves |= {spelled(p.rule): _sampled(material, p) for p in group}
-        label = pair_label(group[0])
+        label = _label(group[0])
         for name, points in curves.items():
             table += [
                 (group[0].fast, group[0].slow, group[0].simulated, name, x, y) for x, y in points
             ]
-        panels.append(_rules_panel(material, label, curves, colours, dashes, first=index == 0))
-        words.append(
-            f"{label}: "
-            + ", ".join(f"{spelled(p.rule)} {percent(p.log_auc)} %" for p in group)
-            + "."
-        )
-    chart = alt.hconcat(*panels, spacing=18)
-    title = "What arbitration does to a pair"
-    caption = (
-        "The same answers and latencies under three rules: may a slow answer replace a newer fast"
-        " one? Replay of separate recordings on one nominal clock." + _simulated(chosen)
-    )
-    alt_text = (
-        f"In-force accuracy of pairs against the interval, under three rules and for the fast component"
-        f" alone. Integrated, {material.bounds.text()}: " + " ".join(words)
-    )
+        panels.append(_rules_panel(material, label, curves, colours, dashes, first=not panels))
+        rules = ", ".join(f"{spelled(p.rule)} {percent(p.log_auc)} %" for p in group)
+        words.append(f"{label}: {rules}.")
     return Figure(
-        "arbitration", title, caption, alt_text, finish(chart, title, alt_text),
-        ("fast", "slow", "simulated", "rule", "interval_s", "in_force_percent"), table,
-    )  # fmt: skip
+        "arbitration",
+        "What arbitration does to a pair",
+        "The same answers and latencies under three rules: may a slow answer replace a newer fast"
+        " one? Replay of separate recordings on one nominal clock." + _simulated(chosen),
+        "In-force accuracy of pairs against the interval, under three rules and for the fast component"
+        f" alone. Integrated, {material.bounds.text()}: " + " ".join(words),
+        beside(*panels, spacing=18),
+        ("fast", "slow", "simulated", "rule", "interval_s", "in_force_percent"),
+        table,
+    )
 
 
 def pair_curves(material: Material, pairs: Sequence[PairScore]) -> Figure | None:
     """The best pairs under the freshest rule, beside the best single component."""
-    import altair as alt
-
     fresh = [p for p in pairs if p.rule == "freshest"]
     chosen = sorted(fresh, key=lambda p: (-p.log_auc, p.fast, p.slow))[:_CURVES]
     if not chosen:
         return None
     best = material.ranked[0]
-    xs = grid(material.bounds.low, material.bounds.high, _POINTS)
-    single = best.score.curve()["in_force"](np.array(xs))
-    curves: list[tuple[str, str, list[int], Points]] = [
-        (short(pair_label(p), 40), PALETTE[i], list(DASHES[i]), _sampled(material, p))
+    curves = [
+        (short(_label(p), 40), PALETTE[i], list(DASHES[i]), _sampled(material, p))
         for i, p in enumerate(chosen)
     ]
-    alone = [(x, 100 * float(y)) for x, y in zip(xs, single, strict=True)]
-    curves.append((short(f"{best.label} alone", 40), "#8A8A8A", [1, 0], alone))
-    width, height = 380, 290
-    layers = [
-        _line(material, points, colour, dash, True) for _, colour, dash, points in reversed(curves)
+    alone = _sampled(material, best.score)
+    curves.append((short(f"{best.label} alone", 40), _GREY, [1, 0], alone))
+    parts = [
+        chart(
+            [{"x": x, "y": y} for x, y in points],
+            {"type": "line", "color": colour, "strokeDash": dash, "strokeWidth": 1.9},
+            x=intervals(material.bounds),
+            y=accuracy(),
+        )
+        for _, colour, dash, points in reversed(curves)
     ]
-    plot = alt.layer(*layers).properties(width=width, height=height)
-    items = [(label, colour, points[-1][1]) for label, colour, _, points in curves]
-    names = label_panel(
-        items, height=height, domain=(0, 100), width=label_width([i[0] for i in items])
-    )
-    chart = alt.hconcat(plot, names, spacing=0)
-    title = "Fast and slow together (freshest source wins)"
-    rest = len(fresh) - len(chosen)
-    caption = (
-        "A slow answer corrects a fast one as long as its source is not older; grey: the best single"
-        " component."
-        + (f" The best {_CURVES} of {len(fresh)} pairs are drawn." if rest > 0 else "")
-        + _simulated([chosen])
-    )
     table = [
         (p.fast, p.slow, p.simulated, x, y)
         for p, (_, _, _, points) in zip(chosen, curves, strict=False)
         for x, y in points
     ]
-    table += [(best.name, "", best.score.simulated, x, y) for x, y in alone]
-    alt_text = (
-        f"In-force accuracy of pairs against the interval. Integrated, {material.bounds.text()}: "
-        + " ".join(f"{pair_label(p)}: {percent(p.log_auc)} %." for p in chosen)
-        + f" Alone, {best.label}: {percent(best.score.log_auc)} %."
+    more = (
+        f" The best {_CURVES} of {len(fresh)} pairs are drawn." if len(fresh) > len(chosen) else ""
     )
     return Figure(
-        "pair_curves", title, caption, alt_text, finish(chart, title, alt_text),
-        ("fast", "slow", "simulated", "interval_s", "in_force_percent"), table,
-    )  # fmt: skip
+        "pair_curves",
+        "Fast and slow together (freshest source wins)",
+        "A slow answer corrects a fast one as long as its source is not older; grey: the best single"
+        " component." + more + _simulated([chosen]),
+        f"In-force accuracy of pairs against the interval. Integrated, {material.bounds.text()}: "
+        + " ".join(f"{_label(p)}: {percent(p.log_auc)} %." for p in chosen)
+        + f" Alone, {best.label}: {percent(best.score.log_auc)} %.",
+        with_labels(
+            layers(parts, 380, 290),
+            [(label, colour, points[-1][1]) for label, colour, _, points in curves],
+            290,
+        ),
+        ("fast", "slow", "simulated", "interval_s", "in_force_percent"),
+        table + [(best.name, "", best.score.simulated, x, y) for x, y in alone],
+    )
+
+
+def _label(pair: PairScore) -> str:
+    mark = " (sim.)" if pair.simulated else ""
+    return f"{pair.fast} + {pair.slow}{mark}"
 
 
 def _best_pairs(pairs: Sequence[PairScore], most: int) -> list[list[PairScore]]:
@@ -148,39 +140,10 @@ def _best_pairs(pairs: Sequence[PairScore], most: int) -> list[list[PairScore]]:
     return ordered[:most]
 
 
-def _sampled(material: Material, pair: PairScore) -> Points:
+def _sampled(material: Material, one: PairScore | Score) -> Points:
     xs = grid(material.bounds.low, material.bounds.high, _POINTS)
-    values = pair.curve(bounds=material.bounds)["in_force"](np.array(xs))
+    values = one.curve(bounds=material.bounds)["in_force"](np.array(xs))
     return [(x, 100 * float(y)) for x, y in zip(xs, values, strict=True)]
-
-
-def _alone(material: Material, pair: PairScore) -> Points:
-    """The fast component by itself, on the pair's clock."""
-    xs = grid(material.bounds.low, material.bounds.high, _POINTS)
-    score = score_timelines(pair.fast_parts, interval=material.interval, bounds=material.bounds)
-    values = score.curve()["in_force"](np.array(xs))
-    return [(x, 100 * float(y)) for x, y in zip(xs, values, strict=True)]
-
-
-def _line(
-    material: Material, points: Points, colour: str, dash: list[int], labelled: bool
-) -> Drawing:
-    import altair as alt
-
-    return (
-        alt.Chart(data([{"x": x, "y": y} for x, y in points]))
-        .mark_line(color=colour, strokeDash=dash, strokeWidth=1.9)
-        .encode(
-            x=alt.X("x:Q", **interval_scale(material.bounds.low, material.bounds.high)),
-            y=alt.Y(
-                "y:Q",
-                scale=alt.Scale(domain=[0, 100], nice=False),
-                axis=alt.Axis(
-                    title="in-force accuracy (%)" if labelled else None, values=[0, 25, 50, 75, 100]
-                ),
-            ),
-        )
-    )
 
 
 def _rules_panel(
@@ -193,41 +156,26 @@ def _rules_panel(
     first: bool,
 ) -> Drawing:
     """One pair. The first panel carries the legend, made of the lines themselves."""
-    import altair as alt
-
-    rows: list[dict[str, Any]] = [
-        {"x": x, "y": y, "rule": name} for name, points in curves.items() for x, y in points
-    ]
-    legend = (
-        alt.Legend(title=None, orient="bottom", columns=4, symbolSize=400, symbolStrokeWidth=2)
-        if first
-        else None
-    )
-    names = list(colours)
-    scale = alt.Scale(domain=names, range=[colours[n] for n in names])
-    dash = alt.Scale(domain=names, range=[dashes[n] for n in names])
-    return alt.layer(
-        alt.Chart(data(rows))
-        .mark_line(strokeWidth=1.9)
-        .encode(
-            x=alt.X("x:Q", **interval_scale(material.bounds.low, material.bounds.high)),
-            y=alt.Y(
-                "y:Q",
-                scale=alt.Scale(domain=[0, 100], nice=False),
-                axis=alt.Axis(
-                    title="in-force accuracy (%)" if first else None, values=[0, 25, 50, 75, 100]
-                ),
-            ),
-            color=alt.Color("rule:N", scale=scale, legend=legend),
-            strokeDash=alt.StrokeDash("rule:N", scale=dash, legend=legend),
-        )
-    ).properties(
-        width=_WIDTH,
-        height=_HEIGHT,
-        title=alt.TitleParams(
-            short(label, 42), fontSize=11, fontWeight="normal", anchor="start", offset=4, color=INK
+    legend = {"title": None, "orient": "bottom", "columns": 4, "symbolSize": 400, "symbolStrokeWidth": 2}  # fmt: skip
+    rules = list(colours)
+    lines = chart(
+        [{"x": x, "y": y, "rule": name} for name, points in curves.items() for x, y in points],
+        {"type": "line", "strokeWidth": 1.9},
+        x=intervals(material.bounds),
+        y=accuracy(titled=first),
+        color=names(
+            "rule",
+            scale={"domain": rules, "range": list(colours.values())},
+            legend=legend if first else None,
+        ),
+        strokeDash=names(
+            "rule",
+            scale={"domain": rules, "range": list(dashes.values())},
+            legend=legend if first else None,
         ),
     )
+    title = panel_title(short(label, 42), offset=4, color=INK)
+    return layers([lines], _WIDTH, _HEIGHT, title=title)
 
 
 def _simulated(groups: Sequence[Sequence[PairScore]]) -> str:

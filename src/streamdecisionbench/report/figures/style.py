@@ -1,24 +1,22 @@
-"""How figures look: one set of type sizes, labels beside what they name."""
+"""How figures look: colours and names of settings, labels beside what they name, parts of drawings.
+
+Drawings are Vega-Lite in plain dictionaries: `quantity` and `names` make channels, `chart` marks rows,
+`layers` and `beside` put charts together.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from streamdecisionbench.report.material import Entry, Material
 from streamdecisionbench.report.palette import DASHES, GREY, INK, PALETTE, SHOWN
+from streamdecisionbench.scoring.bounds import Bounds
 
-if TYPE_CHECKING:
-    import altair as alt
-
-Drawing = Any
-"""A chart or part of one; Altair's own types do not say which of its classes a method gives back."""
-
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+Drawing = dict[str, Any]
+"""A chart, a part of one, or a channel of its encoding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +27,13 @@ class Look:
     colour: str
     dash: list[int]
     named: bool
+
+    @property
+    def line(self) -> Drawing:
+        width = 2 if self.named else 1
+        return {
+            "type": "line", "color": self.colour, "strokeDash": self.dash, "strokeWidth": width
+        }  # fmt: skip
 
 
 def looks(material: Material) -> dict[str, Look]:
@@ -71,33 +76,66 @@ def short(label: str, most: int = 34) -> str:
     return f"{label[: most - 1 - half]}…{label[-half:]}"
 
 
-_SHEETS: dict[str, list[dict[str, Any]]] = {}
-"""Rows by digest until `finish` puts them into the specification. Altair copies and checks inline
-rows over and over, which for thirty settings takes longer than drawing them."""
+# Parts of drawings.
 
 
-def data(rows: Sequence[Mapping[str, Any]]) -> alt.NamedData:
-    """Rows a chart refers to by name; equal rows share a name."""
-    import altair as alt
-
-    plain = [dict(row) for row in rows]
-    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
-    name = "rows-" + hashlib.sha256(text.encode()).hexdigest()[:12]
-    _SHEETS[name] = plain
-    return alt.NamedData(name=name)
+_AS_USUAL: Any = object()
 
 
-def interval_scale(low: float, high: float) -> dict[str, Any]:
+def quantity(
+    field: str, domain: Sequence[float] | None = None, axis: Any = _AS_USUAL, **scale: Any
+) -> Drawing:
+    """A channel of numbers; without an `axis` of its own the usual one, with None none."""
+    found: Drawing = {"field": field, "type": "quantitative"}
+    if domain is not None:
+        found["scale"] = {"domain": list(domain), "nice": False, **scale}
+    return found if axis is _AS_USUAL else {**found, "axis": axis}
+
+
+def names(field: str, **how: Any) -> Drawing:
+    """A channel of words."""
+    return {"field": field, "type": "nominal", **how}
+
+
+OWN_COLOUR = names("colour", scale=None, legend=None)
+"""Rows that name their colour themselves."""
+
+
+def lanes(field: str, order: Sequence[str], **axis: Any) -> Drawing:
+    """Names down the left side, in this order."""
+    return names(
+        field, sort=list(order), title=None, axis={"ticks": False, "domain": False, **axis}
+    )
+
+
+def chart(rows: Sequence[Mapping[str, Any]], mark: Drawing, **encoding: Any) -> Drawing:
+    return {"data": {"values": list(rows)}, "mark": mark, "encoding": encoding}
+
+
+def layers(parts: Sequence[Drawing], width: float, height: Any, **more: Any) -> Drawing:
+    return {"layer": list(parts), "width": width, "height": height, **more}
+
+
+def beside(*parts: Drawing, spacing: int = 0) -> Drawing:
+    return {"hconcat": list(parts), "spacing": spacing}
+
+
+def panel_title(text: str, **how: Any) -> Drawing:
+    return {"text": text, "fontSize": 11, "fontWeight": "normal", "anchor": "start", **how}
+
+
+def intervals(bounds: Bounds, *, titled: bool = True) -> Drawing:
     """A logarithmic axis of intervals with round ticks inside the bounds."""
-    import altair as alt
-
+    low, high = bounds.low, bounds.high
     ticks = [v for k in range(-10, 11) if low * 0.999 <= (v := 2.0**k) <= high * 1.001]
-    if len(ticks) < 2:
-        ticks = [low, high]
-    return {
-        "scale": alt.Scale(type="log", base=2, domain=[low, high], nice=False),
-        "axis": alt.Axis(values=ticks, format="~g", title="time-step interval Δ (s, log scale)"),
-    }
+    title = "time-step interval Δ (s, log scale)" if titled else None
+    axis = {"values": ticks if len(ticks) > 1 else [low, high], "format": "~g", "title": title}
+    return quantity("x", (low, high), axis, type="log", base=2)
+
+
+def accuracy(*, titled: bool = True) -> Drawing:
+    title = "in-force accuracy (%)" if titled else None
+    return quantity("y", (0, 100), {"title": title, "values": [0, 25, 50, 75, 100]})
 
 
 def grid(low: float, high: float, points: int) -> list[float]:
@@ -138,80 +176,28 @@ def spaced(values: Sequence[float], gap: float, low: float, high: float) -> list
     return placed
 
 
-def label_panel(
-    items: Sequence[tuple[str, str, float]], *, height: int, domain: tuple[float, float], width: int
+def with_labels(
+    plot: Drawing, items: Sequence[tuple[str, str, float]], height: int, high: float = 100
 ) -> Drawing:
     """Names beside the right ends of curves: (label, colour, value), moved apart, with leaders."""
-    import altair as alt
-
-    low, high = domain
-    gap = (high - low) * 13 / height
-    places = spaced([value for _, _, value in items], gap, low, high)
+    places = spaced([value for _, _, value in items], high * 13 / height, 0, high)
     leaders, texts = [], []
     for (label, colour, value), place in zip(items, places, strict=True):
-        leaders += [
-            {"x": 0, "y": value, "label": label, "colour": colour},
-            {"x": 9, "y": place, "label": label, "colour": colour},
-        ]
-        texts.append({"x": 12, "y": place, "label": label, "colour": colour})
-    x = alt.X("x:Q", scale=alt.Scale(domain=[0, width], nice=False), axis=None)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[low, high], nice=False), axis=None)
-    shade = alt.Color("colour:N", scale=None, legend=None)
-    lines = (
-        alt.Chart(data(leaders))
-        .mark_line(strokeWidth=0.8)
-        .encode(x=x, y=y, color=shade, detail=alt.Detail("label:N"))
-    )
-    names = (
-        alt.Chart(data(texts))
-        .mark_text(align="left", baseline="middle", fontSize=11)
-        .encode(x=x, y=y, color=shade, text=alt.Text("label:N"))
-    )
-    return alt.layer(lines, names).properties(
-        width=width, height=height, view=alt.ViewConfig(stroke=None)
-    )
+        row = {"label": label, "colour": colour}
+        leaders += [{"x": 0, "y": value, **row}, {"x": 9, "y": place, **row}]
+        texts.append({"x": 12, "y": place, **row})
+    width = 20 + math.ceil(6.1 * max((len(label) for label, _, _ in items), default=0))
+    where = {"x": quantity("x", (0, width), None), "y": quantity("y", (0, high), None)}
+    lines = chart(
+        leaders, {"type": "line", "strokeWidth": 0.8},
+        **where, color=OWN_COLOUR, detail=names("label"),
+    )  # fmt: skip
+    labels = chart(
+        texts, {"type": "text", "align": "left", "baseline": "middle", "fontSize": 11},
+        **where, color=OWN_COLOUR, text=names("label"),
+    )  # fmt: skip
+    return beside(plot, layers([lines, labels], width, height, view={"stroke": None}))
 
 
-def label_width(labels: Sequence[str]) -> int:
-    """Pixels that the longest of these names needs at 11 points."""
-    return 20 + math.ceil(6.1 * max((len(label) for label in labels), default=0))
-
-
-def finish(chart: Any, title: str, alt_text: str) -> dict[str, Any]:
-    """The specification with the title, the text alternative and the common style."""
-    spec: dict[str, Any] = chart.to_dict(validate=False)
-    spec["datasets"] = {name: _SHEETS[name] for name in _referenced(spec)}
-    _SHEETS.clear()
-    spec["title"] = {
-        "text": title, "anchor": "start", "fontSize": 13, "fontWeight": "bold", "offset": 10,
-    }  # fmt: skip
-    spec["description"] = alt_text
-    spec["background"] = "white"
-    spec["padding"] = 8
-    spec["config"] = {
-        "font": FONT,
-        "view": {"stroke": None},
-        "axis": {
-            "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal",
-            "labelColor": INK, "titleColor": INK, "gridColor": "#E6E6E6", "domainColor": "#888888",
-            "tickColor": "#888888", "labelLimit": 260,
-        },
-        "legend": {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "labelLimit": 260},
-        "header": {"labelFontSize": 11, "titleFontSize": 11},
-        "title": {"color": INK},
-    }  # fmt: skip
-    return spec
-
-
-def _referenced(part: Any) -> list[str]:
-    """Names of the rows a specification uses, in order of appearance."""
-    if isinstance(part, list):
-        return list(dict.fromkeys(name for item in part for name in _referenced(item)))
-    if not isinstance(part, dict):
-        return []
-    own = part.get("data")
-    found = [own["name"]] if isinstance(own, dict) and own.get("name") in _SHEETS else []
-    for key, value in part.items():
-        if key != "datasets":
-            found += _referenced(value)
-    return list(dict.fromkeys(found))
+def text_mark(**how: Any) -> Drawing:
+    return {"type": "text", "fontSize": 11, "color": INK, **how}

@@ -6,22 +6,32 @@ import textwrap
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.in_force import ALL_CLASSES, class_of
+from streamdecisionbench.report.figures.errortime import class_colours
 from streamdecisionbench.report.figures.figure import Figure
-from streamdecisionbench.report.figures.style import Drawing, data, finish, short, simulated_note
+from streamdecisionbench.report.figures.style import (
+    Drawing,
+    beside,
+    chart,
+    lanes,
+    layers,
+    names,
+    panel_title,
+    quantity,
+    short,
+    simulated_note,
+    text_mark,
+)
 from streamdecisionbench.report.material import Entry, Material, scenario_name
-from streamdecisionbench.report.palette import CLASS_STYLE, INK
+from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.sweep import accepted_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from streamdecisionbench.suite.scenario import Scenario
-
-if TYPE_CHECKING:
-    import altair as alt
 
 LANES = 8
 """Settings drawn; the best ones if there are more."""
@@ -71,11 +81,9 @@ def trajectory(
     material: Material, episode_id: str, begin: float, end: float, entries: Sequence[Entry]
 ) -> Figure:
     """One window of one scenario; times in seconds at the interval scored."""
-    import altair as alt
-
     scenario = material.suite.scenarios[episode_id]
     entries = entries[:LANES]
-    time = _Window(begin, end)
+    window = (begin, end)
     rows, shares, table = [], [], []
     for entry in entries:
         part = next(p for p in entry.score.parts if p.episode_id == episode_id)
@@ -90,54 +98,36 @@ def trajectory(
             table.append((entry.name, entry.score.simulated, a, b, span.kind, source))
             right += (b - a) if span.kind in ("current_correct", "outdated_correct") else 0.0
         share = right / (end - begin)
-        shares.append({"lane": short(entry.label), "share": f"{percent(share)} %", "value": share})
+        shares.append({"lane": short(entry.label), "share": f"{percent(share)} %"})
     reference, fields = _reference(scenario, material.interval, begin, end)
     table += [
         ("reference", False, r["begin"], r["end"], f"{r['field']}={r['value']}", "")
         for r in reference
     ]
     changes = _changes(scenario, material.interval, begin, end)
-    parts: list[Any] = [
-        _reference_panel(reference, fields, time, changes),
-        _lanes_panel(rows, [short(e.label) for e in entries], shares, time),
+    parts = [
+        _reference_panel(reference, fields, window, changes),
+        _lanes_panel(rows, [short(e.label) for e in entries], shares, window),
     ]
     quotes = _quotes(changes)
     if quotes:
         parts.append(_quotes_panel(quotes))
-    chart = alt.vconcat(*parts, spacing=8).resolve_scale(color="independent")
     name = scenario_name(material.suite, scenario)
-    title = (
-        f"{name}, {begin:g}–{end:g} s at {material.interval:g} s per step: the decision in force"
-    )
-    caption = (
+    return Figure(
+        "trajectory",
+        f"{name}, {begin:g}–{end:g} s at {material.interval:g} s per step: the decision in force",
         "Above, the fields of the reference decision that change in the window; below, what each"
         " setting had in force. Right: share of the window with a correct decision in force. The"
         " window is the one in which these shares are closest to the settings' overall in-force"
-        " accuracy." + simulated_note(entries)
-    )
-    alt_text = (
+        " accuracy." + simulated_note(entries),
         f"Lanes over time for {name}, {begin:g} to {end:g} seconds, with"
         f" {len(changes)} changes of the reference decision. Correct in this window: "
         + ", ".join(f"{s['lane']} {s['share']}" for s in shares)
-        + "."
+        + ".",
+        {"vconcat": parts, "spacing": 8, "resolve": {"scale": {"color": "independent"}}},
+        ("lane", "simulated", "begin_s", "end_s", "class_or_decision", "source_step"),
+        table,
     )
-    return Figure(
-        "trajectory", title, caption, alt_text, finish(chart, title, alt_text),
-        ("lane", "simulated", "begin_s", "end_s", "class_or_decision", "source_step"), table,
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    begin: float
-    end: float
-
-    def x(self, field: str, *, labelled: bool) -> alt.X:
-        import altair as alt
-
-        axis = alt.Axis(title="time (s)", tickCount=10, grid=False) if labelled else None
-        scale = alt.Scale(domain=[self.begin, self.end], nice=False)
-        return alt.X(f"{field}:Q", scale=scale, axis=axis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,93 +202,68 @@ def _quotes(changes: Sequence[_Change]) -> list[str]:
 
 
 def _reference_panel(
-    rows: Sequence[dict[str, Any]], fields: Sequence[str], time: _Window, changes: Sequence[_Change]
+    rows: Sequence[dict[str, Any]],
+    fields: Sequence[str],
+    window: tuple[float, float],
+    changes: Sequence[_Change],
 ) -> Drawing:
-    import altair as alt
-
     shown = [{**row, "field": row["field"].replace("_", " ")} for row in rows]
-    y = alt.Y(
-        "field:N", sort=[f.replace("_", " ") for f in fields],
-        axis=alt.Axis(title=None, ticks=False, domain=False, labelFontStyle="italic"),
-    )  # fmt: skip
-    shade = alt.Color(
-        "shade:O", scale=alt.Scale(domain=[0, 1], range=["#DDE3EA", "#C3CDD8"]), legend=None
-    )
-    bars = (
-        alt.Chart(data(shown))
-        .mark_bar(height={"band": 0.84}, stroke="white", strokeWidth=1)
-        .encode(x=time.x("begin", labelled=False), x2=alt.X2("end:Q"), y=y, color=shade)
-    )
-    texts = (
-        alt.Chart(data(shown))
-        .mark_text(fontSize=11, color=INK)
-        .encode(x=time.x("middle", labelled=False), y=y, text=alt.Text("text:N"))
-    )
+    y = lanes("field", [f.replace("_", " ") for f in fields], labelFontStyle="italic")
+    shade = {
+        "field": "shade",
+        "type": "ordinal",
+        "scale": {"domain": [0, 1], "range": ["#DDE3EA", "#C3CDD8"]},
+        "legend": None,
+    }
+    bar = {"type": "bar", "height": {"band": 0.84}, "stroke": "white", "strokeWidth": 1}
+    begin, middle, at = (quantity(field, window, None) for field in ("begin", "middle", "x"))
+    bold = text_mark(fontSize=10, fontWeight="bold", baseline="bottom", align="left")
     marks = [{"x": c.seconds, "t": str(c.number)} for c in changes]
-    numbers = (
-        alt.Chart(data(marks))
-        .mark_text(fontSize=10, fontWeight="bold", color=INK, baseline="bottom", align="left")
-        .encode(x=time.x("x", labelled=False), y=alt.value(-2), text=alt.Text("t:N"))
+    return layers(
+        [
+            chart(shown, bar, x=begin, x2={"field": "end"}, y=y, color=shade),
+            chart(shown, text_mark(), x=middle, y=y, text=names("text")),
+            chart(marks, bold, x=at, y={"value": -2}, text=names("t")),
+        ],
+        _WIDTH,
+        {"step": 22},
+        title=panel_title("reference", offset=16, dy=8),
     )
-    return alt.layer(bars, texts, numbers).properties(
-        width=_WIDTH, height={"step": 22},
-        title=alt.TitleParams("reference", fontSize=11, fontWeight="normal", anchor="start", offset=16, dy=8),
-    )  # fmt: skip
 
 
 def _lanes_panel(
     rows: Sequence[dict[str, Any]],
-    lanes: Sequence[str],
+    order: Sequence[str],
     shares: Sequence[dict[str, Any]],
-    time: _Window,
+    window: tuple[float, float],
 ) -> Drawing:
-    import altair as alt
-
-    labels = [label for label, _, _ in CLASS_STYLE.values()]
-    colours = [colour for _, _, colour in CLASS_STYLE.values()]
-    used = [label for label in labels if any(row["class"] == label for row in rows)]
-    y = alt.Y("lane:N", sort=list(lanes), axis=alt.Axis(title=None, ticks=False, domain=False))
-    bars = (
-        alt.Chart(data(rows))
-        .mark_bar(height={"band": 0.78}, stroke="white", strokeWidth=0.5)
-        .encode(
-            x=time.x("begin", labelled=True),
-            x2=alt.X2("end:Q"),
-            y=y,
-            color=alt.Color(
-                "class:N",
-                scale=alt.Scale(
-                    domain=used,
-                    range=[c for lab, c in zip(labels, colours, strict=True) if lab in used],
-                ),
-                legend=alt.Legend(orient="bottom", title=None, symbolType="square", columns=6),
-            ),
-        )
-        .properties(width=_WIDTH, height={"step": 24})
+    seen = {row["class"] for row in rows}
+    used = [name for name, (label, _, _) in CLASS_STYLE.items() if label in seen]
+    axis = {"title": "time (s)", "tickCount": 10, "grid": False}
+    bars = chart(
+        rows,
+        {"type": "bar", "height": {"band": 0.78}, "stroke": "white", "strokeWidth": 0.5},
+        x=quantity("begin", window, axis),
+        x2={"field": "end"},
+        y=lanes("lane", order),
+        color=class_colours(used, "bottom"),
     )
-    right = (
-        alt.Chart(data(shares))
-        .mark_text(align="left", fontSize=11, color=INK)
-        .encode(
-            x=alt.value(4),
-            y=alt.Y("lane:N", sort=list(lanes), axis=None),
-            text=alt.Text("share:N"),
-        )
-        .properties(width=46, height={"step": 24})
+    right = chart(
+        shares,
+        text_mark(align="left"),
+        x={"value": 4},
+        y=names("lane", sort=list(order), axis=None),
+        text=names("share"),
     )
-    return alt.hconcat(bars, right, spacing=0)
+    height = {"step": 24}
+    return beside(
+        {**bars, "width": _WIDTH, "height": height}, {**right, "width": 46, "height": height}
+    )
 
 
 def _quotes_panel(lines: Sequence[str]) -> Drawing:
-    import altair as alt
-
     rows = [{"line": place, "text": text} for place, text in enumerate(lines)]
-    return (
-        alt.Chart(data(rows))
-        .mark_text(align="left", fontSize=11, color=INK)
-        .encode(x=alt.value(0), y=alt.Y("line:O", axis=None), text=alt.Text("text:N"))
-        .properties(
-            width=_WIDTH, height={"step": 16},
-            title=alt.TitleParams("why the reference changed", fontSize=11, fontWeight="normal", anchor="start", offset=4),
-        )
-    )  # fmt: skip
+    y = {"field": "line", "type": "ordinal", "axis": None}
+    quotes = chart(rows, text_mark(align="left"), x={"value": 0}, y=y, text=names("text"))
+    title = panel_title("why the reference changed", offset=4)
+    return {**quotes, "width": _WIDTH, "height": {"step": 16}, "title": title}
