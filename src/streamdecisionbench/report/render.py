@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from streamdecisionbench._version import __version__
-from streamdecisionbench.analysis.choose import choice_lines
+from streamdecisionbench.analysis.choose import METHOD, choice_lines
 from streamdecisionbench.analysis.table import fixed
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.material import Findings, Material, stretches
@@ -265,12 +265,7 @@ def _chosen(findings: Findings) -> list[str]:
         lines += ["| from (s) | to (s) | recommended |", "|---:|---:|---|"]
         lines += [f"| {s.low:g} | {s.high:g} | {escape_markdown(s.name)} |" for s in found]
         lines.append("")
-    lines += [
-        "Of those as good as the one that is right longest, the cheapest, then the simplest, policies"
-        " among them, as `sdb choose` says it for any pace, budget and minimum gain.",
-        "",
-    ]
-    return lines
+    return [*lines, METHOD, ""]
 
 
 def _method(material: Material, findings: Findings) -> list[str]:
