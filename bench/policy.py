@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.scoring.policies import plain_policy
 
+from streamdecisionbench.analysis.candidates import Field
 from streamdecisionbench.analysis.policy_search import search
 from streamdecisionbench.analysis.token_cost import request_costs
 from streamdecisionbench.components import registry
@@ -62,7 +63,9 @@ def main() -> None:
     asked = arguments.parse_args()
     components = _record(asked.recordings)
     began, worked = time.perf_counter(), time.process_time()
-    found = search(components, 2.0, thresholds=asked.thresholds)
+    recordings = {one.name: one.parts for one in components}
+    field = Field(recordings, answers=components, thresholds=asked.thresholds)
+    found = search(field, 2.0)
     took, work = time.perf_counter() - began, time.process_time() - worked
     print(
         f"search: {asked.recordings} recordings, pairs, cascades of three, {asked.thresholds}"

@@ -238,7 +238,7 @@ def test_whatever_else_applies_decisions_goes_through_the_same_choice() -> None:
 
 def test_the_table_marks_what_is_recommended_and_what_may_not_be() -> None:
     found = choose(RUNS, 4.0, simulated=["quick"], terms=TERMS)
-    marks = {row[1]: row[0] for row in choice_table(found, 10).rows}
+    marks = {row[1]: row[0] for row in choice_table(found, 10, every=True).rows}
     assert marks[found.best.name] == ">"
     assert {m for name, m in marks.items() if "+" in str(name)} == {"~"}
     full = choice_table(found)

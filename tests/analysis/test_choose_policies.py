@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from streamdecisionbench.analysis.bootstrap import Sampling
-from streamdecisionbench.analysis.candidates import Field, everybody, halve
+from streamdecisionbench.analysis.candidates import Field, halve
 from streamdecisionbench.analysis.choose import (
     MIN_SAVING,
     Budget,
@@ -22,6 +22,7 @@ from streamdecisionbench.analysis.choose import (
     Terms,
     choice_lines,
     choice_table,
+    could_be_recommended,
     decide,
     holds,
 )
@@ -67,7 +68,7 @@ def _cost(each: Answers) -> Cost:
 
 
 def field(*components: Answers, simulated: tuple[str, ...] = ()) -> Field:
-    return everybody(
+    return Field(
         {one.name: one.parts for one in components},
         {one.name: _cost(one) for one in components},
         simulated,
@@ -183,6 +184,48 @@ def test_one_rule_decides(interval: float, budget: float | None, latency: float)
     assert choice_lines(decide(everyone, interval, terms)) == choice_lines(found)
 
 
+def test_three_components_are_weighed_where_they_were_measured() -> None:
+    """The best pairs with a third: worth what the score says, at the price of all three."""
+    middle = answers("middle", 0.2, 1.0, seed=9, tells=0.4, price=0.005)
+    who = (*telling(), middle)
+    found = decide(field(*who), 4.0, QUICK, listed=True)
+    three = [c for c in found.candidates if len(c.members) == 3]
+    assert {c.members for c in three} == {("fast", "middle", "slow")}
+    (plain,) = [c for c in three if c.to_use().to_json().keys() == {"cascade"} and not c.chosen]
+    scored = score_policy(plain.to_use(), (who[0], middle, who[1]), interval=4.0)
+    assert plain.in_force.value == pytest.approx(scored.in_force, abs=1e-12)
+    assert plain.per_1000 == pytest.approx(1000 * (0.001 + 0.005 + 0.02))
+    assert found.best.name == plainly(found)
+    for terms, simulated in (
+        (Terms(pairs=False, sampling=QUICK.sampling), ()),
+        (QUICK, ("middle",)),
+    ):
+        other = decide(field(*who, simulated=simulated), 4.0, terms, listed=True)
+        assert not any(len(c.members) == 3 for c in other.candidates)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_other_terms_recommend_is_in_the_table(seed: int) -> None:
+    """By default the table lists whatever a budget or another minimum gain would recommend."""
+    who = (
+        answers("one", 0.3, 0.2, seed=30 + seed, tells=0.5, price=0.004),
+        answers("two", 0.15, 1.5, seed=40 + seed, tells=0.3, price=0.01),
+        answers("three", 0.02, 2.5, seed=50 + seed, tells=None, price=0.02),
+    )
+    everyone, few = field(*who), Sampling(resamples=100)
+    listed = {
+        c.name
+        for c in could_be_recommended(decide(everyone, 2.0, Terms(sampling=few), listed=True))
+    }
+    assert {"one", "two", "three"} <= listed
+    for gain in (0.0, 0.02, 0.05, 0.2):
+        for budget in (None, 8.0, 20.0, 40.0):
+            terms = Terms(Budget(per_hour=budget), gain, policies=False, sampling=few)
+            plain = decide(everyone, 2.0, Terms(policies=False, sampling=few), listed=True)
+            could = {c.name for c in could_be_recommended(plain)}
+            assert decide(everyone, 2.0, terms).best.name in could
+
+
 def test_a_policy_must_save_a_tenth_to_be_recommended_for_its_price() -> None:
     """Where answers take longer than the interval, a queue sends less; a little less is not enough."""
     slow = answers("slow", 0.1, 2.4, seed=5, tells=None, price=0.02)
@@ -205,8 +248,7 @@ def test_intervals_replayed_together_give_what_each_gives_alone() -> None:
     """To the last bit: how many are replayed at once is no part of a choice."""
     intervals, terms = [0.5, 1.9, 7.9], Terms(sampling=Sampling(resamples=20))
     together = field(*telling())
-    assert together.policies is not None
-    together.policies.look_ahead(intervals)
+    together.trials.look_ahead(intervals)
     for interval in intervals:
         alone = decide(field(*telling()), interval, terms, listed=True)
         assert decide(together, interval, terms, listed=True) == alone
@@ -219,7 +261,7 @@ def test_policies_of_simulations_are_never_recommended() -> None:
         assert found.leader.simulated_pair is False
         assert found.simulated_policies
         assert any("Policies of simulations prove nothing" in x for x in choice_lines(found))
-        marks = {str(row[1]): row[0] for row in choice_table(found, 50).rows}
+        marks = {str(row[1]): row[0] for row in choice_table(found, 50, every=True).rows}
         assert marks[found.best.name] == ">"
         for c in found.candidates:
             if c.policy is not None and set(c.members) & set(simulated):

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from streamdecisionbench.analysis.bootstrap import Sampling
-from streamdecisionbench.analysis.candidates import PolicyField, halve
+from streamdecisionbench.analysis.candidates import Field, halve
+from streamdecisionbench.analysis.choose import Budget, Terms, choice_lines
 from streamdecisionbench.analysis.policy_search import (
     PolicySearch,
     frontier_table,
     search,
-    search_lines,
     steps_table,
+    tried_lines,
 )
 from streamdecisionbench.analysis.token_cost import cost, request_costs
 from streamdecisionbench.components.contract import Usage
@@ -73,27 +74,33 @@ def simulated(
     return Answers(f"{profile}-{seed}", parts, {"min": least, "product": product}, cost)
 
 
+def searched(
+    components: list[Answers], interval: float, budget: float | None = None
+) -> PolicySearch:
+    field = Field({one.name: one.parts for one in components}, answers=components)
+    return search(field, interval, Terms(Budget(budget), sampling=FEW))
+
+
 @cache
 def telling() -> PolicySearch:
     """A fast component that knows when it is wrong, and a slow one that is nearly always right."""
     sure = ProfileCalibration(right=0.9, wrong=0.3, spread=0.08)
     fast, slow = simulated("jev", 0, sure, 0.001), simulated("astra-low", 0, None, 0.02)
-    return search([fast, replace(slow, confidence=None)], 4.0, sampling=FEW)
+    return searched([fast, replace(slow, confidence=None)], 4.0)
 
 
 def test_noise_is_not_mistaken_for_a_policy() -> None:
     """Confidences that tell nothing: in at least 95 of 100 trials nothing beats the plain policy."""
-    trials = [search([simulated("jev", seed, None)], 2.0, sampling=FEW) for seed in range(100)]
+    trials = [searched([simulated("jev", seed, None)], 2.0) for seed in range(100)]
     assert sum(found.winner is None for found in trials) >= 95
-    assert all(
-        "nothing beats the plain policy" in search_lines(t)[0] for t in trials if not t.winner
-    )
+    for seed, found in enumerate(trials):
+        if found.winner is None:
+            assert f"use jev-{seed}: it keeps" in choice_lines(found.choice)[0]
 
 
 def test_with_two_components_noise_adds_nothing_to_asking_both() -> None:
     trials = [
-        search([simulated("jev", s, None), simulated("kev-4b", s, None)], 2.0, sampling=FEW)
-        for s in range(20)
+        searched([simulated("jev", s, None), simulated("kev-4b", s, None)], 2.0) for s in range(20)
     ]
     assert sum(found.policy_gain.low <= 0 for found in trials) >= 19
     # Overfitting is visible: on the scenarios it was chosen on, the same noise looks like a gain.
@@ -106,12 +113,15 @@ def test_with_two_components_noise_adds_nothing_to_asking_both() -> None:
 def test_confidences_that_tell_are_used() -> None:
     found = telling()
     assert found.winner is not None
-    assert found.winner is found.best.candidate
+    assert found.winner is found.choice.best
     assert found.winner.members == ("jev-0", "astra-low-0")
-    assert not found.winner.together
+    assert found.winner.policy is not None
+    assert {"gate", "cascade"} <= {*found.winner.policy}
+    assert not found.best.candidate.together
     assert found.gain.low > 0
     assert found.without_confidence == ("astra-low-0",)
-    assert found.winner.name in search_lines(found)[0]
+    assert found.winner.name in choice_lines(found.choice)[0]
+    assert "astra-low-0; no gate was tried" in tried_lines(found)[-1]
 
 
 def test_every_candidate_is_worth_what_the_score_says() -> None:
@@ -132,11 +142,13 @@ def test_every_candidate_is_worth_what_the_score_says() -> None:
 
 def test_steps_add_up_to_the_accuracy() -> None:
     sure = ProfileCalibration(right=0.9, wrong=0.3, spread=0.08)
-    field = PolicyField([simulated("jev", 1, sure)], 2.0, thresholds=3, rules=("freshest",))
+    one = simulated("jev", 1, sure)
+    trials = Field({one.name: one.parts}, answers=[one], thresholds=3).trials
     weights = np.repeat(1.0, 8)
-    for candidate in field.singles():
-        by_step = field.by_step(candidate)
-        assert by_step.sum() == pytest.approx(candidate.in_force @ weights, abs=1e-12)
+    for kind in trials.kinds((one.name,), 2.0).values():
+        for tried in kind:
+            by_step = trials.by_step(tried, 2.0)
+            assert by_step.sum() == pytest.approx(tried.in_force @ weights, abs=1e-12)
 
 
 def test_the_frontier_only_rises_and_budgets_bind() -> None:
@@ -146,11 +158,11 @@ def test_the_frontier_only_rises_and_budgets_bind() -> None:
     assert [p.seen for p in found.frontier] == sorted(p.seen for p in found.frontier)
     sure = ProfileCalibration(right=0.9, wrong=0.3, spread=0.08)
     parts = [simulated("jev", 0, sure, 0.001), simulated("astra-low", 0, None, 0.02)]
-    tight = search(parts, 4.0, budget=costs[0] * 1.01, sampling=FEW)
+    tight = searched(parts, 4.0, costs[0] * 1.01)
     assert tight.within_budget < tight.tried
     assert (tight.best.candidate.per_hour or 0.0) <= costs[0] * 1.01
     with pytest.raises(InputError, match="within the budget"):
-        search(parts, 4.0, budget=0.0, sampling=FEW)
+        searched(parts, 4.0, 0.0)
 
 
 def test_halves_take_scenarios_of_every_family() -> None:

@@ -186,7 +186,8 @@ def test_a_search_prints_words_tables_and_json(runs: Path) -> None:
     choose = json.loads(sdb("choose", *given[2:], "--resamples", "200", "--json").stdout)["result"]
     chosen = document["search"]["choice"]
     assert (chosen["name"], chosen["policy"]) == (choose["best"]["name"], choose["best"]["policy"])
-    assert f"use {chosen['name']}" in document["search"]["words"][-1]
+    assert document["search"]["words"][: len(choose["words"])] == choose["words"]
+    assert f"use {chosen['name']}:" in choose["words"][0]
     assert {"in_force", "log_auc", "classes"} <= set(document["scores"][0]["overall"])
     late = json.loads(sdb(*given, *few, "--rule", "late-override", "--json").stdout)["search"]
     rules = [p["policy"]["cascade"]["rule"] for p in late["frontier"] if "cascade" in p["policy"]]

@@ -42,7 +42,7 @@ def test_the_choice_lists_pairs_and_recordings_by_cost(material: Material) -> No
     parts = {e.name: e.score.parts for e in material.entries}
     terms = Terms(pairs=True, sampling=Sampling(resamples=50))
     choice = decide(Field(parts, {}, []), 2.0, terms, listed=True)
-    found = by_cost(choice, parts, default_costs(), 20)
+    found = by_cost(choice.candidates[:20], 2.0, parts, default_costs())
     assert any(" + " in one.name for one in found)
     assert [one.place_by_cost for one in found] == list(range(1, len(found) + 1))
     assert sorted(one.place_by_time for one in found) == list(range(1, len(found) + 1))

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from streamdecisionbench.analysis.candidates import Field, everybody, priced_answers
+from streamdecisionbench.analysis.candidates import Field, priced_answers
 from streamdecisionbench.analysis.choose import choice_lines, decide, money
 from streamdecisionbench.analysis.table import fixed, percent
 from streamdecisionbench.analysis.token_cost import Cost, Tokens
@@ -270,7 +270,7 @@ def weighed() -> tuple[PageInputs, Field]:
     inputs = kit_inputs(suite, recordings, costs=costs)
     parts = {score.name: score.parts for score in inputs.scores}
     answers = [priced_answers(recording, suite, read_prices()) for recording in recordings]
-    return replace(inputs, costs=costs), everybody(parts, costs, (), answers)
+    return replace(inputs, costs=costs), Field(parts, costs, (), answers)
 
 
 _WORDS = "[...document.querySelectorAll('.answer-words p')].map(p => p.textContent)"

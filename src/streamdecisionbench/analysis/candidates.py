@@ -1,19 +1,26 @@
-"""A policy in plain words: what it does, for people who have not read its file."""
+"""The one field of candidates: recordings alone, as fast and slow pairs, and under policies.
+
+All stand on one nominal clock r_i = i · tick, singles, pairs and policies alike, so that differences
+between them are paired by state. A kind of policy (a gate, an expiry, asking the next one when unsure)
+is one candidate for the same components: its numbers are chosen on one half of the scenarios and
+judged on the other, both ways, and that is what it is worth. The numbers to use are the best over all
+scenarios. `sdb choose`, `sdb policy search` and the report weigh this field by the rule in
+`analysis.choose`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, permutations
-from typing import TYPE_CHECKING
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.analysis.bootstrap import same_states
+from streamdecisionbench.analysis.policy_tables import policy_name
 from streamdecisionbench.analysis.token_cost import Cost, request_costs
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import spelled
@@ -60,129 +67,34 @@ from streamdecisionbench.scoring.policy_replay import (
     correct_share,
 )
 from streamdecisionbench.scoring.score import Shares, family_weights, macro_shares
-from streamdecisionbench.scoring.timeline import Floats, Timeline, nominal
+from streamdecisionbench.scoring.timeline import Floats, Timeline
 from streamdecisionbench.suite.scenario import Suite
-
-if TYPE_CHECKING:
-    from streamdecisionbench.scoring.policy_answers import Answers
-
-
-_RULES = {
-    "freshest": "a later one's replaces an earlier one's for the same state",
-    "lag_one": "a later one's may also be one state older than the one in force",
-    "late_override": "a later one's always replaces an earlier one's, however old it is",
-}
-
-
-def policy_lines(policy: Policy) -> list[str]:
-    """One sentence per part, in the order an answer meets them.
-
-    >>> from streamdecisionbench.rules.policy_file import parse_policy
-    >>> for line in policy_lines(parse_policy("[dispatch]\\nmode = 'latest'\\nlimit = 2")):
-    ...     print(line)
-    Every state is sent as it comes; with 2 requests in flight the oldest is cancelled.
-    The newest answer takes effect at once and stays until the next one.
-    """
-    lines = [*_cascade(policy), _dispatch(policy)]
-    if policy.gate.confidence > 0:
-        lines.append(_gate(policy))
-    if policy.debounce.agree > 1:
-        lines.append(
-            f"A decision takes effect once {policy.debounce.agree} answers in a row gave it"
-            f"{' (per component)' if policy.count > 1 else ''}."
-        )
-    if policy.gate.confidence <= 0 and policy.debounce.agree == 1 and policy.count == 1:
-        lines.append("The newest answer takes effect at once and stays until the next one.")
-    if math.isfinite(policy.expire.after_s):
-        fallback = policy.expire.fallback
-        instead = "no decision is in force" if fallback is None else "the fallback is in force"
-        lines.append(
-            f"{policy.expire.after_s:g} s after the state it was made for, a decision lapses;"
-            f" from then until the next one {instead}."
-        )
-    return lines
-
-
-def policy_name(policy: Policy) -> str:
-    """A few words for a row of a table.
-
-    >>> from streamdecisionbench.rules.policy_file import parse_policy
-    >>> policy_name(parse_policy("[gate]\\nconfidence = 0.8\\n[expire]\\nafter_s = 6"))
-    'gate 0.8, expire 6 s'
-    """
-    parts = []
-    if policy.count > 1 and policy.cascade is not None:
-        asks = f"when unsure below {policy.cascade.below:g}" if policy.when_unsure else "always"
-        parts.append(asks)
-        if policy.cascade.rule != "freshest":
-            parts.append(spelled(policy.cascade.rule))
-    if policy.dispatch.mode != "every":
-        limit = f" {policy.dispatch.limit}" if policy.dispatch.mode == "latest" else ""
-        parts.append(policy.dispatch.mode.replace("-", " ") + limit)
-    if policy.gate.confidence > 0:
-        product = " product" if policy.gate.compose == "product" else ""
-        parts.append(f"gate{product} {policy.gate.confidence:g}")
-    if policy.debounce.agree > 1:
-        parts.append(f"debounce {policy.debounce.agree}")
-    if math.isfinite(policy.expire.after_s):
-        parts.append(f"expire {policy.expire.after_s:g} s")
-    return ", ".join(parts) or "plain"
-
-
-def _cascade(policy: Policy) -> list[str]:
-    cascade = policy.cascade
-    if cascade is None:
-        return []
-    names = cascade.components
-    if len(names) == 1:
-        return [f"One component: {names[0]}."]
-    if policy.when_unsure:
-        asks = f"{names[0]} is asked first; each next one about a state on which the one before"
-        asked = f"{asks} was below {cascade.below:g} sure."
-    else:
-        asked = "All of them are asked at once."
-    return [
-        f"Components in order: {', '.join(names)}. {asked}",
-        f"The newest answer takes effect; {_RULES[cascade.rule]}.",
-    ]
-
-
-def _dispatch(policy: Policy) -> str:
-    mode = policy.dispatch.mode
-    if mode == "one-at-a-time":
-        return "One request at a time; when it is answered, the newest state waiting is sent."
-    if mode == "latest":
-        return (
-            f"Every state is sent as it comes; with {policy.dispatch.limit} requests in flight the"
-            " oldest is cancelled."
-        )
-    if mode == "changed":
-        fields = ", ".join(policy.dispatch.fields) or "anything in it"
-        return f"A state is sent when {fields} changed."
-    return "Every state is sent as it comes."
-
-
-def _gate(policy: Policy) -> str:
-    gate = policy.gate
-    if gate.confidence > 1:
-        return "No answer can be sure enough: nothing ever takes effect."
-    whose = f" of {', '.join(gate.components)}" if gate.components else ""
-    how = "the least sure of its answers" if gate.compose == "min" else "its answers together"
-    return (
-        f"An answer{whose} takes effect only if {how} reach{'es' if gate.compose == 'min' else ''}"
-        f" a confidence of {gate.confidence:g}."
-    )
-
-
-# Two halves of the scenarios: what is chosen on one is judged on the other, both ways.
-
 
 EQUAL = 1e-12
 """Accuracies that differ by less are the same."""
+THRESHOLDS = 20
+"""Confidences tried for each gate."""
+EXPIRIES = (1.0, 2.0, 4.0)
+"""In intervals."""
+LIMITS = (1, 2)
+"""Requests in flight, with `latest`."""
+PLAIN = ""
+"""The kind of what simply takes the newest answer."""
+PAIRED = 4
+"""With more than twice as many recordings, pairs are made of so many best in force at the interval
+and so many best untimed."""
+CASCADES = 6
+"""Policies of two components are tried for so many best pairs, each under its best rule."""
+TRIPLES = 3
+"""Policies of three components: the best of those pairs with a third."""
+_AT_ONCE = 100_000
+"""Steps replayed together: enough to be quick with short recordings, some megabytes with long ones."""
+_NEAR = 16
+"""Intervals at which a policy chosen at one of them is likely chosen again."""
 
 
 class Halves:
-    """The split of some scenarios, with what each half weighs."""
+    """Two halves of the scenarios, with what each weighs: what one chooses is judged on the other."""
 
     def __init__(self, parts: Sequence[Timeline]) -> None:
         self.parts = parts
@@ -212,24 +124,10 @@ class Halves:
 
     def _within(self, half: NDArray[np.bool_]) -> Floats:
         out = np.zeros(len(self.parts))
-        mine = [p.family for p, own in zip(self.parts, half, strict=True) if own]
-        out[half] = family_weights(mine)
+        out[half] = family_weights(
+            [p.family for p, own in zip(self.parts, half, strict=True) if own]
+        )
         return out
-
-
-class HalfTable:
-    """Candidates with their accuracies as one array."""
-
-    def __init__(self, candidates: Sequence[PolicyCandidate]) -> None:
-        self.candidates = candidates
-        self.values = np.stack([c.in_force for c in candidates])
-        self.order = np.array([c.parts for c in candidates])
-
-    def best(self, weights: Floats) -> PolicyCandidate:
-        """The most accurate; of equals the simplest, then the first."""
-        score = self.values @ weights
-        level = np.flatnonzero(score >= score.max() - EQUAL)
-        return self.candidates[int(level[np.argmin(self.order[level])])]
 
 
 def halve(parts: Sequence[Timeline]) -> NDArray[np.bool_]:
@@ -242,38 +140,20 @@ def halve(parts: Sequence[Timeline]) -> NDArray[np.bool_]:
             "one scenario cannot be split into a half to choose on and a half to report on",
             fix="search over recordings of two scenarios or more",
         )
+    families = list(dict.fromkeys(p.family for p in parts))
     seen: dict[str, int] = {}
     out = np.zeros(len(parts), dtype=bool)
     for s, part in enumerate(parts):
-        order = list(dict.fromkeys(p.family for p in parts)).index(part.family)
         nth = seen[part.family] = seen.get(part.family, -1) + 1
-        out[s] = (nth + order) % 2 == 0
+        out[s] = (nth + families.index(part.family)) % 2 == 0
     if out.all() or not out.any():
         out = np.arange(len(parts)) % 2 == 0
     return out
 
 
-# Which policies a search tries, and what each is worth at one interval, scenario by scenario.
-#
-# Everything is on the nominal clock, singles too, so that differences are paired by state. Policies that
-# differ in one threshold only are replayed together, and so are intervals known to be asked about.
-
-
-EXPIRIES = (1.0, 2.0, 4.0)
-"""In intervals."""
-LIMITS = (1, 2)
-"""Requests in flight, with `latest`."""
-PLAIN = ""
-"""The kind of what simply takes the newest answer."""
-_AT_ONCE = 100_000
-"""Steps replayed together: enough to be quick with short recordings, some megabytes with long ones."""
-_NEAR = 16
-"""Intervals at which a policy chosen at one of them is likely chosen again."""
-
-
 @dataclass(frozen=True, slots=True)
-class PolicyCandidate:
-    """One policy on named components: accuracy by scenario, money per hour where it is known."""
+class Tried:
+    """One policy, with its numbers: accuracy by scenario, money per hour where it is known."""
 
     members: tuple[str, ...]
     policy: Policy
@@ -299,41 +179,37 @@ class PolicyCandidate:
         return len(self.members) + (not self.together)
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyKind:
-    """One way to use some components; its candidates differ in numbers only."""
+def best_of(tried: Sequence[Tried], *weights: Floats) -> list[Tried]:
+    """The most accurate under each of the weights; of equals the simplest, then the first."""
+    values = np.stack([one.in_force for one in tried])
+    parts = np.array([one.parts for one in tried])
+    found = []
+    for own in weights:
+        score = values @ own
+        level = np.flatnonzero(score >= score.max() - EQUAL)
+        found.append(tried[int(level[np.argmin(parts[level])])])
+    return found
 
-    name: str
-    """`PLAIN` where nothing is done but taking the newest answer."""
-    members: tuple[str, ...]
-    rule: str
-    candidates: Sequence[PolicyCandidate]
 
+class Trials:
+    """Recorded answers on one clock, tried under policies at any interval.
 
-class PolicyField:
-    """Recorded components on one clock, and their policies at one interval."""
+    Policies that differ in one threshold only are replayed together, and so are intervals known to be
+    asked about.
+    """
 
     def __init__(
-        self,
-        components: Sequence[Answers],
-        interval: float,
-        *,
-        thresholds: int,
-        rules: Sequence[str],
-        where: Sequence[Timeline] | None = None,
+        self, parts: Sequence[Timeline], components: Sequence[Answers], thresholds: int
     ) -> None:
-        self.interval, self.thresholds, self.rules = interval, thresholds, rules
-        self.parts = where or [nominal(part) for part in components[0].parts]
-        self.answers: dict[str, Answers] = {
-            one.name: answers_like(self.parts, one) for one in components
-        }
+        self.parts, self.thresholds = parts, thresholds
+        self.answers = {one.name: answers_like(parts, one) for one in components}
         medians = {
             name: float(np.median(np.concatenate([p.latency for p in one.parts])))
             for name, one in self.answers.items()
         }
-        self.by_speed = sorted(medians, key=lambda name: medians[name])
+        self.by_speed = sorted(medians, key=medians.__getitem__)
         self._ahead: list[float] = []
-        self._known: dict[tuple[tuple[str, ...], str, float], list[PolicyKind]] = {}
+        self._known: dict[tuple[tuple[str, ...], str, float], dict[str, list[Tried]]] = {}
         self._levels: dict[tuple[str, str], list[float]] = {}
         self._found: dict[tuple[str, tuple[str, ...], Policy], dict[float, Floats]] = {}
 
@@ -341,97 +217,63 @@ class PolicyField:
         """Intervals that will be asked about: neighbours among them are replayed together."""
         self._ahead = sorted({*intervals})
 
-    def at(self, interval: float) -> PolicyField:
-        """The same components at another interval."""
-        other = copy(self)
-        other.interval = interval
-        return other
-
-    def singles(self) -> Iterator[PolicyCandidate]:
-        """Every component by itself, in every way it can be used."""
-        for name in self.by_speed:
-            for kind in self.kinds((name,)):
-                yield from kind.candidates
-
-    def pairs(self) -> Iterator[PolicyCandidate]:
-        """Every two of different speed, the faster first."""
-        for members in combinations(self.by_speed, 2):
-            yield from self.cascades(members)
-
-    def triples(self, pairs: Sequence[tuple[str, ...]]) -> Iterator[PolicyCandidate]:
-        """The given pairs with every third component, fastest first."""
-        found: dict[tuple[str, ...], None] = {}
-        for pair in pairs:
-            for third in self.by_speed:
-                if third not in pair:
-                    found[tuple(n for n in self.by_speed if n in (*pair, third))] = None
-        for members in found:
-            yield from self.cascades(members)
-
-    def cascades(self, members: tuple[str, ...]) -> Iterator[PolicyCandidate]:
-        """The components together, in every way, under every rule."""
-        for rule in self.rules:
-            for kind in self.kinds(members, rule):
-                yield from kind.candidates
-
-    def kinds(self, members: tuple[str, ...], rule: str = "freshest") -> list[PolicyKind]:
-        """The ways to use one component or several, each with all its numbers."""
-        asked = members, rule, self.interval
-        if self.interval not in self._ahead:
-            return self._kinds(members, rule, [self.interval])[0]
-        if asked not in self._known:
-            near = self._neighbours(members, self.thresholds)
-            try:
-                found = self._kinds(members, rule, near)
-            except MissingAnswersError:  # perhaps at a neighbour alone
-                near = [self.interval]
-                found = self._kinds(members, rule, near)
-            for interval, kinds in zip(near, found, strict=True):
-                self._known[members, rule, interval] = kinds
+    def kinds(
+        self, members: tuple[str, ...], interval: float, rule: str = "freshest"
+    ) -> dict[str, list[Tried]]:
+        """The ways to use one component or several, by name, each with all its numbers."""
+        asked = members, rule, interval
+        if asked in self._known:
+            return self._known[asked]
+        if interval not in self._ahead:
+            return self._kinds(members, rule, [interval])[0]
+        near = self._neighbours(members, self.thresholds, interval)
+        try:
+            found = self._kinds(members, rule, near)
+        except MissingAnswersError:  # perhaps at a neighbour alone
+            near = [interval]
+            found = self._kinds(members, rule, near)
+        for there, kinds in zip(near, found, strict=True):
+            self._known[members, rule, there] = kinds
         return self._known[asked]
 
-    def _neighbours(self, members: tuple[str, ...], policies: int) -> list[float]:
+    def _neighbours(self, members: tuple[str, ...], policies: int, interval: float) -> list[float]:
         """The intervals ahead in groups of fixed size; the group that holds this one."""
         rows = policies * len(members) * sum(part.n for part in self.parts)
         size = max(1, _AT_ONCE // rows)
-        first = self._ahead.index(self.interval) // size * size
+        first = self._ahead.index(interval) // size * size
         return self._ahead[first : first + size]
 
     def _kinds(
         self, members: tuple[str, ...], rule: str, intervals: Sequence[float]
-    ) -> list[list[PolicyKind]]:
+    ) -> list[dict[str, list[Tried]]]:
         """By interval."""
         ways = []
         for interval in intervals:
-            here = self.at(interval)
-            own = here._single(members[0]) if len(members) == 1 else here._cascade(members, rule)
-            ways.append([(name, policies) for name, policies in own if policies])
-        tried = [
-            self._tried(members, intervals, [policies for _, policies in same])
-            for same in zip(*ways, strict=True)
-        ]
-        return [
-            [
-                PolicyKind(name, members, rule, candidates[place])
-                for (name, _), candidates in zip(own, tried, strict=True)
-            ]
-            for place, own in enumerate(ways)
-        ]
+            every = (
+                self._single(members[0], interval)
+                if len(members) == 1
+                else self._cascade(members, rule)
+            )
+            ways.append({name: policies for name, policies in every if policies})
+        found: list[dict[str, list[Tried]]] = [{} for _ in intervals]
+        for name in ways[0]:
+            tried = self._tried(members, intervals, [own[name] for own in ways])
+            for kinds, own in zip(found, tried, strict=True):
+                kinds[name] = own
+        return found
 
-    def _single(self, name: str) -> Iterator[tuple[str, list[Policy]]]:
+    def _single(self, name: str, interval: float) -> Iterator[tuple[str, list[Policy]]]:
         yield PLAIN, [Policy()]
         yield "one at a time", [Policy(dispatch=Dispatch("one-at-a-time"))]
         yield "latest", [Policy(dispatch=Dispatch("latest", limit)) for limit in LIMITS]
-        yield "expiring", [Policy(expire=Expire(after * self.interval)) for after in EXPIRIES]
+        yield "expiring", [Policy(expire=Expire(after * interval)) for after in EXPIRIES]
         yield "debounced", [Policy(debounce=Debounce(2))]
-        yield (
-            "gated",
-            [
-                Policy(gate=ConfidenceGate(level, compose))
-                for compose in COMPOSES
-                for level in self.levels(name, compose)
-            ],
-        )
+        gates = [
+            Policy(gate=ConfidenceGate(level, compose))
+            for compose in COMPOSES
+            for level in self.levels(name, compose)
+        ]
+        yield "gated", gates
 
     def _cascade(self, members: tuple[str, ...], rule: str) -> Iterator[tuple[str, list[Policy]]]:
         """All asked; all asked and gated; the next asked when unsure, whose answer stays or waits."""
@@ -447,61 +289,60 @@ class PolicyField:
             replace(together, cascade=Cascade(members, "when-unsure", x, rule)) for x in levels
         ]
         yield "when unsure", asking
-        yield (
-            "when unsure and gated",
-            [
-                replace(one, gate=ConfidenceGate(x, components=members[:-1]))
-                for one, x in zip(asking, levels, strict=True)
-            ],
-        )
+        withheld = [
+            replace(one, gate=ConfidenceGate(x, components=members[:-1]))
+            for one, x in zip(asking, levels, strict=True)
+        ]
+        yield "when unsure and gated", withheld
 
     def levels(self, name: str, compose: str) -> list[float]:
         """Thresholds: quantiles of the component's own confidences, to two decimals."""
         confidence = self.answers[name].confidence
         if confidence is None:
             return []
-        if (name, compose) in self._levels:
-            return self._levels[name, compose]
-        every = np.concatenate(list(confidence[compose]))
-        ranks = (np.arange(self.thresholds) + 1) / (self.thresholds + 1)
-        found = np.unique(np.ceil(np.quantile(every, ranks) * 100 - 1e-9) / 100)
-        self._levels[name, compose] = [float(x) for x in found if 0 < x <= 1]
+        if (name, compose) not in self._levels:
+            every = np.concatenate(list(confidence[compose]))
+            ranks = (np.arange(self.thresholds) + 1) / (self.thresholds + 1)
+            found = np.unique(np.ceil(np.quantile(every, ranks) * 100 - 1e-9) / 100)
+            self._levels[name, compose] = [float(x) for x in found if 0 < x <= 1]
         return self._levels[name, compose]
 
-    def by_step(self, candidate: PolicyCandidate) -> Floats:
-        """What each step of all scenarios contributes to a candidate's accuracy."""
-        return self._with_neighbours(candidate, self._steps)
+    def by_step(self, tried: Tried, interval: float) -> Floats:
+        """What each step of all scenarios contributes to its accuracy."""
+        return self._with_neighbours(tried, interval, self._steps)
 
-    def shares(self, candidate: PolicyCandidate) -> Floats:
+    def shares(self, tried: Tried, interval: float) -> Floats:
         """The six classes and segment-balanced accuracy, scenario by scenario."""
-        return self._with_neighbours(candidate, self._shares)
+        return self._with_neighbours(tried, interval, self._shares)
 
     def _with_neighbours(
         self,
-        candidate: PolicyCandidate,
-        find: Callable[[PolicyCandidate, Sequence[float]], list[Floats]],
+        tried: Tried,
+        interval: float,
+        find: Callable[[Tried, Sequence[float]], list[Floats]],
     ) -> Floats:
         """What is found here; the same of intervals ahead, where it may be chosen too, is kept."""
-        if self.interval not in self._ahead or math.isfinite(candidate.policy.expire.after_s):
-            return find(candidate, [self.interval])[0]
-        known = self._found.setdefault((find.__name__, candidate.members, candidate.policy), {})
-        if self.interval not in known:
-            near = [x for x in self._neighbours(candidate.members, 1) if x >= self.interval][:_NEAR]
+        if interval not in self._ahead or math.isfinite(tried.policy.expire.after_s):
+            return find(tried, [interval])[0]
+        known = self._found.setdefault((find.__name__, tried.members, tried.policy), {})
+        if interval not in known:
+            near = [x for x in self._neighbours(tried.members, 1, interval) if x >= interval]
+            near = near[:_NEAR]
             try:
-                known.update(zip(near, find(candidate, near), strict=True))
+                known.update(zip(near, find(tried, near), strict=True))
             except MissingAnswersError:  # perhaps at a neighbour alone
-                known[self.interval] = find(candidate, [self.interval])[0]
-        return known.pop(self.interval)
+                known[interval] = find(tried, [interval])[0]
+        return known.pop(interval)
 
-    def _steps(self, candidate: PolicyCandidate, intervals: Sequence[float]) -> list[Floats]:
-        played = PolicyReplay(candidate.policy, [self.answers[m] for m in candidate.members])
+    def _steps(self, tried: Tried, intervals: Sequence[float]) -> list[Floats]:
+        played = PolicyReplay(tried.policy, [self.answers[m] for m in tried.members])
         return [
             shares_by_step(played.flat, path_stretches(played.flat, path))
             for path in played.trajectories(intervals)
         ]
 
-    def _shares(self, candidate: PolicyCandidate, intervals: Sequence[float]) -> list[Floats]:
-        played = PolicyReplay(candidate.policy, [self.answers[m] for m in candidate.members])
+    def _shares(self, tried: Tried, intervals: Sequence[float]) -> list[Floats]:
+        played = PolicyReplay(tried.policy, [self.answers[m] for m in tried.members])
         return [
             table_of(played.flat, path_stretches(played.flat, path))
             for path in played.trajectories(intervals)
@@ -512,20 +353,17 @@ class PolicyField:
         members: tuple[str, ...],
         intervals: Sequence[float],
         policies: Sequence[Sequence[Policy]],
-    ) -> list[list[PolicyCandidate]]:
+    ) -> list[list[Tried]]:
         """By interval. Policies that differ in thresholds or expiry alone are replayed at once."""
-        alike: list[dict[Policy, list[Policy]]] = []
-        for own in policies:
-            alike.append({})
+        alike: list[dict[Policy, list[Policy]]] = [{} for _ in intervals]
+        for groups, own in zip(alike, policies, strict=True):
             for policy in own:
-                alike[-1].setdefault(_shape(policy), []).append(policy)
-        found: list[list[PolicyCandidate]] = [[] for _ in intervals]
-        for groups in zip(*(own.values() for own in alike), strict=True):
-            replayed = self._replay(members, intervals, groups)
-            for out, group, values, money in zip(found, groups, *replayed, strict=True):
-                out += [
-                    PolicyCandidate(members, *row) for row in zip(group, values, money, strict=True)
-                ]
+                groups.setdefault(_shape(policy), []).append(policy)
+        found: list[list[Tried]] = [[] for _ in intervals]
+        for same in zip(*(groups.values() for groups in alike), strict=True):
+            replayed = self._replay(members, intervals, same)
+            for out, group, values, money in zip(found, same, *replayed, strict=True):
+                out += [Tried(members, *row) for row in zip(group, values, money, strict=True)]
         return found
 
     def _replay(
@@ -543,22 +381,17 @@ class PolicyField:
         places = [[place[one] for one in own] for own in numbers]
         values = np.zeros((len(intervals), count, len(self.parts)))
         spent = np.zeros((len(intervals), count))
-        priced = all(one.cost is not None for one in components)
+        prices = [one.cost for one in components if one.cost is not None]
+        priced = len(prices) == len(components)
         for arrays in policy_arrays(policies[0][0], components, variants=variants):
             rows = _rows(arrays, intervals, places)
             right, flights = correct_share(arrays, rows)
             values[..., arrays.index] = right.reshape(len(intervals), count, arrays.count)
             if priced:
-                paid = np.stack(
-                    [
-                        np.stack([one.cost[s] for s in arrays.index])
-                        for one in components
-                        if one.cost
-                    ],
-                    axis=1,
-                )
-                money = np.where(flights.sent, paid[rows.scenario], 0.0).sum(axis=(1, 2))
-                spent += money.reshape(len(intervals), count, arrays.count).sum(axis=2)
+                each = [np.stack([price[s] for s in arrays.index]) for price in prices]
+                paid = np.where(flights.sent, np.stack(each, axis=1)[rows.scenario], 0.0)
+                money = paid.sum(axis=(1, 2)).reshape(len(intervals), count, arrays.count)
+                spent += money.sum(axis=2)
         steps = sum(p.n for p in self.parts)
         hours = [steps * interval / 3600 for interval in intervals]
         return values, [
@@ -572,15 +405,14 @@ def _rows(
 ) -> Rows:
     """Every scenario at every interval under the variants named for it, variant by variant."""
     every = np.arange(arrays.count)
+    scales = [
+        np.tile(arrays.tick / interval, len(own))
+        for interval, own in zip(intervals, variants, strict=True)
+    ]
     return Rows(
         np.tile(every, sum(len(own) for own in variants)),
         np.repeat(np.concatenate([np.array(own) for own in variants]), arrays.count),
-        np.concatenate(
-            [
-                np.tile(arrays.tick / interval, len(own))
-                for interval, own in zip(intervals, variants, strict=True)
-            ]
-        ),
+        np.concatenate(scales),
     )
 
 
@@ -600,21 +432,16 @@ def _variant(policy: Policy) -> Variant:
     return Variant(policy.gate.confidence, below, policy.expire.after_s)
 
 
-# What could be chosen: recordings alone and as fast and slow pairs, ready for any interval.
-#
-# All stand on one nominal clock r_i = i · tick, singles and pairs alike, so that differences between
-# them are paired by state. Whatever else applies decisions becomes a `Contender` of its own and goes
-# through the same choice.
-
-
-PAIRED = 4
-"""With more than twice as many recordings, pairs are made of so many best in force at the interval
-and so many best untimed."""
+Allows = Callable[[float | None], bool]
+"""Whether so much money per published state is within the budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """Something an application could use, as functions of the interval Δ in seconds."""
+    """Something an application could use, as functions of the interval Δ in seconds.
+
+    Whatever else applies decisions becomes a contender of its own and goes through the same choice.
+    """
 
     name: str
     members: tuple[str, ...]
@@ -638,32 +465,60 @@ class Contender:
     """Whether the policy has numbers that were chosen."""
 
 
+@dataclass(frozen=True, slots=True)
+class Team:
+    """One component, or several under a rule, with what asking all of them always costs."""
+
+    members: tuple[str, ...]
+    rule: str | None
+    per_state: float | None
+    simulated: bool
+
+    @property
+    def name(self) -> str:
+        whose = " + ".join(self.members)
+        return whose if self.rule is None else f"{whose} ({spelled(self.rule)})"
+
+
+def priced_answers(recording: Recording, suite: Suite, prices: PriceTable) -> Answers:
+    """What policies read of a recording, with what each request cost."""
+    held = [e for e in suite.scenarios if e in recording.episodes]
+    return answers_of(recording, suite, cost=request_costs(recording, prices, held))
+
+
 class Field:
-    """Recordings of the same states on one clock, with all that is made of them once."""
+    """Recordings of the same states on one clock, with all that is made of them once.
+
+    Without `answers` there are no policies, nor with one scenario, which cannot be split into halves.
+    """
 
     def __init__(
         self,
         recordings: Mapping[str, Sequence[Timeline]],
         costs: Mapping[str, Cost | None] | None = None,
         simulated: Collection[str] = (),
+        answers: Sequence[Answers] = (),
+        thresholds: int = THRESHOLDS,
     ) -> None:
         same_states(recordings)
         # Paths at one scale need no critical scales: none is known for any interval.
         members = pair_members(list(recordings.values()), list(recordings), math.inf)
         self._members: dict[str, PairMember] = dict(zip(recordings, members, strict=True))
         self.parts = members[0].flat.parts
-        self.costs = costs or {}
         self.simulated = frozenset(simulated)
+        self.costs = _per_decision(answers) if costs is None else {
+            name: None if one is None else one.per_decision for name, one in costs.items()
+        }  # fmt: skip
         self.weights = family_weights([p.family for p in self.parts])
-        self.policies: Policies | None = None
+        able = answers if len(self.parts) > 1 else ()
+        self.trials = Trials(self.parts, able, thresholds)
         self._pairs: dict[tuple[str, str], PairNodes] = {}
         self._paired: dict[float, list[str]] = {}
         self._steps: tuple[float, dict[str, Floats]] = (0.0, {})
 
-    @property
-    def answers(self) -> Mapping[str, Answers]:
-        """What policies are made of, on the nominal clock; empty where none are weighed."""
-        return {} if self.policies is None else self.policies.answers
+    @cached_property
+    def halves(self) -> Halves:
+        return Halves(self.parts)
 
     def singles(self) -> list[Contender]:
         return [self._single(name) for name in self._members]
@@ -681,18 +536,42 @@ class Field:
             for rule in rules
         ]
 
+    def policies(
+        self, interval: float, pairs: Sequence[Contender], allows: Allows, *, listed: bool
+    ) -> tuple[list[Contender], bool]:
+        """Every kind of policy of the recordings worth pairing and of the best of `pairs`, which come
+        best first; and whether simulations are among them, which are left out unless `listed`."""
+        teams = self._teams(interval, pairs)
+        found: list[Contender] = []
+        for team in teams:
+            # Those of simulations are never recommended: worth the work only where all is listed.
+            if listed or not team.simulated:
+                kinds = self.trials.kinds(team.members, interval, team.rule or "freshest")
+                (plain,) = kinds[PLAIN]
+                for name, tried in kinds.items():
+                    found += self._policy(interval, team, name, tried, plain, allows)
+        return found, any(team.simulated for team in teams)
+
     def paired(self, interval: float) -> list[str]:
         """Whom to pair: everybody, or of many the best in force at the interval and untimed."""
         names = list(self._members)
         if len(names) <= 2 * PAIRED:
             return names
-        if interval in self._paired:
-            return self._paired[interval]
-        timed = {n: -self.in_force(self._steps_of(n, interval)) for n in names}
-        untimed = {n: -float(self.weights @ self._members[n].untimed) for n in names}
-        chosen = {n for by in (timed, untimed) for n in sorted(names, key=by.__getitem__)[:PAIRED]}
-        self._paired[interval] = [name for name in names if name in chosen]
+        if interval not in self._paired:
+            timed = {n: -self.in_force(self._steps_of(n, interval)) for n in names}
+            untimed = {n: -float(self.weights @ self._members[n].untimed) for n in names}
+            ranked = [sorted(names, key=by.__getitem__)[:PAIRED] for by in (timed, untimed)]
+            self._paired[interval] = [n for n in names if n in ranked[0] or n in ranked[1]]
         return self._paired[interval]
+
+    def in_force(self, by_step: Floats) -> float:
+        """A(Δ): what the steps earn, scenarios averaged family by family."""
+        return float((np.repeat(self.weights, [p.n for p in self.parts]) * by_step).sum())
+
+    def per_state(self, *members: str) -> float | None:
+        """Every state is asked of every component."""
+        each = [self.costs.get(member) for member in members]
+        return None if any(x is None for x in each) else sum(x for x in each if x is not None)
 
     def _steps_of(self, name: str, interval: float) -> Floats:
         """What every step of a recording earns; known while the interval stays."""
@@ -702,16 +581,6 @@ class Field:
         if name not in known:
             known[name] = shares_by_step_at(self._members[name].flat, interval)
         return known[name]
-
-    def in_force(self, by_step: Floats) -> float:
-        """A(Δ): what the steps earn, scenarios averaged family by family."""
-        return float((np.repeat(self.weights, [p.n for p in self.parts]) * by_step).sum())
-
-    def per_state(self, *members: str) -> float | None:
-        """Every state is asked of every component."""
-        known = [self.costs.get(member) for member in members]
-        each = [c.per_decision if c is not None else None for c in known]
-        return None if any(x is None for x in each) else sum(x for x in each if x is not None)
 
     def _single(self, name: str) -> Contender:
         member = self._members[name]
@@ -730,8 +599,10 @@ class Field:
         )
 
     def _pair(self, fast: str, slow: str, rule: str) -> Contender:
-        members = self._members[fast], self._members[slow]
-        pair = self._pairs.setdefault((fast, slow), PairNodes(*members))
+        pair = self._pairs.setdefault(
+            (fast, slow), PairNodes(self._members[fast], self._members[slow])
+        )
+        team = self._team((fast, slow), rule)
 
         def path(interval: float) -> PairPath:
             return path_at(pair, pair.flat.tick / interval, rule)
@@ -740,157 +611,108 @@ class Field:
             return pair_table(pair, path(interval))
 
         return Contender(
-            name=f"{fast} + {slow} ({spelled(rule)})",
-            members=(fast, slow),
+            name=team.name,
+            members=team.members,
             rule=rule,
             by_step=lambda interval: shares_by_step(
                 pair.flat, pair_stretches(pair, path(interval))
             ),
             shares=lambda interval: macro_shares(table(interval), pair.slow.untimed, self.weights),
-            per_state=lambda _: self.per_state(fast, slow),
+            per_state=lambda _: team.per_state,
             slow_share=lambda interval: float(self.weights @ table(interval)[:, LATER]),
-            simulated_pair=not self.simulated.isdisjoint((fast, slow)),
+            simulated_pair=team.simulated,
         )
 
+    def _team(self, members: tuple[str, ...], rule: str | None) -> Team:
+        simulated = not self.simulated.isdisjoint(members)
+        return Team(members, rule, self.per_state(*members), simulated)
 
-# Policies as contenders: numbers chosen on half of the scenarios, worth what they get on the other.
-#
-# A kind of policy (a gate, an expiry, asking the next one when unsure) is one contender for the same
-# components. Its numbers are chosen on one half of the scenarios and judged on the other, both ways;
-# that is what it is worth in a choice. The numbers to use are the best over all scenarios.
+    def _teams(self, interval: float, pairs: Sequence[Contender]) -> list[Team]:
+        """Whose policies are tried: singles; the best pairs with and as many without a simulation in
+        them, each under its best rule; the best pairs of measured recordings with a third one."""
+        worth = [n for n in self.paired(interval) if n in self.trials.answers]
+        best: dict[bool, dict[tuple[str, ...], Team]] = {False: {}, True: {}}
+        for pair in pairs:
+            mine = best[pair.simulated_pair]
+            if {*worth}.issuperset(pair.members) and len({*mine, pair.members}) <= CASCADES:
+                mine.setdefault(pair.members, self._team(pair.members, pair.rule))
+        triples: dict[tuple[str, ...], Team] = {}
+        for team in best[False].values():
+            for third in worth:
+                if third not in team.members and third not in self.simulated:
+                    three = {*team.members, third}
+                    members = tuple(name for name in self.trials.by_speed if name in three)
+                    triples.setdefault(members, self._team(members, team.rule))
+        return [
+            *(self._team((name,), None) for name in worth),
+            *best[False].values(),
+            *best[True].values(),
+            *list(triples.values())[:TRIPLES],
+        ]
 
-
-THRESHOLDS = 20
-"""Confidences tried for each gate."""
-
-Allows = Callable[[float | None], bool]
-"""Whether so much money per published state is within the budget."""
-
-
-@dataclass(frozen=True, slots=True)
-class Team:
-    """One component, or a fast and a slow one under a rule, with what asking both always costs."""
-
-    members: tuple[str, ...]
-    rule: str | None
-    per_state: float | None
-    simulated: bool
-
-    @property
-    def name(self) -> str:
-        whose = " + ".join(self.members)
-        return whose if self.rule is None else f"{whose} ({spelled(self.rule)})"
-
-
-def everybody(
-    recordings: Mapping[str, Sequence[Timeline]],
-    costs: Mapping[str, Cost | None] | None,
-    simulated: Collection[str],
-    answers: Sequence[Answers],
-) -> Field:
-    """All that can be chosen from these recordings: singles, pairs, and policies of both.
-
-    One scenario cannot be split into halves: then there are no policies.
-    """
-    field = Field(recordings, costs, simulated)
-    if len(field.parts) > 1 and answers:
-        field.policies = Policies(field.parts, answers)
-    return field
-
-
-def priced_answers(recording: Recording, suite: Suite, prices: PriceTable) -> Answers:
-    """What policies read of a recording, with what each request cost."""
-    held = [e for e in suite.scenarios if e in recording.episodes]
-    return answers_of(recording, suite, cost=request_costs(recording, prices, held))
-
-
-class Policies:
-    """Recorded answers on one clock, ready to be used in every way at any interval."""
-
-    def __init__(self, where: Sequence[Timeline], answers: Sequence[Answers]) -> None:
-        self._field = PolicyField(answers, 1.0, thresholds=THRESHOLDS, rules=(), where=where)
-        self._halves = Halves(where)
-        self._where = where
-
-    @property
-    def names(self) -> list[str]:
-        return list(self._field.answers)
-
-    @property
-    def answers(self) -> dict[str, Answers]:
-        """By name, on the nominal clock."""
-        return self._field.answers
-
-    def look_ahead(self, intervals: Iterable[float]) -> None:
-        """Intervals that will be asked about; contenders are the same without, but slower."""
-        self._field.look_ahead(intervals)
-
-    def contenders(self, interval: float, teams: Sequence[Team], allows: Allows) -> list[Contender]:
-        """Every kind of policy of every team, without those that change nothing here."""
-        found = []
-        for team in teams:
-            field = self._field.at(interval)
-            kinds = field.kinds(team.members, team.rule or "freshest")
-            (plain,) = next(k for k in kinds if k.name == PLAIN).candidates
-            for kind in kinds:
-                if kind.name != PLAIN:
-                    found += self._contender(field, team, kind, plain, allows)
-        return found
-
-    def _contender(
+    def _policy(
         self,
-        field: PolicyField,
+        interval: float,
         team: Team,
-        kind: PolicyKind,
-        plain: PolicyCandidate,
+        kind: str,
+        tried: Sequence[Tried],
+        plain: Tried,
         allows: Allows,
     ) -> list[Contender]:
-        spent = [_per_state(team, c, plain) for c in kind.candidates]
-        able = [c for c, money in zip(kind.candidates, spent, strict=True) if allows(money)]
-        table = HalfTable(able or kind.candidates)
-        best = table.best(self._halves.whole)
-        one, two = (table.best(half) for half in self._halves.weights)
-        accuracy = self._halves.crossed(one.in_force, two.in_force)
+        """One kind of policy, unless it changes nothing here."""
+        if (
+            kind == PLAIN and len(team.members) < 3
+        ):  # a recording or a pair, of which the field has all
+            return []
+        able = [one for one in tried if allows(_per_state(team, one, plain))]
+        halves, trials = self.halves, self.trials
+        best, one, two = best_of(able or tried, halves.whole, *halves.weights)
+        accuracy = halves.crossed(one.in_force, two.in_force)
         money = _per_state(team, best, plain)
         saves = money is not None and team.per_state is not None and money < team.per_state
-        if not saves and np.abs(accuracy - plain.in_force).max() < EQUAL:
+        if kind != PLAIN and not saves and np.abs(accuracy - plain.in_force).max() < EQUAL:
             return []
 
         def by_step(_: float) -> Floats:
-            own = field.by_step(one)
-            other = own if two is one else field.by_step(two)
-            return self._halves.crossed_steps(own, other)
+            own = trials.by_step(one, interval)
+            return halves.crossed_steps(own, own if two is one else trials.by_step(two, interval))
 
         def shares(_: float) -> Shares:
-            own = field.shares(one)
-            other = own if two is one else field.shares(two)
-            crossed = self._halves.crossed(own, other)
-            slowest = self._field.answers[team.members[-1]].parts
-            untimed = np.array([p.untimed for p in slowest])
-            return macro_shares(crossed, untimed, self._halves.whole)
+            own = trials.shares(one, interval)
+            crossed = halves.crossed(own, own if two is one else trials.shares(two, interval))
+            untimed = np.array([p.untimed for p in trials.answers[team.members[-1]].parts])
+            return macro_shares(crossed, untimed, halves.whole)
 
-        value = float(self._halves.whole @ accuracy)
-        return [
-            Contender(
-                name=f"{team.name}, {kind.name}",
-                members=team.members,
-                rule=None,
-                by_step=by_step,
-                shares=shares,
-                per_state=lambda _: money,
-                value=lambda _: value,
-                policy=best.policy,
-                chosen=len(kind.candidates) > 1,
-                simulated_pair=team.simulated,
-            )
-        ]
+        value = float(halves.whole @ accuracy)
+        contender = Contender(
+            name=f"{team.name}, {kind}" if kind else team.name,
+            members=team.members,
+            rule=None,
+            by_step=by_step,
+            shares=shares,
+            per_state=lambda _: money,
+            value=lambda _: value,
+            policy=best.policy,
+            chosen=len(tried) > 1,
+            simulated_pair=team.simulated,
+        )
+        return [contender]
 
 
-def _per_state(team: Team, candidate: PolicyCandidate, plain: PolicyCandidate) -> float | None:
+def _per_decision(answers: Sequence[Answers]) -> dict[str, float | None]:
+    """Money per state by what the requests cost, where nobody said it otherwise."""
+    found: dict[str, float | None] = {}
+    for one in answers:
+        mean = math.nan if one.cost is None else float(np.concatenate(list(one.cost)).mean())
+        found[one.name] = mean if math.isfinite(mean) else None
+    return found
+
+
+def _per_state(team: Team, tried: Tried, plain: Tried) -> float | None:
     """What is sent of it, as a share of what asking always costs."""
-    policy = candidate.policy
+    policy = tried.policy
     if policy.dispatch.mode == "every" and not policy.when_unsure:
         return team.per_state
-    if team.per_state is None or candidate.per_hour is None or not plain.per_hour:
+    if team.per_state is None or tried.per_hour is None or not plain.per_hour:
         return 0.0 if team.per_state == 0 else None
-    return team.per_state * (candidate.per_hour / plain.per_hour)
+    return team.per_state * (tried.per_hour / plain.per_hour)

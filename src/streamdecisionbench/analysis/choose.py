@@ -1,23 +1,48 @@
-"""The scale of a choice: what everything that could be chosen earns at one interval, what it costs."""
+"""What to use at a given pace: the one rule that decides, and the one author of its words.
+
+At one interval Δ, over the field of candidates (`analysis.candidates`), with differences paired by
+state:
+
+1. The *leader* is right longest of all that may be chosen: within the budget, and no pair or policy
+   of simulations.
+2. As good as the leader is whoever lies behind it by less than the minimum gain, or by a difference
+   whose interval holds zero.
+3. Of those the cheapest is recommended; of equally cheap ones the simpler, which asks fewer
+   components and simply takes their newest answer; then the one that is right longer. A price that is
+   not known counts as the highest. A policy that saves less than a tenth is not worth having: then
+   the simpler one is recommended.
+
+`sdb choose`, `sdb policy search`, the report and its page all say what `decide` and `choice_lines` say.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from streamdecisionbench.analysis.bootstrap import Estimate, Sampling, bootstrap
-from streamdecisionbench.analysis.candidates import PAIRED, Contender, Field, Team, policy_name
-from streamdecisionbench.analysis.table import Cell, Table, count, fixed, number, percentage, text
+from streamdecisionbench.analysis.candidates import CASCADES, PAIRED, TRIPLES, Contender, Field
+from streamdecisionbench.analysis.policy_tables import policy_name
+from streamdecisionbench.analysis.table import (
+    Cell,
+    Column,
+    Table,
+    count,
+    fixed,
+    number,
+    percentage,
+    text,
+)
 from streamdecisionbench.analysis.table import percent as shown
 from streamdecisionbench.analysis.token_cost import Cost
-from streamdecisionbench.analysis.wrong_time import disagreement
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import RULES
 from streamdecisionbench.rules.costs import Costs
-from streamdecisionbench.rules.policy_file import policy_of
+from streamdecisionbench.rules.policy_file import Cascade, Policy, policy_of
 from streamdecisionbench.scoring.bounds import check_interval
 from streamdecisionbench.scoring.cost import CostRates, cost_at
 from streamdecisionbench.scoring.pair_sweep import pair_trajectory
@@ -27,14 +52,18 @@ from streamdecisionbench.scoring.score import Shares
 from streamdecisionbench.scoring.sweep import Trajectory, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline, nominal
 
+METHOD = (
+    "Of those as good as the one that is right longest, the cheapest, then the simplest; policies"
+    " among them, their numbers chosen on half of the scenarios and judged on the other; compared on"
+    " nominal releases, as pairs are. `sdb choose` answers for any interval, budget and minimum gain,"
+    " and writes what it chose as a policy file."
+)
+
 MIN_GAIN = 0.01
 """A point: below that no gain is worth money or a second component."""
 
 MIN_SAVING = 0.1
 """Of the money: below that no policy is worth the trouble."""
-
-CASCADES = 6
-"""Policies of two components are tried for so many best pairs, each under its best rule."""
 
 _SAME = 1e-12
 """What sums of the same steps may differ by."""
@@ -102,6 +131,16 @@ class Candidate:
     chosen: bool = False
     """Whether the policy has numbers; they were chosen on half of the scenarios for the other."""
 
+    def size(self) -> tuple[int, bool]:
+        """How much there is to it: components, then whether their answers go through a policy."""
+        return len(self.members), self.policy is not None
+
+    def to_use(self) -> Policy:
+        """It as a policy that names its components; a recording alone and a pair are policies too."""
+        policy = policy_of(self.policy or {}, name=self.name)
+        own = Cascade(self.members, rule=self.rule or "freshest")
+        return replace(policy, cascade=policy.cascade or own)
+
     @property
     def lost_to_latency(self) -> float:
         """Stale and no decision yet: right answers that were too late."""
@@ -138,12 +177,19 @@ class Scale:
         self._columns: dict[int, Floats] = {}
         self.values = [self._value(k) for k in range(len(self.contenders))]
         self.simulated_policies = False
-        self._add_policies(listed=listed)
-        self.spent = [_spent(c, interval) for c in self.contenders]
-        # Sums of the same steps may differ in a last bit: equals stay in the order given.
-        self.order = sorted(
-            range(len(self.contenders)), key=lambda k: (-round(self.values[k], 12), k)
-        )
+        if terms.policies:
+            pairs = [self.contenders[k] for k in self._ranked() if self.contenders[k].rule]
+            found, self.simulated_policies = everybody.policies(
+                interval,
+                pairs,
+                lambda each: terms.budget.allows(*_per_time(each, interval)),
+                listed=listed,
+            )
+            first = len(self.contenders)
+            self.contenders += found
+            self.values += [self._value(first + k) for k in range(len(found))]
+        self.spent = [_per_time(c.per_state(interval), interval) for c in self.contenders]
+        self.order = self._ranked()
         self.able = [
             k
             for k in self.order
@@ -245,63 +291,14 @@ class Scale:
         known = self.contenders[k].value
         return self.everybody.in_force(self.column(k)) if known is None else known(self.interval)
 
-    def _add_policies(self, *, listed: bool) -> None:
-        """Of the recordings worth pairing, and of the best pairs each under its best rule."""
-        weighs = self.everybody.policies
-        if weighs is None or not self.terms.policies:
-            return
-        worth = [n for n in self.everybody.paired(self.interval) if n in weighs.answers]
-        teams = [self._team((name,), None) for name in worth]
-        teams += self._best_pairs(set(worth))
-        self.simulated_policies = any(team.simulated for team in teams)
-        # Those of simulations are never recommended: they are worth the work only where all is listed.
-        teams = [team for team in teams if listed or not team.simulated]
-
-        def allows(per_state: float | None) -> bool:
-            return self.terms.budget.allows(*_per_time(per_state, self.interval))
-
-        found = weighs.contenders(self.interval, teams, allows)
-        first = len(self.contenders)
-        self.contenders += found
-        self.values += [self._value(first + k) for k in range(len(found))]
-
-    def _best_pairs(self, worth: set[str]) -> list[Team]:
-        """So many without a simulation in them, and so many others, each under its best rule."""
-        found: dict[bool, dict[tuple[str, ...], Team]] = {False: {}, True: {}}
-        for k in sorted(range(len(self.contenders)), key=lambda k: (-round(self.values[k], 12), k)):
-            c = self.contenders[k]
-            if c.rule is not None and worth.issuperset(c.members):
-                mine = found[c.simulated_pair]
-                if c.members in mine or len(mine) < CASCADES:
-                    mine.setdefault(c.members, self._team(c.members, c.rule))
-        return [team for teams in found.values() for team in teams.values()]
-
-    def _team(self, members: tuple[str, ...], rule: str | None) -> Team:
-        simulated = not self.everybody.simulated.isdisjoint(members)
-        return Team(members, rule, self.everybody.per_state(*members), simulated)
-
-
-def _spent(contender: Contender, interval: float) -> tuple[float | None, float | None]:
-    """Money per hour of stream and per 1000 decisions."""
-    return _per_time(contender.per_state(interval), interval)
+    def _ranked(self) -> list[int]:
+        """Best first. Sums of the same steps may differ in a last bit: equals stay as given."""
+        return sorted(range(len(self.values)), key=lambda k: (-round(self.values[k], 12), k))
 
 
 def _per_time(each: float | None, interval: float) -> tuple[float | None, float | None]:
+    """Money per hour of stream and per 1000 decisions, of money per state."""
     return (None, None) if each is None else (each * 3600 / interval, each * 1000)
-
-
-# What to choose at a given pace: the one function that decides, for terminal, text and page.
-#
-# At one interval Δ, on the nominal clock, with differences paired by state:
-#
-# 1. The *leader* is right longest of all that may be chosen: within the budget, and no pair or policy
-#    of simulations.
-# 2. As good as the leader is whoever lies behind it by less than the minimum gain, or by a difference
-#    whose interval holds zero.
-# 3. Of those the cheapest is recommended; of equally cheap ones the simpler, which asks fewer
-#    components and simply takes their newest answer; then the one that is right longer. A price that is
-#    not known counts as the highest. A policy that saves less than a tenth is not worth having: then
-#    the simpler one is recommended.
 
 
 _GRID = 8
@@ -350,7 +347,7 @@ def choose(
 ) -> Choice:
     """Weighs every recording, every fast and slow two of them, and `more`; lists all of them."""
     check_interval(interval)
-    everybody = Field(recordings, costs, simulated)
+    everybody = Field(recordings, costs or {}, simulated)
     return decide(everybody, interval, terms or Terms(), more, listed=True)
 
 
@@ -409,13 +406,12 @@ def decide(
 def holds(everybody: Field, choice: Choice, more: Sequence[Contender] = ()) -> tuple[float, float]:
     """Intervals around the one asked for at which the same is recommended, tried on a grid."""
     ends = []
-    grid = _GRID if everybody.policies is None or not choice.terms.policies else _GRID // 2
+    grid = _GRID // 2 if everybody.trials.answers and choice.terms.policies else _GRID
     ways = [
         [choice.interval * 2 ** (direction * k / grid) for k in range(1, 2 * grid + 1)]
         for direction in (-1, 1)
     ]
-    if everybody.policies is not None:
-        everybody.policies.look_ahead([*ways[0], *ways[1]])
+    everybody.trials.look_ahead([*ways[0], *ways[1]])
     for way in ways:
         reached = choice.interval
         for there in way:
@@ -426,7 +422,28 @@ def holds(everybody: Field, choice: Choice, more: Sequence[Contender] = ()) -> t
     return ends[0], ends[1]
 
 
-# The candidates of a choice by what being wrong costs, beside their order by time.
+def could_be_recommended(choice: Choice) -> list[Candidate]:
+    """What another budget or minimum gain could recommend, best first, and every recording by itself.
+
+    Whatever may be chosen, unless another is right as long for as little money and as simple.
+    """
+    able = [c for c in choice.candidates if c.within_budget and not c.simulated_pair]
+
+    def beaten(c: Candidate) -> bool:
+        mine = (-round(c.in_force.value, 12), _price(c), *c.size())
+        for other in able:
+            theirs = (-round(other.in_force.value, 12), _price(other), *other.size())
+            as_good = theirs[0] <= mine[0] and theirs[1] <= mine[1] and other.size() <= c.size()
+            if as_good and theirs != mine:
+                return True
+        return False
+
+    named = {c.name for c in (choice.best, choice.leader, choice.runner_up) if c is not None}
+    return [c for c in able if c.size() == (1, False) or c.name in named or not beaten(c)]
+
+
+def _price(candidate: Candidate) -> float:
+    return math.inf if candidate.per_hour is None else round(candidate.per_hour, 12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,54 +458,50 @@ class ByCost:
 
 
 def by_cost(
-    choice: Choice,
+    chosen: Sequence[Candidate],
+    interval: float,
     parts: Mapping[str, Sequence[Timeline]],
     costs: Costs,
-    top: int,
     answers: Mapping[str, Answers] | None = None,
 ) -> list[ByCost]:
-    """The `top` candidates by time, cheapest first; `parts` are the recordings' timelines by name.
+    """Candidates by what being wrong costs, cheapest first; `parts` are timelines by recording.
 
     A policy is charged with the numbers it would be used with, on its `answers` (nominal clock).
     """
-    chosen = list(choice.candidates[: max(top, 1)])
-    if choice.best not in chosen:
-        chosen.append(choice.best)
     families = [part.family for part in parts[chosen[0].members[0]]]
     rates = {
-        c.name: cost_at(_path(c, parts, choice.interval, answers or {}), families, costs)
-        for c in chosen
+        c.name: cost_at(_path(c, parts, interval, answers or {}), families, costs) for c in chosen
     }
-    totals = {name: found.total for name, found in rates.items()}
     by_time = sorted(chosen, key=lambda c: (-c.in_force.value, c.name))
-    cheap = sorted(chosen, key=lambda c: (totals[c.name], c.name))
+    cheap = sorted(chosen, key=lambda c: (rates[c.name].total, c.name))
     return [
-        ByCost(
-            c.name,
-            c.in_force.value,
-            by_time.index(c) + 1,
-            place,
-            rates[c.name],
-        )
+        ByCost(c.name, c.in_force.value, by_time.index(c) + 1, place, rates[c.name])
         for place, c in enumerate(cheap, start=1)
     ]
 
 
-def by_cost_table(found: Sequence[ByCost], costs: Costs) -> Table:
-    """Cheapest first, with the sentence that says whether the two orders differ."""
+def by_cost_table(found: Sequence[ByCost], costs: Costs, best: str) -> Table:
+    """Cheapest first, with what these costs say of the one that is recommended."""
     rows: list[tuple[Cell, ...]] = [
         (c.name, c.place_by_time, c.in_force, c.place_by_cost, c.rates.wrong, c.rates.age,
          c.rates.acts, c.rates.total)
         for c in found
     ]  # fmt: skip
+    own = next(c for c in found if c.name == best)
+    least = found[0]
+    said = f"{best}, which is recommended, also costs least."
+    if least.name != best:
+        said = (
+            f"{least.name} costs least ({fixed(least.rates.total, 3)} a second);"
+            f" {best} ({fixed(own.rates.total, 3)}) is recommended for the time it is right."
+        )
     return Table(
         f"By what being wrong costs ({costs.name} {costs.dated}".rstrip() + ")",
         (text("", "candidate"), count("#time", "place_by_time"), percentage("in force", "in_force"),
          count("#cost", "place_by_cost"), number("wrong", 3), number("age", 3), number("acts", 3),
          number("cost", 3, "cost_per_second")),
         tuple(rows),
-        notes=("Seconds of an ordinary wrong decision, per second; docs/costs.md.",
-               *disagreement({c.name: (c.in_force, c.rates.total) for c in found})),
+        notes=("Seconds of an ordinary wrong decision, per second; docs/costs.md.", said),
     )  # fmt: skip
 
 
@@ -547,63 +560,79 @@ def holds_line(choice: Choice, holds: tuple[float, float]) -> str:
     return f"It stays the choice from about {low} to {high} s (tried from {' to '.join(tried)} s)."
 
 
-def choice_table(choice: Choice, top: int | None = None) -> Table:
-    """The candidates, best first; without `top` all of them, with every column."""
-    listed = choice.candidates if top is None else choice.candidates[: max(top, 1)]
-    columns = [
-        text("", "candidate"), percentage("in force", "in_force"), percentage("low", "in_force_low"),
-        percentage("high", "in_force_high"), percentage("behind", "behind_leader"),
-        percentage("judgm.", "lost_to_judgment"), percentage("latency", "lost_to_latency"),
-        number("/hour", 2, "per_hour"),
-    ]  # fmt: skip
-    rows: list[tuple[Cell, ...]] = [
+def choice_table(
+    choice: Choice, top: int | None = None, *, every: bool = False, by_money: bool = False
+) -> Table:
+    """What could be recommended, or `every` candidate; without `top` all of them with every column.
+
+    Best first, with what is lost to what; `by_money` cheapest first, with what policies do.
+    """
+    listed = list(choice.candidates)
+    if top is not None and not every:
+        could = could_be_recommended(choice)
+        listed = [c for k, c in enumerate(could) if k < max(top, 1) or c.name == choice.best.name]
+    if by_money:
+        listed.sort(key=_price)
+    columns: list[tuple[Column, Callable[[Candidate], Cell]]] = [
+        (text("", "candidate"), lambda c: c.name),
+        (percentage("in force", "in_force"), lambda c: c.in_force.value),
+        (percentage("low", "in_force_low"), lambda c: c.in_force.low),
+        (percentage("high", "in_force_high"), lambda c: c.in_force.high),
         (
-            c.name, c.in_force.value, c.in_force.low,
-            c.in_force.high, None if c.name == choice.leader.name else c.behind_leader.value,
-            c.lost_to_judgment, c.lost_to_latency, c.per_hour,
-        )
-        for c in listed
-    ]  # fmt: skip
+            percentage("behind", "behind_leader"),
+            lambda c: None if c.name == choice.leader.name else c.behind_leader.value,
+        ),
+    ]
+    told = f"behind: points behind {choice.leader.name}, right longest of all that may be chosen."
+    if by_money:
+        columns.insert(1, (text("policy"), lambda c: c.policy_words or "plain"))
+    else:
+        told += " judgm., latency: time lost to each."
+        columns.append((percentage("judgm.", "lost_to_judgment"), lambda c: c.lost_to_judgment))
+        columns.append((percentage("latency", "lost_to_latency"), lambda c: c.lost_to_latency))
+    columns.append((number("/hour", 2, "per_hour"), lambda c: c.per_hour))
     if top is not None:
-        columns.insert(0, text("", "mark"))
-        rows = [(_mark(choice, c), *row) for row, c in zip(rows, listed, strict=True)]
+        columns.insert(0, (text("", "mark"), lambda c: _mark(choice, c)))
     else:
         columns += [
-            number("/1000", 2, "per_1000"), text("limit"), text("within budget"),
-            text("recommended"),
-        ]  # fmt: skip
-        rows = [
-            (
-                *row, c.per_1000, c.limit, "yes" if c.within_budget else "no",
-                "yes" if c.name == choice.best.name else "no",
-            )
-            for row, c in zip(rows, listed, strict=True)
-        ]  # fmt: skip
-    notes = [
-        f"behind: points behind {choice.leader.name}, right longest of all that may be chosen."
-        " judgm., latency: time lost to each. Costs count every state asked of every component,"
-        " those of policies what they send."
-    ]
+            (number("/1000", 2, "per_1000"), lambda c: c.per_1000),
+            (text("limit"), lambda c: c.limit),
+            (text("within budget"), lambda c: "yes" if c.within_budget else "no"),
+            (text("recommended"), lambda c: "yes" if c.name == choice.best.name else "no"),
+        ]
+    return Table(
+        f"In force at {choice.interval:g} s (%), {choice.terms.currency} an hour",
+        tuple(column for column, _ in columns),
+        tuple(tuple(value(c) for _, value in columns) for c in listed),
+        (told, *_legend(choice, listed)),
+    )
+
+
+def _legend(choice: Choice, listed: Sequence[Candidate]) -> list[str]:
+    """What figures and marks mean, as far as they are there, and what is not shown."""
+    notes = ["/hour counts every state asked of every component, of policies what they send."]
     if any(c.policy is not None for c in listed):
         notes.append(
             "Numbers of policies are chosen on half of the scenarios and judged on the other;"
-            f" policies of two components are tried for the {CASCADES} best pairs."
+            f" policies of two components are tried for the {CASCADES} best pairs, of three for the"
+            f" best {TRIPLES} of these with a third."
         )
-    if any(c.name == choice.best.name for c in listed):
-        notes.append("> recommended")
-    if any(not c.within_budget for c in listed):
-        notes.append("* beyond the budget, or its cost is not known")
-    if any(c.simulated_pair for c in listed):
-        notes.append("~ a pair or policy with a simulation in it: never recommended")
-    hidden = len(choice.candidates) - len(rows)
-    if hidden > 0:
-        notes.append(f"{hidden} more not shown; --top {len(choice.candidates)} shows all")
-    return Table(
-        f"In force at {choice.interval:g} s (%), what is lost, {choice.terms.currency} an hour",
-        tuple(columns),
-        tuple(rows),
-        tuple(notes),
+    marks = (
+        (any(c.name == choice.best.name for c in listed), "> recommended"),
+        (any(not c.within_budget for c in listed), "* beyond the budget, or its cost is not known"),
+        (
+            any(c.simulated_pair for c in listed),
+            "~ a pair or policy with a simulation in it: never recommended",
+        ),
     )
+    notes += [words for there, words in marks if there]
+    hidden = len(choice.candidates) - len(listed)
+    if hidden > 0:
+        notes.append(
+            f"{hidden} more that may not be chosen, or are neither better nor cheaper nor simpler:"
+            " --all lists them."
+        )
+    return notes
 
 
 def money(amount: float | None) -> str:
@@ -621,6 +650,8 @@ def _policy(best: Candidate) -> list[str]:
     """What is done with the answers, and how its numbers were found."""
     if best.policy is None:
         return []
+    if {*best.policy} == {"cascade"} and best.policy["cascade"]["ask"] == "always":
+        return ["All of its components are asked at every state; the newest answer takes effect."]
     how = (
         " Its numbers were chosen on one half of the scenarios and judged on the other, both ways;"
         " over all of them these are the best."

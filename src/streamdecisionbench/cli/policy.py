@@ -7,6 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from streamdecisionbench.cli.choose import (
+    All,
+    CostsGiven,
+    MinGain,
+    Pace,
+    Per1000,
+    PerHour,
+    Thresholds,
+    Top,
+    WithPairs,
+    Write,
+    weighing,
+    written_line,
+)
 from streamdecisionbench.cli.options import (
     Block,
     Csv,
@@ -25,11 +39,11 @@ from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from streamdecisionbench.analysis.candidates import PolicyCandidate
+    from streamdecisionbench.analysis.candidates import Tried
     from streamdecisionbench.analysis.policy_search import PolicySearch
+    from streamdecisionbench.cli.choose import Weighing
     from streamdecisionbench.cli.loading import Subject
     from streamdecisionbench.rules.policy_file import Policy
-    from streamdecisionbench.scoring.policy_answers import Answers
 
 
 # `sdb policy score`: what a policy keeps in force on recorded answers.
@@ -43,12 +57,7 @@ def score(
     bounds: IntegrateBounds = DEFAULT_BOUNDS,
     weighting: Weighting = "log",
     prices: Prices = None,
-    costs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Also what being wrong costs: a cost file (TOML), or default."
-        ),
-    ] = None,
+    costs: CostsGiven = None,
     theta: Annotated[
         float, typer.Option(help="With --costs: seconds from which a wrong spell counts as long.")
     ] = 4.0,
@@ -63,7 +72,7 @@ def score(
     from contextlib import suppress
     from itertools import zip_longest
 
-    from streamdecisionbench.analysis.policy_search import (
+    from streamdecisionbench.analysis.policy_tables import (
         counts_table,
         levels_table,
         live_lines,
@@ -141,12 +150,12 @@ def assign(policy: Policy, subjects: Sequence[Subject]) -> list[list[Subject]]:
     """Which recordings play which component; one group per score."""
     from streamdecisionbench.errors import InputError
 
-    if policy.cascade is None or policy.count == 1:
-        return [[s] for s in subjects]
-    names = policy.cascade.components
+    names = () if policy.cascade is None else policy.cascade.components
     named = {s.name: s for s in subjects}
-    if all(name in named for name in names):
+    if names and all(name in named for name in names):
         return [[named[name] for name in names]]
+    if policy.count == 1:
+        return [[s] for s in subjects]
     misplaced = [
         s.name
         for s, name in zip(subjects, names, strict=False)
@@ -184,16 +193,15 @@ def _plain(policy: Policy) -> Policy:
     return Policy(cascade=replace(policy.cascade, ask="always", below=0.0, rule="freshest"))
 
 
-# `sdb policy search`: which policy to use at a pace, chosen on some scenarios, judged on others.
+# `sdb policy search`: the choice from the side of money and numbers, with all that was tried.
 
 
 def search(
     runs: Runs,
-    interval: Annotated[float, typer.Option(help="Your pace: seconds between states.")],
-    budget: Annotated[
-        float | None,
-        typer.Option(metavar="MONEY", help="At most this per hour of stream at that pace."),
-    ] = None,
+    interval: Pace,
+    budget: PerHour = None,
+    budget_per_1000: Per1000 = None,
+    pairs: WithPairs = True,
     rule: Annotated[
         str | None,
         typer.Option(
@@ -201,132 +209,115 @@ def search(
             " what is recommended is weighed under all."
         ),
     ] = None,
-    thresholds: Annotated[int, typer.Option(min=1, help="Confidence thresholds to try.")] = 20,
+    min_gain: MinGain = 1.0,
+    thresholds: Thresholds = 20,
     prices: Prices = None,
     data: Data = None,
+    error_costs: CostsGiven = None,
     block: Block = 10,
     resamples: Resamples = 5000,
     seed: Seed = 0,
+    top: Top = 10,
+    every: All = False,
+    write: Write = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-policy/1.")] = False,
     as_csv: Csv = False,
 ) -> None:
     """Search singles, pairs and cascades of three with gates and expiries at your pace.
 
-    Thresholds are chosen on half of the scenarios and reported on the other half, both ways. What
-    does not beat the plain policy beyond its interval is not recommended.
+    Recommends what sdb choose recommends. Thresholds are chosen on half of the scenarios and judged
+    on the other half, both ways.
     """
     from streamdecisionbench.analysis.bootstrap import Sampling
-    from streamdecisionbench.analysis.candidates import everybody, priced_answers
-    from streamdecisionbench.analysis.choose import Budget, Terms, decide
-    from streamdecisionbench.analysis.policy_search import (
-        chosen_line,
-        frontier_table,
-        search_lines,
-        steps_table,
-    )
+    from streamdecisionbench.analysis.policy_search import frontier_table, steps_table, tried_lines
     from streamdecisionbench.analysis.policy_search import search as find
-    from streamdecisionbench.analysis.token_cost import known_costs
-    from streamdecisionbench.cli.loading import open_runs, require_one_suite
     from streamdecisionbench.cli.printing import dump, print_csv, print_tables, require_one_form
     from streamdecisionbench.cli.progress import working
-    from streamdecisionbench.errors import InputError
-    from streamdecisionbench.recording.prices import read_prices
     from streamdecisionbench.scoring.pairs import chosen_rules
 
     require_one_form(as_json, as_csv)
-    if budget is not None and not budget >= 0:
-        raise InputError(f"--budget {budget:g} is not an amount of money")
-    table = read_prices(prices)
-    subjects = open_runs(runs, data)
-    require_one_suite(subjects)
-    components = [priced_answers(s.recording, s.suite, table) for s in subjects]
-    with working(f"trying policies on {len(components)} recordings"):
-        found = find(
-            components,
-            interval,
-            budget=budget,
-            rule=rule or "freshest",
-            thresholds=thresholds,
-            currency=table.currency,
-            sampling=Sampling(block, resamples, seed),
-        )
-    costs, _ = known_costs({s.name: s.recording for s in subjects}, table)
-    simulated = [s.name for s in subjects if s.recording.simulated]
-    field = everybody({s.name: s.parts for s in subjects}, costs, simulated, components)
-    terms = Terms(
-        Budget(budget), rules=chosen_rules(rule or "all"), sampling=Sampling(block, resamples, seed)
-    )
-    choice = decide(field, interval, terms)
-    lines = [*search_lines(found, simulated=bool(simulated)), chosen_line(choice)]
+    asked = weighing(
+        runs, data, interval, prices, (budget, budget_per_1000), write,
+        thresholds=thresholds, min_gain=min_gain / 100, rules=chosen_rules(rule or "all"),
+        pairs=pairs, sampling=Sampling(block, resamples, seed),
+    )  # fmt: skip
+    with working(f"trying policies on {len(asked.subjects)} recordings"):
+        found = find(asked.field, interval, asked.terms, chosen_rules(rule or "freshest"))
+    written = asked.written(found.choice)
+    tried = [steps_table(found, every=as_csv)]
+    tried += [frontier_table(found, every=as_csv)] if found.frontier else []
+    if as_csv:
+        print_csv(tried)
+        return
+    said = [*tried_lines(found), *written_line(written, found.choice)]
+    lines = asked.words(found.choice, said)
     if as_json:
-        document = _document(found, components, simulated=bool(simulated))
-        best = choice.best
-        document["search"] |= {
-            "choice": {"name": best.name, "components": best.members, "policy": best.policy},
-            "words": lines,
-        }
+        document = _document(found, asked)
+        document["search"] |= {"words": lines} | ({} if written is None else {"written": written})
         dump(document)
         return
-    tables = [
-        steps_table(found),
-        *([frontier_table(found, every=as_csv)] if found.frontier else []),
-    ]
-    if as_csv:
-        print_csv(tables)
-        return
-    headings = [s.heading(interval=interval, clock="nominal") for s in subjects]
-    print_tables(tables, headings, lines)
+    tables = asked.tables(found.choice, error_costs, top, every=every, by_money=True)
+    tables += tried if every else []
+    print_tables(tables, asked.headings(), [*lines, *asked.remarks])
 
 
-def _document(found: PolicySearch, components: list[Answers], *, simulated: bool) -> dict[str, Any]:
+def _document(found: PolicySearch, asked: Weighing) -> dict[str, Any]:
     """The scores of what was found in full, then how it was found."""
     from dataclasses import replace
 
+    from streamdecisionbench.analysis.candidates import priced_answers
     from streamdecisionbench.cli.printing import plain
     from streamdecisionbench.scoring.json import policies_to_json
     from streamdecisionbench.scoring.policy_score import score_policy
 
-    named = {one.name: one for one in components}
-    chosen: dict[str, PolicyCandidate] = {}
-    for step in (found.plain, found.together, found.best):
-        chosen.setdefault(step.candidate.name, step.candidate)
+    steps = {"plain": found.plain, "together": found.together, "best": found.best}
+    chosen = {step.candidate.name: step.candidate for step in steps.values()}
+    played = {
+        s.name: priced_answers(s.recording, s.suite, asked.prices)
+        for s in asked.subjects
+        if any(s.name in c.members for c in chosen.values())
+    }
     scores = [
         replace(
-            score_policy(c.policy, [named[m] for m in c.members], interval=found.interval),
-            simulated=simulated,
+            score_policy(c.policy, [played[m] for m in c.members], interval=asked.interval),
+            simulated=any(s.recording.simulated for s in asked.subjects),
         )
         for c in chosen.values()
     ]
 
-    def brief(c: PolicyCandidate) -> dict[str, Any]:
+    def brief(one: Tried) -> dict[str, Any]:
         return {
-            "name": c.name,
-            "components": list(c.members),
-            "policy": c.policy.to_json(),
-            "cost_per_hour": c.per_hour,
+            "name": one.name,
+            "components": list(one.members),
+            "policy": one.policy.to_json(),
+            "cost_per_hour": one.per_hour,
         }
 
+    best = found.choice.best
+    choice = {
+        "name": best.name,
+        "components": list(best.members),
+        "policy": best.policy,
+        "cost_per_hour": best.per_hour,
+        "in_force": plain(best.in_force),
+    }
     return {
         **policies_to_json(scores),
         "search": {
-            "interval": found.interval,
-            "budget": found.budget,
-            "currency": found.currency,
+            "interval": asked.interval,
+            "budget": asked.terms.budget.per_hour,
+            "currency": asked.terms.currency,
             "tried": found.tried,
             "within_budget": found.within_budget,
             "halves": [list(half) for half in found.halves],
-            "winner": None if found.winner is None else brief(found.winner),
+            "winner": None if found.winner is None else choice,
             "steps": {
                 name: {
                     **brief(step.candidate),
                     "held_out": plain(step.held_out),
                     "by_half": [brief(c) for c in step.by_half],
                 }
-                for name, step in (
-                    ("plain", found.plain),
-                    ("together", found.together),
-                    ("best", found.best),
-                )
+                for name, step in steps.items()
             },
             "gain": plain(found.gain),
             "together_gain": plain(found.together_gain),
@@ -336,6 +327,7 @@ def _document(found: PolicySearch, components: list[Answers], *, simulated: bool
                 for p in found.frontier
             ],
             "without_confidence": list(found.without_confidence),
+            "choice": choice,
         },
     }
 
@@ -348,7 +340,7 @@ def show(
     as_json: PlainJson = False,
 ) -> None:
     """Check a policy file and say in plain words what it does."""
-    from streamdecisionbench.analysis.candidates import policy_lines
+    from streamdecisionbench.analysis.policy_tables import policy_lines
     from streamdecisionbench.cli.printing import dump, print_tables
     from streamdecisionbench.rules.policy_file import read_policy
 

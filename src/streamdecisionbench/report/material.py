@@ -17,8 +17,8 @@ import numpy as np
 
 from streamdecisionbench.analysis.bootstrap import ScoreIntervals, score_intervals
 from streamdecisionbench.analysis.calibration import Calibration, calibration
-from streamdecisionbench.analysis.candidates import PAIRED, everybody, priced_answers
-from streamdecisionbench.analysis.choose import CASCADES, Choice, Terms, decide
+from streamdecisionbench.analysis.candidates import CASCADES, PAIRED, TRIPLES, Field, priced_answers
+from streamdecisionbench.analysis.choose import Choice, Terms, decide
 from streamdecisionbench.analysis.flips import Flips, flipped_states
 from streamdecisionbench.analysis.network import NO_TEXT, NetworkEstimate, has_decode
 from streamdecisionbench.analysis.paper import (
@@ -249,7 +249,7 @@ _FEWEST = 9
 _WORK = 4e6
 """Steps times contenders times intervals: long streams are weighed at fewer intervals."""
 _TEAMS = 400
-"""Components and pairs times intervals, where policies of them are weighed."""
+"""Components, pairs and triples times intervals, where policies of them are weighed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,7 @@ def choices(
 ) -> list[Choice]:
     """The choice at every pace within the bounds and at the interval, shortest first."""
     simulated = [e.name for e in entries if e.score.simulated]
-    field = everybody(
+    field = Field(
         {e.name: e.score.parts for e in entries},
         costs,
         simulated,
@@ -285,10 +285,10 @@ def choices(
     real = min(singles - len(simulated), 2 * PAIRED)  # policies of simulations are not weighed
     if terms.policies and real > 0:
         couples = min(CASCADES, real * (real - 1) // 2) if terms.pairs else 0
-        most = min(most, max(_FEWEST, _TEAMS / (real + couples)))
+        triples = min(TRIPLES, math.comb(real, 3)) if terms.pairs else 0
+        most = min(most, max(_FEWEST, _TEAMS / (real + couples + triples)))
     intervals = paces(*bounds, interval, int(most))
-    if field.policies is not None:
-        field.policies.look_ahead(intervals)
+    field.trials.look_ahead(intervals)
     return [decide(field, d, terms) for d in intervals]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.analysis.bootstrap import sure_scores_to_json
-from streamdecisionbench.analysis.choose import choice_lines
+from streamdecisionbench.analysis.choose import METHOD, choice_lines
 from streamdecisionbench.analysis.table import Table, percent
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import spelled
@@ -269,12 +269,7 @@ def _chosen(findings: Findings) -> list[str]:
         lines += ["| from (s) | to (s) | recommended |", "|---:|---:|---|"]
         lines += [f"| {s.low:g} | {s.high:g} | {escape_markdown(s.name)} |" for s in found]
         lines.append("")
-    lines += [
-        "Of those as good as the one that is right longest, the cheapest, then the simplest, policies"
-        " among them, as `sdb choose` says it for any pace, budget and minimum gain.",
-        "",
-    ]
-    return lines
+    return [*lines, METHOD, ""]
 
 
 def _method(material: Material, findings: Findings) -> list[str]:

@@ -11,6 +11,7 @@ the newest answer takes effect at once and stays). The same object is replayed o
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -175,6 +176,25 @@ class Policy:
                 out["cascade"]["below"] = _finite(self.cascade.below)
         return out
 
+    def to_toml(self) -> str:
+        """A policy file that `parse_policy` reads as this policy.
+
+        >>> print(Policy(gate=ConfidenceGate(0.8), cascade=Cascade(("a", "b"))).to_toml(), end="")
+        [gate]
+        confidence = 0.8
+        compose = "min"
+        <BLANKLINE>
+        [cascade]
+        components = ["a", "b"]
+        ask = "always"
+        rule = "freshest"
+        """
+        tables = [
+            f"[{name}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in part.items())
+            for name, part in self.to_json().items()
+        ]
+        return "\n".join(tables)
+
 
 def read_policy(path: str | Path) -> Policy:
     """The policy in a TOML file, named after the file."""
@@ -278,3 +298,12 @@ def _cascade(table: TomlTable) -> Cascade:
 
 def _finite(value: float) -> float | str:
     return INFINITE if math.isinf(value) else value
+
+
+def _toml(value: Any) -> str:
+    """A value of `Policy.to_json` as TOML; its strings are JSON's, but for one control sign."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_toml(k)} = {_toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

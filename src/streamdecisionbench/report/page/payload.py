@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from streamdecisionbench._version import __version__
-from streamdecisionbench.analysis.choose import Candidate, Choice, choice_lines
+from streamdecisionbench.analysis.choose import METHOD, Candidate, Choice, choice_lines
 from streamdecisionbench.analysis.flips import KINDS, Flips, decision_words, flip_summary
 from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.analysis.token_cost import Cost
@@ -157,6 +157,7 @@ def payload(inputs: PageInputs) -> Json:
             for pair in inputs.pairs
         ],
         "answers": [_answer(choice) for choice in inputs.choices],
+        "answersMethod": METHOD,
         "differences": _differences(inputs.flips),
         "notes": list(inputs.notes),
     }

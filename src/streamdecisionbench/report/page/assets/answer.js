@@ -42,7 +42,7 @@ sdb.answer = () => {
       sdb.dataTable('Data table', [], () => sdb.table('Recommended by interval',
         [{ label: 'from s', text: true }, { label: 'to s' }, { label: 'recommended', text: true }],
         stretches.map((s) => [sdb.short(s.first), sdb.short(s.last), s.best + sdb.mark(sdb.called.get(s.best))]))),
-      h('p', { class: 'muted small below' }, 'Of those as good as the one that is right longest, the cheapest, then the simplest; policies among them, their numbers chosen on half of the scenarios and judged on the other; compared on nominal releases, as pairs are. ', h('code', {}, 'sdb choose'), ' answers for any interval, budget and minimum gain.')));
+      h('p', { class: 'muted small below' }, sdb.data.answersMethod.split('`').map((words, k) => (k % 2 ? h('code', {}, words) : words)))));
 
   sdb.follow(['interval'], () => {
     const d = sdb.state.interval;
