@@ -206,19 +206,28 @@ def cut_of(sweep: Sweep | Trajectory, references: References | None = None) -> C
     B, E = refs.begin[segment], refs.end[segment]
     # The piece meets the segment while it begins before E and ends after B.
     low, high = sweep.low[piece], sweep.high[piece]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends_after_b, begins_at_e = (B - end_at) / end_delay, (E - begin_at) / begin_delay
+        begins_at_b, ends_at_e = (B - begin_at) / begin_delay, (E - end_at) / end_delay
+    # What stands still has no crossing (0/0) where it is there already: from the first scale on.
     low, high = (
-        np.clip(crossing(end_at, end_delay, B, beyond=True), low, high),
-        np.clip(crossing(begin_at, begin_delay, E), low, high),
+        np.fmax(np.fmin(ends_after_b, high), low),
+        np.fmin(np.fmax(begins_at_e, low), high),
     )
     # Below the crossing with B the stretch begins with the segment, above it with the piece; below
     # the crossing with E it ends with the piece, above it with the segment.
-    from_piece = np.clip(crossing(begin_at, begin_delay, B), low, high)
-    to_segment = np.clip(crossing(end_at, end_delay, E), low, high)
-    first, second = np.minimum(from_piece, to_segment), np.maximum(from_piece, to_segment)
+    from_piece = np.fmin(np.fmax(begins_at_b, low), high)
+    to_segment = np.fmin(np.fmax(ends_at_e, low), high)
     # At most three forms for each meeting, beside each other in c.
-    lows, highs = np.stack((low, first, second), axis=1), np.stack((first, second, high), axis=1)
-    row, form = np.nonzero((lows < highs) & (low < high)[:, None] & (B < E)[:, None])
-    low, high = lows[row, form], highs[row, form]
+    scales = np.empty((len(low), 4))
+    scales[:, 0], scales[:, 3] = low, high
+    np.minimum(from_piece, to_segment, out=scales[:, 1])
+    np.maximum(from_piece, to_segment, out=scales[:, 2])
+    forms = scales[:, :-1] < scales[:, 1:]
+    forms &= ((low < high) & (B < E))[:, None]
+    place = np.flatnonzero(forms.ravel())
+    row = place // 3
+    low, high = scales.ravel()[place + row], scales.ravel()[place + row + 1]
     opens, closes = low >= from_piece[row], low < to_segment[row]
     piece, segment = piece[row], segment[row]
     reference = refs.decision[segment]
