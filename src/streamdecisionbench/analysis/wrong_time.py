@@ -61,11 +61,10 @@ def spell_tables(
     over = Table(
         f"The same, on average over {bounds.text()}",
         (text("", "recording"), number("spells", 1, "integrated_count"),
-         number("max s", 1, "integrated_longest_s"),
          number("age s", 2, "integrated_mean_age_s"),
          percentage(f"> {theta:g} s %", "integrated_beyond_share")),
         tuple(
-            (name, x.count, x.longest_s, x.mean_age_s, x.beyond_share)
+            (name, x.count, x.mean_age_s, x.beyond_share)
             for name, x in ((name, r.overall.integrated) for name, r in results.items())
             if x is not None
         ),

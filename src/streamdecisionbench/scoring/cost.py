@@ -325,7 +325,8 @@ class SpellMeans:
 
     mean_age_s: float
     beyond_share: float
-    longest_s: float
+    longest_s: None
+    """Given at one pace only."""
     count: float
     long_share: float
 
@@ -431,7 +432,7 @@ def spell_measures(course: Course, theta: float) -> ByLevel[SpellMeasures]:
     total = np.bincount(at.scenario, weights=at.length, minlength=len(age))
     mean_age, mean_beyond = over.mean_age(bounds), over.beyond_share(theta, bounds)
     long_, mean_long = at.long_share(theta), over.long_share(theta, bounds)
-    mean_longest, mean_count = over.longest(bounds), over.count(bounds)
+    mean_count = over.count(bounds)
 
     def measure(scenarios: Ints, weights: Floats) -> SpellMeasures:
         number = int(count[scenarios].sum())
@@ -446,7 +447,7 @@ def spell_measures(course: Course, theta: float) -> ByLevel[SpellMeasures]:
             integrated=SpellMeans(
                 mean_age_s=float(weights @ mean_age[scenarios]),
                 beyond_share=float(weights @ mean_beyond[scenarios]),
-                longest_s=float(weights @ mean_longest[scenarios]),
+                longest_s=None,
                 count=float(mean_count[scenarios].sum()),
                 long_share=float(weights @ mean_long[scenarios]),
             ),

@@ -471,7 +471,7 @@ class CostSums:
             over = SpellMeans(
                 mean_age_s=_per(means["mean_age_s"], ticks),
                 beyond_share=_per(means["beyond"], ticks),
-                longest_s=_per(means["longest_s"], ticks),
+                longest_s=None,
                 count=mean_numbers["count"],
                 long_share=_per(means["long"], ticks),
             )

@@ -43,7 +43,7 @@ NUMBERS = (
     "reversed_in_a_tick",
 )  # fmt: skip
 """Numbers of things, and sums that are divided by them: never weighted."""
-MEANS = ("ticks", "wrong", "age", "acts", "mean_age_s", "beyond", "long", "longest_s")
+MEANS = ("ticks", "wrong", "age", "acts", "mean_age_s", "beyond", "long")
 """Over bounds: judged ticks, then means times these ticks, to be weighted."""
 MEAN_NUMBERS = ("count", "never_right", "waited_s", "needed", "useless", "unjudged", "reversed_in_a_tick")  # fmt: skip
 _OUTCOMES = ("in_time", "late", "missed", "wrongly", "twice")
@@ -197,7 +197,7 @@ class _Over:
         means = [
             ticks, *price, found.mean_age(bounds) * ticks,
             found.beyond_share(self.theta, bounds) * ticks,
-            found.long_share(self.theta, bounds) * ticks, found.longest(bounds) * ticks,
+            found.long_share(self.theta, bounds) * ticks,
         ]  # fmt: skip
         numbers = [
             found.count(bounds), waits.never_right, waits.waited * waits.changes,

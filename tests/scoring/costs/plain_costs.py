@@ -221,30 +221,6 @@ def meetings(parts: Sequence[Timeline], apart: Sequence[float], nominal: bool) -
     return [c for c in out if c > 0]
 
 
-def envelope_cuts(
-    walker: Walker, crossings: Sequence[float], tick: float, low: float, high: float
-) -> list[float]:
-    """Scales at which two spells are equally long, found where the spells are straight lines."""
-    c_low, c_high = tick / high, tick / low
-    cuts = sorted({c_low, c_high, *(c for c in crossings if c_low < c < c_high)})
-    out = []
-    for a, b in pairwise(cuts):
-        if b - a < 1e-9 * b:
-            continue
-        c1, c2 = a + (b - a) / 3, a + (b - a) * 2 / 3
-        one = [x * c1 for x in spells(walker(tick / c1))]
-        two = [x * c2 for x in spells(walker(tick / c2))]
-        lines = []
-        for x, y in zip(one, two, strict=True):
-            slope = (y - x) / (c2 - c1)
-            lines.append((x - slope * c1, slope))
-        for a1, b1 in lines:
-            for a2, b2 in lines:
-                if b1 != b2 and a < (c := (a2 - a1) / (b1 - b2)) < b:
-                    out.append(c)
-    return out
-
-
 def cost_rate(found: list[Stretch], cost: Callable[[int, int], float]) -> float:
     """(1/T) ∫ C dt, stretch by stretch."""
     T = observed(found)

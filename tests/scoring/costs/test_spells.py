@@ -71,7 +71,6 @@ def _over(sweep: Sweep, theta: float, limits: Bounds, k: int = 0) -> dict[str, f
     return {
         "mean_age": float(found.mean_age(limits)[k]),
         "beyond": float(found.beyond_share(theta, limits)[k]),
-        "longest": float(found.longest(limits)[k]),
         "count": float(found.count(limits)[k]),
         "long": float(found.long_share(theta, limits)[k]),
         "wrong": float(found.wrong_share(limits)[k]),
@@ -105,10 +104,11 @@ def _plain_mean(
 ) -> dict[str, float]:
     tick = parts[0].tick
     crossings = plain_costs.meetings(parts, [theta], nominal)
-    crossings += plain_costs.envelope_cuts(walker, crossings, tick, limits.low, limits.high)
-    return plain_costs.mean_over(
+    found = plain_costs.mean_over(
         _plainly(walker, theta), crossings, tick, limits.low, limits.high, limits.weighting
     )
+    found.pop("longest")  # given at one pace only
+    return found
 
 
 def _close(found: dict[str, float], want: dict[str, float], tolerance: float) -> None:
