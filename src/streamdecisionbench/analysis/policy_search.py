@@ -32,10 +32,10 @@ from streamdecisionbench.analysis.table import percent as shown
 from streamdecisionbench.analysis.wrong_time import cost_tables, spell_tables
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import check_interval
+from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.pairs import chosen_rules
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_score import LivePolicyScore, PolicyScore
-from streamdecisionbench.scoring.score import family_weights
 from streamdecisionbench.scoring.timeline import Floats, Timeline
 
 

@@ -13,7 +13,6 @@ from streamdecisionbench.recording.reader import read_partial, read_recording, r
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.request import conditions_in, recordings_in
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.cost import Course, course_of, course_of_pair
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.scenario import Scenario, Suite
@@ -21,6 +20,7 @@ from streamdecisionbench.suite.suite_files import builtin_suite_path, find_suite
 
 if TYPE_CHECKING:
     from streamdecisionbench.rules.costs import Costs
+    from streamdecisionbench.scoring.cost import Course
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +161,12 @@ def courses(
     subjects: Sequence[Subject], interval: float, bounds: Bounds, pair: str | None = None
 ) -> dict[str, Course]:
     """By name; with a rule, two recordings also as fast and slow component of a pair."""
+    from streamdecisionbench.scoring.cost import course_along, course_of
+
     found = {s.name: course_of(s.parts, interval, bounds) for s in subjects}
     if pair is not None:
         from streamdecisionbench.in_force import pair_rule
+        from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 
         rule = pair_rule(pair)
         if len(subjects) != 2:
@@ -173,7 +176,9 @@ def courses(
             )
         require_one_suite(subjects)
         fast, slow = subjects
-        found[f"pair {rule}"] = course_of_pair(fast.parts, slow.parts, rule, interval, bounds)
+        path = pair_trajectory(fast.parts, slow.parts, rule, interval)
+        sweep = pair_sweep(fast.parts, slow.parts, rule, bounds)
+        found[f"pair {rule}"] = course_along(path, sweep, fast.parts, bounds)
     return found
 
 

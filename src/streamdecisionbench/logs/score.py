@@ -32,10 +32,10 @@ from streamdecisionbench.scoring.json import COST_COLUMNS
 from streamdecisionbench.scoring.pooled import (
     RESAMPLES,
     Group,
-    GroupCosts,
     in_force_of,
     interval_95,
 )
+from streamdecisionbench.scoring.stream_costs import GroupCosts
 from streamdecisionbench.scoring.timeline import Floats
 
 if TYPE_CHECKING:
