@@ -31,9 +31,9 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import Price
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.policy_file import Cascade, ConfidenceGate, Policy, policy_of
+from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_score import score_policy
-from streamdecisionbench.scoring.score import family_weights
 from tests.analysis.kit import timeline
 from tests.cli.command import sdb
 from tests.report.kit import in_haste

@@ -26,9 +26,9 @@ from streamdecisionbench.components.simulated.simulator import draw_scenario
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_recording
 from streamdecisionbench.recording.prices import Price, PriceTable
+from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_score import score_policy
-from streamdecisionbench.scoring.score import family_weights
 from streamdecisionbench.scoring.timeline import Timeline
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite

@@ -16,7 +16,8 @@ from streamdecisionbench.report.tables import costs_of_error
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.cost import charge, course_of, course_of_pair
+from streamdecisionbench.scoring.cost import charge, course_along, course_of
+from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from tests.report import kit
 from tests.report.page_kit import kit_inputs
 
@@ -30,7 +31,9 @@ def material() -> Material:
 def test_a_pair_costs_what_its_course_costs(material: Material) -> None:
     parts = {e.name: e.score.parts for e in material.entries}
     for rule in ("freshest", "lag_one", "late_override"):
-        course = course_of_pair(parts["a"], parts["b"], rule, material.interval, Bounds())
+        duo = (parts["a"], parts["b"], rule)
+        path, sweep = pair_trajectory(*duo, material.interval), pair_sweep(*duo, Bounds())
+        course = course_along(path, sweep, parts["a"], Bounds())
         want = charge(course, default_costs()).overall.at_interval
         found = pair_cost(material, "a", "b", rule)
         assert (found.wrong, found.age, found.acts) == pytest.approx(

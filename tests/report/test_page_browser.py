@@ -24,9 +24,13 @@ from streamdecisionbench.recording.prices import Price, read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.page import PageInputs, write_page
 from streamdecisionbench.report.palette import CLASS_STYLE
-from streamdecisionbench.scoring.cost import course_of, course_of_pair
+from streamdecisionbench.scoring.cost import Figures
+from streamdecisionbench.scoring.measure import At
+from streamdecisionbench.scoring.pair_sweep import pair_trajectory
 from streamdecisionbench.scoring.pairs import PairScore, compose
 from streamdecisionbench.scoring.score import Score, score_timelines
+from streamdecisionbench.scoring.sweep import trajectory_at
+from streamdecisionbench.scoring.timeline import Flat
 from streamdecisionbench.suite.scenario import Suite
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
 from tests.report.page_kit import (
@@ -725,7 +729,8 @@ def test_wrong_time_is_the_scorer_s(page: Browser, inputs: PageInputs) -> None:
     )
     for interval, recordings in zip(intervals, shown, strict=True):
         for score, lines in zip(inputs.scores, recordings, strict=True):
-            found = course_of(score.parts, interval, score.bounds).spells
+            path = trajectory_at(Flat(score.parts), interval)
+            found = Figures(path, At(path.scale)).spells
             for k, lengths in enumerate(lines):
                 want = found.length[found.scenario == k]
                 np.testing.assert_allclose(lengths, want, rtol=0, atol=1e-9)
@@ -736,11 +741,10 @@ def test_wrong_time_is_the_scorer_s(page: Browser, inputs: PageInputs) -> None:
     parts = {score.name: score.parts for score in inputs.scores}
     for interval, drawn in zip(intervals, pairs, strict=False):
         for view, lines in zip(inputs.pairs, drawn, strict=False):
-            course = course_of_pair(
-                parts[view.fast], parts[view.slow], view.rule, interval, inputs.scores[0].bounds
-            )
+            path = pair_trajectory(parts[view.fast], parts[view.slow], view.rule, interval)
+            found = Figures(path, At(path.scale)).spells
             for k, lengths in enumerate(lines):
-                want = course.spells.length[course.spells.scenario == k]
+                want = found.length[found.scenario == k]
                 np.testing.assert_allclose(lengths, want, rtol=0, atol=1e-6)
     title = page.run("document.querySelector('#costs h2').textContent")
     assert title == "What being wrong costs"

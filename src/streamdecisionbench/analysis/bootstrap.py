@@ -16,7 +16,8 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import shares_by_step_at, shares_by_step_over
 from streamdecisionbench.scoring.json import scores_to_json
-from streamdecisionbench.scoring.score import Score, family_weights
+from streamdecisionbench.scoring.measure import family_weights
+from streamdecisionbench.scoring.score import Score
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
 
 _STEPS_AT_ONCE = 1 << 20

@@ -19,9 +19,9 @@ from streamdecisionbench.analysis.table import Table, percentage, text
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.rules.policy_file import Policy
 from streamdecisionbench.scoring.classes import path_stretches
+from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_replay import policy_trajectory
-from streamdecisionbench.scoring.score import family_weights
 from streamdecisionbench.scoring.timeline import Flat
 
 BINS = 10

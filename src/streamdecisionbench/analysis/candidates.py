@@ -43,6 +43,7 @@ from streamdecisionbench.scoring.classes import (
     stretches_at,
     table_of,
 )
+from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.pair_sweep import (
     PairMember,
     PairNodes,
@@ -66,7 +67,7 @@ from streamdecisionbench.scoring.policy_replay import (
     PolicyReplay,
     correct_share,
 )
-from streamdecisionbench.scoring.score import Shares, family_weights, macro_shares
+from streamdecisionbench.scoring.score import Shares, macro_shares
 from streamdecisionbench.scoring.timeline import Floats, Timeline
 from streamdecisionbench.suite.scenario import Suite
 

@@ -23,7 +23,8 @@ from streamdecisionbench.analysis.table import (
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.classes import stretches_at, table_of
-from streamdecisionbench.scoring.score import Level, Shares, family_weights, score_timelines
+from streamdecisionbench.scoring.measure import family_weights
+from streamdecisionbench.scoring.score import Level, Shares, score_timelines
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
 from streamdecisionbench.suite.scenario import Scenario, Suite, estimate_tokens
 from streamdecisionbench.suite.trivial_policies import (

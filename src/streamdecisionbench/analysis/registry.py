@@ -30,10 +30,11 @@ from streamdecisionbench.scoring.cost import (
     act_measures,
     change_measures,
     charge,
+    course_along,
     course_of,
-    course_of_pair,
     spell_measures,
 )
+from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.policy_answers import answers_of
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.scoring.timeline import Timeline
@@ -121,7 +122,9 @@ def courses(
                 fix="name the fast recording, then the slow one",
             )
         fast, slow = recorded
-        found[f"pair {rule}"] = course_of_pair(fast.parts, slow.parts, rule, interval, bounds)
+        path = pair_trajectory(fast.parts, slow.parts, rule, interval)
+        sweep = pair_sweep(fast.parts, slow.parts, rule, bounds)
+        found[f"pair {rule}"] = course_along(path, sweep, fast.parts, bounds)
     return found
 
 

@@ -40,14 +40,8 @@ from streamdecisionbench.rules.costs import Costs
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.cost import THETA_S, CostRates, check_theta
 from streamdecisionbench.scoring.json import COST_COLUMNS
-from streamdecisionbench.scoring.pooled import (
-    RESAMPLES,
-    CostSums,
-    Group,
-    GroupCosts,
-    in_force_of,
-    interval_95,
-)
+from streamdecisionbench.scoring.pooled import RESAMPLES, Group, in_force_of, interval_95
+from streamdecisionbench.scoring.stream_costs import CostSums, GroupCosts
 from streamdecisionbench.scoring.timeline import Floats
 from streamdecisionbench.text import printable
 

@@ -20,13 +20,17 @@ from streamdecisionbench.scoring.classes import class_stretches, table_of
 from streamdecisionbench.scoring.pooled import (
     COUNTS,
     RESAMPLES,
-    CostSums,
     Group,
     StreamRows,
     stream_keys,
 )
 from streamdecisionbench.scoring.score import batches, joined, tables
-from streamdecisionbench.scoring.stream_costs import StreamCosts, joined_costs, stream_costs
+from streamdecisionbench.scoring.stream_costs import (
+    CostSums,
+    StreamCosts,
+    joined_costs,
+    stream_costs,
+)
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
 if TYPE_CHECKING:

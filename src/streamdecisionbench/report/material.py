@@ -42,7 +42,7 @@ from streamdecisionbench.recording.prices import PriceTable, read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.changes import Survival, delays_of
+from streamdecisionbench.scoring.changes import Survival
 from streamdecisionbench.scoring.cost import (
     THETA_S,
     ChangeMeasures,
@@ -225,7 +225,7 @@ def error_costs(material: Material, choice: Choice | None = None) -> ErrorCosts:
         courses=courses,
         spells={name: spell_measures(c, THETA_S).overall for name, c in courses.items()},
         changes={name: change_measures(c).overall for name, c in courses.items()},
-        waits={name: delays_of(c.path, c.cut).survival() for name, c in courses.items()},
+        waits={name: c.at.waits.delays().survival() for name, c in courses.items()},
         scores=scores,
         words=disagreement(found),
     )

@@ -15,28 +15,20 @@ censoring the median is the ordinary one. The first segment of a scenario is not
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.cut import (
-    EDGE,
-    Calm,
-    Stretches,
-    mean_by_scenario,
-    moments,
-    neighbours,
-    powers,
-    stretches,
-)
-from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep, Trajectory
+from streamdecisionbench.scoring.cut import EDGE, Calm, Cut, at_most, neighbours
+from streamdecisionbench.scoring.measure import Measure, by_scenario
+from streamdecisionbench.scoring.sweep import NOTHING, References
 from streamdecisionbench.scoring.timeline import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
 class Delays:
-    """Every reference change, in seconds at the interval."""
+    """Every reference change at one pace, in seconds at the interval."""
 
     scenario: Ints
     at: Floats
@@ -83,17 +75,6 @@ class Survival:
         return float(self.time[k])
 
 
-@dataclass(frozen=True, slots=True)
-class MeanDelays:
-    """Per scenario, on average over the bounds."""
-
-    changes: Ints
-    never_right: Floats
-    """How many changes are never answered in time."""
-    waited: Floats
-    """Mean wait after a change in seconds at the interval, at most until the next change."""
-
-
 def survival(time: Floats, seen: NDArray[np.bool_], count: Ints | None = None) -> Survival:
     """The Kaplan–Meier estimate from delays and whether each was seen to end.
 
@@ -110,68 +91,98 @@ def survival(time: Floats, seen: NDArray[np.bool_], count: Ints | None = None) -
     return Survival(moments, share)
 
 
-def delays(path: Trajectory) -> Delays:
-    """The delay after every reference change of a trajectory.
+@dataclass(frozen=True)
+class Waits:
+    """What follows reference changes: on [low, high) `segment` is first right at `at` + c · `delay`.
+
+    Its figures are by scenario, under the measure.
+    """
+
+    measure: Measure
+    references: References
+    segment: Ints
+    at: Floats
+    delay: Floats
+    low: Floats
+    high: Floats
+
+    @cached_property
+    def changed(self) -> Ints:
+        """Segments that begin with a change: not a scenario's first, and known on both sides."""
+        return _changes(self.references)
+
+    @property
+    def changes(self) -> Floats:
+        """How many there are."""
+        return self._sum(self.changed, np.ones(len(self.changed)))
+
+    @property
+    def never_right(self) -> Floats:
+        """How many are never answered in time."""
+        answered = self.measure.of(self.references.scenario[self.segment], self.low, self.high).one
+        return np.maximum(self.changes - self._sum(self.segment, answered), 0.0)
+
+    @property
+    def waited(self) -> Floats:
+        """Seconds at the interval waited after changes, at most until the next one.
+
+        Where a segment is never right, the wait is the whole segment.
+        """
+        refs, measure = self.references, self.measure
+        on = measure.of(refs.scenario[self.segment], self.low, self.high)
+        answered = (self.at - refs.begin[self.segment]) * on.inverse + self.delay * on.one
+        every = np.arange(refs.count)
+        never = measure.of(every, measure.lowest, measure.highest).inverse[refs.scenario]
+        never -= by_scenario(self.segment, on.inverse, len(refs.begin))
+        whole = ((refs.end - refs.begin) * never)[self.changed]
+        return self._sum(self.segment, answered) + self._sum(self.changed, whole)
+
+    def delays(self) -> Delays:
+        """One by one, at one pace."""
+        refs, change = self.references, self.changed
+        scale = self.measure.lowest
+        first = np.full(len(refs.begin), np.inf)
+        first[self.segment] = self.at + self.delay * scale[refs.scenario[self.segment]]
+        scenario, begin = refs.scenario[change], refs.begin[change]
+        c = scale[scenario]
+        limit = (refs.end[change] - begin) / c
+        return Delays(scenario, begin / c, (first[change] - begin) / c, limit)
+
+    def _sum(self, segment: Ints, values: Floats) -> Floats:
+        return by_scenario(self.references.scenario[segment], values, self.references.count)
+
+
+def waits_of(calm: Calm, measure: Measure) -> Waits:
+    """The first right stretch of each segment: the calm one before it lies in another segment.
 
     >>> from streamdecisionbench import example_recording, example_suite
+    >>> from streamdecisionbench.scoring.cut import calm_of, cut_of
+    >>> from streamdecisionbench.scoring.measure import At
     >>> from streamdecisionbench.scoring.timeline import Flat, timelines
     >>> from streamdecisionbench.scoring.sweep import trajectory_at
-    >>> found = delays(trajectory_at(Flat(timelines(example_recording(), example_suite())), 2.0))
+    >>> path = trajectory_at(Flat(timelines(example_recording(), example_suite())), 2.0)
+    >>> found = waits_of(calm_of(cut_of(path)), At(path.scale)).delays()
     >>> found.at.tolist(), found.delay.round(3).tolist()
     ([4.0, 6.0], [0.8, inf])
     """
-    return delays_of(path, stretches(path))
-
-
-def delays_of(path: Trajectory, cut: Stretches) -> Delays:
-    """The same, where the stretches are at hand."""
-    refs = path.references
-    first = np.full(len(refs.begin), np.inf)
-    right = np.flatnonzero(cut.right)[::-1]
-    # Written backwards, so that the earliest right moment of each segment stays.
-    first[cut.segment[right]] = cut.begin[right]
-    change = _changes(refs)
-    scenario = refs.scenario[change]
-    c = path.scale[scenario]
-    begin = refs.begin[change]
-    return Delays(scenario, begin / c, (first[change] - begin) / c, (refs.end[change] - begin) / c)
-
-
-def mean_delays(calm: Calm, bounds: Bounds) -> MeanDelays:
-    """What follows reference changes, over a range of intervals.
-
-    A segment's first right stretch is the one whose neighbour before it lies in another segment.
-    Over a range of c the wait until it is a + b·c on the recording clock; where a segment has none,
-    the wait is the whole segment.
-    """
-    refs, cut, pairs = calm.references, calm.stretches, calm.pairs
-    change = _changes(refs)
+    cut, pairs = calm.cut, calm.pairs
+    refs = cut.sweep.references
     is_change = np.zeros(len(refs.begin), dtype=bool)
-    is_change[change] = True
+    is_change[_changes(refs)] = True
     inner = np.flatnonzero(pairs.after != EDGE)
     after, before = pairs.after[inner], pairs.before[inner]
     segment = cut.segment[after]
     fresh = (before == EDGE) | (cut.segment[before] != segment)
     fresh &= is_change[segment] & cut.right[after]
-    inner, after, segment = inner[fresh], after[fresh], segment[fresh]
-    on = powers(pairs.low[inner], pairs.high[inner], bounds)
-    scenario = pairs.group[inner]
-    # Answered waits are shorter than the whole segment by what is left of it.
-    left = (refs.end[segment] - cut.begin_at[after]) * on.inverse
-    left -= cut.begin_delay[after] * on.one
-    whole = powers(calm.lowest, calm.highest, bounds)
-    owner = refs.scenario[change]
-    length = (refs.end - refs.begin)[change] * whole.inverse[owner]
-
-    def mean(values: Floats, where: Ints) -> Floats:
-        return mean_by_scenario(values, where, refs.tick, bounds)
-
-    count = np.bincount(owner, minlength=refs.count)
-    waited = mean(length, owner) - mean(left, scenario)
-    return MeanDelays(
-        count,
-        np.maximum(count - mean(on.one, scenario), 0.0),
-        np.divide(waited, count, out=np.zeros_like(waited), where=count > 0),
+    inner, after = inner[fresh], after[fresh]
+    return Waits(
+        measure,
+        refs,
+        cut.segment[after],
+        cut.begin_at[after],
+        cut.begin_delay[after],
+        pairs.low[inner],
+        pairs.high[inner],
     )
 
 
@@ -197,7 +208,7 @@ _A_TICK = 1 + 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """How many changes of the decision in force each scenario saw; over bounds, on average."""
+    """How many changes of the decision in force each scenario saw; over bounds on average."""
 
     needed: Floats
     useless: Floats
@@ -211,125 +222,70 @@ class Edits:
 
 
 @dataclass(frozen=True, slots=True)
-class MovingChanges:
-    """Over [low, high) the decision in force changes from `old` to that of piece `piece`."""
+class Changes:
+    """On [low, high) what is shown changes from `old` to `new` with a piece, in the order of time."""
 
-    scenario: Ints
     piece: Ints
     old: Ints
     new: Ints
-    at: Floats
-    delay: Floats
     low: Floats
     high: Floats
 
 
-def edits(path: Trajectory) -> Edits:
-    """The changes of a trajectory.
+def changes_of(cut: Cut, key: Ints) -> Changes:
+    """Where `key` of the piece in force changes: its decision, or a part of it."""
+    sweep = cut.sweep
+    shown = cut.piece[np.append(True, cut.piece[1:] != cut.piece[:-1])[: len(cut.piece)]]
+    pairs = neighbours(
+        sweep.scenario[shown], sweep.low[shown], sweep.high[shown], sweep.lowest, sweep.highest
+    )
+    inner = np.flatnonzero(pairs.after != EDGE)
+    before, piece = pairs.before[inner], shown[pairs.after[inner]]
+    old = np.where(before == EDGE, NOTHING, key[shown[before]])
+    changed = np.flatnonzero(old != key[piece])
+    # At any c each piece has one before it, so the order of the pieces is that of the changes.
+    changed = changed[np.argsort(piece[changed], kind="stable")]
+    piece, inner = piece[changed], inner[changed]
+    return Changes(piece, old[changed], key[piece], pairs.low[inner], pairs.high[inner])
+
+
+def edits_of(cut: Cut, measure: Measure) -> Edits:
+    """The changes of the decision in force.
 
     >>> from streamdecisionbench import example_recording, example_suite
+    >>> from streamdecisionbench.scoring.cut import cut_of
+    >>> from streamdecisionbench.scoring.measure import At
     >>> from streamdecisionbench.scoring.timeline import Flat, timelines
     >>> from streamdecisionbench.scoring.sweep import trajectory_at
-    >>> found = edits(trajectory_at(Flat(timelines(example_recording(), example_suite())), 2.0))
+    >>> path = trajectory_at(Flat(timelines(example_recording(), example_suite())), 2.0)
+    >>> found = edits_of(cut_of(path), At(path.scale))
     >>> found.needed.tolist(), found.useless.tolist()
     ([2.0], [0.0])
     """
-    return edits_of(path, stretches(path))
-
-
-def edits_of(path: Trajectory, cut: Stretches) -> Edits:
-    """The same, where the stretches are at hand."""
-    count = path.references.count
-    # Every piece that was in force for longer than rounding, with its first stretch.
-    shown, begins = np.unique(cut.piece, return_index=True)
-    owner, decision = path.scenario[shown], path.decision[shown]
-    follows = np.append(False, owner[1:] == owner[:-1])
-    old = np.where(follows, np.append(NOTHING, decision[:-1]), NOTHING)
-    changed = decision != old
-    scenario, old, new = owner[changed], old[changed], decision[changed]
-    first = begins[changed]
-    time, right, known = path.begin[cut.piece[first]], cut.right[first], cut.known[first]
-    back = np.zeros(len(new), dtype=bool)
-    back[:-1] = (
-        (scenario[1:] == scenario[:-1])
-        & (new[1:] == old[:-1])
-        & (time[1:] - time[:-1] <= _A_TICK * path.references.tick[scenario[:-1]])
-    )
-
-    def counted(which: NDArray[np.bool_]) -> Floats:
-        return np.bincount(scenario[which], minlength=count).astype(np.float64)
-
-    return Edits(counted(right), counted(known & ~right), counted(~known), counted(back))
-
-
-def moving_changes(sweep: Sweep, key: Ints) -> MovingChanges:
-    """Where `key` of the piece in force changes, listed in the order of time.
-
-    `key` is what each piece shows: its decision, or a part of it.
-    """
-    pieces = np.flatnonzero(~sweep.empty)
-    pairs = neighbours(
-        sweep.scenario[pieces], sweep.low[pieces], sweep.high[pieces], sweep.lowest, sweep.highest
-    )
-    inner = pairs.after != EDGE
-    before, after = pairs.before[inner], pieces[pairs.after[inner]]
-    old = np.where(before == EDGE, NOTHING, key[pieces[before]])
-    changed = np.flatnonzero(old != key[after])
-    # At any c each piece has one before it, so the order of the pieces is that of the changes.
-    changed = changed[np.argsort(after[changed], kind="stable")]
-    piece = after[changed]
-    return MovingChanges(
-        sweep.scenario[piece],
-        piece,
-        old[changed],
-        key[piece],
-        sweep.begin_at[piece],
-        sweep.begin_delay[piece],
-        pairs.low[inner][changed],
-        pairs.high[inner][changed],
-    )
-
-
-def mean_edits(sweep: Sweep, bounds: Bounds) -> Edits:
-    """The changes of a sweep, on average over the bounds."""
+    sweep, found = cut.sweep, changes_of(cut, cut.sweep.decision)
     refs = sweep.references
-    found = moving_changes(sweep, sweep.decision)
-    seen = moments(refs, found.scenario, found.at, found.delay, found.low, found.high)
-    reference = refs.decision[seen.segment]
-    known = reference != NOTHING
-    right = known & (reference == found.new[seen.row])
-    on = powers(seen.low, seen.high, bounds).one
-
-    def mean(values: Floats, scenario: Ints) -> Floats:
-        return mean_by_scenario(values, scenario, refs.tick, bounds)
+    piece, scenario = found.piece, sweep.scenario[found.piece]
+    at = cut.opening(piece, found.low, found.high)
+    on = measure.of(cut.scenario[at.stretch], at.low, at.high).one
+    right, known = cut.right[at.stretch], cut.known[at.stretch]
+    pairs = neighbours(scenario, found.low, found.high, sweep.lowest, sweep.highest)
+    inner = np.flatnonzero((pairs.before != EDGE) & (pairs.after != EDGE))
+    inner = inner[found.new[pairs.after[inner]] == found.old[pairs.before[inner]]]
+    before, after, owner = pairs.before[inner], pairs.after[inner], pairs.group[inner]
+    # Back within a tick.
+    low, high = at_most(
+        sweep.begin_at[piece[after]] - sweep.begin_at[piece[before]] - _A_TICK * refs.tick[owner],
+        sweep.begin_delay[piece[after]] - sweep.begin_delay[piece[before]],
+        pairs.low[inner],
+        pairs.high[inner],
+    )
 
     def counted(which: NDArray[np.bool_]) -> Floats:
-        return mean(np.where(which, on, 0.0), found.scenario[seen.row])
+        return by_scenario(cut.scenario[at.stretch], np.where(which, on, 0.0), refs.count)
 
-    pairs = neighbours(found.scenario, found.low, found.high, sweep.lowest, sweep.highest)
-    inner = (pairs.before != EDGE) & (pairs.after != EDGE)
-    before, after = pairs.before[inner], pairs.after[inner]
-    back = found.new[after] == found.old[before]
-    before, after = before[back], after[back]
-    scenario = found.scenario[after]
-    low, high = at_most(
-        found.at[after] - found.at[before] - _A_TICK * refs.tick[scenario],
-        found.delay[after] - found.delay[before],
-        pairs.low[inner][back],
-        pairs.high[inner][back],
-    )
     return Edits(
         counted(right),
         counted(known & ~right),
         counted(~known),
-        mean(powers(low, high, bounds).one, scenario),
+        by_scenario(owner, measure.of(owner, low, high).one, refs.count),
     )
-
-
-def at_most(at: Floats, slope: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """The part of [low, high] in which at + slope·c ≤ 0; empty ranges keep low = high."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cut = np.clip(-at / slope, low, high)
-    rising, falling = slope > 0, slope < 0
-    never = ~rising & ~falling & (at > 0)
-    return np.where(falling, cut, low), np.where(never, low, np.where(rising, cut, high))

@@ -26,7 +26,9 @@ from streamdecisionbench.in_force import (
     ALL_CLASSES,
     CLASS_OF_BITS,
     CORRECT,
+    CURRENT,
     HELD,
+    NOW_KNOWN,
     OWN_KNOWN,
     RIGHT,
 )
@@ -88,7 +90,8 @@ def classified(sweep: Sweep) -> Iterator[tuple[Cut, Ints]]:
     """A sweep cut where its references change, with the class of every stretch, some at a time."""
     refs = sweep.references
     own = refs.decision[refs.step_segment[sweep.source]]
-    bits = _source_bits(sweep.decision, own)
+    known = bool((refs.decision != NOTHING).all())
+    bits = _source_bits(sweep.decision, own, all_known=known)
     for begin in range(0, len(sweep.low), _AT_ONCE):
         part = slice(begin, begin + _AT_ONCE)
         cut = cut_of(sweep.where(part))
@@ -117,19 +120,23 @@ def _within(cut: Cut, measure: Measure) -> Cut:
     return replace(cut, low=np.clip(cut.low, low, high), high=np.clip(cut.high, low, high))
 
 
-def _source_bits(decision: Ints, own: Ints) -> NDArray[np.uint8]:
+def _source_bits(decision: Ints, own: Ints, *, all_known: bool) -> NDArray[np.uint8]:
     """What a decision and its own reference say of its instants, whatever is right then."""
     bits = np.equal(decision, own).view(np.uint8) * RIGHT
-    bits += (np.greater_equal(own, 0).view(np.uint8)) * OWN_KNOWN
-    bits += (np.not_equal(decision, NOTHING).view(np.uint8)) * HELD
+    bits += np.not_equal(decision, NOTHING).view(np.uint8) * HELD
+    if all_known:
+        bits += OWN_KNOWN + NOW_KNOWN
+    else:
+        bits += np.greater_equal(own, 0).view(np.uint8) * OWN_KNOWN
     return bits
 
 
 def _column(bits: NDArray[np.uint8], decision: Ints, own: Ints, now: Ints) -> Ints:
-    """The class of each instant. `bits` are changed."""
-    bits += np.equal(decision, now)
-    bits += np.equal(own, now).view(np.uint8) << 1
-    bits += np.greater_equal(now, 0).view(np.uint8) << 5
+    """The class of each instant, given the bits of its source."""
+    bits = bits + np.equal(decision, now)
+    bits += np.equal(own, now).view(np.uint8) * CURRENT
+    if len(bits) and not bits[0] & NOW_KNOWN:
+        bits += np.greater_equal(now, 0).view(np.uint8) * NOW_KNOWN
     column: Ints = _CLASS[bits]
     return column
 
@@ -188,7 +195,7 @@ def class_stretches(
     of_step = flat.scenario[step]
     piece[np.append(scenario, -1)[piece] != of_step] = -1
     own, decision = np.append(flat.y[source], NOTHING), np.append(decision, NOTHING)
-    bits = _source_bits(decision, own)
+    bits = _source_bits(decision, own, all_known=flat.all_known)
     column = _column(bits[piece], decision[piece], own[piece], flat.y[step])
     return ClassStretches(of_step, piece, step, time, end, column)
 

@@ -1,48 +1,54 @@
-"""The cost of being wrong: what the wrong seconds cost, by what they show and by their age.
+"""What a sweep costs: being wrong, staying wrong and acting wrongly; its spells, delays and changes.
 
     being wrong   (1/T) ∫ C(y(t), d(t)) dt
     age           (1/T) Σ Φ(ℓ_k),   Φ(ℓ) = ∫ from 0 to ℓ of the age penalty
+    acts          (1/T) Σ of what acts done late, wrongly, twice or not at all cost
 
-with y(t) what is right, d(t) what is in force, ℓ_k the wrong spells and T the observed time. Both
-are rates: seconds of an ordinary wrong decision, per second. The penalty's integral is
+with y(t) what is right, d(t) what is in force, ℓ_k the wrong spells and T the observed time. All are
+rates: seconds of an ordinary wrong decision, per second. With equal costs their sum is 1 − A. The
+penalty's integral is
 
     linear     per_s · ℓ²/2
     threshold  add · max(0, ℓ − after_s)
     capped     per_s · (ℓ² − max(0, ℓ − cap/per_s)²)/2
+
+Shares, ages and rates of a family are means of its scenarios, those of the whole are means of
+families, as for the score. Numbers of things are sums; the longest spell is the longest of all;
+quantiles of delays are taken over all changes together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.rules.cost_file import Values, Vocabulary, read_cost_file
-from streamdecisionbench.rules.costs import AgePenalty, Costs, Section
-from streamdecisionbench.rules.policy_file import Policy
-from streamdecisionbench.scoring.acts import ActCounts, act_slots, acts_of, instances, mean_acts
+from streamdecisionbench.rules.costs import Act, Costs, Section
+from streamdecisionbench.scoring.acts import OUTCOMES, act_slots, cost_of_acts, outcomes_of
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
-from streamdecisionbench.scoring.changes import Edits, delays_of, edits_of, mean_delays, mean_edits
-from streamdecisionbench.scoring.cut import (
-    Calm,
-    Cut,
-    Stretches,
-    calm_of,
-    cut_of,
-    mean_by_scenario,
-    powers,
-    stretches,
+from streamdecisionbench.scoring.changes import (
+    Edits,
+    Survival,
+    Waits,
+    edits_of,
+    waits_of,
 )
-from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
-from streamdecisionbench.scoring.policy_answers import Answers, Setting
-from streamdecisionbench.scoring.policy_replay import policy_sweep, policy_trajectory
-from streamdecisionbench.scoring.score import Score, family_weights
-from streamdecisionbench.scoring.spells import MovingSpells, Spells, moving_spells, spells_of
+from streamdecisionbench.scoring.cut import Calm, Cut, calm_of, cut_of
+from streamdecisionbench.scoring.measure import (
+    At,
+    Measure,
+    Over,
+    by_scenario,
+    family_weights,
+    per_time,
+)
+from streamdecisionbench.scoring.spells import Spells, spells_of
 from streamdecisionbench.scoring.sweep import (
     NOTHING,
     References,
@@ -55,97 +61,139 @@ from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
 
 NO_DECISION = "no decision"
+ALL_ACTS = "all acts"
+ACTS = ("scenarios", *OUTCOMES, "cost", *(f"mean_{name}" for name in OUTCOMES))
+THETA_S = 4.0
+"""Seconds from which a wrong spell counts as long, where nobody says otherwise."""
+T = TypeVar("T")
 
 
-def wrong_rate(
-    path: Trajectory, cut: Stretches, judged: Floats, sections: Sequence[Section]
-) -> Floats:
-    """(1/T) ∫ C dt per scenario; `judged` is T on the recording clock, sections are by scenario."""
-    wrong = np.flatnonzero(cut.wrong)
-    scenario = cut.scenario[wrong]
-    cost = _costs(path.references, cut.segment[wrong], path.decision[cut.piece[wrong]], sections)
-    amount = np.bincount(
-        scenario, weights=cost * cut.length[wrong], minlength=path.references.count
-    )
-    return _per(amount.astype(np.float64), judged)
+class Done(NamedTuple):
+    """What became of one act per scenario: numbers of `OUTCOMES`, and the same times c."""
+
+    acts: Sequence[Act | None]
+    numbers: Floats
+    rates: Floats
 
 
-def contributions(
-    path: Trajectory, cut: Stretches, judged: Floats, sections: Sequence[Section], weights: Floats
-) -> dict[str, float]:
-    """What the cost per second is made of, largest first: which field showed what instead of what.
+@dataclass(frozen=True)
+class Figures:
+    """A sweep under a measure: at one pace or over a range. All figures are by scenario."""
 
-    `weights` are those of the scenarios in the level asked for.
-    """
-    refs = path.references
-    wrong = np.flatnonzero(cut.wrong)
-    scenario, segment = cut.scenario[wrong], cut.segment[wrong]
-    share = _per(np.ones(len(judged)), judged)[scenario] * weights[scenario] * cut.length[wrong]
-    found: dict[str, float] = {}
-    rows = zip(
-        scenario.tolist(),
-        refs.decision[segment].tolist(),
-        path.decision[cut.piece[wrong]].tolist(),
-        share.tolist(),
-        strict=True,
-    )
-    for owner, y, d, amount in rows:
-        label, cost = NO_DECISION, sections[owner].no_decision
-        if d != NOTHING:
-            right, shown = refs.values[y], refs.values[d]
-            cost, field = sections[owner].blame(right, shown)
-            label = f"{field}: {right[field]} → {shown[field]}" if field else "another decision"
-        found[label] = found.get(label, 0.0) + amount * cost
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    sweep: Sweep | Trajectory
+    measure: Measure
 
+    @cached_property
+    def cut(self) -> Cut:
+        return cut_of(self.sweep)
 
-def mean_wrong_rate(
-    sweep: Sweep, cut: Cut, judged: Floats, sections: Sequence[Section], bounds: Bounds
-) -> Floats:
-    """The same over the bounds: every wrong stretch's length is a + b·c."""
-    refs = sweep.references
-    wrong = cut.where(cut.wrong)
-    cost = _costs(refs, wrong.segment, sweep.decision[wrong.piece], sections)
-    on = powers(wrong.low, wrong.high, bounds)
-    amount = (wrong.end_at - wrong.begin_at) * on.one
-    amount += (wrong.end_delay - wrong.begin_delay) * on.scale
-    return _per(mean_by_scenario(cost * amount, wrong.scenario, refs.tick, bounds), judged)
+    @cached_property
+    def calm(self) -> Calm:
+        return calm_of(self.cut)
 
+    @cached_property
+    def spells(self) -> Spells:
+        return spells_of(self.calm, self.measure)
 
-def age_rate(found: Spells, sections: Sequence[Section]) -> Floats:
-    """(1/T) Σ Φ(ℓ) per scenario, in seconds at the interval."""
-    amount = np.zeros(len(found.length))
-    penalties = [s.age for s in sections]
-    for penalty in dict.fromkeys(p for p in penalties if p is not None):
-        mine = np.array([p == penalty for p in penalties])[found.scenario]
-        amount[mine] = _penalty(penalty, found.length[mine])
-    total = np.bincount(found.scenario, weights=amount, minlength=len(found.observed))
-    return _per(total.astype(np.float64), found.observed)
+    @cached_property
+    def waits(self) -> Waits:
+        return waits_of(self.calm, self.measure)
 
+    @cached_property
+    def edits(self) -> Edits:
+        return edits_of(self.cut, self.measure)
 
-def mean_age_rate(found: MovingSpells, sections: Sequence[Section], bounds: Bounds) -> Floats:
-    """The same over the bounds."""
-    out = np.zeros(len(sections))
-    for penalty in {s.age for s in sections if s.age is not None}:
-        mine = np.array([s.age == penalty for s in sections])
-        if penalty.kind == "linear":
-            rate = penalty.per_s * found.mean_age(bounds)
-        elif penalty.kind == "threshold":
-            rate = penalty.add * found.beyond_share(penalty.after_s, bounds)
-        else:
-            full = penalty.cap / penalty.per_s
-            rate = penalty.per_s * (found.mean_age(bounds) - found.mean_age(bounds, beyond=full))
-        out = np.where(mine, rate, out)
-    return out
+    def spell_shares(self, theta: float) -> dict[str, Floats]:
+        """What is said of spells as shares of time, or seconds in the mean over time."""
+        found = self.spells
+        return {
+            "mean_age_s": found.mean_age(),
+            "beyond_share": found.beyond_share(theta),
+            "wrong_share": found.wrong_share,
+            "long_share": found.long_share(theta),
+        }
 
+    @property
+    def spell_numbers(self) -> dict[str, Floats]:
+        return {"count": self.spells.count, "length_s": self.spells.total}
 
-def _penalty(penalty: AgePenalty, length: Floats) -> Floats:
-    """Φ(ℓ)."""
-    if penalty.kind == "threshold":
-        return penalty.add * np.maximum(0.0, length - penalty.after_s)
-    full = np.inf if penalty.kind == "linear" else penalty.cap / penalty.per_s
-    beyond: Floats = np.maximum(0.0, length - full)
-    return penalty.per_s * (length**2 - beyond**2) / 2
+    @property
+    def change_numbers(self) -> dict[str, Floats]:
+        """Of reference changes, then of changes of the decision in force."""
+        waits, edits = self.waits, self.edits
+        return {
+            "changes": waits.changes,
+            "never_right": waits.never_right,
+            "waited_s": waits.waited,
+            "edits": edits.changes,
+            "needed": edits.needed,
+            "useless": edits.useless,
+            "reversed_in_a_tick": edits.reversed_in_a_tick,
+        }
+
+    def acts(self, sections: Sequence[Section]) -> list[Done]:
+        """What became of acts: of the first one of every scenario's section, of the second ones …"""
+        return [
+            Done(slot, *outcomes_of(self.cut, slot).numbers(self.measure))
+            for slot in act_slots(sections)
+        ]
+
+    def rates(
+        self, sections: Sequence[Section], acts: Sequence[Done] | None = None
+    ) -> dict[str, Floats]:
+        """What each scenario costs under its section of a cost file; `acts` if they are at hand."""
+        cost = np.zeros(len(sections))
+        for done in self.acts(sections) if acts is None else acts:
+            cost += cost_of_acts(done.rates, done.acts)
+        return {
+            "wrong": self.wrong_rate(sections),
+            "age": self.age_rate(sections),
+            "acts": per_time(cost, self.cut.judged),
+        }
+
+    def wrong_rate(self, sections: Sequence[Section]) -> Floats:
+        """(1/T) ∫ C dt."""
+        cut, wrong = self.cut, np.flatnonzero(self.cut.wrong)
+        decision = cut.sweep.decision[cut.piece[wrong]]
+        cost = _costs(cut.sweep.references, cut.segment[wrong], decision, sections)
+        amount = cost * cut.time(self.measure)[wrong]
+        return per_time(by_scenario(cut.scenario[wrong], amount, len(sections)), cut.judged)
+
+    def age_rate(self, sections: Sequence[Section]) -> Floats:
+        """(1/T) Σ Φ(ℓ)."""
+        found, out = self.spells, np.zeros(len(sections))
+        for penalty in {s.age for s in sections if s.age is not None}:
+            if penalty.kind == "linear":
+                rate = penalty.per_s * found.mean_age()
+            elif penalty.kind == "threshold":
+                rate = penalty.add * found.beyond_share(penalty.after_s)
+            else:
+                full = penalty.cap / penalty.per_s
+                rate = penalty.per_s * (found.mean_age() - found.mean_age(beyond=full))
+            out = np.where([s.age == penalty for s in sections], rate, out)
+        return out
+
+    def contributions(self, sections: Sequence[Section], weights: Floats) -> dict[str, float]:
+        """What (1/T) ∫ C dt is made of, largest first: which field showed what instead of what.
+
+        `weights` are those of the scenarios in the level asked for.
+        """
+        cut, wrong, refs = self.cut, self.cut.wrong, self.cut.sweep.references
+        share = per_time(weights, cut.judged)[cut.scenario] * cut.time(self.measure)
+        shown = cut.sweep.decision[cut.piece]
+        columns = (cut.scenario, refs.decision[cut.segment], shown, share)
+        rows = zip(*(column[wrong].tolist() for column in columns), strict=True)
+        found: dict[str, float] = {}
+        for owner, y, d, amount in rows:
+            label, cost = NO_DECISION, sections[owner].no_decision
+            if d != NOTHING:
+                right, wrongly = refs.values[y], refs.values[d]
+                cost, field = sections[owner].blame(right, wrongly)
+                label = (
+                    f"{field}: {right[field]} → {wrongly[field]}" if field else "another decision"
+                )
+            found[label] = found.get(label, 0.0) + amount * cost
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _costs(refs: References, segment: Ints, decision: Ints, sections: Sequence[Section]) -> Floats:
@@ -175,54 +223,17 @@ def _costs(refs: References, segment: Ints, decision: Ints, sections: Sequence[S
     return np.array(found, dtype=np.float64)[where]
 
 
-def _per(amount: Floats, observed: Floats) -> Floats:
-    return np.divide(amount, observed, out=np.zeros(len(observed)), where=observed > 0)
-
-
 # What one subject had in force, ready to be charged: at an interval, and over bounds.
-#
-# A *course* is made once from a recording, a pair or a policy; spells, delays, changes, acts and costs
-# all read the same cuts of it.
 
 
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Course:
-    """A trajectory at an interval and the sweep over bounds, with the names of its scenarios."""
+    """One subject at a pace and over bounds, with the names of its scenarios."""
 
-    path: Trajectory
-    sweep: Sweep
+    at: Figures
+    over: Figures
     episodes: Sequence[str]
     families: Sequence[str]
-    interval: float
-    bounds: Bounds
-
-    @cached_property
-    def cut(self) -> Stretches:
-        return stretches(self.path)
-
-    @cached_property
-    def moving_cut(self) -> Cut:
-        return cut_of(self.sweep)
-
-    @cached_property
-    def spells(self) -> Spells:
-        return spells_of(self.path, self.cut)
-
-    @cached_property
-    def calm(self) -> Calm:
-        return calm_of(self.sweep, self.moving_cut)
-
-    @cached_property
-    def moving_spells(self) -> MovingSpells:
-        return moving_spells(self.calm)
-
-    @property
-    def judged(self) -> Floats:
-        """T on the recording clock."""
-        return self.calm.judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,79 +255,49 @@ def course_of(parts: Sequence[Timeline], interval: float, bounds: Bounds) -> Cou
     """One component in replay."""
     check_interval(interval)
     flat = Flat(parts)
+    sweep = sweep_of(flat, flat.tick / bounds.high, flat.tick / bounds.low)
+    return course_along(trajectory_at(flat, interval), sweep, parts, bounds)
+
+
+def course_along(
+    path: Trajectory, sweep: Sweep, parts: Sequence[Timeline], bounds: Bounds
+) -> Course:
+    """Whatever had decisions in force: what it did at an interval, and over the bounds."""
     return Course(
-        trajectory_at(flat, interval),
-        sweep_of(flat, flat.tick / bounds.high, flat.tick / bounds.low),
+        Figures(path, At(path.scale)),
+        Figures(sweep, Over(bounds, sweep.references.tick)),
         [p.episode_id for p in parts],
         [p.family for p in parts],
-        interval,
-        bounds,
     )
 
 
-def course_of_pair(
-    fast: Sequence[Timeline], slow: Sequence[Timeline], rule: str, interval: float, bounds: Bounds
-) -> Course:
-    """Two components under a rule, in replay on the nominal clock."""
-    check_interval(interval)
-    return Course(
-        pair_trajectory(fast, slow, rule, interval),
-        pair_sweep(fast, slow, rule, bounds),
-        [p.episode_id for p in fast],
-        [p.family for p in fast],
-        interval,
-        bounds,
-    )
-
-
-def course_of_policy(
-    policy: Policy,
-    components: Sequence[Answers],
-    interval: float,
-    bounds: Bounds,
-    setting: Setting | None = None,
-) -> Course:
-    """Components under a policy, in replay; several on the nominal clock."""
-    check_interval(interval)
-    parts = components[0].parts
-    return Course(
-        policy_trajectory(policy, components, interval, setting),
-        policy_sweep(policy, components, bounds, setting),
-        [p.episode_id for p in parts],
-        [p.family for p in parts],
-        interval,
-        bounds,
-    )
-
-
-def by_level(course: Course, measure: Callable[[Ints, Floats], T]) -> ByLevel[T]:
-    """`measure(scenarios, weights)` for the whole, families and scenarios; weights sum to one."""
-    families = list(dict.fromkeys(course.families))
+def by_level(course: Course, figure: Callable[[Ints, Floats], T]) -> ByLevel[T]:
+    """`figure(scenarios, weights)` for the whole, families and scenarios; weights sum to one."""
     every = np.arange(len(course.episodes))
-    of_family = np.array([families.index(f) for f in course.families])
+    families = np.array(course.families)
 
-    def family(k: int) -> T:
-        mine = every[of_family == k]
-        return measure(mine, np.full(len(mine), 1.0 / len(mine)))
+    def family(name: str) -> T:
+        mine = every[families == name]
+        return figure(mine, np.full(len(mine), 1.0 / len(mine)))
 
     return ByLevel(
-        overall=measure(every, family_weights(list(course.families))),
-        by_family={name: family(k) for k, name in enumerate(families)},
+        overall=figure(every, family_weights(course.families)),
+        by_family={name: family(name) for name in dict.fromkeys(course.families)},
         by_scenario={
-            name: measure(every[k : k + 1], np.ones(1)) for k, name in enumerate(course.episodes)
+            name: figure(every[k : k + 1], np.ones(1)) for k, name in enumerate(course.episodes)
         },
     )
 
 
-# Spells, delays and decision changes of a course, level by level, as plain numbers.
-#
-# Shares and mean ages of a family are means of its scenarios, those of the whole are means of
-# families, as for the score. Numbers of things are sums; the longest spell is the longest of all;
-# quantiles of delays are taken over all changes together.
+def _means(values: Mapping[str, Floats], scenarios: Ints, weights: Floats) -> dict[str, float]:
+    return {name: float(weights @ x[scenarios]) for name, x in values.items()}
 
 
-THETA_S = 4.0
-"""Seconds from which a wrong spell counts as long, where nobody says otherwise."""
+def _sums(values: Mapping[str, Floats], scenarios: Ints) -> dict[str, float]:
+    return {name: float(x[scenarios].sum()) for name, x in values.items()}
+
+
+# Spells, delays and decision changes as plain numbers.
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +310,11 @@ class SpellMeans:
     """Given at one pace only."""
     count: float
     long_share: float
+
+    @classmethod
+    def of(cls, shares: Mapping[str, float], numbers: Mapping[str, float]) -> SpellMeans:
+        own = {name: shares[name] for name in ("mean_age_s", "beyond_share", "long_share")}
+        return cls(**own, longest_s=None, count=numbers["count"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,6 +335,24 @@ class SpellMeasures:
     """Σ ℓ / count."""
     integrated: SpellMeans | None
     """None where nothing was integrated."""
+
+    @classmethod
+    def of(
+        cls,
+        shares: Mapping[str, float],
+        numbers: Mapping[str, float],
+        longest: float,
+        integrated: SpellMeans | None,
+    ) -> SpellMeasures:
+        count = round(numbers["count"])
+        mean_length = numbers["length_s"] / count if count else 0.0
+        return cls(
+            **shares,
+            longest_s=longest,
+            count=count,
+            mean_length_s=mean_length,
+            integrated=integrated,
+        )
 
     @property
     def short_share(self) -> float:
@@ -411,6 +415,30 @@ class ChangeMeasures:
     decision_changes: EditMeasures
     """Changes of the decision in force, which answer them or do not."""
 
+    @classmethod
+    def of(
+        cls, numbers: Mapping[str, float], curve: Survival, over: Mapping[str, float] | None
+    ) -> ChangeMeasures:
+        """From what `Figures.change_numbers` sum up to, at the interval and over bounds."""
+        changes, edits = round(numbers["changes"]), ("needed", "useless", "reversed_in_a_tick")
+        means = edit_means = None
+        if over is not None:
+            means = ChangeMeans(over["never_right"], over["waited_s"] / max(changes, 1))
+            edit_means = EditMeans(over["edits"], *(over[name] for name in edits))
+        return cls(
+            changes=changes,
+            never_right=round(numbers["never_right"]),
+            median_delay_s=curve.quantile(0.5),
+            p95_delay_s=curve.quantile(0.95),
+            waited_s=numbers["waited_s"] / changes if changes else None,
+            integrated=means,
+            decision_changes=EditMeasures(
+                changes=round(numbers["edits"]),
+                **{name: round(numbers[name]) for name in edits},
+                integrated=edit_means,
+            ),
+        )
+
     @property
     def never_right_share(self) -> float | None:
         return self.never_right / self.changes if self.changes else None
@@ -426,78 +454,35 @@ def check_theta(theta: float | None) -> float | None:
 def spell_measures(course: Course, theta: float) -> ByLevel[SpellMeasures]:
     """Wrong spells, with θ in seconds of the re-paced timeline."""
     check_theta(theta)
-    at, over, bounds = course.spells, course.moving_spells, course.bounds
-    age, beyond, longest, count = at.mean_age, at.beyond_share(theta), at.longest, at.count
-    wrong = np.divide(at.wrong, at.observed, out=np.zeros_like(at.wrong), where=at.observed > 0)
-    total = np.bincount(at.scenario, weights=at.length, minlength=len(age))
-    mean_age, mean_beyond = over.mean_age(bounds), over.beyond_share(theta, bounds)
-    long_, mean_long = at.long_share(theta), over.long_share(theta, bounds)
-    mean_count = over.count(bounds)
+    at, over = course.at.spell_shares(theta), course.over.spell_shares(theta)
+    number, mean_number = course.at.spell_numbers, course.over.spell_numbers
+    longest = course.at.spells.longest
 
-    def measure(scenarios: Ints, weights: Floats) -> SpellMeasures:
-        number = int(count[scenarios].sum())
-        return SpellMeasures(
-            mean_age_s=float(weights @ age[scenarios]),
-            beyond_share=float(weights @ beyond[scenarios]),
-            longest_s=float(longest[scenarios].max()),
-            count=number,
-            wrong_share=float(weights @ wrong[scenarios]),
-            long_share=float(weights @ long_[scenarios]),
-            mean_length_s=float(total[scenarios].sum()) / number if number else 0.0,
-            integrated=SpellMeans(
-                mean_age_s=float(weights @ mean_age[scenarios]),
-                beyond_share=float(weights @ mean_beyond[scenarios]),
-                longest_s=None,
-                count=float(mean_count[scenarios].sum()),
-                long_share=float(weights @ mean_long[scenarios]),
-            ),
+    def figure(scenarios: Ints, weights: Floats) -> SpellMeasures:
+        return SpellMeasures.of(
+            _means(at, scenarios, weights),
+            _sums(number, scenarios),
+            float(longest[scenarios].max()),
+            SpellMeans.of(_means(over, scenarios, weights), _sums(mean_number, scenarios)),
         )
 
-    return by_level(course, measure)
+    return by_level(course, figure)
 
 
 def change_measures(course: Course) -> ByLevel[ChangeMeasures]:
     """Delays after reference changes, and the changes of the decision in force."""
-    found = delays_of(course.path, course.cut)
-    mean = mean_delays(course.calm, course.bounds)
-    at, over = edits_of(course.path, course.cut), mean_edits(course.sweep, course.bounds)
+    delays = course.at.waits.delays()
+    at, over = course.at.change_numbers, course.over.change_numbers
 
-    def measure(scenarios: Ints, weights: Floats) -> ChangeMeasures:
-        mine = found.of(scenarios)
-        curve = mine.survival()
-        waits = np.minimum(mine.delay, mine.limit)
-        changes = mean.changes[scenarios]
-        waited = float(mean.waited[scenarios] @ changes)
-        return ChangeMeasures(
-            changes=len(mine.delay),
-            never_right=int(mine.never.sum()),
-            median_delay_s=curve.quantile(0.5),
-            p95_delay_s=curve.quantile(0.95),
-            waited_s=float(waits.mean()) if len(waits) else None,
-            integrated=ChangeMeans(
-                never_right=float(mean.never_right[scenarios].sum()),
-                waited_s=waited / max(int(changes.sum()), 1),
-            ),
-            decision_changes=_edits(at, over, scenarios),
-        )
+    def figure(scenarios: Ints, weights: Floats) -> ChangeMeasures:
+        del weights  # numbers of things are sums
+        curve = delays.of(scenarios).survival()
+        return ChangeMeasures.of(_sums(at, scenarios), curve, _sums(over, scenarios))
 
-    return by_level(course, measure)
+    return by_level(course, figure)
 
 
-def _edits(at: Edits, over: Edits, scenarios: Ints) -> EditMeasures:
-    names = ("changes", "needed", "useless", "reversed_in_a_tick")
-    now = {name: int(getattr(at, name)[scenarios].sum()) for name in names}
-    mean = {name: float(getattr(over, name)[scenarios].sum()) for name in names}
-    return EditMeasures(**now, integrated=EditMeans(**mean))
-
-
-# What a course costs: being wrong, staying wrong and acting wrongly, level by level.
-#
-# Everything is a rate in seconds of an ordinary wrong decision per second of observed time, so that
-# with equal costs the total is 1 − A, and one-time costs of acts add to it divided by T.
-
-
-ALL_ACTS = "all acts"
+# What it costs.
 
 
 @dataclass(frozen=True, slots=True)
@@ -565,119 +550,76 @@ class ActMeasures:
     """In seconds of an ordinary wrong decision."""
     integrated: ActMeans | None
 
+    @classmethod
+    def of(cls, row: Floats, *, over: bool) -> ActMeasures:
+        """From columns `ACTS`, summed up."""
+        value = dict(zip(ACTS, row.tolist(), strict=True))
+        means = (value[f"mean_{name}"] for name in OUTCOMES[1:])
+        return cls(
+            **{name: round(value[name]) for name in OUTCOMES},
+            cost=value["cost"],
+            integrated=ActMeans(*means) if over else None,
+        )
+
 
 def charge(course: Course, costs: Costs) -> CostScore:
     """The cost of a course at its interval and over its bounds."""
     sections = [costs.section(family) for family in course.families]
-    judged, bounds = course.judged, course.bounds
-    c = course.path.scale
-    now = [
-        wrong_rate(course.path, course.cut, judged, sections),
-        age_rate(course.spells, sections),
-        np.zeros(len(sections)),
-    ]
-    over = [
-        mean_wrong_rate(course.sweep, course.moving_cut, judged, sections, bounds),
-        mean_age_rate(course.moving_spells, sections, bounds),
-        np.zeros(len(sections)),
-    ]
-    for acts in act_slots(sections):
-        instance = instances(course.path.references, acts)
-        at = acts_of(course.path, course.cut, instance, acts)
-        mean = mean_acts(course.sweep, instance, acts, bounds)
-        # Outcomes per second: T/c seconds are observed at the interval.
-        now[2] += _per(at.cost(acts) * c, judged)
-        over[2] += _per(mean.rates.cost(acts), judged)
+    at, over = course.at.rates(sections), course.over.rates(sections)
 
-    def measure(scenarios: Ints, weights: Floats) -> CostLevel:
+    def figure(scenarios: Ints, weights: Floats) -> CostLevel:
         return CostLevel(
-            CostRates(*(float(weights @ x[scenarios]) for x in now)),
-            CostRates(*(float(weights @ x[scenarios]) for x in over)),
+            CostRates(**_means(at, scenarios, weights)),
+            CostRates(**_means(over, scenarios, weights)),
         )
 
     made_of: Mapping[str, float] = {}
-    if course.path.references.values:
-        weights = family_weights(list(course.families))
-        made_of = contributions(course.path, course.cut, judged, sections, weights)
-    return CostScore(costs.name, costs.dated, costs.digest, by_level(course, measure), made_of)
+    if course.at.sweep.references.values:
+        made_of = course.at.contributions(sections, family_weights(course.families))
+    return CostScore(costs.name, costs.dated, costs.digest, by_level(course, figure), made_of)
 
 
 def cost_at(path: Trajectory, families: Sequence[str], costs: Costs) -> CostRates:
     """The cost of the whole at one interval, where nothing is integrated."""
-    sections = [costs.section(family) for family in families]
-    cut = stretches(path)
-    spells = spells_of(path, cut)
-    acts = np.zeros(len(sections))
-    for slot in act_slots(sections):
-        acts += acts_of(path, cut, instances(path.references, slot), slot).cost(slot)
-    weights = family_weights(list(families))
-    return CostRates(
-        float(weights @ wrong_rate(path, cut, spells.observed * path.scale, sections)),
-        float(weights @ age_rate(spells, sections)),
-        float(weights @ _per(acts, spells.observed)),
-    )
+    rates = Figures(path, At(path.scale)).rates([costs.section(family) for family in families])
+    return CostRates(**_means(rates, np.arange(len(families)), family_weights(families)))
 
 
 def act_measures(course: Course, costs: Costs) -> Mapping[str, ByLevel[ActMeasures]]:
     """Every declared act by name, and `ALL_ACTS` together; only acts some scenario may call for."""
-    found: dict[str, list[tuple[ActCounts, ActCounts, Floats]]] = {}
-    for acts in act_slots([costs.section(family) for family in course.families]):
-        instance = instances(course.path.references, acts)
-        at = acts_of(course.path, course.cut, instance, acts)
-        mean = mean_acts(course.sweep, instance, acts, course.bounds).counts
+    sections = [costs.section(family) for family in course.families]
+    tables = act_tables(course.at.acts(sections), course.over.acts(sections))
+
+    def level(table: Floats) -> ByLevel[ActMeasures]:
+        return by_level(
+            course, lambda scenarios, _: ActMeasures.of(table[scenarios].sum(axis=0), over=True)
+        )
+
+    return {name: level(table) for name, table in with_all_acts(tables).items()}
+
+
+def act_tables(at: Sequence[Done], over: Sequence[Done] | None) -> dict[str, Floats]:
+    """By name of the act one row per scenario, columns `ACTS`; zeros where it may not be done."""
+    found: dict[str, Floats] = {}
+    for k, (acts, numbers, _) in enumerate(at):
+        mean = np.zeros_like(numbers) if over is None else over[k].numbers
+        one, cost = np.ones(len(acts)), cost_of_acts(numbers, acts)
+        table = np.column_stack((one, numbers, cost, mean))
+        names = np.array(["" if act is None else act.name for act in acts])
         for name in dict.fromkeys(act.name for act in acts if act is not None):
-            mine = [act if act is not None and act.name == name else None for act in acts]
-            keep = np.array([act is not None for act in mine])
-            one = (_only(at, keep), _only(mean, keep), at.cost(mine))
-            found.setdefault(name, []).append(one)
-    if not found:
-        return {}
-    found[ALL_ACTS] = [one for parts in found.values() for one in parts]
-
-    def of(parts: Sequence[tuple[ActCounts, ActCounts, Floats]]) -> ByLevel[ActMeasures]:
-        outcomes = ("in_time", "late", "missed", "wrongly", "twice")
-
-        def measure(scenarios: Ints, weights: Floats) -> ActMeasures:
-            del weights  # numbers of things are sums
-            now = {
-                name: round(sum(float(getattr(a, name)[scenarios].sum()) for a, _, _ in parts))
-                for name in ("calls", *outcomes)
-            }
-            mean = {
-                name: sum(float(getattr(m, name)[scenarios].sum()) for _, m, _ in parts)
-                for name in outcomes
-            }
-            cost = sum(float(x[scenarios].sum()) for _, _, x in parts)
-            return ActMeasures(**now, cost=cost, integrated=ActMeans(**mean))
-
-        return by_level(course, measure)
-
-    return {name: of(parts) for name, parts in found.items()}
+            mine = np.where((names == name)[:, None], table, 0.0)
+            found[name] = found[name] + mine if name in found else mine
+    return found
 
 
-def _only(counts: ActCounts, keep: Floats) -> ActCounts:
-    return ActCounts(
-        *(np.where(keep, getattr(counts, name), 0.0) for name in ActCounts.__dataclass_fields__)
-    )
-
-
-# A score with what it costs beside it.
-
-
-def charged(score: Score, costs: Costs) -> Score:
-    """The same score, charged at its interval and over its bounds; the signature says by what."""
-    found = charge(course_of(score.parts, score.interval, score.bounds), costs)
-    mark = f"costs:{costs.digest[:12] or costs.name}"
-    signature = f"{score.signature} {mark}" if score.signature else mark
-    return replace(score, cost=found, signature=signature)
-
-
-# A policy's wrong time: what it costs, how long it lasts, how soon changes are answered.
+def with_all_acts(tables: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Whatever there is by act, and its sum."""
+    return {**tables, ALL_ACTS: np.sum(list(tables.values()), axis=0)} if tables else {}
 
 
 @dataclass(frozen=True, slots=True)
 class WrongTime:
-    """What being wrong costs under a policy, with its spells and its delays, level by level."""
+    """What being wrong costs, with spells and delays, level by level."""
 
     cost: CostScore
     spells: ByLevel[SpellMeasures]
@@ -685,18 +627,8 @@ class WrongTime:
     theta: float
 
 
-def wrong_time(
-    policy: Policy,
-    components: Sequence[Answers],
-    costs: Costs,
-    *,
-    interval: float,
-    bounds: Bounds,
-    setting: Setting | None = None,
-    theta: float = THETA_S,
-) -> WrongTime:
-    """Charges what the policy had in force, at the interval and over the bounds."""
-    course = course_of_policy(policy, components, interval, bounds, setting)
+def wrong_time(course: Course, costs: Costs, theta: float = THETA_S) -> WrongTime:
+    """All of it, at the interval and over the bounds."""
     return WrongTime(
         charge(course, costs), spell_measures(course, theta), change_measures(course), theta
     )

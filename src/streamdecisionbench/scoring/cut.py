@@ -1,92 +1,25 @@
-"""Integrals over a range of intervals of what is a polynomial in the scale.
+"""A sweep cut where the reference changes: stretches in which neither it nor the decision changes.
 
-Whatever a trajectory is charged with is, between crossings, a sum of powers of c = tick/Δ: a share
-is a₀ + a₁·c, an age in seconds a₋₁/c + a₀ + a₁·c. Over bounds a < b with the log weighting
-dΔ/Δ = dc/c, with the linear one dΔ = tick·dc/c², divided by ln(b/a) and b − a:
-
-    ∫ c⁻¹ dc/c = 1/c₀ − 1/c₁    ∫ dc/c  = ln(c₁/c₀)      ∫ c dc/c  = c₁ − c₀
-    ∫ c⁻¹ dc/c² = (1/c₀² − 1/c₁²)/2   ∫ dc/c² = 1/c₀ − 1/c₁   ∫ c dc/c² = ln(c₁/c₀)
+Over a range of scales both ends of a stretch move. It is one form of a piece meeting a reference
+segment [B, E): it begins at the later of the piece's begin and B, ends at the earlier of the piece's
+end and E, and is cut where "later" or "earlier" changes sides. At one scale nothing moves.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.measure import Measure
+from streamdecisionbench.scoring.measure import Measure, by_scenario
 from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep, Trajectory
 from streamdecisionbench.scoring.timeline import Floats, Ints
 
-
-@dataclass(frozen=True, slots=True)
-class Powers:
-    """∫ of 1/c, 1 and c over each range, in the weighting's measure, up to its norm."""
-
-    inverse: Floats
-    one: Floats
-    scale: Floats
-
-
-def powers(low: Floats, high: Floats, bounds: Bounds) -> Powers:
-    """The three integrals for ranges [low, high] of c.
-
-    >>> found = powers(np.array([1.0]), np.array([2.0]), Bounds(1.0, 2.0))
-    >>> [round(float(x[0]), 3) for x in (found.inverse, found.one, found.scale)]
-    [0.5, 0.693, 1.0]
-    """
-    ratio = np.log(high / low)
-    reciprocal = (high - low) / (low * high)
-    if bounds.weighting == "log":
-        return Powers(reciprocal, ratio, high - low)
-    return Powers(0.5 * reciprocal * (1.0 / low + 1.0 / high), reciprocal, ratio)
-
-
-def mean_by_scenario(values: Floats, scenario: Ints, tick: Floats, bounds: Bounds) -> Floats:
-    """Sums of integrals per scenario, divided by what the weighting integrates to."""
-    sums = np.bincount(scenario, weights=values, minlength=len(tick))
-    if bounds.weighting == "log":
-        return np.asarray(sums / np.log(bounds.high / bounds.low), dtype=np.float64)
-    return np.asarray(sums * tick / (bounds.high - bounds.low), dtype=np.float64)
-
-
-# Stretches of time in which neither the decision in force nor the reference changes.
-#
-# At one scale a stretch has two fixed ends. Over a range of scales both move, and a stretch is one
-# form of a piece meeting a reference segment [B, E): it begins at the later of the piece's begin and
-# B, ends at the earlier of the piece's end and E, and is cut where "later" or "earlier" changes sides.
-
-
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 """A stretch shorter than this share of the horizon is two equal times that rounding told apart: being
 right for it neither ends a spell nor answers a change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stretches:
-    """At one scale: all of observed time, scenario after scenario in time order, nothing empty."""
-
-    scenario: Ints
-    piece: Ints
-    """Which piece of the trajectory is in force."""
-    segment: Ints
-    """Which reference segment holds."""
-    begin: Floats
-    end: Floats
-    right: NDArray[np.bool_]
-    known: NDArray[np.bool_]
-    """Whether it is known what is right."""
-
-    @property
-    def wrong(self) -> NDArray[np.bool_]:
-        """Known not to be right; no decision is not right."""
-        return self.known & ~self.right
-
-    @property
-    def length(self) -> Floats:
-        return self.end - self.begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +53,15 @@ class Cut:
         """Known not to be right; no decision is not right."""
         return self.known & ~self.right
 
+    @property
+    def judged(self) -> Floats:
+        """T of each scenario on the recording clock: the time in which it is known what is right."""
+        refs = self.sweep.references
+        known = refs.decision != NOTHING
+        if known.all():
+            return refs.observed
+        return by_scenario(refs.scenario, np.where(known, refs.end - refs.begin, 0.0), refs.count)
+
     def time(self, measure: Measure) -> Floats:
         """How long each stretch lasts on the recording clock, weighed."""
         on = measure.of(self.scenario, self.low, self.high)
@@ -127,48 +69,31 @@ class Cut:
         length += (self.end_delay - self.begin_delay) * on.scale
         return length
 
+    def opening(self, piece: Ints, low: Floats, high: Floats) -> Opening:
+        """With which stretches pieces come into force, for c in [low, high)."""
+        opens = np.flatnonzero(self.opens)
+        count = np.bincount(self.piece[opens], minlength=len(self.sweep.low))
+        row, place = spread((np.cumsum(count) - count)[piece], count[piece])
+        stretch = opens[place]
+        low = np.maximum(low[row], self.low[stretch])
+        high = np.minimum(high[row], self.high[stretch])
+        keep = low < high
+        return Opening(row[keep], stretch[keep], low[keep], high[keep])
+
     def where(self, keep: NDArray[np.bool_]) -> Cut:
+        if keep.all():
+            return self
         names = list(Cut.__dataclass_fields__)[1:]
         return Cut(self.sweep, *(getattr(self, name)[keep] for name in names))
 
 
-@dataclass(frozen=True, slots=True)
-class Moments:
-    """For c in [low, high) the moment `row` falls into reference segment `segment`."""
+class Opening(NamedTuple):
+    """On [low, high) `row` of what was asked for opens with `stretch`."""
 
     row: Ints
-    segment: Ints
+    stretch: Ints
     low: Floats
     high: Floats
-
-
-def stretches(path: Trajectory) -> Stretches:
-    """A trajectory cut where the reference changes."""
-    refs = path.references
-    pieces = len(path.begin)
-    time = np.concatenate((path.begin, refs.begin))
-    scenario = np.concatenate((path.scenario, refs.scenario))
-    order = np.lexsort((time, scenario))
-    time, scenario = time[order], scenario[order]
-    # Where a piece and a segment begin together, the first of the two cuts is an empty stretch.
-    of_piece = order < pieces
-    piece = np.cumsum(of_piece) - 1
-    segment = np.cumsum(~of_piece) - 1
-    last = np.append(scenario[1:] != scenario[:-1], True)
-    end = np.where(last, refs.horizon[scenario], np.append(time[1:], 0.0))
-    keep = end - time > _ROUNDING * refs.horizon[scenario]
-    piece, segment = piece[keep], segment[keep]
-    reference = refs.decision[segment]
-    known = reference != NOTHING
-    return Stretches(
-        scenario[keep],
-        piece,
-        segment,
-        time[keep],
-        end[keep],
-        known & (path.decision[piece] == reference),
-        known,
-    )
 
 
 def at_one_scale(path: Trajectory) -> Sweep:
@@ -193,7 +118,7 @@ def at_one_scale(path: Trajectory) -> Sweep:
 def cut_of(sweep: Sweep | Trajectory, references: References | None = None) -> Cut:
     """A sweep cut where its references change, or where others do: with one segment per step, at steps.
 
-    At one scale a stretch that only rounding made is left out.
+    At one scale nothing moves, and a stretch that only rounding made is left out.
     """
     if isinstance(sweep, Trajectory):
         sweep = at_one_scale(sweep)
@@ -201,64 +126,64 @@ def cut_of(sweep: Sweep | Trajectory, references: References | None = None) -> C
         sweep = replace(sweep, references=references)
     refs = sweep.references
     piece, segment = _meetings(sweep)
+    if np.array_equal(sweep.highest, np.nextafter(sweep.lowest, np.inf)):
+        begin = np.maximum(sweep.begin_at[piece], refs.begin[segment])
+        end = np.minimum(sweep.end_at[piece], refs.end[segment])
+        row = np.flatnonzero(end - begin > ROUNDING * refs.horizon[refs.scenario[segment]])
+        piece, segment, still = piece[row], segment[row], np.zeros(len(row))
+        opens = np.append(True, piece[1:] != piece[:-1])[: len(piece)]
+        ends = (begin[row], still, end[row], still)
+        return _cut(sweep, piece, segment, ends, sweep.low[piece], sweep.high[piece], opens)
     begin_at, begin_delay = sweep.begin_at[piece], sweep.begin_delay[piece]
     end_at, end_delay = sweep.end_at[piece], sweep.end_delay[piece]
     B, E = refs.begin[segment], refs.end[segment]
     # The piece meets the segment while it begins before E and ends after B.
     low, high = sweep.low[piece], sweep.high[piece]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends_after_b, begins_at_e = (B - end_at) / end_delay, (E - begin_at) / begin_delay
+        begins_at_b, ends_at_e = (B - begin_at) / begin_delay, (E - end_at) / end_delay
+    # What stands still has no crossing (0/0) where it is there already: from the first scale on.
     low, high = (
-        np.clip(crossing(end_at, end_delay, B, beyond=True), low, high),
-        np.clip(crossing(begin_at, begin_delay, E), low, high),
+        np.fmax(np.fmin(ends_after_b, high), low),
+        np.fmin(np.fmax(begins_at_e, low), high),
     )
     # Below the crossing with B the stretch begins with the segment, above it with the piece; below
     # the crossing with E it ends with the piece, above it with the segment.
-    from_piece = np.clip(crossing(begin_at, begin_delay, B), low, high)
-    to_segment = np.clip(crossing(end_at, end_delay, E), low, high)
-    first, second = np.minimum(from_piece, to_segment), np.maximum(from_piece, to_segment)
+    from_piece = np.fmin(np.fmax(begins_at_b, low), high)
+    to_segment = np.fmin(np.fmax(ends_at_e, low), high)
     # At most three forms for each meeting, beside each other in c.
-    lows, highs = np.stack((low, first, second), axis=1), np.stack((first, second, high), axis=1)
-    row, form = np.nonzero((lows < highs) & (low < high)[:, None] & (B < E)[:, None])
-    low, high = lows[row, form], highs[row, form]
+    scales = np.empty((len(low), 4))
+    scales[:, 0], scales[:, 3] = low, high
+    np.minimum(from_piece, to_segment, out=scales[:, 1])
+    np.maximum(from_piece, to_segment, out=scales[:, 2])
+    forms = scales[:, :-1] < scales[:, 1:]
+    forms &= ((low < high) & (B < E))[:, None]
+    place = np.flatnonzero(forms.ravel())
+    row = place // 3
+    low, high = scales.ravel()[place + row], scales.ravel()[place + row + 1]
     opens, closes = low >= from_piece[row], low < to_segment[row]
-    piece, segment = piece[row], segment[row]
-    reference = refs.decision[segment]
-    known = reference != NOTHING
-    found = Cut(
-        sweep,
-        sweep.scenario[piece],
-        piece,
-        segment,
+    ends = (
         np.where(opens, begin_at[row], B[row]),
         np.where(opens, begin_delay[row], 0.0),
         np.where(closes, end_at[row], E[row]),
         np.where(closes, end_delay[row], 0.0),
-        low,
-        high,
-        opens,
-        known & (sweep.decision[piece] == reference),
-        known,
     )
-    if not np.array_equal(sweep.highest, np.nextafter(sweep.lowest, np.inf)):
-        return found
-    found = found.where(found.end_at - found.begin_at > _ROUNDING * refs.horizon[found.scenario])
-    return replace(
-        found, opens=np.append(True, found.piece[1:] != found.piece[:-1])[: len(found.piece)]
-    )
+    return _cut(sweep, piece[row], segment[row], ends, low, high, opens)
 
 
-def moments(
-    refs: References, scenario: Ints, at: Floats, delay: Floats, low: Floats, high: Floats
-) -> Moments:
-    """Moving moments at + c·delay, cut where they pass from one segment into the next."""
-    first = locate(refs, at + low * delay, scenario)
-    last = np.maximum(locate(refs, at + high * delay, scenario), first)
-    row, segment = spread(first, last - first + 1)
-    low, high, at, delay = low[row], high[row], at[row], delay[row]
-    enters = np.where(segment == first[row], low, crossing(at, delay, refs.begin[segment]))
-    leaves = np.where(segment == last[row], high, crossing(at, delay, refs.end[segment]))
-    enters, leaves = np.clip(enters, low, high), np.clip(leaves, low, high)
-    keep = enters < leaves
-    return Moments(row[keep], segment[keep], enters[keep], leaves[keep])
+def _cut(
+    sweep: Sweep,
+    piece: Ints,
+    segment: Ints,
+    ends: tuple[Floats, Floats, Floats, Floats],
+    low: Floats,
+    high: Floats,
+    opens: NDArray[np.bool_],
+) -> Cut:
+    reference = sweep.references.decision[segment]
+    known = reference != NOTHING
+    right = known & (sweep.decision[piece] == reference)
+    return Cut(sweep, sweep.scenario[piece], piece, segment, *ends, low, high, opens, right, known)
 
 
 def _meetings(sweep: Sweep) -> tuple[Ints, Ints]:
@@ -292,6 +217,15 @@ def crossing(at: Floats, delay: Floats, time: Floats, *, beyond: bool = False) -
     there = at > time if beyond else at >= time
     found = (time - at) / np.where(moving, delay, 1.0)
     return np.where(moving, found, np.where(there, -np.inf, np.inf))
+
+
+def at_most(at: Floats, slope: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """The part of [low, high] in which at + slope·c ≤ 0; empty ranges keep low = high."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cut = np.clip(-at / slope, low, high)
+    rising, falling = slope > 0, slope < 0
+    never = ~rising & ~falling & (at > 0)
+    return np.where(falling, cut, low), np.where(never, low, np.where(rising, cut, high))
 
 
 # Which things follow each other, when each exists only over a range of scales.
@@ -338,11 +272,17 @@ def neighbours(
     last = np.cumsum(size) - 1
     first = last - size + 1
     owner = np.repeat(np.arange(groups), size)
-    lows, highs = group_low[owner], group_high[owner]
-    lows[place], highs[place] = low, high
     element = np.full(total, EDGE, dtype=np.int64)
     element[place] = np.arange(len(group))
+    if np.all((low == group_low[group]) & (high == group_high[group])):
+        # At one scale everything exists: neighbours are those of the list.
+        inside = owner[1:] == owner[:-1]
+        group = owner[1:][inside]
+        before, after = element[:-1][inside], element[1:][inside]
+        return Neighbours(group, before, after, group_low[group], group_high[group])
 
+    lows, highs = group_low[owner], group_high[owner]
+    lows[place], highs[place] = low, high
     block_low, block_high = _hulls(lows, highs)
     is_first = np.zeros(total, dtype=bool)
     is_first[first] = True
@@ -389,35 +329,20 @@ def _hulls(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     )
 
 
-# Stretches that are not wrong, over a range of scales, each with the one that comes before it.
-#
-# What lies between two neighbours is a wrong spell; the first right one of a reference segment ends
-# the wait for it. Time in which it is not known what is right counts as calm: nothing is charged.
-
-
 @dataclass(frozen=True, slots=True)
 class Calm:
-    """Right and unjudged stretches of a sweep, and which of them follow each other."""
+    """Stretches that are not wrong, and which of them follow each other.
 
-    references: References
-    lowest: Floats
-    highest: Floats
-    stretches: Cut
+    What lies between two neighbours is a wrong spell; the first right one of a reference segment ends
+    the wait for it. Time in which it is not known what is right counts as calm: nothing is charged.
+    """
+
+    cut: Cut
     pairs: Neighbours
 
-    @property
-    def judged(self) -> Floats:
-        """T of each scenario on the recording clock: the time in which it is known what is right."""
-        refs = self.references
-        known = refs.decision != NOTHING
-        if known.all():
-            return refs.observed
-        length = np.where(known, refs.end - refs.begin, 0.0)
-        return np.bincount(refs.scenario, weights=length, minlength=refs.count).astype(np.float64)
 
-
-def calm_of(sweep: Sweep, cut: Cut) -> Calm:
-    """The calm stretches of a sweep that is cut where the reference changes."""
-    calm = cut.where(~cut.wrong)
+def calm_of(cut: Cut) -> Calm:
+    """The calm stretches of a cut."""
+    calm, sweep = cut.where(~cut.wrong), cut.sweep
     pairs = neighbours(calm.scenario, calm.low, calm.high, sweep.lowest, sweep.highest)
-    return Calm(sweep.references, sweep.lowest, sweep.highest, calm, pairs)
+    return Calm(calm, pairs)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.in_force import CLASSES
 from streamdecisionbench.scoring.curves import METRICS
-from streamdecisionbench.scoring.pair_live import Contention, LivePair, PartCost
-from streamdecisionbench.scoring.pairs import Best, Matrix, PairLevel, PairScore
-from streamdecisionbench.scoring.policy_score import LivePolicyScore, PolicyLevel, PolicyScore
-from streamdecisionbench.scoring.score import Level, Score, Shares
 
 if TYPE_CHECKING:
     from streamdecisionbench.scoring.cost import CostLevel, CostRates, CostScore
+    from streamdecisionbench.scoring.pair_live import Contention, LivePair, PartCost
+    from streamdecisionbench.scoring.pairs import Best, Matrix, PairLevel, PairScore
+    from streamdecisionbench.scoring.policy_score import LivePolicyScore, PolicyLevel, PolicyScore
+    from streamdecisionbench.scoring.score import Level, Score, Shares
 
 
 SCHEMA = "sdb-score/1"

@@ -15,6 +15,8 @@ divided by ln(b/a) and b − a:
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,8 +41,11 @@ class At:
     ([1.0, 0.0], [1.5, 0.0])
     """
 
+    ties = 1e-9
+    """At one scale equal times are common, and rounding must not tell them apart."""
+
     def __init__(self, scale: Floats) -> None:
-        self.lowest = self.highest = scale
+        self.lowest, self.highest = scale, np.nextafter(scale, np.inf)
 
     def of(self, scenario: Ints, low: Floats, high: Floats) -> Weights:
         """The three for ranges [low, high) of scenarios."""
@@ -56,6 +61,9 @@ class Over:
     >>> [round(float(x[0]), 3) for x in found]
     [0.721, 1.0, 1.443]
     """
+
+    ties = 0.0
+    """Over a range they have no weight."""
 
     def __init__(self, bounds: Bounds, tick: Floats) -> None:
         self.bounds = bounds
@@ -76,3 +84,19 @@ class Over:
 
 
 Measure = At | Over
+
+
+def by_scenario(scenario: Ints, values: Floats, count: int) -> Floats:
+    """Sums over what belongs to each of `count` scenarios."""
+    return np.bincount(scenario, weights=values, minlength=count).astype(np.float64)
+
+
+def per_time(amount: Floats, time: Floats) -> Floats:
+    """Amounts per second; nothing where no time is judged."""
+    return np.divide(amount, time, out=np.zeros(len(time)), where=time > 0)
+
+
+def family_weights(families: Sequence[str]) -> Floats:
+    """How scenarios weigh in the whole: the mean over families of the mean over their scenarios."""
+    size = Counter(families)
+    return np.array([1.0 / (len(size) * size[family]) for family in families])

@@ -627,9 +627,9 @@ class PolicyReplay:
         rows = [arrays.rows(interval) for arrays in self.groups]
         return self.trajectory_of(rows, held, self.flat.tick / interval)
 
-    def table(self, interval: float, done: Sequence[Replay] | None = None) -> Floats:
+    def table(self, interval: float) -> Floats:
         """Shares per scenario at an interval, columns as in `classes.TABLE`."""
-        return table_of(self.flat, path_stretches(self.flat, self.trajectory(interval, done)))
+        return table_of(self.flat, path_stretches(self.flat, self.trajectory(interval)))
 
     def trajectories(self, intervals: Sequence[float]) -> list[Trajectory]:
         """The same at several intervals, replayed together."""

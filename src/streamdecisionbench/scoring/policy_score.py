@@ -40,7 +40,7 @@ from streamdecisionbench.scoring.policy_replay import (
     hold,
 )
 from streamdecisionbench.scoring.score import Shares, level_weights, macro_shares
-from streamdecisionbench.scoring.sweep import Sweep
+from streamdecisionbench.scoring.sweep import Sweep, Trajectory
 from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import find_suite
@@ -164,8 +164,10 @@ class PolicyScore:
     counts: PolicyCounts
     cost_per_hour: float | None
     parts: Sequence[Timeline]
+    path: Trajectory
+    """What is in force at the interval."""
     sweep: Sweep | None
-    """What is in force at every interval; None where that cannot be replayed."""
+    """What is in force at every interval within the bounds; None where that cannot be replayed."""
     notes: tuple[str, ...] = ()
     signature: str = ""
     simulated: bool = False
@@ -214,7 +216,8 @@ def score_policy(
     played = PolicyReplay(policy, components, setting)
     components, parts = played.components, played.parts
     done = played.at(interval)
-    at = played.table(interval, done)
+    path = played.trajectory(interval, done)
+    at = table_of(played.flat, path_stretches(played.flat, path))
     sweep, over, why_not = _integrated(played, bounds)
     # O: what the reference answers would get. Where acceptance does not look at answers, it is C.
     now, mean = _current(at), None if over is None else _current(over)
@@ -255,6 +258,7 @@ def score_policy(
         counts=count(played, done),
         cost_per_hour=cost_per_hour(played, done, interval),
         parts=parts,
+        path=path,
         sweep=sweep,
         notes=(*setting.notes, *([why_not] if why_not else [])),
     )
@@ -286,7 +290,7 @@ def score_policy_recordings(
     setting = setting_of(policy, suite, [p.episode_id for p in components[0].parts])
     found = score_policy(policy, components, interval=interval, bounds=limits, setting=setting)
     if error_costs is not None:
-        found = _charged(found, components, setting, error_costs, theta)
+        found = _charged(found, error_costs, theta)
     return replace(
         found,
         signature=_signature(found, recordings, suite, error_costs),
@@ -294,27 +298,13 @@ def score_policy_recordings(
     )
 
 
-def _charged(
-    found: PolicyScore,
-    components: Sequence[Answers],
-    setting: Setting,
-    costs: Costs,
-    theta: float | None,
-) -> PolicyScore:
-    from streamdecisionbench.scoring.cost import THETA_S, wrong_time
+def _charged(found: PolicyScore, costs: Costs, theta: float | None) -> PolicyScore:
+    from streamdecisionbench.scoring.cost import THETA_S, course_along, wrong_time
 
     if found.sweep is None:  # the note says which answer is missing
         return replace(found, notes=(*found.notes, "no costs: they are means over the bounds, too"))
-    charged = wrong_time(
-        found.policy,
-        components,
-        costs,
-        interval=found.interval,
-        bounds=found.bounds,
-        setting=setting,
-        theta=THETA_S if theta is None else theta,
-    )
-    return replace(found, wrong_time=charged)
+    course = course_along(found.path, found.sweep, found.parts, found.bounds)
+    return replace(found, wrong_time=wrong_time(course, costs, THETA_S if theta is None else theta))
 
 
 def _integrated(played: PolicyReplay, bounds: Bounds) -> tuple[Sweep | None, Floats | None, str]:

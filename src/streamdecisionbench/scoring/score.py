@@ -7,7 +7,6 @@ their last digits however many streams there are.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_int
 from streamdecisionbench.scoring.classes import SEGMENT, class_stretches, table_of, table_over
 from streamdecisionbench.scoring.curves import Curve, curves
 from streamdecisionbench.scoring.latency import Latency, Reliability, latency, reliability
+from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.sweep import accepted_at, sweep_of
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
@@ -390,9 +390,11 @@ def score(
     )
     if costs is None:
         return scored
-    from streamdecisionbench.scoring.cost import charged
+    from streamdecisionbench.scoring.cost import charge, course_of
 
-    return charged(scored, costs)
+    mark = f"costs:{costs.digest[:12] or costs.name}"
+    found = charge(course_of(parts, interval, limits), costs)
+    return replace(scored, cost=found, signature=f"{scored.signature} {mark}")
 
 
 def score_timelines(
@@ -460,12 +462,6 @@ def level_weights(parts: Sequence[Timeline], level: str) -> Floats:
         raise InputError(f"{level!r} is no family and no scenario of this recording")
     weights: Floats = chosen / chosen.sum()
     return weights
-
-
-def family_weights(families: Sequence[str]) -> Floats:
-    """Mean over families of the mean over their scenarios."""
-    size = Counter(families)
-    return np.array([1.0 / (len(size) * size[family]) for family in families])
 
 
 def macro_shares(table: Floats, untimed: Floats, weights: Floats) -> Shares:

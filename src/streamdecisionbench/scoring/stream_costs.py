@@ -1,78 +1,91 @@
-"""Spells, delays, changes, acts and costs of many streams, row by row: what a group adds up.
+"""Spells, delays, changes, acts and costs of many streams: rows of them, and sums that anybody may merge.
 
 The streams of a log share their decisions, and each has its own tick and its own section of the cost
 file. All that is said of a stream is plain numbers, so parts of a log may be measured anywhere.
+
+A group pools time, as for its classes: rates and shares are sums of seconds over sums of seconds,
+each stream's times its weight. Numbers of things are sums, the longest spell is the longest of all,
+and quantiles of delays are taken over all changes together; of more than some thousand delays they
+are within the error that `LatencySums` states.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from streamdecisionbench.rules.costs import Act, Costs, Section
-from streamdecisionbench.scoring.acts import (
-    ActCounts,
-    MeanActs,
-    act_slots,
-    acts_of,
-    instances,
-    mean_acts,
-)
+from streamdecisionbench.rules.costs import Costs, Section
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.changes import (
-    Delays,
-    Edits,
-    delays_of,
-    edits_of,
-    mean_delays,
-    mean_edits,
+from streamdecisionbench.scoring.changes import Delays, survival
+from streamdecisionbench.scoring.cost import (
+    ACTS,
+    ActMeasures,
+    ChangeMeasures,
+    CostRates,
+    Done,
+    Figures,
+    SpellMeans,
+    SpellMeasures,
+    act_tables,
+    with_all_acts,
 )
-from streamdecisionbench.scoring.cost import age_rate, mean_age_rate, mean_wrong_rate, wrong_rate
-from streamdecisionbench.scoring.cut import calm_of, cut_of, stretches
-from streamdecisionbench.scoring.spells import moving_spells, spells_of
+from streamdecisionbench.scoring.measure import At, Over
+from streamdecisionbench.scoring.pooled import (
+    RELATIVE_ERROR,
+    LatencySums,
+    Sums,
+    drawn_sums,
+    interval_95,
+)
 from streamdecisionbench.scoring.sweep import sweep_of, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
 
-AMOUNTS = ("judged", "wrong", "age", "acts", "half_squares", "beyond", "long", "wrong_s")
-"""Seconds at the pace, to be weighted: T; what being wrong, staying wrong and acts cost; Σ ℓ²/2,
-Σ max(0, ℓ − θ), Σ ℓ of spells longer than θ, Σ ℓ."""
+_COSTS = ("wrong", "age", "acts")
+_SPELLS = ("mean_age_s", "beyond_share", "wrong_share", "long_share")
+AMOUNTS = ("time", *_COSTS, *_SPELLS)
+"""Judged time, and what is said per time times that, to be weighted: of costs, then of spells. Time is
+seconds at a pace, ticks over bounds."""
 NUMBERS = (
-    "count", "length_s", "changes", "never_right", "waited_s", "needed", "useless", "unjudged",
+    "count", "length_s", "changes", "never_right", "waited_s", "edits", "needed", "useless",
     "reversed_in_a_tick",
 )  # fmt: skip
 """Numbers of things, and sums that are divided by them: never weighted."""
-MEANS = ("ticks", "wrong", "age", "acts", "mean_age_s", "beyond", "long")
-"""Over bounds: judged ticks, then means times these ticks, to be weighted."""
-MEAN_NUMBERS = ("count", "never_right", "waited_s", "needed", "useless", "unjudged", "reversed_in_a_tick")  # fmt: skip
-_OUTCOMES = ("in_time", "late", "missed", "wrongly", "twice")
-ACTS = ("streams", "calls", *_OUTCOMES, "cost", *(f"mean_{name}" for name in _OUTCOMES))
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One row per stream: columns `AMOUNTS` and `NUMBERS`."""
+
+    amounts: Floats
+    numbers: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class StreamCosts:
-    """One row per stream; columns as the tuples above name them."""
+    """Streams at a pace, and over bounds where these are asked for."""
 
-    amounts: Floats
-    numbers: Floats
+    at: Measured
+    over: Measured | None
     longest: Floats
     delays: Delays
     acts: Mapping[str, Floats]
-    """By name; streams that may not do an act have zeros."""
-    means: Floats | None = None
-    mean_numbers: Floats | None = None
+    """By name in columns `ACTS`; streams that may not do an act have zeros."""
 
     def take(self, streams: Ints) -> StreamCosts:
         """Those of some streams. Delays keep the streams' numbers."""
+
+        def rows(table: Measured) -> Measured:
+            return Measured(table.amounts[streams], table.numbers[streams])
+
         return StreamCosts(
-            self.amounts[streams],
-            self.numbers[streams],
+            rows(self.at),
+            None if self.over is None else rows(self.over),
             self.longest[streams],
             self.delays.of(streams),
             {name: table[streams] for name, table in self.acts.items()},
-            None if self.means is None else self.means[streams],
-            None if self.mean_numbers is None else self.mean_numbers[streams],
         )
 
 
@@ -89,47 +102,20 @@ def stream_costs(
 
     `flat.values` say the fields of decisions, `families` pick each stream's section of the costs.
     """
-    path = trajectory_at(flat, interval)
-    cut = stretches(path)
-    found, waits = spells_of(path, cut), delays_of(path, cut)
-    T = found.observed
     sections = [] if costs is None else [costs.section(family) for family in families]
-    price = np.zeros((3, flat.count))
-    means = mean_numbers = None
-    over = None if bounds is None else _Over(flat, sections, theta, bounds)
-    acts: dict[str, Floats] = {}
-    if sections:
-        price[0] = wrong_rate(path, cut, T * path.scale, sections) * T
-        price[1] = age_rate(found, sections) * T
-        for slot in act_slots(sections):
-            which = instances(path.references, slot)
-            counts = acts_of(path, cut, which, slot)
-            price[2] += counts.cost(slot)
-            mean = None if over is None else over.add_acts(slot)
-            _add_acts(acts, slot, counts, mean)
-    amounts = [
-        T, *price, found.mean_age * T, found.beyond_share(theta) * T, found.long_share(theta) * T,
-        found.wrong,
-    ]  # fmt: skip
-    waited = np.minimum(waits.delay, waits.limit)
-    numbers = [
-        found.count,
-        np.bincount(found.scenario, weights=found.length, minlength=flat.count),
-        np.bincount(waits.scenario, minlength=flat.count),
-        np.bincount(waits.scenario[waits.never], minlength=flat.count),
-        np.bincount(waits.scenario, weights=waited, minlength=flat.count),
-        *_edit_columns(edits_of(path, cut)),
-    ]
-    if over is not None:
-        means, mean_numbers = over.tables()
+    path = trajectory_at(flat, interval)
+    at, over = Figures(path, At(path.scale)), None
+    if bounds is not None:
+        measure = Over(bounds, flat.tick)
+        over = Figures(sweep_of(flat, measure.lowest, measure.highest), measure)
+    done = at.acts(sections)
+    mean_done = None if over is None else over.acts(sections)
     return StreamCosts(
-        np.stack(amounts, axis=1),
-        np.stack(numbers, axis=1).astype(np.float64),
-        found.longest,
-        waits,
-        acts,
-        means,
-        mean_numbers,
+        _measured(at, path.scale, sections, theta, done),
+        None if over is None else _measured(over, flat.tick, sections, theta, mean_done or ()),
+        at.spells.longest,
+        at.waits.delays(),
+        act_tables(done, mean_done),
     )
 
 
@@ -140,9 +126,12 @@ def joined_costs(parts: Sequence[StreamCosts]) -> StreamCosts:
     sizes = [len(part.longest) for part in parts]
     first = np.cumsum(sizes) - sizes
     delays = [part.delays for part in parts]
+    over = [part.over for part in parts if part.over is not None]
+    names = dict.fromkeys(name for part in parts for name in part.acts)
+    none = [np.zeros((size, len(ACTS))) for size in sizes]
     return StreamCosts(
-        np.concatenate([part.amounts for part in parts]),
-        np.concatenate([part.numbers for part in parts]),
+        _joined([part.at for part in parts]),
+        _joined(over) if over else None,
         np.concatenate([part.longest for part in parts]),
         Delays(
             np.concatenate([d.scenario + k for d, k in zip(delays, first, strict=True)]),
@@ -152,81 +141,128 @@ def joined_costs(parts: Sequence[StreamCosts]) -> StreamCosts:
         ),
         {
             name: np.concatenate(
-                [
-                    part.acts.get(name, np.zeros((size, len(ACTS))))
-                    for part, size in zip(parts, sizes, strict=True)
-                ]
+                [p.acts.get(name, zero) for p, zero in zip(parts, none, strict=True)]
             )
-            for name in dict.fromkeys(name for part in parts for name in part.acts)
+            for name in names
         },
-        _joined([part.means for part in parts]),
-        _joined([part.mean_numbers for part in parts]),
     )
 
 
-class _Over:
-    """The same streams over bounds."""
+def _measured(
+    found: Figures, clock: Floats, sections: Sequence[Section], theta: float, acts: Sequence[Done]
+) -> Measured:
+    """All that is said of streams; `clock` turns time of the recording clock into theirs."""
+    time = found.cut.judged / clock
+    rates = found.rates(sections, acts) if sections else dict.fromkeys(_COSTS, np.zeros(len(time)))
+    shares = {**rates, **found.spell_shares(theta)}
+    numbers = {**found.spell_numbers, **found.change_numbers}
+    return Measured(
+        np.stack([time, *(shares[name] * time for name in AMOUNTS[1:])], axis=1),
+        np.stack([numbers[name] for name in NUMBERS], axis=1),
+    )
 
-    def __init__(
-        self, flat: Flat, sections: Sequence[Section], theta: float, bounds: Bounds
+
+def _joined(parts: Sequence[Measured]) -> Measured:
+    return Measured(
+        np.concatenate([part.amounts for part in parts]),
+        np.concatenate([part.numbers for part in parts]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCosts:
+    """Spells, changes, acts and costs of a group; what is over bounds is None without them."""
+
+    spells: SpellMeasures
+    changes: ChangeMeasures
+    delay_error: float
+    """How far quantiles of delays may be off, as a share of them."""
+    acts: dict[str, ActMeasures]
+    cost: CostRates | None
+    """None without a cost file."""
+    mean_cost: CostRates | None
+    interval_95: tuple[float, float] | None
+    """Of the cost per second, over streams."""
+
+
+@dataclass
+class CostSums:
+    """Sums of one group."""
+
+    sums: Sums = field(default_factory=Sums)
+    acts: Sums = field(default_factory=Sums)
+    longest: float = 0.0
+    answered: LatencySums = field(default_factory=LatencySums)
+    """Delays until the decision in force was right."""
+    waiting: LatencySums = field(default_factory=LatencySums)
+    """Times after which the next change came first."""
+
+    def add(
+        self, rows: StreamCosts, weight: Floats, keys: NDArray[np.uint64], resamples: int = 0
     ) -> None:
-        self.sections, self.theta, self.bounds = sections, theta, bounds
-        self.sweep = sweep_of(flat, flat.tick / bounds.high, flat.tick / bounds.low)
-        self.cut = cut_of(self.sweep)
-        self.calm = calm_of(self.sweep, self.cut)
-        self.act_cost = np.zeros(flat.count)
+        """Adds measured streams, each with its weight; `keys` draw their replicates."""
+        for name, table in (("at", rows.at), ("over", rows.over)):
+            if table is not None:
+                self.sums.add(f"{name}_amounts", weight @ table.amounts)
+                self.sums.add(f"{name}_numbers", table.numbers.sum(axis=0))
+        for name, done in rows.acts.items():
+            if done[:, 0].any():  # some of these streams may do it
+                self.acts.add(name, done.sum(axis=0))
+        if resamples:
+            # T and what it cost: all that the interval of a rate needs.
+            amounts = rows.at.amounts * weight[:, None]
+            drawn = np.stack((amounts[:, 0], amounts[:, 1:4].sum(axis=1)), axis=1)
+            self.sums.add("replicates", drawn_sums(keys, drawn, resamples))
+        self.longest = max(self.longest, float(rows.longest.max(initial=0.0)))
+        never = rows.delays.never
+        self.answered.add(rows.delays.delay[~never])
+        self.waiting.add(rows.delays.limit[never])
 
-    def add_acts(self, slot: Sequence[Act | None]) -> MeanActs:
-        found = mean_acts(self.sweep, instances(self.sweep.references, slot), slot, self.bounds)
-        self.act_cost += found.rates.cost(slot)
-        return found
+    def merge(self, other: CostSums) -> None:
+        self.sums.merge(other.sums)
+        self.acts.merge(other.acts)
+        self.longest = max(self.longest, other.longest)
+        self.answered.merge(other.answered)
+        self.waiting.merge(other.waiting)
 
-    def tables(self) -> tuple[Floats, Floats]:
-        """In columns `MEANS` and `MEAN_NUMBERS`."""
-        bounds, judged = self.bounds, self.calm.judged
-        tick = self.sweep.references.tick
-        found, waits = moving_spells(self.calm), mean_delays(self.calm, bounds)
-        ticks = judged / tick
-        price = [np.zeros(len(tick))] * 3
-        if self.sections:
-            price = [
-                mean_wrong_rate(self.sweep, self.cut, judged, self.sections, bounds) * ticks,
-                mean_age_rate(found, self.sections, bounds) * ticks,
-                self.act_cost / tick,
-            ]
-        means = [
-            ticks, *price, found.mean_age(bounds) * ticks,
-            found.beyond_share(self.theta, bounds) * ticks,
-            found.long_share(self.theta, bounds) * ticks,
-        ]  # fmt: skip
-        numbers = [
-            found.count(bounds), waits.never_right, waits.waited * waits.changes,
-            *_edit_columns(mean_edits(self.sweep, bounds)),
-        ]  # fmt: skip
-        return np.stack(means, axis=1), np.stack(numbers, axis=1)
+    def get(self, *, priced: bool) -> GroupCosts:
+        """The measures; costs and acts only where streams were priced."""
+        over = "over_amounts" in self.sums
+        shares, numbers = self._shares("at"), self._named("at_numbers", NUMBERS)
+        mean_shares = self._shares("over") if over else {}
+        mean_numbers = self._named("over_numbers", NUMBERS) if over else None
+        values, counts = zip(self.answered.values(), self.waiting.values(), strict=True)
+        seen = np.repeat([True, False], [len(v) for v in values])
+        curve = survival(np.concatenate(values), seen, np.concatenate(counts))
+        exact = self.answered.bins is None and self.waiting.bins is None
+        acts = with_all_acts({name: one.get() for name, one in self.acts.items()}) if priced else {}
+        return GroupCosts(
+            SpellMeasures.of(
+                {name: shares[name] for name in _SPELLS},
+                numbers,
+                self.longest,
+                SpellMeans.of(mean_shares, mean_numbers) if mean_numbers else None,
+            ),
+            ChangeMeasures.of(numbers, curve, mean_numbers),
+            0.0 if exact else RELATIVE_ERROR,
+            {name: ActMeasures.of(row, over=over) for name, row in acts.items()},
+            CostRates(*(shares[name] for name in _COSTS)) if priced else None,
+            CostRates(*(mean_shares[name] for name in _COSTS)) if priced and over else None,
+            self._interval() if priced else None,
+        )
 
+    def _interval(self) -> tuple[float, float] | None:
+        if "replicates" not in self.sums:
+            return None
+        drawn = self.sums["replicates"].get()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return interval_95(drawn[:, 1] / drawn[:, 0])
 
-def _add_acts(
-    acts: dict[str, Floats], slot: Sequence[Act | None], at: ActCounts, over: MeanActs | None
-) -> None:
-    """Counts of one act per stream, under its name."""
-    columns = [np.ones(len(slot))]
-    columns += [getattr(at, name) for name in ("calls", *_OUTCOMES)]
-    columns.append(at.cost(slot))
-    columns += [
-        np.zeros(len(slot)) if over is None else getattr(over.counts, name) for name in _OUTCOMES
-    ]
-    table = np.stack(columns, axis=1)
-    names = np.array(["" if act is None else act.name for act in slot])
-    for name in dict.fromkeys(act.name for act in slot if act is not None):
-        mine = np.where((names == name)[:, None], table, 0.0)
-        acts[name] = acts[name] + mine if name in acts else mine
+    def _shares(self, name: str) -> dict[str, float]:
+        """Amounts per time."""
+        found = self._named(f"{name}_amounts", AMOUNTS)
+        time = found.pop("time")
+        return {name: amount / time if time > 0 else 0.0 for name, amount in found.items()}
 
-
-def _edit_columns(found: Edits) -> list[Floats]:
-    return [found.needed, found.useless, found.unjudged, found.reversed_in_a_tick]
-
-
-def _joined(tables: Sequence[Floats | None]) -> Floats | None:
-    known = [table for table in tables if table is not None]
-    return np.concatenate(known) if len(known) == len(tables) else None
+    def _named(self, name: str, columns: tuple[str, ...]) -> dict[str, float]:
+        return dict(zip(columns, self.sums[name].get().tolist(), strict=True))

@@ -245,8 +245,10 @@ class Places:
 
     def find(self, time: Floats, scenario: Ints) -> Ints:
         """The last beginning at or before each time in its scenario; the first one before that."""
-        sought: Floats = scenario + (time - self._start[scenario]) * self._scale[scenario]
-        found: Ints = np.searchsorted(self._keys, sought, side="right") - 1
+        share = (time - self._start[scenario]) * self._scale[scenario]
+        found: Ints = np.searchsorted(self._keys, scenario + share, side="right") - 1
+        if not share.size or (share.min() >= 0 and share.max() < 1):
+            return found
         return np.clip(found, self._first[scenario], self._last[scenario])
 
 

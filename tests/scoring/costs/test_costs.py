@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from streamdecisionbench.rules.costs import Act, AgePenalty, Pair, Section
-from streamdecisionbench.scoring.acts import ActCounts, acts_of, instances, mean_acts
+from streamdecisionbench.scoring.acts import OUTCOMES
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.cost import age_rate, mean_age_rate, mean_wrong_rate, wrong_rate
-from streamdecisionbench.scoring.cut import calm_of, cut_of, stretches
+from streamdecisionbench.scoring.cost import Figures
+from streamdecisionbench.scoring.measure import At, Measure, Over
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.spells import moving_spells, spells_of
 from streamdecisionbench.scoring.sweep import Sweep, Trajectory, sweep_of, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from tests.scoring.costs import plain_costs
@@ -79,34 +78,24 @@ def sections(draw: DrawFn) -> Section:
     )
 
 
-def _at(path: Trajectory, section: Section) -> dict[str, float]:
-    cut = stretches(path)
-    found = spells_of(path, cut)
-    act = section.acts[0]
-    instance = instances(path.references, [act])
+def _figures(found: Sweep | Trajectory, measure: Measure, section: Section) -> dict[str, float]:
+    figures = Figures(found, measure)
+    rates = figures.rates([section])
+    (done,) = figures.acts([section])
     return {
-        "wrong": float(wrong_rate(path, cut, found.observed * path.scale, [section])[0]),
-        "age": float(age_rate(found, [section])[0]),
-        **_counts(acts_of(path, cut, instance, [act])),
+        "wrong": float(rates["wrong"][0]),
+        "age": float(rates["age"][0]),
+        "act_rate": float(rates["acts"][0]),
+        **dict(zip(OUTCOMES, done.numbers[0].tolist(), strict=True)),
     }
+
+
+def _at(path: Trajectory, section: Section) -> dict[str, float]:
+    return _figures(path, At(path.scale), section)
 
 
 def _over(sweep: Sweep, section: Section, limits: Bounds) -> dict[str, float]:
-    cut = cut_of(sweep)
-    calm = calm_of(sweep, cut)
-    found = moving_spells(calm)
-    act = section.acts[0]
-    acts = mean_acts(sweep, instances(sweep.references, [act]), [act], limits)
-    return {
-        "wrong": float(mean_wrong_rate(sweep, cut, calm.judged, [section], limits)[0]),
-        "age": float(mean_age_rate(found, [section], limits)[0]),
-        "act_rate": float(acts.rates.cost([act])[0] / calm.judged[0]),
-        **_counts(acts.counts),
-    }
-
-
-def _counts(counts: ActCounts) -> dict[str, float]:
-    return {name: float(value[0]) for name, value in asdict(counts).items()}
+    return _figures(sweep, Over(limits, sweep.references.tick), section)
 
 
 def _plain_penalty(age: AgePenalty | None) -> Callable[[float], float]:

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.changes import delays, edits, mean_delays, mean_edits, survival
-from streamdecisionbench.scoring.cut import Calm, calm_of, cut_of
+from streamdecisionbench.scoring.changes import survival
+from streamdecisionbench.scoring.cost import Figures
+from streamdecisionbench.scoring.measure import At, Measure, Over
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.spells import moving_spells, spells
+from streamdecisionbench.scoring.spells import Spells
 from streamdecisionbench.scoring.sweep import Sweep, Trajectory, sweep_of, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from tests.scoring.costs import plain_costs
@@ -33,53 +34,40 @@ rules = st.sampled_from(("freshest", "lag_one", "late_override"))
 weightings = st.sampled_from(("log", "linear"))
 
 
-def _calm(sweep: Sweep) -> Calm:
-    return calm_of(sweep, cut_of(sweep))
-
-
 def _sweep(parts: list[Timeline], limits: tuple[float, float]) -> Sweep:
     flat = Flat(parts)
     return sweep_of(flat, flat.tick / limits[1], flat.tick / limits[0])
 
 
-def _at(path: Trajectory, theta: float, interval: float, k: int = 0) -> dict[str, float]:
-    found, waits, changed = spells(path), delays(path), edits(path)
-    mine = waits.of(np.array([k]))
-    waited = np.minimum(mine.delay, mine.limit)
+def _figures(found: Sweep | Trajectory, measure: Measure, theta: float, k: int) -> dict[str, float]:
+    figures = Figures(found, measure)
+    numbers = {**figures.spell_numbers, **figures.change_numbers}
+    shares, changes = figures.spell_shares(theta), numbers["changes"][k]
     return {
-        "mean_age": float(found.mean_age[k]),
-        "beyond": float(found.beyond_share(theta)[k]),
-        "longest": float(found.longest[k]),
-        "count": float(found.count[k]),
-        "long": float(found.long_share(theta)[k]),
-        "wrong": float(found.wrong[k] / found.observed[k]) if found.observed[k] else 0.0,
-        "never": float(mine.never.sum()),
-        "waited": float(waited.mean()) if len(waited) else 0.0,
-        "needed": float(changed.needed[k]),
-        "useless": float(changed.useless[k]),
-        "reversed": float(changed.reversed_in_a_tick[k]),
+        "mean_age": float(shares["mean_age_s"][k]),
+        "beyond": float(shares["beyond_share"][k]),
+        "count": float(numbers["count"][k]),
+        "long": float(shares["long_share"][k]),
+        "wrong": float(shares["wrong_share"][k]),
+        "never": float(numbers["never_right"][k]),
+        "waited": float(numbers["waited_s"][k] / changes) if changes else 0.0,
+        "needed": float(numbers["needed"][k]),
+        "useless": float(numbers["useless"][k]),
+        "reversed": float(numbers["reversed_in_a_tick"][k]),
     }
+
+
+def _at(path: Trajectory, theta: float, k: int = 0) -> dict[str, float]:
+    longest = _spells(path).longest[k]
+    return {**_figures(path, At(path.scale), theta, k), "longest": float(longest)}
 
 
 def _over(sweep: Sweep, theta: float, limits: Bounds, k: int = 0) -> dict[str, float]:
-    calm = _calm(sweep)
-    found, waits, changed = (
-        moving_spells(calm),
-        mean_delays(calm, limits),
-        mean_edits(sweep, limits),
-    )
-    return {
-        "mean_age": float(found.mean_age(limits)[k]),
-        "beyond": float(found.beyond_share(theta, limits)[k]),
-        "count": float(found.count(limits)[k]),
-        "long": float(found.long_share(theta, limits)[k]),
-        "wrong": float(found.wrong_share(limits)[k]),
-        "never": float(waits.never_right[k]),
-        "waited": float(waits.waited[k]),
-        "needed": float(changed.needed[k]),
-        "useless": float(changed.useless[k]),
-        "reversed": float(changed.reversed_in_a_tick[k]),
-    }
+    return _figures(sweep, Over(limits, sweep.references.tick), theta, k)
+
+
+def _spells(path: Trajectory) -> Spells:
+    return Figures(path, At(path.scale)).spells
 
 
 def _plainly(walker: plain_costs.Walker, theta: float) -> Callable[[float], dict[str, float]]:
@@ -121,7 +109,35 @@ def _close(found: dict[str, float], want: dict[str, float], tolerance: float) ->
 def test_a_recording_at_any_interval(timeline: Timeline, interval: float, theta: float) -> None:
     path = trajectory_at(Flat([timeline]), interval)
     want = _plainly(lambda x: plain_costs.walk(timeline, x), theta)(interval)
-    _close(_at(path, theta, interval), want, EXACT)
+    _close(_at(path, theta), want, EXACT)
+
+
+@SOME
+@given(recordings(), intervals, thetas)
+def test_delays_one_by_one_add_up(timeline: Timeline, interval: float, theta: float) -> None:
+    path = trajectory_at(Flat([timeline]), interval)
+    waits = Figures(path, At(path.scale)).waits
+    found = waits.delays()
+    assert waits.never_right[0] == found.never.sum()
+    assert waits.waited[0] == pytest.approx(np.minimum(found.delay, found.limit).sum(), rel=EXACT)
+
+
+@SOME
+@given(st.one_of(recordings(), streams().map(timeline_of)), bounds, thetas, st.floats(0.01, 0.99))
+def test_a_pace_is_the_range_with_all_weight_on_it(
+    timeline: Timeline, limits: tuple[float, float], theta: float, share: float
+) -> None:
+    """Away from crossings, where rounding decides."""
+    sweep = _sweep([timeline], limits)
+    scale = sweep.lowest * (sweep.highest / sweep.lowest) ** share
+    if np.min(np.abs(np.concatenate((sweep.low, sweep.high)) - scale)) < 1e-9:
+        return
+    found = Figures(sweep, At(scale))
+    want = Figures(sweep.at(scale), At(scale))
+    assert found.spells.wrong_share == pytest.approx(want.spells.wrong_share, abs=INTEGRATED)
+    assert found.spells.mean_age() == pytest.approx(
+        want.spells.mean_age(), abs=INTEGRATED, rel=1e-9
+    )
 
 
 @MANY
@@ -131,7 +147,7 @@ def test_a_pair_at_any_interval(
 ) -> None:
     path = pair_trajectory([pair[0]], [pair[1]], rule, interval)
     want = _plainly(lambda x: plain_costs.walk_pair(*pair, rule, x), theta)(interval)
-    _close(_at(path, theta, interval), want, EXACT)
+    _close(_at(path, theta), want, EXACT)
 
 
 @FEW
@@ -170,7 +186,7 @@ def test_a_logged_stream_at_any_interval(timeline: Timeline, interval: float, th
     """Irregular times, lost answers, references that nobody knows: none is charged."""
     path = trajectory_at(Flat([timeline]), interval)
     want = _plainly(lambda x: plain_costs.walk(timeline, x), theta)(interval)
-    _close(_at(path, theta, interval), want, EXACT)
+    _close(_at(path, theta), want, EXACT)
 
 
 @FEW
@@ -194,11 +210,12 @@ def test_spells_add_up_to_what_the_score_leaves(
     """Σ ℓ / T = 1 − A, and so is the share beyond θ = 0."""
     within = Bounds(*limits, weighting)
     score = score_timelines([timeline], interval=interval, bounds=within)
-    found = spells(trajectory_at(Flat([timeline]), interval))
+    found = _spells(trajectory_at(Flat([timeline]), interval))
     assert found.length.sum() / found.observed[0] == pytest.approx(1 - score.in_force, abs=EXACT)
     assert found.beyond_share(0.0)[0] == pytest.approx(1 - score.in_force, abs=EXACT)
-    moving = moving_spells(_calm(_sweep([timeline], limits)))
-    assert moving.wrong_share(within)[0] == pytest.approx(1 - score.log_auc, abs=INTEGRATED)
+    sweep = _sweep([timeline], limits)
+    moving = Figures(sweep, Over(within, sweep.references.tick)).spells
+    assert moving.wrong_share[0] == pytest.approx(1 - score.log_auc, abs=INTEGRATED)
 
 
 @SOME
@@ -215,10 +232,8 @@ def test_scaling_all_times_scales_ages(
     one = _over(_sweep([timeline], (0.5, 8.0)), theta, Bounds())
     wide = (0.5 * factor, 8.0 * factor)
     two = _over(_sweep([scaled], wide), theta * factor, Bounds(*wide))
-    at_one = _at(trajectory_at(Flat([timeline]), interval), theta, interval)
-    at_two = _at(
-        trajectory_at(Flat([scaled]), interval * factor), theta * factor, interval * factor
-    )
+    at_one = _at(trajectory_at(Flat([timeline]), interval), theta)
+    at_two = _at(trajectory_at(Flat([scaled]), interval * factor), theta * factor)
     in_seconds = ("mean_age", "longest", "waited")
     for before, after, tolerance in ((one, two, INTEGRATED), (at_one, at_two, EXACT)):
         want = {name: x * (factor if name in in_seconds else 1) for name, x in before.items()}
@@ -245,8 +260,8 @@ def test_refining_a_segment_changes_nothing(
     )
     assert finer.horizon == pytest.approx(timeline.horizon, abs=EXACT)
     shorter = interval * timeline.n / (timeline.n + 1)
-    one = _at(trajectory_at(Flat([timeline]), interval), theta, interval)
-    two = _at(trajectory_at(Flat([finer]), shorter), theta, shorter)
+    one = _at(trajectory_at(Flat([timeline]), interval), theta)
+    two = _at(trajectory_at(Flat([finer]), shorter), theta)
     one.pop("reversed"), two.pop("reversed")  # within a tick, and the tick is shorter
     _close(two, one, EXACT)
 
@@ -259,7 +274,7 @@ def test_scenarios_do_not_leak_into_each_other(parts: list[Timeline], theta: flo
     for k, part in enumerate(parts):
         alone = _over(_sweep([part], (0.5, 8.0)), theta, Bounds())
         _close(_over(together, theta, Bounds(), k), alone, EXACT)
-        _close(_at(path, theta, 2.0, k), _at(trajectory_at(Flat([part]), 2.0), theta, 2.0), EXACT)
+        _close(_at(path, theta, k), _at(trajectory_at(Flat([part]), 2.0), theta), EXACT)
 
 
 @SOME
@@ -272,10 +287,10 @@ def test_one_spell_of_length_l_has_a_linear_age_of_half_its_square(
         "x", "f", 2.0, np.arange(5) * 2.0, np.array([1e6, 0.0, late, 0.0, 0.0]),
         np.zeros(5, int), np.array([0, 1, 0, 0, 0]),
     )  # fmt: skip
-    found = spells(trajectory_at(Flat([timeline]), interval))
+    found = _spells(trajectory_at(Flat([timeline]), interval))
     length = 2 * interval + min(late, interval)
     assert found.length.tolist() == pytest.approx([length], rel=EXACT)
-    assert found.mean_age[0] * found.observed[0] == pytest.approx(length**2 / 2, rel=EXACT)
+    assert found.mean_age()[0] * found.observed[0] == pytest.approx(length**2 / 2, rel=EXACT)
 
 
 def test_kaplan_and_meier_by_hand() -> None:

@@ -18,13 +18,14 @@ from streamdecisionbench.scoring.cost import (
     Course,
     change_measures,
     charge,
+    course_along,
     course_of,
-    course_of_pair,
-    course_of_policy,
     spell_measures,
 )
 from streamdecisionbench.scoring.cut import cut_of
+from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.policy_answers import Answers, Setting
+from streamdecisionbench.scoring.policy_replay import policy_sweep, policy_trajectory
 from streamdecisionbench.scoring.policy_score import score_policy
 from streamdecisionbench.scoring.sweep import by_step
 from tests.scoring.costs import plain_costs
@@ -58,9 +59,21 @@ def named(case: Case) -> tuple[list[Answers], Setting]:
     return found, case.setting
 
 
+def under(
+    policy: Policy,
+    answers: list[Answers],
+    interval: float,
+    bounds: Bounds,
+    setting: Setting | None = None,
+) -> Course:
+    path = policy_trajectory(policy, answers, interval, setting)
+    sweep = policy_sweep(policy, answers, bounds, setting)
+    return course_along(path, sweep, answers[0].parts, bounds)
+
+
 def course(case: Case, bounds: Bounds) -> Course:
     answers, setting = named(case)
-    return course_of_policy(case.policy, answers, case.interval, bounds, setting)
+    return under(case.policy, answers, case.interval, bounds, setting)
 
 
 def walker(case: Case) -> plain_costs.Walker:
@@ -133,7 +146,7 @@ def over_bounds(found: Course, theta: float) -> dict[str, float]:
     return {
         "mean_age": spells.mean_age_s, "beyond": spells.beyond_share,
         "count": spells.count, "long": spells.long_share,
-        "wrong": float(found.moving_spells.wrong_share(found.bounds)[0]),
+        "wrong": float(found.over.spells.wrong_share[0]),
         "never": waits.never_right, "waited": waits.waited_s, "needed": edits.needed,
         "useless": edits.useless, "reversed": edits.reversed_in_a_tick,
         "cost": rates.wrong + rates.age, "acts": rates.acts,
@@ -208,13 +221,15 @@ def test_plain_policies_are_courses_of_recordings_and_pairs(
     case: Case, theta: float, rule: str
 ) -> None:
     answers, _ = named(case)
-    one = course_of_policy(Policy(), answers[:1], case.interval, Bounds())
+    one = under(Policy(), answers[:1], case.interval, Bounds())
     plain = course_of(answers[0].parts, case.interval, Bounds())
     assert at_interval(one, theta) == pytest.approx(at_interval(plain, theta), abs=EXACT)
     assert over_bounds(one, theta) == pytest.approx(over_bounds(plain, theta), abs=INTEGRATED)
     if len(answers) > 1:
         both = Policy(cascade=Cascade(("one", "two"), rule=rule))
-        two = course_of_policy(both, answers[:2], case.interval, Bounds())
-        pair = course_of_pair(answers[0].parts, answers[1].parts, rule, case.interval, Bounds())
+        two = under(both, answers[:2], case.interval, Bounds())
+        duo = (answers[0].parts, answers[1].parts, rule)
+        path, sweep = pair_trajectory(*duo, case.interval), pair_sweep(*duo, Bounds())
+        pair = course_along(path, sweep, answers[0].parts, Bounds())
         assert at_interval(two, theta) == pytest.approx(at_interval(pair, theta), abs=EXACT)
         assert over_bounds(two, theta) == pytest.approx(over_bounds(pair, theta), abs=INTEGRATED)

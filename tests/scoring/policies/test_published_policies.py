@@ -21,8 +21,9 @@ from streamdecisionbench.rules.policy_file import (
     Policy,
 )
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.cost import wrong_time
+from streamdecisionbench.scoring.cost import course_along, wrong_time
 from streamdecisionbench.scoring.policy_answers import answers_of
+from streamdecisionbench.scoring.policy_replay import policy_sweep, policy_trajectory
 from streamdecisionbench.scoring.policy_score import score_policy_recordings
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import read_suite
@@ -86,7 +87,9 @@ def test_the_table_of_costs_in_the_docs(name: str, published: Published) -> None
     pair = replace(PARTS[name], cascade=Cascade(("jev", "astra-low")))
     cells: list[str] = []
     for policy, who in ((PARTS[name], [astra]), (PARTS[name], [jev]), (pair, [jev, astra])):
-        found = wrong_time(policy, who, default_costs(), interval=2.0, bounds=Bounds(1.99, 2.01))
+        bounds = Bounds(1.99, 2.01)
+        path, sweep = policy_trajectory(policy, who, 2.0), policy_sweep(policy, who, bounds)
+        found = wrong_time(course_along(path, sweep, who[0].parts, bounds), default_costs())
         spells = found.spells.overall
         cells += [f"{found.cost.overall.at_interval.total:.2f}", f"{spells.mean_age_s:.2f}"]
         cells.append(str(spells.count))

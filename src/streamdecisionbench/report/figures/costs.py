@@ -21,7 +21,7 @@ from streamdecisionbench.report.figures.style import (
 from streamdecisionbench.report.material import ErrorCosts, Material
 from streamdecisionbench.report.palette import GREY
 from streamdecisionbench.scoring.cost import THETA_S
-from streamdecisionbench.scoring.score import family_weights
+from streamdecisionbench.scoring.measure import family_weights
 
 _WIDTH, _HEIGHT = 430, 260
 
@@ -81,7 +81,7 @@ def delays_after_changes(material: Material, found: ErrorCosts) -> Figure:
 
 def _lengths(found: ErrorCosts, name: str) -> Corners:
     course = found.courses[name]
-    spells = course.spells
+    spells = course.at.spells
     weight = np.divide(family_weights(list(course.families)), spells.observed)
     order = np.argsort(spells.length, kind="stable")
     share = 100 * (weight[spells.scenario] * spells.length)[order]

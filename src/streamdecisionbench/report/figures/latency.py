@@ -29,7 +29,7 @@ from streamdecisionbench.report.figures.style import (
 )
 from streamdecisionbench.report.material import Entry, Material
 from streamdecisionbench.report.palette import INK
-from streamdecisionbench.scoring.score import family_weights
+from streamdecisionbench.scoring.measure import family_weights
 
 # Names beside points: each takes the first free place around its point.
 
