@@ -22,7 +22,7 @@ question of neighbours, as for spells.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,7 +84,7 @@ def outcomes_of(cut: Cut, acts: Sequence[Act | None]) -> Outcomes:
     """The calls and doings of one act per scenario."""
     sweep = cut.sweep
     refs = sweep.references
-    instance = _instances(refs, acts)
+    instance = _Instances(refs, acts)
     calls = _calls_of(refs, instance)
     doings = _doings(cut, calls, instance, acts)
     answers = doings.where(doings.call != NOTHING)
@@ -109,17 +109,20 @@ def outcomes_of(cut: Cut, acts: Sequence[Act | None]) -> Outcomes:
     )
 
 
-@dataclass(frozen=True, slots=True)
 class _Instances:
     """Which act a decision does in a scenario, as numbers that belong to one scenario each."""
 
-    values: Sequence[Mapping[str, str]]
-    acts: Sequence[Act]
-    """Every act once."""
-    act_of: Ints
-    """Which of them each scenario may do, `NOTHING` if none."""
-    found: dict[tuple[int, tuple[str | None, ...]], int]
-    """Numbers given so far, by act and which of it."""
+    def __init__(self, refs: References, acts: Sequence[Act | None]) -> None:
+        if not refs.values:
+            raise InputError(
+                "acts need decisions that say their fields",
+                fix="give recordings of a suite, or a cost file without acts",
+            )
+        self.values = refs.values
+        self.acts = list({id(act): act for act in acts if act is not None}.values())
+        place = {id(act): k for k, act in enumerate(self.acts)}
+        self.act_of = np.array([place.get(id(act), NOTHING) for act in acts], dtype=np.int64)
+        self.found: dict[tuple[int, tuple[str | None, ...]], int] = {}
 
     def of(self, scenario: Ints, decision: Ints) -> Ints:
         """The instance each decision does in its scenario; nothing decided does none."""
@@ -162,25 +165,6 @@ class _Calls:
         inside = found < len(order)
         call = order[np.where(inside, found, 0)]
         return np.where(inside & (self.instance[call] == instance), call, NOTHING)
-
-
-def _instances(refs: References, acts: Sequence[Act | None]) -> _Instances:
-    """Which act every decision does; `acts` are by scenario."""
-    if not refs.values:
-        raise InputError(
-            "acts need decisions that say their fields",
-            fix="give recordings of a suite, or a cost file without acts",
-        )
-    place: dict[int, int] = {}
-    distinct: list[Act] = []
-    act_of = np.full(len(acts), NOTHING, dtype=np.int64)
-    for k, act in enumerate(acts):
-        if act is not None:
-            if id(act) not in place:
-                place[id(act)] = len(distinct)
-                distinct.append(act)
-            act_of[k] = place[id(act)]
-    return _Instances(refs.values, distinct, act_of, {})
 
 
 def _calls_of(refs: References, instance: _Instances) -> _Calls:

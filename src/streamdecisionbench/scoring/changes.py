@@ -265,9 +265,9 @@ def edits_of(cut: Cut, measure: Measure) -> Edits:
     sweep, found = cut.sweep, changes_of(cut, cut.sweep.decision)
     refs = sweep.references
     piece, scenario = found.piece, sweep.scenario[found.piece]
-    at = cut.opening(piece, found.low, found.high)
-    on = measure.of(cut.scenario[at.stretch], at.low, at.high).one
-    right, known = cut.right[at.stretch], cut.known[at.stretch]
+    _, stretch, *span = cut.opening(piece, found.low, found.high)
+    on = measure.of(cut.scenario[stretch], *span).one
+    right, known = cut.right[stretch], cut.known[stretch]
     pairs = neighbours(scenario, found.low, found.high, sweep.lowest, sweep.highest)
     inner = np.flatnonzero((pairs.before != EDGE) & (pairs.after != EDGE))
     inner = inner[found.new[pairs.after[inner]] == found.old[pairs.before[inner]]]
@@ -281,7 +281,7 @@ def edits_of(cut: Cut, measure: Measure) -> Edits:
     )
 
     def counted(which: NDArray[np.bool_]) -> Floats:
-        return by_scenario(cut.scenario[at.stretch], np.where(which, on, 0.0), refs.count)
+        return by_scenario(cut.scenario[stretch], np.where(which, on, 0.0), refs.count)
 
     return Edits(
         counted(right),

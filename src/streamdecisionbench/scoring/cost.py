@@ -371,13 +371,9 @@ class EditMeans:
 
 
 @dataclass(frozen=True, slots=True)
-class EditMeasures:
+class EditMeasures(EditMeans):
     """Changes of the decision in force at the interval."""
 
-    changes: int
-    needed: int
-    useless: int
-    reversed_in_a_tick: int
     integrated: EditMeans | None
 
     @property

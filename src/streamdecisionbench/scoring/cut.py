@@ -8,7 +8,6 @@ end and E, and is cut where "later" or "earlier" changes sides. At one scale not
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,8 +68,9 @@ class Cut:
         length += (self.end_delay - self.begin_delay) * on.scale
         return length
 
-    def opening(self, piece: Ints, low: Floats, high: Floats) -> Opening:
-        """With which stretches pieces come into force, for c in [low, high)."""
+    def opening(self, piece: Ints, low: Floats, high: Floats) -> tuple[Ints, Ints, Floats, Floats]:
+        """With which stretch each piece comes into force, for c in [low, high): which piece of these,
+        the stretch, and over which part of the range."""
         opens = np.flatnonzero(self.opens)
         count = np.bincount(self.piece[opens], minlength=len(self.sweep.low))
         row, place = spread((np.cumsum(count) - count)[piece], count[piece])
@@ -78,22 +78,13 @@ class Cut:
         low = np.maximum(low[row], self.low[stretch])
         high = np.minimum(high[row], self.high[stretch])
         keep = low < high
-        return Opening(row[keep], stretch[keep], low[keep], high[keep])
+        return row[keep], stretch[keep], low[keep], high[keep]
 
     def where(self, keep: NDArray[np.bool_]) -> Cut:
         if keep.all():
             return self
         names = list(Cut.__dataclass_fields__)[1:]
         return Cut(self.sweep, *(getattr(self, name)[keep] for name in names))
-
-
-class Opening(NamedTuple):
-    """On [low, high) `row` of what was asked for opens with `stretch`."""
-
-    row: Ints
-    stretch: Ints
-    low: Floats
-    high: Floats
 
 
 def at_one_scale(path: Trajectory) -> Sweep:

@@ -53,22 +53,16 @@ NUMBERS = (
     "reversed_in_a_tick",
 )  # fmt: skip
 """Numbers of things, and sums that are divided by them: never weighted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One row per stream: columns `AMOUNTS` and `NUMBERS`."""
-
-    amounts: Floats
-    numbers: Floats
+COLUMNS = (*AMOUNTS, *NUMBERS)
 
 
 @dataclass(frozen=True, slots=True)
 class StreamCosts:
-    """Streams at a pace, and over bounds where these are asked for."""
+    """One row per stream, at a pace and over bounds where these are asked for."""
 
-    at: Measured
-    over: Measured | None
+    at: Floats
+    """In columns `COLUMNS`."""
+    over: Floats | None
     longest: Floats
     delays: Delays
     acts: Mapping[str, Floats]
@@ -76,13 +70,9 @@ class StreamCosts:
 
     def take(self, streams: Ints) -> StreamCosts:
         """Those of some streams. Delays keep the streams' numbers."""
-
-        def rows(table: Measured) -> Measured:
-            return Measured(table.amounts[streams], table.numbers[streams])
-
         return StreamCosts(
-            rows(self.at),
-            None if self.over is None else rows(self.over),
+            self.at[streams],
+            None if self.over is None else self.over[streams],
             self.longest[streams],
             self.delays.of(streams),
             {name: table[streams] for name, table in self.acts.items()},
@@ -130,8 +120,8 @@ def joined_costs(parts: Sequence[StreamCosts]) -> StreamCosts:
     names = dict.fromkeys(name for part in parts for name in part.acts)
     none = [np.zeros((size, len(ACTS))) for size in sizes]
     return StreamCosts(
-        _joined([part.at for part in parts]),
-        _joined(over) if over else None,
+        np.concatenate([part.at for part in parts]),
+        np.concatenate(over) if over else None,
         np.concatenate([part.longest for part in parts]),
         Delays(
             np.concatenate([d.scenario + k for d, k in zip(delays, first, strict=True)]),
@@ -150,23 +140,14 @@ def joined_costs(parts: Sequence[StreamCosts]) -> StreamCosts:
 
 def _measured(
     found: Figures, clock: Floats, sections: Sequence[Section], theta: float, acts: Sequence[Done]
-) -> Measured:
+) -> Floats:
     """All that is said of streams; `clock` turns time of the recording clock into theirs."""
     time = found.cut.judged / clock
     rates = found.rates(sections, acts) if sections else dict.fromkeys(_COSTS, np.zeros(len(time)))
     shares = {**rates, **found.spell_shares(theta)}
     numbers = {**found.spell_numbers, **found.change_numbers}
-    return Measured(
-        np.stack([time, *(shares[name] * time for name in AMOUNTS[1:])], axis=1),
-        np.stack([numbers[name] for name in NUMBERS], axis=1),
-    )
-
-
-def _joined(parts: Sequence[Measured]) -> Measured:
-    return Measured(
-        np.concatenate([part.amounts for part in parts]),
-        np.concatenate([part.numbers for part in parts]),
-    )
+    amounts = (shares[name] * time for name in AMOUNTS[1:])
+    return np.stack([time, *amounts, *(numbers[name] for name in NUMBERS)], axis=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,17 +182,17 @@ class CostSums:
         self, rows: StreamCosts, weight: Floats, keys: NDArray[np.uint64], resamples: int = 0
     ) -> None:
         """Adds measured streams, each with its weight; `keys` draw their replicates."""
+        weights = np.ones((len(weight), len(COLUMNS)))
+        weights[:, : len(AMOUNTS)] = weight[:, None]
         for name, table in (("at", rows.at), ("over", rows.over)):
             if table is not None:
-                self.sums.add(f"{name}_amounts", weight @ table.amounts)
-                self.sums.add(f"{name}_numbers", table.numbers.sum(axis=0))
+                self.sums.add(name, (table * weights).sum(axis=0))
         for name, done in rows.acts.items():
             if done[:, 0].any():  # some of these streams may do it
                 self.acts.add(name, done.sum(axis=0))
         if resamples:
             # T and what it cost: all that the interval of a rate needs.
-            amounts = rows.at.amounts * weight[:, None]
-            drawn = np.stack((amounts[:, 0], amounts[:, 1:4].sum(axis=1)), axis=1)
+            drawn = np.stack((rows.at[:, 0], rows.at[:, 1:4].sum(axis=1)), axis=1) * weight[:, None]
             self.sums.add("replicates", drawn_sums(keys, drawn, resamples))
         self.longest = max(self.longest, float(rows.longest.max(initial=0.0)))
         never = rows.delays.never
@@ -227,10 +208,8 @@ class CostSums:
 
     def get(self, *, priced: bool) -> GroupCosts:
         """The measures; costs and acts only where streams were priced."""
-        over = "over_amounts" in self.sums
-        shares, numbers = self._shares("at"), self._named("at_numbers", NUMBERS)
-        mean_shares = self._shares("over") if over else {}
-        mean_numbers = self._named("over_numbers", NUMBERS) if over else None
+        shares, numbers = self._shares("at")
+        mean_shares, mean_numbers = self._shares("over") if "over" in self.sums else ({}, None)
         values, counts = zip(self.answered.values(), self.waiting.values(), strict=True)
         seen = np.repeat([True, False], [len(v) for v in values])
         curve = survival(np.concatenate(values), seen, np.concatenate(counts))
@@ -245,9 +224,12 @@ class CostSums:
             ),
             ChangeMeasures.of(numbers, curve, mean_numbers),
             0.0 if exact else RELATIVE_ERROR,
-            {name: ActMeasures.of(row, over=over) for name, row in acts.items()},
+            {
+                name: ActMeasures.of(row, over=mean_numbers is not None)
+                for name, row in acts.items()
+            },
             CostRates(*(shares[name] for name in _COSTS)) if priced else None,
-            CostRates(*(mean_shares[name] for name in _COSTS)) if priced and over else None,
+            CostRates(*(mean_shares[name] for name in _COSTS)) if priced and mean_shares else None,
             self._interval() if priced else None,
         )
 
@@ -258,11 +240,9 @@ class CostSums:
         with np.errstate(divide="ignore", invalid="ignore"):
             return interval_95(drawn[:, 1] / drawn[:, 0])
 
-    def _shares(self, name: str) -> dict[str, float]:
-        """Amounts per time."""
-        found = self._named(f"{name}_amounts", AMOUNTS)
-        time = found.pop("time")
-        return {name: amount / time if time > 0 else 0.0 for name, amount in found.items()}
-
-    def _named(self, name: str, columns: tuple[str, ...]) -> dict[str, float]:
-        return dict(zip(columns, self.sums[name].get().tolist(), strict=True))
+    def _shares(self, name: str) -> tuple[dict[str, float], dict[str, float]]:
+        """Amounts per time, and numbers."""
+        found = dict(zip(COLUMNS, self.sums[name].get().tolist(), strict=True))
+        time = found["time"]
+        shares = {name: found[name] / time if time > 0 else 0.0 for name in AMOUNTS[1:]}
+        return shares, {name: found[name] for name in NUMBERS}
