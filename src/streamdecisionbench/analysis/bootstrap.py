@@ -209,6 +209,8 @@ def _circular_sums(table: Floats, length: int) -> Floats:
 class StepStretches:
     """Time in force, cut at every release: on [begin, end) one decision meets one reference."""
 
+    row: Ints
+    """Which of the decisions that were cut."""
     step: Ints
     begin: Floats
     end: Floats
@@ -225,7 +227,7 @@ def stretches(
     ends = np.minimum(end[row], flat.step_end[step])
     keep = begins < ends
     row, step = row[keep], step[keep]
-    return StepStretches(step, begins[keep], ends[keep], decision[row] == flat.y[step])
+    return StepStretches(row, step, begins[keep], ends[keep], decision[row] == flat.y[step])
 
 
 def in_force_at(flat: Flat, interval: float) -> StepStretches:
@@ -236,7 +238,7 @@ def in_force_at(flat: Flat, interval: float) -> StepStretches:
     scenario, begin = flat.scenario[source], u[source]
     if not source.size:
         empty = np.zeros(0)
-        return StepStretches(source, empty, empty, np.zeros(0, dtype=bool))
+        return StepStretches(source, source, empty, empty, np.zeros(0, dtype=bool))
     newest = np.append(scenario[1:] != scenario[:-1], True)
     end = np.where(newest, flat.H[scenario], np.append(begin[1:], 0.0))
     return stretches(flat, scenario, begin, end, flat.p[source])

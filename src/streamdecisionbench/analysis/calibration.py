@@ -89,14 +89,11 @@ def calibration(answers: Answers, interval: float, compose: str = "min") -> Cali
         q = np.array(
             [answers.confidence[compose][s][i] for s, i in zip(scenario, held.source, strict=True)]
         )
-        for k in range(len(scenario)):
-            one = slice(k, k + 1)
-            cut = stretches(flat, scenario[one], held.begin[one], held.end[one], decision[one])
-            seconds.append(
-                (cut.end - cut.begin) * flat.time_weight[cut.step] * weights[scenario[k]]
-            )
-            sure.append(np.full(len(cut.step), q[k]))
-            hit.append(cut.right.astype(np.float64))
+        cut = stretches(flat, scenario, held.begin, held.end, decision)
+        share = flat.time_weight[cut.step] * weights[scenario[cut.row]]
+        seconds.append((cut.end - cut.begin) * share)
+        sure.append(q[cut.row])
+        hit.append(cut.right.astype(np.float64))
     time, q, e = (np.concatenate(x) if x else np.zeros(0) for x in (seconds, sure, hit))
     total = float(time.sum())
     if total <= 0:
@@ -111,12 +108,8 @@ def calibration(answers: Answers, interval: float, compose: str = "min") -> Cali
         mine = place == b
         own = float(time[mine].sum())
         if own > 0:
-            mean = float((time * q)[mine].sum()) / own
-            bins.append(
-                Bin(
-                    b / BINS, (b + 1) / BINS, own / total, mean, float((time * e)[mine].sum()) / own
-                )
-            )
+            sums = (float((time * x)[mine].sum()) / own for x in (q, e))
+            bins.append(Bin(b / BINS, (b + 1) / BINS, own / total, *sums))
     levels = np.unique(np.concatenate(([0.0], np.quantile(q, np.linspace(0, 0.95, 20)))))
     curve = []
     for level in levels.tolist():
