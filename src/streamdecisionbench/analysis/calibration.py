@@ -100,12 +100,8 @@ def calibration(answers: Answers, interval: float, compose: str = "min") -> Cali
         mine = place == b
         own = float(time[mine].sum())
         if own > 0:
-            mean = float((time * q)[mine].sum()) / own
-            bins.append(
-                Bin(
-                    b / BINS, (b + 1) / BINS, own / total, mean, float((time * e)[mine].sum()) / own
-                )
-            )
+            sums = (float((time * x)[mine].sum()) / own for x in (q, e))
+            bins.append(Bin(b / BINS, (b + 1) / BINS, own / total, *sums))
     levels = np.unique(np.concatenate(([0.0], np.quantile(q, np.linspace(0, 0.95, 20)))))
     curve = []
     for level in levels.tolist():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -100,22 +99,12 @@ def baselines_table(
 
 
 def _scenario(scenario: Scenario) -> ScenarioBaselines:
-    reference = scenario.reference()
-    most = Counter(tuple(decision.items()) for decision in reference).most_common(1)[0][1]
     readable = any(len(step.state) > 1 for step in scenario.steps)
     return ScenarioBaselines(
         scenario.n,
-        _right(scenario, first_option) if readable else None,
-        _right(scenario, lexical_overlap) if readable else None,
-        most,
-    )
-
-
-def _right(scenario: Scenario, policy: Callable[[Mapping[str, Any]], dict[str, str]]) -> int:
-    spec = scenario.decision_spec
-    return sum(
-        spec.compose(scenario.decode(policy(scenario.request(t)))) == decision
-        for t, decision in enumerate(scenario.reference())
+        states_right(scenario, first_option) if readable else None,
+        states_right(scenario, lexical_overlap) if readable else None,
+        best_constant(scenario),
     )
 
 

@@ -7,13 +7,13 @@ cost is an upper bound; the same where a service does not report its cache.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.analysis.table import Cell, Table, number, text
+from streamdecisionbench.analysis.table import Table, number, text
 from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import Price, PriceTable, read_prices
@@ -142,6 +142,7 @@ def find_line(prices: PriceTable, recording: Recording) -> Price | None:
 
 
 def cost_tables(results: Mapping[str, Cost | None]) -> list[Table]:
+    """Tokens as they were reported, and money at list prices; recordings side by side."""
     known = {name: c for name, c in results.items() if c is not None}
     if not known:
         raise InputError(
@@ -149,36 +150,20 @@ def cost_tables(results: Mapping[str, Cost | None]) -> list[Table]:
             where=", ".join(results),
             fix="tokens and cost need a service that reports its usage",
         )
-    names = tuple(known)
-    missing = [name for name in results if name not in known]
-    rows: list[tuple[Cell, ...]] = []
-
-    def row(label: str, of: str) -> None:
-        rows.append((label, *(getattr(c.tokens, of) for c in known.values())))
-
-    row("input, median", "input_median")
-    row("output, median", "output_median")
-    row("reasoning, median", "reasoning_median")
-    row("input, pass", "input_total")
-    row("of it cached", "cached_total")
-    row("output, pass", "output_total")
-    row("of it reasoning", "reasoning_total")
-    row("requests", "requests")
-    tokens = Table(
-        "Tokens as reported",
-        (text("", "tokens"), *(number(name, 0) for name in names)),
-        tuple(rows),
-        tuple(f"{name}: its responses carry no token counts" for name in missing),
-    )
-    money: list[tuple[Cell, ...]] = [
-        ("price, input per 1M", *(c.price.input if c.price else None for c in known.values())),
-        ("price, output per 1M", *(c.price.output if c.price else None for c in known.values())),
-        ("input, pass", *(c.input for c in known.values())),
-        ("output, pass", *(c.output for c in known.values())),
-        ("total, pass", *(c.total for c in known.values())),
-        ("per 1000 decisions", *(_thousand(c) for c in known.values())),
-    ]
-    some = next(iter(known.values()))
+    counted = {
+        "input, median": "input_median", "output, median": "output_median",
+        "reasoning, median": "reasoning_median", "input, pass": "input_total",
+        "of it cached": "cached_total", "output, pass": "output_total",
+        "of it reasoning": "reasoning_total", "requests": "requests",
+    }  # fmt: skip
+    money: dict[str, Callable[[Cost], float | None]] = {
+        "price, input per 1M": lambda c: c.price.input if c.price else None,
+        "price, output per 1M": lambda c: c.price.output if c.price else None,
+        "input, pass": lambda c: c.input,
+        "output, pass": lambda c: c.output,
+        "total, pass": lambda c: c.total,
+        "per 1000 decisions": lambda c: None if c.per_decision is None else 1000 * c.per_decision,
+    }
     notes = [
         f"{name}: no list price; name one with --prices" for name, c in known.items() if not c.price
     ]
@@ -192,17 +177,24 @@ def cost_tables(results: Mapping[str, Cost | None]) -> list[Table]:
         for name, c in known.items()
         if c.price and c.tokens.cached_total is None
     ]
-    title = f"Cost at list prices of {some.as_of} ({some.currency})"
+    some = next(iter(known.values()))
     return [
-        tokens,
         Table(
-            title, (text("", "cost"), *(number(n, 3) for n in names)), tuple(money), tuple(notes)
+            "Tokens as reported",
+            (text("", "tokens"), *(number(name, 0) for name in known)),
+            tuple(
+                (label, *(getattr(c.tokens, of) for c in known.values()))
+                for label, of in counted.items()
+            ),
+            tuple(f"{n}: its responses carry no token counts" for n in results if n not in known),
+        ),
+        Table(
+            f"Cost at list prices of {some.as_of} ({some.currency})",
+            (text("", "cost"), *(number(name, 3) for name in known)),
+            tuple((label, *(get(c) for c in known.values())) for label, get in money.items()),
+            tuple(notes),
         ),
     ]
-
-
-def _thousand(c: Cost) -> float | None:
-    return None if c.per_decision is None else 1000 * c.per_decision
 
 
 def _tokens(recording: Recording) -> Tokens | None:

@@ -1,8 +1,10 @@
-"""Wrong spells as tables: how long the application stays wrong, and how often."""
+"""Time spent wrong as tables, of recordings and of logs: spells, delays after changes, acts, costs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from streamdecisionbench.analysis.table import (
     Cell,
@@ -28,36 +30,39 @@ from streamdecisionbench.scoring.cost import (
 )
 from streamdecisionbench.scoring.score import Score
 
+T = TypeVar("T")
+
+_NAMES = (text("", "recording"), text("level"))
+
+
+def _by_level(results: Mapping[str, ByLevel[T]]) -> Iterator[tuple[tuple[str, str], T]]:
+    """The whole and every family of every recording, under its name and the level's."""
+    for name, result in results.items():
+        levels: dict[str, T] = {"overall": result.overall, **result.by_family}
+        for level, label in readable(levels).items():
+            yield (name if level == "overall" else "", label), levels[level]
+
 
 def spell_tables(
     results: Mapping[str, ByLevel[SpellMeasures]], theta: float, interval: float, bounds: Bounds
 ) -> list[Table]:
     """Every level at the interval, and the whole over the bounds."""
-    rows: list[tuple[Cell, ...]] = []
-    for name, result in results.items():
-        levels: dict[str, SpellMeasures] = {"overall": result.overall, **result.by_family}
-        for level, label in readable(levels).items():
-            found = levels[level]
-            rows.append(
-                (name if level == "overall" else "", label, found.wrong_share, found.count,
-                 found.mean_length_s, found.longest_s, found.mean_age_s, found.beyond_share)
-            )  # fmt: skip
-    columns = (
-        text("", "recording"), text("level"), percentage("wrong %", "wrong_share"),
-        count("spells", "count"), number("mean s", 2, "mean_length_s"),
-        number("max s", 1, "longest_s"), number("age s", 2, "mean_age_s"),
-        percentage(f"> {theta:g} s %", "beyond_share"),
-    )  # fmt: skip
     first = Table(
         f"Wrong spells at {interval:g} s a tick",
-        columns,
-        tuple(rows),
+        (*_NAMES, percentage("wrong %", "wrong_share"), count("spells", "count"),
+         number("mean s", 2, "mean_length_s"), number("max s", 1, "longest_s"),
+         number("age s", 2, "mean_age_s"), percentage(f"> {theta:g} s %", "beyond_share")),
+        tuple(
+            (*names, x.wrong_share, x.count, x.mean_length_s, x.longest_s, x.mean_age_s,
+             x.beyond_share)
+            for names, x in _by_level(results)
+        ),
         notes=(
             f"age: mean over time of how long it has been wrong; > {theta:g} s: share of time wrong"
             " for longer than that, and what makes a spell long.",
             *long_or_many(results),
         ),
-    )
+    )  # fmt: skip
     over = Table(
         f"The same, on average over {bounds.text()}",
         (text("", "recording"), number("spells", 1, "integrated_count"),
@@ -100,39 +105,30 @@ def long_or_many(results: Mapping[str, ByLevel[SpellMeasures]]) -> tuple[str, ..
 
 def change_tables(results: Mapping[str, ByLevel[ChangeMeasures]], interval: float) -> list[Table]:
     """Delays, then decision changes, of every level at the interval."""
-    delays: list[tuple[Cell, ...]] = []
-    edits: list[tuple[Cell, ...]] = []
-    for name, result in results.items():
-        levels: dict[str, ChangeMeasures] = {"overall": result.overall, **result.by_family}
-        for level, label in readable(levels).items():
-            found = levels[level]
-            shown = found.decision_changes
-            head: tuple[Cell, Cell] = (name if level == "overall" else "", label)
-            delays.append(
-                (*head, found.changes, found.never_right, found.never_right_share,
-                 found.median_delay_s, found.p95_delay_s, found.waited_s)
-            )  # fmt: skip
-            edits.append(
-                (*head, shown.changes, shown.needed, shown.useless, shown.edit_overhead,
-                 shown.reversed_in_a_tick)
-            )  # fmt: skip
-    names = (text("", "recording"), text("level"))
+    found = list(_by_level(results))
     return [
         Table(
             f"Delay after reference changes at {interval:g} s a tick",
-            (*names, count("changes"), count("never", "never_right"),
+            (*_NAMES, count("changes"), count("never", "never_right"),
              percentage("%", "never_right_share"), number("median s", 2, "median_delay_s"),
              number("p95 s", 2, "p95_delay_s"), number("waited s", 2, "waited_s")),
-            tuple(delays),
+            tuple(
+                (*names, x.changes, x.never_right, x.never_right_share, x.median_delay_s,
+                 x.p95_delay_s, x.waited_s)
+                for names, x in found
+            ),
             notes=("never: the next change, or the end, came first. Quantiles are Kaplan and"
                    " Meier's; – where too few are ever answered. waited: at most until the next"
                    " change.",),
         ),
         Table(
             "Changes of the decision in force",
-            (*names, count("changes", "decision_changes"), count("needed"), count("useless"),
+            (*_NAMES, count("changes", "decision_changes"), count("needed"), count("useless"),
              percentage("%", "edit_overhead"), count("reversed", "reversed_in_a_tick")),
-            tuple(edits),
+            tuple(
+                (*names, x.changes, x.needed, x.useless, x.edit_overhead, x.reversed_in_a_tick)
+                for names, x in ((names, x.decision_changes) for names, x in found)
+            ),
             notes=("needed: right at that moment; %: useless ones, the edit overhead; reversed: taken back"
                    " within a tick.",),
         ),
@@ -146,30 +142,40 @@ def action_tables(
     results: Mapping[str, Mapping[str, ByLevel[ActMeasures]]], interval: float, costs: str
 ) -> list[Table]:
     """Every act over all scenarios, at the interval."""
+    found = {
+        name: {act: levels.overall for act, levels in acts.items()}
+        for name, acts in results.items()
+    }
+    table = _acts(
+        found, text("", "recording"), f"One-time acts at {interval:g} s a tick, costs: {costs}"
+    )
+    note = "wrongly: done though nothing called for it. cost: in seconds of an ordinary wrong decision."
+    return [replace(table, notes=(note,))]
+
+
+def _acts(found: Mapping[str, Mapping[str, ActMeasures]], by: Column, title: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for name, acts in results.items():
-        for act in (ALL_ACTS, *(act for act in acts if act != ALL_ACTS)):
-            found = acts[act].overall
+    for name, acts in found.items():
+        for act in sorted(acts, key=lambda act: act != ALL_ACTS):
+            x = acts[act]
             rows.append(
-                (name if act == ALL_ACTS else "", act, found.calls, found.in_time, found.late,
-                 found.missed, found.wrongly, found.twice, found.cost)
+                (name if act == ALL_ACTS else "", act, x.calls, x.in_time, x.late, x.missed,
+                 x.wrongly, x.twice, x.cost)
             )  # fmt: skip
-    return [
-        Table(
-            f"One-time acts at {interval:g} s a tick, costs: {costs}",
-            (text("", "recording"), text("act"), count("calls"), count("in time", "in_time"),
-             count("late"), count("missed"), count("wrongly"), count("twice"), number("cost s", 0, "cost")),
-            tuple(rows),
-            notes=("wrongly: done though nothing called for it. cost: in seconds of an ordinary wrong"
-                   " decision.",),
-        )
-    ]  # fmt: skip
+    return Table(
+        title,
+        (by, text("act"), count("calls"), count("in time", "in_time"), count("late"),
+         count("missed"), count("wrongly"), count("twice"), number("cost s", 0, "cost")),
+        tuple(rows),
+    )  # fmt: skip
 
 
 # The cost of being wrong as tables, and where ranking by cost differs from ranking by time.
 
 
 _LARGEST = 8
+_COSTS = (percentage("right %", "in_force"), number("wrong", 3), number("age", 3), number("acts", 3),
+          number("cost", 3, "cost_per_second"))  # fmt: skip
 
 
 def cost_table(scores: Sequence[Score], *, by_scenario: bool = False) -> Table:
@@ -227,9 +233,7 @@ def _table(
     totals = {n: (in_force[n]["overall"], r.overall.at_interval.total) for n, r in results.items()}
     return Table(
         f"What being wrong costs at {interval:g} s a tick ({first.costs} {first.dated}".rstrip() + ")",
-        (text("", "recording"), text("level"), percentage("right %", "in_force"), number("wrong", 3),
-         number("age", 3), number("acts", 3), number("cost", 3, "cost_per_second"),
-         number("over", 3, "integrated_cost_per_second")),
+        (*_NAMES, *_COSTS, number("over", 3, "integrated_cost_per_second")),
         tuple(rows),
         notes=("Seconds of an ordinary wrong decision, per second; over: on average over"
                f" {bounds.text()}.", *disagreement(totals)),
@@ -254,13 +258,8 @@ def disagreement(found: Mapping[str, tuple[float, float]]) -> tuple[str, ...]:
             f"By time {best} is best ({as_percent(found[best][0])} % right), by cost {cheapest}"
             f" ({found[cheapest][1]:.3f} a second): they differ.",
         )
-    one, two = _first_swap(by_time, by_cost)
+    one, two = next((a, b) for a, b in zip(by_time, by_cost, strict=True) if a != b)
     return (f"{best} is best by time and by cost; {one} and {two} change places.",)
-
-
-def _first_swap(by_time: Sequence[str], by_cost: Sequence[str]) -> tuple[str, str]:
-    place = next(k for k, (a, b) in enumerate(zip(by_time, by_cost, strict=True)) if a != b)
-    return by_time[place], by_cost[place]
 
 
 # What being wrong comes to in a log, as tables: spells and delays, acts, costs.
@@ -271,38 +270,33 @@ def log_cost_tables(score: LogScore) -> list[Table]:
     theta = score.settings.theta
     if theta is None:
         return []
-    tables = [_spells(score, theta)]
+    by = text(" and ".join(score.settings.by) or "log", "group")
+    known = {group.name: group.costs for group in score.groups if group.costs is not None}
+    tables = [
+        Table(
+            "Wrong spells, and delays after a change of what is right",
+            (by, count("spells", "count"), number("max s", 1, "longest_s"),
+             number("age s", 2, "mean_age_s"), percentage(f"> {theta:g} s %", "beyond_share"),
+             count("changes"), number("p50 s", 2, "median_delay_s"),
+             number("p95 s", 2, "p95_delay_s"), percentage("never %", "never_right_share")),
+            tuple(
+                (name, x.spells.count, x.spells.longest_s, x.spells.mean_age_s,
+                 x.spells.beyond_share, x.changes.changes, x.changes.median_delay_s,
+                 x.changes.p95_delay_s, x.changes.never_right_share)
+                for name, x in known.items()
+            ),
+            notes=(f"age: mean over time of how long it has been wrong; > {theta:g} s: share of time wrong"
+                   " for longer than that; never: not right before the next change.",),
+        )
+    ]  # fmt: skip
     if score.settings.costs is not None:
-        tables.append(_costs(score))
-        if any(group.costs and group.costs.acts for group in score.groups):
-            tables.append(_acts(score))
+        tables.append(_log_costs(score, by))
+        if any(x.acts for x in known.values()):
+            tables.append(_acts({name: x.acts for name, x in known.items()}, by, "One-time acts"))
     return tables
 
 
-def _spells(score: LogScore, theta: float) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for group in score.groups:
-        if group.costs is None:
-            continue
-        spells, changes = group.costs.spells, group.costs.changes
-        rows.append(
-            (group.name, spells.count, spells.longest_s, spells.mean_age_s, spells.beyond_share,
-             changes.changes, changes.median_delay_s, changes.p95_delay_s,
-             changes.never_right_share)
-        )  # fmt: skip
-    return Table(
-        "Wrong spells, and delays after a change of what is right",
-        (_by(score), count("spells", "count"), number("max s", 1, "longest_s"),
-         number("age s", 2, "mean_age_s"), percentage(f"> {theta:g} s %", "beyond_share"),
-         count("changes"), number("p50 s", 2, "median_delay_s"), number("p95 s", 2, "p95_delay_s"),
-         percentage("never %", "never_right_share")),
-        tuple(rows),
-        notes=(f"age: mean over time of how long it has been wrong; > {theta:g} s: share of time wrong"
-               " for longer than that; never: not right before the next change.",),
-    )  # fmt: skip
-
-
-def _costs(score: LogScore) -> Table:
+def _log_costs(score: LogScore, by: Column) -> Table:
     costs = score.settings.costs
     rows: list[tuple[Cell, ...]] = []
     found: dict[str, tuple[float, float]] = {}
@@ -317,37 +311,11 @@ def _costs(score: LogScore) -> Table:
             (group.name, group.in_force, at.wrong, at.age, at.acts, at.total, shown,
              over.total if over else None)
         )  # fmt: skip
-    title = f"What being wrong costs ({costs.name} {costs.dated}".rstrip() + ")" if costs else ""
     return Table(
-        title,
-        (_by(score), percentage("right %", "in_force"), number("wrong", 3), number("age", 3),
-         number("acts", 3), number("cost", 3, "cost_per_second"), text("95 %", "interval_95"),
-         number("over", 3, "integrated_cost_per_second")),
+        f"What being wrong costs ({costs.name} {costs.dated}".rstrip() + ")" if costs else "",
+        (by, *_COSTS, text("95 %", "interval_95"), number("over", 3, "integrated_cost_per_second")),
         tuple(rows),
         notes=("Seconds of an ordinary wrong decision, per second"
                + ("; over: on average over the bounds." if score.settings.bounds else "."),
                *disagreement(found)),
     )  # fmt: skip
-
-
-def _acts(score: LogScore) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for group in score.groups:
-        acts = group.costs.acts if group.costs else {}
-        for name in (ALL_ACTS, *(name for name in acts if name != ALL_ACTS)):
-            if name in acts:
-                act = acts[name]
-                rows.append(
-                    (group.name if name == ALL_ACTS else "", name, act.calls, act.in_time,
-                     act.late, act.missed, act.wrongly, act.twice, act.cost)
-                )  # fmt: skip
-    return Table(
-        "One-time acts",
-        (_by(score), text("act"), count("calls"), count("in time", "in_time"), count("late"),
-         count("missed"), count("wrongly"), count("twice"), number("cost s", 0, "cost")),
-        tuple(rows),
-    )  # fmt: skip
-
-
-def _by(score: LogScore) -> Column:
-    return text(" and ".join(score.settings.by) or "log", "group")

@@ -7,23 +7,16 @@ from typing import Annotated
 
 import typer
 
+from streamdecisionbench.cli.options import Data, FixedInterval, IntegrateBounds, Runs
+from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
+
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Recording folders.")],
+    runs: Runs,
     out: Annotated[Path, typer.Option(help="Fresh folder, or one of an earlier report.")],
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Suite folder; the built-in suite or one beside the recording otherwise."
-        ),
-    ] = None,
-    interval: Annotated[
-        float, typer.Option(help="Seconds per tick for the fixed-interval figures.")
-    ] = 2.0,
-    bounds: Annotated[
-        tuple[float, float],
-        typer.Option(metavar="LOW HIGH", help="Range of intervals to integrate over."),
-    ] = (0.5, 8.0),
+    data: Data = None,
+    interval: FixedInterval = 2.0,
+    bounds: IntegrateBounds = DEFAULT_BOUNDS,
     pairs: Annotated[bool, typer.Option(help="Compose fast and slow recordings.")] = True,
     formats: Annotated[str, typer.Option(help="Figure formats: svg, png, pdf.")] = "svg,png,pdf",
     prices: Annotated[
