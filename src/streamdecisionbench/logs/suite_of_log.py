@@ -31,6 +31,7 @@ from streamdecisionbench.logs.engines.engine import Engine, StreamSums
 from streamdecisionbench.logs.references import ReferenceSource
 from streamdecisionbench.logs.score import SCORED, check_by
 from streamdecisionbench.logs.unusable import Allowed
+from streamdecisionbench.rules.costs import DECISION, fields_of
 from streamdecisionbench.scoring.pooled import stream_keys
 from streamdecisionbench.suite.authoring import QuestionDraft, label_questions
 from streamdecisionbench.suite.digest import digest
@@ -48,7 +49,7 @@ from streamdecisionbench.suite.scenario import (
     is_id,
 )
 from streamdecisionbench.suite.suite_files import make_suite
-from streamdecisionbench.text import compact_json, decision_text
+from streamdecisionbench.text import decision_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,8 +65,6 @@ LEFT_OUT: Mapping[str, str] = {
 """Why a session is not among those that are asked again, in words."""
 LOGGED = "logged"
 """The family of sessions that no column puts into another."""
-ONLY = "decision"
-"""What the question is called where a decision has no fields."""
 MOST_OPTIONS = 100
 _MOST_DECISIONS = 100_000
 _LONGEST_TITLE = 120
@@ -89,7 +88,7 @@ class Asked:
         >>> asked.answers('{"do":"wait"}')
         {'do': 'wait', 'word': 'none'}
         """
-        given = _fields(decision)
+        given = fields_of(decision)
         route = given.get(self.decision_spec.route_question)
         used = set(self.decision_spec.consumed(route)) if route is not None else set()
         found = {}
@@ -119,7 +118,7 @@ def asked_by_decisions(decisions: Iterable[str]) -> Asked:
             f" objects, for example {_shown(next(d for d in seen if d[:1] == '{'))}",
             fix="write them alike with --sql",
         )
-    given = [_fields(decision) for decision in seen]
+    given = [fields_of(decision) for decision in seen]
     _require_apart(seen, given)
     names = sorted({name for one in given for name in one})
     values = {name: sorted({one[name] for one in given if name in one}) for name in names}
@@ -197,13 +196,6 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     decision_spec: DecisionSpec | None = None
 
 
-def _fields(decision: str) -> dict[str, str]:
-    if not decision.startswith("{"):
-        return {ONLY: decision}
-    parsed: dict[str, Any] = json.loads(decision)
-    return {name: _text(value) for name, value in parsed.items()}
-
-
 def _require_apart(seen: Sequence[str], given: Sequence[Mapping[str, str]]) -> None:
     """As options, two decisions that differ must not become one."""
     first: dict[tuple[tuple[str, str], ...], str] = {}
@@ -214,11 +206,6 @@ def _require_apart(seen: Sequence[str], given: Sequence[Mapping[str, str]]) -> N
                 f"{_shown(other)} and {_shown(decision)} differ only in what is text and what is not",
                 fix="write values alike with --sql",
             )
-
-
-def _text(value: Any) -> str:
-    """A field's value as an option: text as it is, the rest as JSON. Null is text too."""
-    return value if isinstance(value, str) else compact_json(value)
 
 
 def _route(
@@ -242,9 +229,8 @@ def _route(
 
 
 def _instructions(name: str) -> str:
-    if name == ONLY:
-        return "Which decision is right for this state?"
-    return f"Which value of {name} is right for this state?"
+    what = "decision" if name == DECISION else f"value of {name}"
+    return f"Which {what} is right for this state?"
 
 
 def _unfit(decision: str, why: str) -> InputError:

@@ -52,7 +52,7 @@ _SHOWN = 5
 
 
 @dataclass
-class Named:
+class CostNames:
     """The families of a log's streams, and those names of their sections that its decisions have."""
 
     seen: dict[str, set[Name]] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Named:
             self._meet(found, families, costs, texts)
         return values or [{}]
 
-    def merge(self, other: Named) -> None:
+    def merge(self, other: CostNames) -> None:
         for family, names in other.seen.items():
             self.seen.setdefault(family, set()).update(names)
 
@@ -170,7 +170,7 @@ class LogSums(StreamSums):
     """Of the groups: spells, changes, acts and costs, where they were asked for."""
     fingerprint: int = 0
     """A sum over streams, so that the same streams give the same whatever their order."""
-    named: Named = field(default_factory=Named)
+    named: CostNames = field(default_factory=CostNames)
     """What of the cost file the log has."""
 
     @property

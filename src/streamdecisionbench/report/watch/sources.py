@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -77,6 +78,29 @@ class GrowingFile:
         return os.pread(descriptor, len(self._before), start) == self._before
 
 
+class Source(ABC):
+    """A recording or a meter's log."""
+
+    kind: str
+    """`recording` or `log`."""
+    pooled: bool
+    """Whether every second counts alike, or scenarios and families do."""
+    _again = False
+
+    @abstractmethod
+    def poll(self) -> list[WatchedStream]:
+        """Streams about which something is new since the last call."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, object]:
+        """`status` (waiting, running, complete, incomplete), `text`, `name`, `simulated`, `virtual`."""
+
+    def forgotten(self) -> bool:
+        """Whether what was read before no longer holds, since the last call."""
+        again, self._again = self._again, False
+        return again
+
+
 @dataclass(slots=True)
 class _Session:
     """Rows of one stream, by component and by when its states were published."""
@@ -87,7 +111,7 @@ class _Session:
     rows: dict[str, dict[float, dict[str, Any]]] = field(default_factory=dict)
 
 
-class MeterLog:
+class MeterLog(Source):
     """Follows the files of a log's folder, or one file. Rows of one state complete each other."""
 
     kind = "log"
@@ -98,7 +122,6 @@ class MeterLog:
         self._files: dict[Path, GrowingFile] = {}
         self._tables: set[Path] = set()
         self._sessions: dict[str, _Session] = {}
-        self._again = False
         self._unreadable = 0
 
     def poll(self) -> list[WatchedStream]:
@@ -108,10 +131,6 @@ class MeterLog:
             if name is not None:
                 touched[name] = None
         return [stream for name in touched for stream in _streams(self._sessions[name])]
-
-    def forgotten(self) -> bool:
-        again, self._again = self._again, False
-        return again
 
     def facts(self) -> dict[str, object]:
         still = any(not session.ended for session in self._sessions.values())
@@ -236,7 +255,7 @@ class _Episode:
     over: bool = False
 
 
-class WatchedRecording:
+class WatchedRecording(Source):
     """Follows a recording's folder, also before it exists and after the recorder has gone."""
 
     kind = "recording"
@@ -251,7 +270,6 @@ class WatchedRecording:
         self._run_read: tuple[int, int] | None = None
         self._suite: Suite | None = None
         self._episodes: dict[str, _Episode] = {}
-        self._again = False
         if (folder / RUN_FILE).exists():
             self._read_run()
             self._require_suite()
@@ -278,31 +296,30 @@ class WatchedRecording:
         known = [name for name in touched if name in suite.scenarios]
         return [self._stream(suite.scenarios[name], self._episodes[name]) for name in known]
 
-    def forgotten(self) -> bool:
-        again, self._again = self._again, False
-        return again
-
     def facts(self) -> dict[str, object]:
-        config = self._run.get("config") or {}
-        models = self._run.get("served_models") or []
-        served = {
-            r.model
-            for episode in self._episodes.values()
-            for responses in episode.responses.values()
-            for r in list(responses.values())[:1]
-        }
-        simulated = bool(config.get("simulated")) or any(
-            str(model).startswith("simulated:") for model in (*models, *served)
-        )
-        wanted = config.get("scenarios")
+        models = [
+            *(self._run.get("served_models") or []),
+            *(
+                next(iter(responses.values())).model
+                for episode in self._episodes.values()
+                for responses in episode.responses.values()
+            ),
+        ]
+        wanted = self._config.get("scenarios")
         return {
             "status": str(self._run.get("status") or "waiting"),
-            "name": str(self._run.get("name") or self._folder.resolve().name),
+            "name": self._name(),
             "suite": self._suite.name if self._suite else "",
             "scenarios": len(wanted) if isinstance(wanted, list) and wanted else None,
-            "simulated": simulated,
-            "virtual": config.get("clock") == "virtual",
+            "simulated": bool(self._config.get("simulated"))
+            or any(str(model).startswith("simulated:") for model in models),
+            "virtual": self._config.get("clock") == "virtual",
         }
+
+    @property
+    def _config(self) -> dict[str, Any]:
+        found = self._run.get("config")
+        return found if isinstance(found, dict) else {}
 
     def _take(self, event: Event) -> dict[str, None]:
         """Puts one event where it belongs; the streams it changes."""
@@ -331,8 +348,7 @@ class WatchedRecording:
 
     def _stream(self, scenario: Scenario, episode: _Episode) -> WatchedStream:
         releases = [episode.releases[t] for t in sorted(episode.releases)]
-        config = self._run.get("config")
-        stated = config.get("interval_s") if isinstance(config, dict) else None
+        stated = self._config.get("interval_s")
         tick = tick_of(releases, scenario, stated if isinstance(stated, int | float) else None)
         horizon = scenario.n * tick
         complete = len(releases) == scenario.n and all(
@@ -377,8 +393,7 @@ class WatchedRecording:
         self, scenario: Scenario, episode: _Episode, horizon: float
     ) -> list[TakenAnswer] | None:
         """What the arbiter of a live pair or a policy let take effect; None: simply the newest."""
-        config = self._run.get("config") or {}
-        policy = config.get("policy")
+        policy = self._config.get("policy")
         if not policy and len(episode.responses) < 2:
             return None
         found = [
@@ -404,8 +419,10 @@ class WatchedRecording:
         return [taken for _, taken in found if taken.at < horizon]
 
     def _component_name(self) -> str:
-        config = self._run.get("config") or {}
-        return str(config.get("component") or self._run.get("name") or self._folder.resolve().name)
+        return str(self._config.get("component") or self._name())
+
+    def _name(self) -> str:
+        return str(self._run.get("name") or self._folder.resolve().name)
 
     def _read_run(self) -> None:
         path = self._folder / RUN_FILE
@@ -441,27 +458,6 @@ def _fallback(policy: object, scenario: Scenario) -> str | None:
 def _file_text(decision: Mapping[str, str]) -> str:
     """A composed decision in one line; equal exactly when the decision is."""
     return " · ".join(f"{question}: {value}" for question, value in decision.items())
-
-
-class Source(Protocol):
-    """A recording or a meter's log."""
-
-    kind: str
-    """`recording` or `log`."""
-    pooled: bool
-    """Whether every second counts alike, or scenarios and families do."""
-
-    def poll(self) -> list[WatchedStream]:
-        """Streams about which something is new since the last call."""
-        ...
-
-    def forgotten(self) -> bool:
-        """Whether what was read before no longer holds, since the last call."""
-        ...
-
-    def facts(self) -> dict[str, object]:
-        """`status` (waiting, running, complete, incomplete), `text`, `name`, `simulated`, `virtual`."""
-        ...
 
 
 def open_source(path: Path, data: Path | None = None) -> Source:
