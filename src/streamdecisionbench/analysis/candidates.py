@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise, permutations
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,8 +92,6 @@ TRIPLES = 3
 """Policies of three components: the best of those pairs with a third."""
 _AT_ONCE = 100_000
 """Steps replayed together: enough to be quick with short recordings, some megabytes with long ones."""
-_NEAR = 16
-"""Intervals at which a policy chosen at one of them is likely chosen again."""
 
 
 class Halves:
@@ -215,7 +213,6 @@ class Trials:
         self._ahead: list[float] = []
         self._known: dict[tuple[tuple[str, ...], str, float], dict[str, list[Tried]]] = {}
         self._levels: dict[tuple[str, str], list[float]] = {}
-        self._found: dict[tuple[str, tuple[str, ...], Policy], dict[float, Floats]] = {}
 
     def look_ahead(self, intervals: Iterable[float]) -> None:
         """Intervals that will be asked about: neighbours among them are replayed together."""
@@ -230,7 +227,10 @@ class Trials:
             return self._known[asked]
         if interval not in self._ahead:
             return self._kinds(members, rule, [interval])[0]
-        near = self._neighbours(members, self.thresholds, interval)
+        rows = self.thresholds * len(members) * sum(part.n for part in self.stage.parts)
+        size = max(1, _AT_ONCE // rows)  # intervals ahead are replayed in groups of this size
+        first = self._ahead.index(interval) // size * size
+        near = self._ahead[first : first + size]
         try:
             found = self._kinds(members, rule, near)
         except MissingAnswersError:  # perhaps at a neighbour alone
@@ -239,13 +239,6 @@ class Trials:
         for there, kinds in zip(near, found, strict=True):
             self._known[members, rule, there] = kinds
         return self._known[asked]
-
-    def _neighbours(self, members: tuple[str, ...], policies: int, interval: float) -> list[float]:
-        """The intervals ahead in groups of fixed size; the group that holds this one."""
-        rows = policies * len(members) * sum(part.n for part in self.stage.parts)
-        size = max(1, _AT_ONCE // rows)
-        first = self._ahead.index(interval) // size * size
-        return self._ahead[first : first + size]
 
     def _kinds(
         self, members: tuple[str, ...], rule: str, intervals: Sequence[float]
@@ -313,56 +306,25 @@ class Trials:
 
     def by_step(self, tried: Tried, interval: float) -> Floats:
         """What each step of all scenarios contributes to its accuracy."""
-        return self._with_neighbours(tried, interval, self._steps)
+        flat = self.stage.flat
+        total = np.zeros(len(flat.r))
+        for scene in scenes(tried.policy, [self.answers[name] for name in tried.members]):
+            held, _ = held_of(scene, scene.rows(interval))
+            every = scene.index[held.row]
+            said = np.where(held.decision < 0, self._never[every], held.decision)
+            said = np.minimum(said + self._offset[every], self._never[every])
+            found = stretches(flat, every, held.begin, held.yields, said)
+            total += shares_by_step(flat, found)
+        return total
 
     def shares(self, tried: Tried, interval: float) -> Floats:
         """The six classes and segment-balanced accuracy, scenario by scenario."""
-        return self._with_neighbours(tried, interval, self._shares)
-
-    def _with_neighbours(
-        self,
-        tried: Tried,
-        interval: float,
-        find: Callable[[Tried, Sequence[float]], list[Floats]],
-    ) -> Floats:
-        """What is found here; the same of intervals ahead, where it may be chosen too, is kept."""
-        if interval not in self._ahead or math.isfinite(tried.policy.expire.after_s):
-            return find(tried, [interval])[0]
-        known = self._found.setdefault((find.__name__, tried.members, tried.policy), {})
-        if interval not in known:
-            near = [x for x in self._neighbours(tried.members, 1, interval) if x >= interval]
-            near = near[:_NEAR]
-            try:
-                known.update(zip(near, find(tried, near), strict=True))
-            except MissingAnswersError:  # perhaps at a neighbour alone
-                known[interval] = find(tried, [interval])[0]
-        return known.pop(interval)
-
-    def _steps(self, tried: Tried, intervals: Sequence[float]) -> list[Floats]:
-        flat = self.stage.flat
-        components = [self.answers[name] for name in tried.members]
-        totals = [np.zeros(len(flat.r)) for _ in intervals]
-        for scene in scenes(tried.policy, components):
-            held, _ = held_of(scene, _rows(scene, intervals, [[0]] * len(intervals)))
-            every = scene.index[held.row % scene.count]
-            said = np.where(held.decision < 0, self._never[every], held.decision)
-            said = np.minimum(said + self._offset[every], self._never[every])
-            ends = np.searchsorted(held.row, scene.count * np.arange(len(intervals) + 1))
-            for total, (first, last) in zip(totals, pairwise(ends.tolist()), strict=True):
-                at = slice(first, last)
-                found = stretches(flat, every[at], held.begin[at], held.yields[at], said[at])
-                total += shares_by_step(flat, found)
-        return totals
-
-    def _shares(self, tried: Tried, intervals: Sequence[float]) -> list[Floats]:
-        tables = np.zeros((len(intervals), len(self.stage.parts), N_METRICS))
-        components = [self.answers[name] for name in tried.members]
-        for scene in scenes(tried.policy, components):
-            rows = _rows(scene, intervals, [[0]] * len(intervals))
+        table = np.zeros((len(self.stage.parts), N_METRICS))
+        for scene in scenes(tried.policy, [self.answers[name] for name in tried.members]):
+            rows = scene.rows(interval)
             done = replay(scene, rows)
-            found = done.alpha + done.beta * rows.c[:, None]
-            tables[:, scene.index] = found.reshape(len(intervals), scene.count, N_METRICS)
-        return list(tables)
+            table[scene.index] = done.alpha + done.beta * rows.c[:, None]
+        return table
 
     def _tried(
         self,
