@@ -37,6 +37,7 @@ from streamdecisionbench.rules.policy_file import (
 )
 from streamdecisionbench.scoring.classes import (
     LATER,
+    ClassStretches,
     path_stretches,
     shares_by_step,
     shares_by_step_at,
@@ -68,7 +69,7 @@ from streamdecisionbench.scoring.policy_replay import (
     correct_share,
 )
 from streamdecisionbench.scoring.score import Shares, macro_shares
-from streamdecisionbench.scoring.timeline import Floats, Timeline
+from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
 from streamdecisionbench.suite.scenario import Suite
 
 EQUAL = 1e-12
@@ -90,8 +91,6 @@ TRIPLES = 3
 """Policies of three components: the best of those pairs with a third."""
 _AT_ONCE = 100_000
 """Steps replayed together: enough to be quick with short recordings, some megabytes with long ones."""
-_NEAR = 16
-"""Intervals at which a policy chosen at one of them is likely chosen again."""
 
 
 class Halves:
@@ -212,7 +211,6 @@ class Trials:
         self._ahead: list[float] = []
         self._known: dict[tuple[tuple[str, ...], str, float], dict[str, list[Tried]]] = {}
         self._levels: dict[tuple[str, str], list[float]] = {}
-        self._found: dict[tuple[str, tuple[str, ...], Policy], dict[float, Floats]] = {}
 
     def look_ahead(self, intervals: Iterable[float]) -> None:
         """Intervals that will be asked about: neighbours among them are replayed together."""
@@ -227,7 +225,10 @@ class Trials:
             return self._known[asked]
         if interval not in self._ahead:
             return self._kinds(members, rule, [interval])[0]
-        near = self._neighbours(members, self.thresholds, interval)
+        rows = self.thresholds * len(members) * sum(part.n for part in self.parts)
+        size = max(1, _AT_ONCE // rows)  # intervals ahead are replayed in groups of this size
+        first = self._ahead.index(interval) // size * size
+        near = self._ahead[first : first + size]
         try:
             found = self._kinds(members, rule, near)
         except MissingAnswersError:  # perhaps at a neighbour alone
@@ -236,13 +237,6 @@ class Trials:
         for there, kinds in zip(near, found, strict=True):
             self._known[members, rule, there] = kinds
         return self._known[asked]
-
-    def _neighbours(self, members: tuple[str, ...], policies: int, interval: float) -> list[float]:
-        """The intervals ahead in groups of fixed size; the group that holds this one."""
-        rows = policies * len(members) * sum(part.n for part in self.parts)
-        size = max(1, _AT_ONCE // rows)
-        first = self._ahead.index(interval) // size * size
-        return self._ahead[first : first + size]
 
     def _kinds(
         self, members: tuple[str, ...], rule: str, intervals: Sequence[float]
@@ -310,44 +304,15 @@ class Trials:
 
     def by_step(self, tried: Tried, interval: float) -> Floats:
         """What each step of all scenarios contributes to its accuracy."""
-        return self._with_neighbours(tried, interval, self._steps)
+        return shares_by_step(*self._stretches(tried, interval))
 
     def shares(self, tried: Tried, interval: float) -> Floats:
         """The six classes and segment-balanced accuracy, scenario by scenario."""
-        return self._with_neighbours(tried, interval, self._shares)
+        return table_of(*self._stretches(tried, interval))
 
-    def _with_neighbours(
-        self,
-        tried: Tried,
-        interval: float,
-        find: Callable[[Tried, Sequence[float]], list[Floats]],
-    ) -> Floats:
-        """What is found here; the same of intervals ahead, where it may be chosen too, is kept."""
-        if interval not in self._ahead or math.isfinite(tried.policy.expire.after_s):
-            return find(tried, [interval])[0]
-        known = self._found.setdefault((find.__name__, tried.members, tried.policy), {})
-        if interval not in known:
-            near = [x for x in self._neighbours(tried.members, 1, interval) if x >= interval]
-            near = near[:_NEAR]
-            try:
-                known.update(zip(near, find(tried, near), strict=True))
-            except MissingAnswersError:  # perhaps at a neighbour alone
-                known[interval] = find(tried, [interval])[0]
-        return known.pop(interval)
-
-    def _steps(self, tried: Tried, intervals: Sequence[float]) -> list[Floats]:
+    def _stretches(self, tried: Tried, interval: float) -> tuple[Flat, ClassStretches]:
         played = PolicyReplay(tried.policy, [self.answers[m] for m in tried.members])
-        return [
-            shares_by_step(played.flat, path_stretches(played.flat, path))
-            for path in played.trajectories(intervals)
-        ]
-
-    def _shares(self, tried: Tried, intervals: Sequence[float]) -> list[Floats]:
-        played = PolicyReplay(tried.policy, [self.answers[m] for m in tried.members])
-        return [
-            table_of(played.flat, path_stretches(played.flat, path))
-            for path in played.trajectories(intervals)
-        ]
+        return played.flat, path_stretches(played.flat, played.trajectory(interval))
 
     def _tried(
         self,

@@ -238,18 +238,12 @@ def choose(
     """
     from streamdecisionbench.analysis.bootstrap import Sampling
     from streamdecisionbench.analysis.choose import choice_table, decide
+    from streamdecisionbench.cli import printing
     from streamdecisionbench.cli.loading import costs_for
-    from streamdecisionbench.cli.printing import (
-        plain,
-        print_csv,
-        print_json,
-        print_tables,
-        require_one_form,
-    )
     from streamdecisionbench.cli.progress import working
     from streamdecisionbench.scoring.pairs import chosen_rules
 
-    require_one_form(as_json, as_csv)
+    printing.require_one_form(as_json, as_csv)
     asked = weighing(
         runs, data, interval, prices, (budget, budget_per_1000), write,
         thresholds=thresholds, min_gain=min_gain / 100, rules=chosen_rules(rule), pairs=pairs,
@@ -260,41 +254,28 @@ def choose(
         choice = decide(asked.field, interval, asked.terms, listed=True)
     written = asked.written(choice)
     if as_csv:
-        print_csv([choice_table(choice)])
+        printing.print_csv([choice_table(choice)])
         return
     lines = asked.words(choice, written_line(written, choice))
     if not as_json:
         tables = asked.tables(choice, error_costs, top, every=every)
-        print_tables(tables, asked.headings(), [*lines, *asked.remarks])
+        printing.print_tables(tables, asked.headings(), [*lines, *asked.remarks])
         return
-    options = {
-        "interval": interval,
-        "rule": rule,
-        "pairs": pairs,
-        "policies": policies,
-        "min_gain": min_gain,
-    }
+    options = {"interval": interval, "rule": rule, "pairs": pairs, "policies": policies}
+    options["min_gain"] = min_gain
+    best, other, level = choice.best, choice.runner_up, choice.terms.sampling.level
     listed = list(choice.candidates[: max(top, 1)])
-    listed += [choice.best] if choice.best not in listed else []
+    listed += [best] if best not in listed else []
     result = {
-        **plain(choice),
-        **_sure(choice),
+        **printing.plain(choice),
+        "interval_95": [best.in_force.low, best.in_force.high],
+        "detectable": None if other is None else other.behind_leader.detectable(level),
         "words": lines,
-        "by_cost": plain(asked.by_cost(listed, rules)),
+        "by_cost": asked.by_cost(listed, rules),
         "costs": {"name": rules.name, "dated": rules.dated, "given": error_costs is not None},
         **({} if written is None else {"written": written}),
     }
-    print_json("choose", result, asked.headings(), options)
-
-
-def _sure(choice: Choice) -> dict[str, Any]:
-    """How sure the recommended one's share is, and the smallest lead this could have shown."""
-    best, other = choice.best, choice.runner_up
-    level = choice.terms.sampling.level
-    return {
-        "interval_95": [best.in_force.low, best.in_force.high],
-        "detectable": None if other is None else other.behind_leader.detectable(level),
-    }
+    printing.print_json("choose", result, asked.headings(), options)
 
 
 COMMANDS = {

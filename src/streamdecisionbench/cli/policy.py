@@ -7,33 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from streamdecisionbench.cli.choose import (
-    All,
-    CostsGiven,
-    MinGain,
-    Pace,
-    Per1000,
-    PerHour,
-    Thresholds,
-    Top,
-    WithPairs,
-    Write,
-    weighing,
-    written_line,
-)
-from streamdecisionbench.cli.options import (
-    Block,
-    Csv,
-    Data,
-    FixedInterval,
-    IntegrateBounds,
-    PlainJson,
-    Prices,
-    Resamples,
-    Runs,
-    Seed,
-    Weighting,
-)
+from streamdecisionbench.cli import choose, options
+from streamdecisionbench.cli.options import Csv, Data, Prices, Runs
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
 
 if TYPE_CHECKING:
@@ -41,7 +16,6 @@ if TYPE_CHECKING:
 
     from streamdecisionbench.analysis.candidates import Tried
     from streamdecisionbench.analysis.policy_search import PolicySearch
-    from streamdecisionbench.cli.choose import Weighing
     from streamdecisionbench.cli.loading import Subject
     from streamdecisionbench.rules.policy_file import Policy
 
@@ -53,11 +27,11 @@ def score(
     policy: Annotated[Path, typer.Argument(metavar="POLICY", help="A policy file (TOML).")],
     runs: Runs,
     data: Data = None,
-    interval: FixedInterval = 2.0,
-    bounds: IntegrateBounds = DEFAULT_BOUNDS,
-    weighting: Weighting = "log",
+    interval: options.FixedInterval = 2.0,
+    bounds: options.IntegrateBounds = DEFAULT_BOUNDS,
+    weighting: options.Weighting = "log",
     prices: Prices = None,
-    costs: CostsGiven = None,
+    costs: choose.CostsGiven = None,
     theta: Annotated[
         float, typer.Option(help="With --costs: seconds from which a wrong spell counts as long.")
     ] = 4.0,
@@ -72,22 +46,10 @@ def score(
     from contextlib import suppress
     from itertools import zip_longest
 
-    from streamdecisionbench.analysis.policy_tables import (
-        counts_table,
-        levels_table,
-        live_lines,
-        scores_table,
-        wrong_time_tables,
-    )
+    from streamdecisionbench.analysis import policy_tables
     from streamdecisionbench.analysis.token_cost import request_costs
+    from streamdecisionbench.cli import printing
     from streamdecisionbench.cli.loading import costs_for, load, open_runs, require_one_suite
-    from streamdecisionbench.cli.printing import (
-        Heading,
-        dump,
-        print_csv,
-        print_tables,
-        require_one_form,
-    )
     from streamdecisionbench.recording.prices import read_prices
     from streamdecisionbench.rules.policy_file import read_policy
     from streamdecisionbench.scoring.json import policies_to_json
@@ -98,7 +60,7 @@ def score(
         score_policy_recordings,
     )
 
-    require_one_form(as_json, as_csv)
+    printing.require_one_form(as_json, as_csv)
     wanted = read_policy(policy)
     table = read_prices(prices)
     subjects = open_runs(runs, data)
@@ -124,26 +86,28 @@ def score(
     scores = [scored(wanted, group) for group in groups]
     live = [live_policy(one, suite) for one, suite in load(runs, data) if one.policy is not None]
     if as_json:
-        dump(policies_to_json(scores, live))
+        printing.dump(policies_to_json(scores, live))
         return
     plain: list[PolicyScore] = []
     with suppress(MissingAnswersError):  # a live recording may lack what the plain policy asks
         plain = [scored(_plain(wanted), group) for group in groups]
     both = [one for pair in zip_longest(plain, scores) for one in pair if one is not None]
-    tables = [scores_table(both, table.currency)]
+    tables = [policy_tables.scores_table(both, table.currency)]
     if rules is not None:
-        tables += wrong_time_tables(both)
+        tables += policy_tables.wrong_time_tables(both)
     if as_csv:
-        print_csv(tables)
+        printing.print_csv(tables)
         return
     if len(scores) == 1:
-        tables[1:1] = [levels_table(scores[0], *plain), counts_table(scores[0])]
+        levels = policy_tables.levels_table(scores[0], *plain)
+        tables[1:1] = [levels, policy_tables.counts_table(scores[0])]
     headings = []
     for one, group in zip(scores, groups, strict=True):
         said = [note for s in group for note in _notes(s)]
         notes = tuple(dict.fromkeys((*said, *one.notes)))
-        headings.append(Heading(" + ".join(one.components), one.signature, notes))
-    print_tables(tables, headings, [line for one in live for line in live_lines(one)])
+        headings.append(printing.Heading(" + ".join(one.components), one.signature, notes))
+    lines = [line for one in live for line in policy_tables.live_lines(one)]
+    printing.print_tables(tables, headings, lines)
 
 
 def assign(policy: Policy, subjects: Sequence[Subject]) -> list[list[Subject]]:
@@ -198,10 +162,10 @@ def _plain(policy: Policy) -> Policy:
 
 def search(
     runs: Runs,
-    interval: Pace,
-    budget: PerHour = None,
-    budget_per_1000: Per1000 = None,
-    pairs: WithPairs = True,
+    interval: choose.Pace,
+    budget: choose.PerHour = None,
+    budget_per_1000: choose.Per1000 = None,
+    pairs: choose.WithPairs = True,
     rule: Annotated[
         str | None,
         typer.Option(
@@ -209,17 +173,17 @@ def search(
             " what is recommended is weighed under all."
         ),
     ] = None,
-    min_gain: MinGain = 1.0,
-    thresholds: Thresholds = 20,
+    min_gain: choose.MinGain = 1.0,
+    thresholds: choose.Thresholds = 20,
     prices: Prices = None,
     data: Data = None,
-    error_costs: CostsGiven = None,
-    block: Block = 10,
-    resamples: Resamples = 5000,
-    seed: Seed = 0,
-    top: Top = 10,
-    every: All = False,
-    write: Write = None,
+    error_costs: choose.CostsGiven = None,
+    block: options.Block = 10,
+    resamples: options.Resamples = 5000,
+    seed: options.Seed = 0,
+    top: choose.Top = 10,
+    every: choose.All = False,
+    write: choose.Write = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-policy/1.")] = False,
     as_csv: Csv = False,
 ) -> None:
@@ -236,7 +200,7 @@ def search(
     from streamdecisionbench.scoring.pairs import chosen_rules
 
     require_one_form(as_json, as_csv)
-    asked = weighing(
+    asked = choose.weighing(
         runs, data, interval, prices, (budget, budget_per_1000), write,
         thresholds=thresholds, min_gain=min_gain / 100, rules=chosen_rules(rule or "all"),
         pairs=pairs, sampling=Sampling(block, resamples, seed),
@@ -249,7 +213,7 @@ def search(
     if as_csv:
         print_csv(tried)
         return
-    said = [*tried_lines(found), *written_line(written, found.choice)]
+    said = [*tried_lines(found), *choose.written_line(written, found.choice)]
     lines = asked.words(found.choice, said)
     if as_json:
         document = _document(found, asked)
@@ -261,7 +225,7 @@ def search(
     print_tables(tables, asked.headings(), [*lines, *asked.remarks])
 
 
-def _document(found: PolicySearch, asked: Weighing) -> dict[str, Any]:
+def _document(found: PolicySearch, asked: choose.Weighing) -> dict[str, Any]:
     """The scores of what was found in full, then how it was found."""
     from dataclasses import replace
 
@@ -337,7 +301,7 @@ def _document(found: PolicySearch, asked: Weighing) -> dict[str, Any]:
 
 def show(
     policy: Annotated[Path, typer.Argument(metavar="POLICY", help="A policy file (TOML).")],
-    as_json: PlainJson = False,
+    as_json: options.PlainJson = False,
 ) -> None:
     """Check a policy file and say in plain words what it does."""
     from streamdecisionbench.analysis.policy_tables import policy_lines

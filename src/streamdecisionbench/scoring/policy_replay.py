@@ -631,24 +631,6 @@ class PolicyReplay:
         """Shares per scenario at an interval, columns as in `classes.TABLE`."""
         return table_of(self.flat, path_stretches(self.flat, self.trajectory(interval)))
 
-    def trajectories(self, intervals: Sequence[float]) -> list[Trajectory]:
-        """The same at several intervals, replayed together."""
-        found: list[list[tuple[Rows, Held]]] = [[] for _ in intervals]
-        for arrays in self.groups:
-            each = [arrays.rows(interval) for interval in intervals]
-            rows = Rows(*(np.concatenate([getattr(x, f.name) for x in each]) for f in fields(Rows)))
-            held = replay(arrays, rows).held
-            ends = np.searchsorted(held.row, arrays.count * np.arange(len(intervals) + 1))
-            for nth, out in enumerate(found):
-                mine = slice(ends[nth], ends[nth + 1])
-                out.append((each[nth], _some(held, mine, arrays.count * nth)))
-        return [
-            self.trajectory_of(
-                [rows for rows, _ in one], [held for _, held in one], self.flat.tick / interval
-            )
-            for interval, one in zip(intervals, found, strict=True)
-        ]
-
     def trajectory_of(
         self, rows: Sequence[Rows], held: Sequence[Held], scale: Floats
     ) -> Trajectory:
@@ -821,12 +803,3 @@ def _cut(s: Ints, begin: Floats, end: Floats, parts: Ints) -> tuple[Ints, Floats
     upper = begin[owner] * ratio ** ((nth + 1) / parts[owner])
     upper = np.where(nth + 1 == parts[owner], end[owner], upper)
     return s[owner], lower, upper
-
-
-def _some(held: Held, mine: slice, first: int) -> Held:
-    """Some of the decisions, their rows counted from `first` on."""
-    ids = (getattr(held, name)[mine] for name in ("component", "source", "decision", "instead"))
-    lines = (
-        Line(*(x[mine] for x in _columns(line))) for line in (held.begin, held.yields, held.end)
-    )
-    return Held(held.row[mine] - first, *ids, *lines)
