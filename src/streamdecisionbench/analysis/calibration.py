@@ -82,7 +82,7 @@ def calibration(answers: Answers, interval: float, compose: str = "min") -> Cali
     path = policy_trajectory(Policy(), [answers], interval)
     found = path_stretches(flat, path)
     source = path.source[found.piece]
-    mine = np.flatnonzero(source >= 0)
+    mine = np.flatnonzero((source >= 0) & (found.begin < found.end))
     share = flat.time_weight * weights[flat.scenario]
     time = ((found.end - found.begin) * share[found.step])[mine]
     q = np.concatenate(list(answers.confidence[compose]))[source[mine]]
