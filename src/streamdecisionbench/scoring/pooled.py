@@ -1,6 +1,6 @@
-"""How sure a pooled share is: a bootstrap over streams that any number of machines draw alike.
+"""What streams add up to, in sums that parts compute anywhere and merge: classes, latencies, replicates.
 
-In replicate b a stream counts k times, k ~ Poisson(1), read off a hash of (seed, stream, b). No
+How sure a pooled share is, a bootstrap says that any number of machines draw alike. In replicate b a stream counts k times, k ~ Poisson(1), read off a hash of (seed, stream, b). No
 stream's draw depends on another's, so parts can be summed anywhere and in any order; and a stream
 that appears in two groups counts alike in both, which pairs their difference.
 """
@@ -302,7 +302,11 @@ class Group:
         for name, values in found.items():
             self.sums.add(name, values.sum(axis=0))
         if resamples:
-            self._replicate(rows.keys, found, resamples)
+            names = [name for name in ("pace", "over") if name in found]
+            columns = np.concatenate([found[name] for name in names], axis=1)
+            drawn = drawn_sums(rows.keys, columns, resamples)
+            for name, values in zip(names, np.split(drawn, len(names), axis=1), strict=True):
+                self.sums.add(f"{name}_replicates", values)
         self.latency.add(latencies)
 
     def merge(self, other: Group) -> None:
@@ -317,15 +321,6 @@ class Group:
         found = self.get("counts")
         values = np.zeros(len(COUNTS)) if found is None else found
         return dict(zip(COUNTS, values.tolist(), strict=True))
-
-    def _replicate(
-        self, keys: NDArray[np.uint64], found: Mapping[str, Floats], resamples: int
-    ) -> None:
-        names = [name for name in ("pace", "over") if name in found]
-        columns = np.concatenate([found[name] for name in names], axis=1)
-        total = drawn_sums(keys, columns, resamples)
-        for name, values in zip(names, np.split(total, len(names), axis=1), strict=True):
-            self.sums.add(f"{name}_replicates", values)
 
 
 def in_force_of(seconds: Floats) -> Floats:
