@@ -73,3 +73,63 @@ def test_every_module_says_its_job() -> None:
         if path.name != "__init__.py" and not ast.get_docstring(ast.parse(path.read_text()))
     }
     assert not silent
+
+
+def test_a_public_class_name_means_one_thing() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in SOURCES:
+        if "families" in path.parts:
+            continue
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(str(path.relative_to(HOME)))
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+
+
+def test_modules_do_not_import_each_other_in_circles() -> None:
+    """Also not through imports inside functions."""
+    names = {_module(path) for path in SOURCES}
+    graph = {
+        _module(path): {
+            found
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.ImportFrom) and node.module and not _only_for_types(node, path)
+            for alias in node.names
+            for found in (_imported_module(node.module, alias.name, names),)
+            if found != _module(path)
+        }
+        for path in SOURCES
+    }
+    # What imports nothing that is left goes; what remains at the end runs in circles.
+    while leaves := {name for name, uses in graph.items() if not uses & graph.keys()}:
+        graph = {name: uses for name, uses in graph.items() if name not in leaves}
+    on_a_circle = {name for name in graph if _reaches(graph, name)}
+    assert on_a_circle == set()
+
+
+def _imported_module(package: str, name: str, modules: set[str]) -> str:
+    inner = f"{package}.{name}"
+    return inner if inner in modules else package
+
+
+def _module(path: Path) -> str:
+    name = ".".join((PACKAGE, *path.relative_to(HOME).with_suffix("").parts))
+    return name.removesuffix(".__init__")
+
+
+def _only_for_types(node: ast.ImportFrom, path: Path) -> bool:
+    lines = path.read_text().splitlines()
+    above = (line for line in reversed(lines[: node.lineno - 1]) if line and line[0] != " ")
+    return node.col_offset > 0 and next(above, "").startswith("if TYPE_CHECKING")
+
+
+def _reaches(graph: dict[str, set[str]], start: str) -> bool:
+    seen, ahead = set(), list(graph[start])
+    while ahead:
+        name = ahead.pop()
+        if name == start:
+            return True
+        if name in graph and name not in seen:
+            seen.add(name)
+            ahead += graph[name]
+    return False

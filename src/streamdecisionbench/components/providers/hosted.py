@@ -235,7 +235,7 @@ class Hosted(ABC):
         return Fatal(failure.error_type, what, fix=fix, http_status=failure.http_status)
 
 
-class Decisions(Hosted):
+class DecisionApi(Hosted):
     """APIs that answer every question with a choice, a confidence and a distribution: all are kept."""
 
     limits: RequestLimits

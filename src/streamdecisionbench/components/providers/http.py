@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import ssl
 from collections import Counter
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-if TYPE_CHECKING:
-    import ssl
-
+from streamdecisionbench.errors import InputError
 
 KEEPALIVE_S = 600.0
 
@@ -113,8 +114,6 @@ class Server:
 
     def context(self) -> ssl.SSLContext | None:
         """How requests to it are encrypted."""
-        from streamdecisionbench.components.providers.http_client import ssl_context
-
         return ssl_context(self.settings) if self.encrypted else None
 
 
@@ -164,3 +163,43 @@ def _proxy_for(url: str) -> str | None:
     if not found or not parts.hostname or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None
     return found if "://" in found else f"http://{found}"
+
+
+def ssl_context(settings: HttpSettings) -> ssl.SSLContext:
+    """The system's certificates, or those the environment names instead."""
+    stamps = tuple(_stamp(Path(value)) for _, value in settings.certificates)
+    return _context(settings.certificates, stamps, settings.http2)
+
+
+@lru_cache(maxsize=8)
+def _context(
+    certificates: tuple[tuple[str, str], ...], stamps: tuple[object, ...], http2: bool
+) -> ssl.SSLContext:
+    """Read once while its files are as they were; what is offered on connecting is kept there too."""
+    if not certificates:
+        import httpx2  # the library alone takes longer than most commands
+
+        return httpx2.create_ssl_context(trust_env=False)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    for name, value in certificates:
+        path = Path(value)
+        try:
+            if path.is_dir():
+                context.load_verify_locations(capath=path)
+            else:
+                context.load_verify_locations(cafile=path)
+        except (OSError, ssl.SSLError):
+            raise InputError(
+                f"{name} names no file or folder of certificates",
+                where=name,
+                fix="correct the variable, or unset it to use the system's certificates",
+            ) from None
+    return context
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -11,8 +11,6 @@ import socket
 import ssl
 import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -24,6 +22,7 @@ from streamdecisionbench.components.providers.http import (
     Observed,
     Place,
     Trouble,
+    ssl_context,
 )
 from streamdecisionbench.errors import InputError
 
@@ -280,44 +279,6 @@ def _name(error: socket.gaierror, place: Place) -> Trouble:
         "cannot be resolved right now" if passing else "has no address: its name does not resolve"
     )
     return Trouble("name", f"{where} {what}", fix, heals=passing)
-
-
-def ssl_context(settings: HttpSettings) -> ssl.SSLContext:
-    """The system's certificates, or those the environment names instead."""
-    stamps = tuple(_stamp(Path(value)) for _, value in settings.certificates)
-    return _context(settings.certificates, stamps, settings.http2)
-
-
-@lru_cache(maxsize=8)
-def _context(
-    certificates: tuple[tuple[str, str], ...], stamps: tuple[object, ...], http2: bool
-) -> ssl.SSLContext:
-    """Read once while its files are as they were; what is offered on connecting is kept there too."""
-    if not certificates:
-        return httpx2.create_ssl_context(trust_env=False)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    for name, value in certificates:
-        path = Path(value)
-        try:
-            if path.is_dir():
-                context.load_verify_locations(capath=path)
-            else:
-                context.load_verify_locations(cafile=path)
-        except (OSError, ssl.SSLError):
-            raise InputError(
-                f"{name} names no file or folder of certificates",
-                where=name,
-                fix="correct the variable, or unset it to use the system's certificates",
-            ) from None
-    return context
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
 
 
 def _socket_options() -> list[tuple[int, int, int]]:

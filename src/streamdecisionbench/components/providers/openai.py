@@ -27,7 +27,7 @@ from streamdecisionbench.components.providers.failures import (
     refusal,
     unstructured,
 )
-from streamdecisionbench.components.providers.hosted import Decisions, Hosted
+from streamdecisionbench.components.providers.hosted import DecisionApi, Hosted
 from streamdecisionbench.components.providers.prompt import (
     LOCAL_OUTPUT_LIMIT,
     OPENAI_DECISIONS,
@@ -193,7 +193,7 @@ class ChatCompletions(_SchemaBound):
         return content if isinstance(content, str) else ""
 
 
-class OpenAIDecisions(Decisions, _OpenAI):
+class OpenAIDecisions(DecisionApi, _OpenAI):
     """One call of `decisions.create` per state; the API has no effort and stores nothing."""
 
     limits = OPENAI_DECISIONS

@@ -11,13 +11,13 @@ from typing import Any
 from streamdecisionbench.components.contract import Options, Request, Usage
 from streamdecisionbench.components.providers.address import Home, refuse
 from streamdecisionbench.components.providers.failures import SdkErrors
-from streamdecisionbench.components.providers.hosted import Decisions
+from streamdecisionbench.components.providers.hosted import DecisionApi
 from streamdecisionbench.components.providers.prompt import SYSTEM_ONE, read_usage
 
 _HOME = Home("TypeSafe", "api.typesafe.ai", "", "TYPESAFE_API_KEY", "TYPESAFE_BASE_URL")
 
 
-class SystemOne(Decisions):
+class SystemOne(DecisionApi):
     """One call of `system_one` per state, through TypeSafe's own client wherever it points."""
 
     limits = SYSTEM_ONE
