@@ -74,7 +74,7 @@ _LATENCY = ("answered", "mean", "p50", "p95", "p99")
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """Seconds by class of a group, and of every replicate of it."""
+    """Seconds by class of a group, and of every replicate of it: one stream says nothing of another."""
 
     seconds: Floats
     replicates: Floats | None = None
@@ -90,9 +90,7 @@ class Pooled:
 
     @property
     def interval_95(self) -> tuple[float, float] | None:
-        if self.replicates is None:
-            return None
-        return interval_95(in_force_of(self.replicates))
+        return None if self.replicates is None else interval_95(in_force_of(self.replicates))
 
     def classes(self) -> dict[str, float]:
         """Eight shares of observed time that sum to one."""
@@ -133,8 +131,7 @@ class LogGroup:
 
     @property
     def interval_95(self) -> tuple[float, float] | None:
-        """None with fewer than two streams: one says nothing about another."""
-        return self.at_pace.interval_95 if self.streams > 1 else None
+        return self.at_pace.interval_95
 
     @property
     def judged_share(self) -> float:
@@ -256,14 +253,11 @@ def score_log(
     if interval is not None:
         check_interval(interval)
     allowed = Allowed.read(allow_unusable)
-    opened = open_log(
+    with open_log(
         table, sql=sql, sql_name=sql_name, engine=engine, master=master, memory=memory, told=told
-    )
-    try:
+    ) as opened:
         held = attach_references(opened, references, reference, told=told)
         return score_opened(opened, settings, held, allowed)
-    finally:
-        opened.close()
 
 
 def open_log(
@@ -276,10 +270,19 @@ def open_log(
     memory: str = "1GB",
     told: ProgressTold = untold,
 ) -> Engine:
-    """A log in the engine that fits it, mapped and with its columns checked."""
+    """A log, mapped and with its columns checked: in Spark where it is asked for or the table is its
+    own, in DuckDB otherwise."""
+    from streamdecisionbench.logs.engines.duck import DuckEngine
+    from streamdecisionbench.logs.engines.spark import SparkEngine, is_spark
+
     if engine not in (None, *ENGINES):
         raise InputError(f"engine {engine!r} is not known", fix=f"use {' or '.join(ENGINES)}")
-    opened = _engine(table, engine, master, memory, told)
+    spark = engine == "spark" or is_spark(table)
+    if master is not None and not spark:
+        raise InputError("--master belongs to Spark", fix="add --engine spark")
+    opened: Engine = (
+        SparkEngine(master=master, told=told) if spark else DuckEngine(memory=memory, told=told)
+    )
     try:
         paths = table if isinstance(table, list | tuple) else [table]
         if all(isinstance(path, str | Path) for path in paths):
@@ -297,21 +300,6 @@ def open_log(
         opened.close()
         raise
     return opened
-
-
-def _engine(
-    table: Any, engine: str | None, master: str | None, memory: str, told: ProgressTold
-) -> Engine:
-    """Spark where it is asked for or the table is its own, DuckDB otherwise."""
-    from streamdecisionbench.logs.engines.spark import SparkEngine, is_spark
-
-    if engine == "spark" or is_spark(table):
-        return SparkEngine(master=master, told=told)
-    if master is not None:
-        raise InputError("--master belongs to Spark", fix="add --engine spark")
-    from streamdecisionbench.logs.engines.duck import DuckEngine
-
-    return DuckEngine(memory=memory, told=told)
 
 
 def score_opened(
@@ -404,19 +392,21 @@ def _group(
     by: Iterable[tuple[str, Any]], group: Group, charged: CostSums | None, settings: LogSettings
 ) -> LogGroup:
     counts = group.counts()
-    pace, over, physical = (group.get(name) for name in ("pace", "over", "physical"))
     judged = counts["weighted_judged"]
+
+    def pooled(name: str) -> Pooled:
+        drawn = group.get(f"{name}_replicates") if counts["streams"] > 1 else None
+        return Pooled(group.sums[name].get(), drawn)
+
     return LogGroup(
         by=dict(by),
         streams=int(counts["streams"]),
         decisions=int(counts["decisions"]),
         judged_decisions=int(counts["judged"]),
         seconds=counts["seconds"],
-        at_pace=Pooled(
-            np.zeros(len(ALL_CLASSES)) if pace is None else pace, group.get("pace_replicates")
-        ),
-        over=None if over is None else Pooled(over, group.get("over_replicates")),
-        physical=None if physical is None else Pooled(physical),
+        at_pace=pooled("pace"),
+        over=pooled("over") if "over" in group.sums else None,
+        physical=pooled("physical") if "physical" in group.sums else None,
         untimed=counts["weighted_right"] / judged if judged > 0 else None,
         latency=group.latency.to_json(),
         cost=counts["cost"],
@@ -430,11 +420,7 @@ def _difference(group: LogGroup, against: LogGroup) -> LogDifference:
     one, two = group.at_pace, against.at_pace
     now = _of_judged(one.seconds) - _of_judged(two.seconds)
     drawn = None
-    if (
-        one.replicates is not None
-        and two.replicates is not None
-        and min(group.streams, against.streams) > 1
-    ):
+    if one.replicates is not None and two.replicates is not None:
         drawn = _of_judged(one.replicates) - _of_judged(two.replicates)
 
     def change(names: Sequence[str], sign: float = 1.0) -> Change:
@@ -477,9 +463,7 @@ def _group_json(group: LogGroup) -> dict[str, Any]:
     }
     if group.over is not None:
         found["log_auc"] = group.over.in_force
-        found["log_auc_interval_95"] = (
-            _listed(group.over.interval_95) if group.streams > 1 else None
-        )
+        found["log_auc_interval_95"] = _listed(group.over.interval_95)
         found["integrated"] = {"classes": group.over.classes()}
     if group.physical is not None:
         found["physical"] = {
