@@ -18,7 +18,7 @@ they differ; as an object, as JSON, as CSV.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,10 +62,6 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
 }
 """Why a decision in force is wrong, by class: what is not lost to one of them is right."""
 
-_MARKS = {
-    "simulated": "simulation: answers and latencies were drawn from a declared profile",
-    "virtual_clock": "virtual clock: service times measured one by one, queueing simulated",
-}
 _UNJUDGED = ALL_CLASSES.index("unjudged")
 _SPELLS = ("mean_age_s", "beyond_share", "longest_s", "count", "wrong_share", "long_share")
 _CHANGES = ("changes", "never_right", "median_delay_s", "p95_delay_s")
@@ -411,7 +407,7 @@ def _group(
         latency=group.latency.to_json(),
         cost=counts["cost"],
         assumed_end=int(counts["assumed_end"]),
-        marks={mark: int(counts[mark]) for mark in _MARKS},
+        marks={mark: int(counts[mark]) for mark in MARKS},
         costs=None if charged is None else charged.get(priced=settings.costs is not None),
     )
 
@@ -516,7 +512,7 @@ def _signature(sums: LogSums, references: ReferenceSource) -> str:
 def _notes(groups: Sequence[LogGroup], references: ReferenceSource) -> list[str]:
     found = [references.note] if references.note else []
     streams = sum(group.streams for group in groups)
-    for mark, says in _MARKS.items():
+    for mark, says in MARKS.items():
         marked = sum(group.marks[mark] for group in groups)
         if marked:
             found.append(says if marked == streams else f"{marked} of {streams} streams: {says}")
@@ -585,35 +581,26 @@ def _without_none(found: dict[str, Any]) -> dict[str, Any]:
 
 def csv_rows(score: LogScore) -> list[list[Any]]:
     """A heading, then one row per group."""
-    by = list(score.settings.by)
-    heading = [
-        *by, "streams", "decisions", "judged_share", "in_force", "interval_95_low",
-        "interval_95_high", "untimed", "log_auc", *ALL_CLASSES, *(f"latency_{n}" for n in _LATENCY),
-        "mean_interval_s", "references", "signature",
-    ]  # fmt: skip
-    if score.settings.theta is not None:
-        heading += [*_SPELLS, *_CHANGES]
-    if score.settings.costs is not None:
-        heading += COST_COLUMNS
-    rows: list[list[Any]] = [heading]
-    for group in score.groups:
-        low, high = group.interval_95 or (None, None)
-        rows.append(
-            [
-                *group.by.values(), group.streams, group.decisions, group.judged_share,
-                group.in_force, low, high, group.untimed, group.log_auc, *group.classes.values(),
-                *(group.latency.get(name) for name in _LATENCY), group.mean_interval_s,
-                score.references.text(), score.signature,
-            ]
-        )  # fmt: skip
-        if group.costs is not None:
-            found = group.costs
-            rows[-1] += [getattr(found.spells, name) for name in _SPELLS]
-            rows[-1] += [getattr(found.changes, name) for name in _CHANGES]
-            if found.cost is not None:
-                over = found.mean_cost
-                rows[-1] += [found.cost.total, None if over is None else over.total]
-    return rows
+    cells = [[*group.by.items(), *_csv_cells(group, score)] for group in score.groups]
+    return [[name for name, _ in cells[0]], *([value for _, value in row] for row in cells)]
+
+
+def _csv_cells(group: LogGroup, score: LogScore) -> Iterator[tuple[str, Any]]:
+    low, high = group.interval_95 or (None, None)
+    for name in ("streams", "decisions", "judged_share", "in_force"):
+        yield name, getattr(group, name)
+    yield from {"interval_95_low": low, "interval_95_high": high}.items()
+    yield from {"untimed": group.untimed, "log_auc": group.log_auc, **group.classes}.items()
+    yield from ((f"latency_{name}", group.latency.get(name)) for name in _LATENCY)
+    yield "mean_interval_s", group.mean_interval_s
+    yield from {"references": score.references.text(), "signature": score.signature}.items()
+    found = group.costs
+    if found is not None:
+        yield from ((name, getattr(found.spells, name)) for name in _SPELLS)
+        yield from ((name, getattr(found.changes, name)) for name in _CHANGES)
+        if found.cost is not None:
+            totals = found.cost.total, found.mean_cost.total if found.mean_cost else None
+            yield from zip(COST_COLUMNS, totals, strict=True)
 
 
 def _listed(interval: tuple[float, float] | None) -> list[float] | None:
