@@ -13,7 +13,8 @@ from streamdecisionbench.cli.options import Csv, Data, Resamples, Runs, Seed
 from streamdecisionbench.cli.progress import telling
 
 if TYPE_CHECKING:
-    from streamdecisionbench.logs.engines.engine import Engine, ProgressTold
+    from streamdecisionbench.logs.engines.engine import Engine
+    from streamdecisionbench.logs.references import ReferenceSource
 
 
 Sources = Annotated[
@@ -71,8 +72,11 @@ def _open(
     master: str | None,
     memory: str,
     quiet: bool,
-) -> Iterator[tuple[Engine, ProgressTold]]:
-    """The log with something to tell progress to, closed however the command ends."""
+    references: str | None = None,
+    reference: str | None = None,
+) -> Iterator[tuple[Engine, ReferenceSource]]:
+    """The log with its references, closed however the command ends."""
+    from streamdecisionbench.logs.references import attach_references
     from streamdecisionbench.logs.score import open_log
     from streamdecisionbench.suite.disk import read_text
 
@@ -89,7 +93,7 @@ def _open(
             told=told,
         ) as opened,
     ):
-        yield opened, told
+        yield opened, attach_references(opened, references, reference, told=told)
 
 
 def check(
@@ -127,8 +131,6 @@ def convert(
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:
     """Turn spans of decisions into a decision log, and say what had to be assumed."""
-    from dataclasses import asdict
-
     from streamdecisionbench.cli.printing import dump
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.convert import convert as write
@@ -146,7 +148,7 @@ def convert(
         raise InputError("holds no file", where=sources[0], fix="name exported traces")
     found = write(kind, paths, out)
     if as_json:
-        dump({"schema": "sdb-convert/1", "out": str(out), **asdict(found)})
+        dump({"schema": "sdb-convert/1", "out": str(out), **vars(found)})
         return
     lines = [f"{out}: {found.rows} decisions of {found.streams} streams, from {found.spans} spans"]
     for heading, counts in (
@@ -194,14 +196,13 @@ def pace(
     """How often states and references really change in your streams, with bounds to score over."""
     from streamdecisionbench.cli.printing import dump, print_csv, print_tables, require_one_form
     from streamdecisionbench.logs.pace import log_pace
-    from streamdecisionbench.logs.references import attach_references
     from streamdecisionbench.logs.unusable import Allowed
     from streamdecisionbench.report.screens import pace_tables
 
     require_one_form(as_json, as_csv)
     allowed = Allowed.read(allow_unusable)
-    with _open(sources, sql, engine, master, memory, quiet) as (opened, told):
-        attach_references(opened, references, reference, told=told)
+    log = _open(sources, sql, engine, master, memory, quiet, references, reference)
+    with log as (opened, _):
         found = log_pace(opened, by or (), allowed)
     if as_json:
         dump(found.to_json())
@@ -345,7 +346,6 @@ def suite(
     `sdb run --data DIR` publishes them as they came; everything else works on it as on any suite.
     """
     from streamdecisionbench.errors import InputError
-    from streamdecisionbench.logs.references import attach_references
     from streamdecisionbench.logs.suite_of_log import asked_by_file, suite_of_log
     from streamdecisionbench.logs.unusable import Allowed
     from streamdecisionbench.suite.suite_files import write_suite
@@ -355,10 +355,10 @@ def suite(
         raise InputError("is not empty", where=out, fix="choose a fresh --out folder")
     allowed = Allowed.read(allow_unusable)
     asked = asked_by_file(questions) if questions is not None else None
-    with _open(sources, sql, engine, master, memory, quiet) as (opened, told):
-        judge = None if reference == "column" else reference
-        held = attach_references(opened, references, judge, told=told)
-        name = out.resolve().name
+    judge = None if reference == "column" else reference
+    name = out.resolve().name
+    log = _open(sources, sql, engine, master, memory, quiet, references, judge)
+    with log as (opened, held):
         made = suite_of_log(
             opened, held, allowed, name=name, streams=streams, by=by, asked=asked, seed=seed
         )

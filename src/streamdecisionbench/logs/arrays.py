@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
 ROWS = 1 << 17
 """Rows worth handing on together; a longer stream comes alone."""
-MARKS = ("simulated", "virtual_clock")
-"""Columns of exported recordings: true where answers or times are not a real service's."""
+MARKS = {
+    "simulated": "simulation: answers and latencies were drawn from a declared profile",
+    "virtual_clock": "virtual clock: service times measured one by one, queueing simulated",
+}
+"""Columns of exported recordings, true where answers or times are not a real service's, and what every
+reader of their numbers must hear."""
 
 _CODE = {reason: code for code, reason in enumerate(REASONS, start=1)}
 _REMEMBERED = 100_000

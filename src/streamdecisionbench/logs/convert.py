@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,31 +41,35 @@ _USED = (
 class TracedDecision:
     """A span or an observation, whatever tool wrote it. Times are seconds since 1970."""
 
-    stream: str | None
     trace: str
     started: float
     ended: float | None
     failed: bool
-    decision: str | None
-    state: str | None
-    model: str | None
+    attributes: Mapping[str, Any]
+    """Those called `sdb.` are ours and come before any convention's."""
     service: str | None
     span: str | None
-    own: Mapping[str, Any]
-    """The `sdb.*` attributes, by what follows the dot."""
+    stream: str | None = None
+    decision: str | None = None
+    state: str | None = None
+    model: str | None = None
 
 
 @dataclass
-class Assumptions:
-    """What a reader of the result must know: assumptions and what was left out, with counts."""
+class Converted:
+    """What came of it. Assumptions and reasons are sentences, with how many rows each concerns."""
 
+    rows: int = 0
+    streams: int = 0
+    spans: int = 0
     assumed: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def decision_row(found: TracedDecision, told: Assumptions) -> dict[str, Any] | None:
+def decision_row(found: TracedDecision, told: Converted) -> dict[str, Any] | None:
     """A row of `sdb-decisions/1`, or None where the span cannot be one."""
-    stream = found.own.get("stream") or found.stream
+    own = found.attributes
+    stream = own.get("sdb.stream") or found.stream
     if not stream:
         if not found.trace:
             told.left_out["neither a session nor a trace"] += 1
@@ -82,10 +86,10 @@ def decision_row(found: TracedDecision, told: Assumptions) -> dict[str, Any] | N
     if answered is not None and decision is None:
         told.assumed["a span without an output got no answer"] += 1
         answered = None
-    applied = instant(found.own.get("applied_at"))
+    applied = instant(own.get("sdb.applied_at"))
     if answered is not None and applied is None:
         told.assumed["when an answer took effect is not said: it is replayed, newest first"] += 1
-    step = found.own.get("step")
+    step = own.get("sdb.step")
     return {
         "stream": str(stream),
         "step": int(step) if isinstance(step, int | str) and str(step).isdigit() else None,
@@ -94,21 +98,12 @@ def decision_row(found: TracedDecision, told: Assumptions) -> dict[str, Any] | N
         "answered_at": _stamp(answered),
         "applied_at": _stamp(applied),
         "decision": decision,
-        "reference": _text(found.own.get("reference")),
+        "reference": _text(own.get("sdb.reference")),
         "state": found.state,
         "model": found.model,
         "service": found.service,
         "span": found.span,
     }
-
-
-def own_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The `sdb.*` ones.
-
-    >>> own_attributes({"sdb.stream": "call-7", "session.id": "s"})
-    {'stream': 'call-7'}
-    """
-    return {k.removeprefix("sdb."): v for k, v in attributes.items() if k.startswith("sdb.")}
 
 
 def instant(value: Any) -> float | None:
@@ -136,7 +131,7 @@ def _stamp(seconds: float | None) -> datetime | None:
     return datetime.fromtimestamp(round(seconds, 6), UTC)
 
 
-def from_langfuse(paths: Sequence[Path], told: Assumptions) -> Iterator[TracedDecision]:
+def from_langfuse(paths: Sequence[Path], told: Converted) -> Iterator[TracedDecision]:
     """Generations with `session_id`, `start_time`, `end_time`, `input` and `output`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -164,7 +159,7 @@ def from_langfuse(paths: Sequence[Path], told: Assumptions) -> Iterator[TracedDe
                     yield found
 
 
-def _observation(row: Mapping[str, Any], told: Assumptions) -> TracedDecision | None:
+def _observation(row: Mapping[str, Any], told: Converted) -> TracedDecision | None:
     kind = row.get("type")
     if kind not in (None, "GENERATION"):
         told.left_out[f"observation of type {kind}, not GENERATION"] += 1
@@ -174,17 +169,17 @@ def _observation(row: Mapping[str, Any], told: Assumptions) -> TracedDecision | 
         told.left_out["no start time"] += 1
         return None
     return TracedDecision(
-        stream=_named(row.get("session_id")),
         trace=str(row.get("trace_id") or ""),
         started=started,
         ended=instant(row["end_time"]),
         failed=row.get("level") == "ERROR",
+        attributes=_metadata(row.get("metadata")),
+        service=None,
+        span=_text(row.get("name")),
+        stream=_named(row.get("session_id")),
         decision=_text(row["output"]),
         state=_json(row.get("input")),
         model=_named(row.get("model") or row.get("provided_model_name")),
-        service=None,
-        span=_text(row.get("name")),
-        own=own_attributes(_metadata(row.get("metadata"))),
     )
 
 
@@ -197,20 +192,7 @@ def _metadata(value: Any) -> dict[str, Any]:
     return {str(k): v for k, v in value.items()} if isinstance(value, dict) else {}
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """What conversion reads of a span. Times are seconds since 1970."""
-
-    name: str
-    trace: str
-    started: float
-    ended: float | None
-    failed: bool
-    attributes: dict[str, Any]
-    resource: dict[str, Any]
-
-
-def read_spans(paths: Sequence[Path]) -> Iterator[Span]:
+def read_spans(paths: Sequence[Path]) -> Iterator[TracedDecision]:
     """All spans of all files. A line is one export of resource spans, or the file is one document."""
     for path in paths:
         for number, document in _documents(path):
@@ -250,20 +232,19 @@ def _whole(path: Path) -> Any:
         return None
 
 
-def _spans(document: Any) -> Iterator[Span]:
-    groups = document["resourceSpans"]
-    for group in groups:
+def _spans(document: Any) -> Iterator[TracedDecision]:
+    for group in document["resourceSpans"]:
         resource = _attributes((group.get("resource") or {}).get("attributes") or [])
         for scope in group.get("scopeSpans") or []:
             for span in scope.get("spans") or []:
-                yield Span(
-                    name=str(span.get("name", "")),
+                yield TracedDecision(
                     trace=str(span.get("traceId", "")),
                     started=_seconds(span["startTimeUnixNano"]) or 0.0,
                     ended=_seconds(span.get("endTimeUnixNano")),
                     failed=(span.get("status") or {}).get("code") in _FAILED,
                     attributes=_attributes(span.get("attributes") or []),
-                    resource=resource,
+                    service=_text(resource.get("service.name")),
+                    span=str(span.get("name", "")),
                 )
 
 
@@ -293,56 +274,39 @@ def _seconds(nanoseconds: Any) -> float | None:
     return seconds + rest / 1e9
 
 
-def from_openinference(paths: Sequence[Path], told: Assumptions) -> Iterator[TracedDecision]:
+def from_openinference(paths: Sequence[Path], told: Converted) -> Iterator[TracedDecision]:
     """`openinference.span.kind = DECISION`; stream `session.id`, values of input and output."""
     for span in read_spans(paths):
-        kind = span.attributes.get("openinference.span.kind")
+        given = span.attributes
+        kind = given.get("openinference.span.kind")
         if kind != "DECISION":
             told.left_out[f"span kind {kind or 'not given'}, not DECISION"] += 1
             continue
-        yield _decision(
+        yield replace(
             span,
-            stream=span.attributes.get("session.id"),
-            output=_text(span.attributes.get("output.value")),
-            state=_json(span.attributes.get("input.value")),
-            model=span.attributes.get("llm.model_name"),
+            stream=_named(given.get("session.id")),
+            decision=_text(given.get("output.value")),
+            state=_json(given.get("input.value")),
+            model=_named(given.get("llm.model_name")),
         )
 
 
-def from_otel(paths: Sequence[Path], told: Assumptions) -> Iterator[TracedDecision]:
+def from_otel(paths: Sequence[Path], told: Converted) -> Iterator[TracedDecision]:
     """Spans of `gen_ai.operation.name` chat and its like; stream `gen_ai.conversation.id`."""
     for span in read_spans(paths):
-        operation = span.attributes.get("gen_ai.operation.name")
+        given = span.attributes
+        operation = given.get("gen_ai.operation.name")
         if operation not in _OPERATIONS:
             told.left_out[f"operation {operation or 'not given'}, which decides nothing"] += 1
             continue
-        given = span.attributes
-        yield _decision(
+        yield replace(
             span,
-            stream=given.get("gen_ai.conversation.id"),
-            output=_message(given.get("gen_ai.output.messages"))
+            stream=_named(given.get("gen_ai.conversation.id")),
+            decision=_message(given.get("gen_ai.output.messages"))
             or _text(given.get("gen_ai.completion")),
             state=_json(_message(given.get("gen_ai.input.messages")) or given.get("gen_ai.prompt")),
-            model=given.get("gen_ai.response.model") or given.get("gen_ai.request.model"),
+            model=_named(given.get("gen_ai.response.model") or given.get("gen_ai.request.model")),
         )
-
-
-def _decision(
-    span: Span, *, stream: Any, output: str | None, state: str | None, model: Any
-) -> TracedDecision:
-    return TracedDecision(
-        stream=_named(stream),
-        trace=span.trace,
-        started=span.started,
-        ended=span.ended,
-        failed=span.failed,
-        decision=output,
-        state=state,
-        model=_named(model),
-        service=_text(span.resource.get("service.name")),
-        span=span.name,
-        own=own_attributes(span.attributes),
-    )
 
 
 def _message(messages: Any) -> str | None:
@@ -390,23 +354,12 @@ def _named(value: Any) -> str | None:
     return None if value in (None, "") else str(value)
 
 
-Reader = Callable[[Sequence[Path], Assumptions], Iterator[TracedDecision]]
+Reader = Callable[[Sequence[Path], Converted], Iterator[TracedDecision]]
 FORMATS: dict[str, Reader] = {
     "openinference": from_openinference,
     "otel": from_otel,
     "langfuse": from_langfuse,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Converted:
-    """What came of it. Assumptions and reasons are sentences, with how many rows each concerns."""
-
-    rows: int
-    streams: int
-    spans: int
-    assumed: dict[str, int]
-    left_out: dict[str, int]
 
 
 def convert(kind: str, paths: Sequence[Path], out: Path) -> Converted:
@@ -416,12 +369,11 @@ def convert(kind: str, paths: Sequence[Path], out: Path) -> Converted:
     if kind not in FORMATS:
         raise InputError(f"--from {kind} is not known", fix=f"use one of: {', '.join(FORMATS)}")
     check_name(out)
-    told, streams, spans = Assumptions(), set[str](), 0
+    told, streams = Converted(), set[str]()
     batches: list[pa.RecordBatch] = []
     rows: list[dict[str, Any]] = []
     schema = _schema()
     for found in FORMATS[kind](paths, told):
-        spans += 1
         row = decision_row(found, told)
         if row is not None:
             streams.add(row["stream"])
@@ -441,13 +393,9 @@ def convert(kind: str, paths: Sequence[Path], out: Path) -> Converted:
     write_log(
         table.sort_by([("stream", "ascending"), ("published_at", "ascending")]), out, nulls=False
     )
-    return Converted(
-        rows=table.num_rows,
-        streams=len(streams),
-        spans=spans + sum(told.left_out.values()),
-        assumed=dict(told.assumed),
-        left_out=dict(told.left_out),
-    )
+    told.rows, told.streams = table.num_rows, len(streams)
+    told.spans = told.rows + sum(told.left_out.values())
+    return told
 
 
 def _schema() -> pa.Schema:

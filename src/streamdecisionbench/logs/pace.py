@@ -16,7 +16,7 @@ from streamdecisionbench.logs.score import check_by
 from streamdecisionbench.logs.sums import Key, grouped
 from streamdecisionbench.logs.unusable import Allowed
 from streamdecisionbench.scoring.pooled import LatencySums
-from streamdecisionbench.scoring.timeline import Floats
+from streamdecisionbench.scoring.timeline import Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,13 +52,13 @@ class PaceSums(StreamSums):
         return self.by
 
     def take(self, found: StreamArrays, table: pa.Table) -> None:
+        of = np.repeat(np.arange(len(found.n)), found.n)
         for key, streams in grouped(table.take(found.row), self.by):
-            chosen = np.zeros(len(found.n), dtype=bool)
-            chosen[streams] = True
+            rows = np.flatnonzero(np.isin(of, streams))
             group = self.groups.setdefault(key, PaceGroup())
             group.streams += len(streams)
-            group.states.add(_state_gaps(found, chosen))
-            group.references.add(_reference_gaps(found, chosen))
+            group.states.add(_gaps(of[rows], found.r[rows]))
+            group.references.add(_reference_gaps(found, of, rows[found.y[rows] >= 0]))
             group.intervals.add(found.tick[streams])
 
     def merge(self, other: Self) -> None:
@@ -137,22 +137,14 @@ def _rounded(value: float, towards: Any) -> float:
     return float(f"{steps * unit:.12g}")
 
 
-def _state_gaps(found: StreamArrays, chosen: Any) -> Floats:
-    stream = np.repeat(np.arange(len(found.n)), found.n)
-    inside = (stream[1:] == stream[:-1]) & chosen[stream[1:]]
-    gaps: Floats = np.diff(found.r)[inside]
+def _gaps(of: Ints, at: Floats) -> Floats:
+    """Seconds from each row to the next one of the same stream."""
+    gaps: Floats = np.diff(at)[of[1:] == of[:-1]]
     return gaps
 
 
-def _reference_gaps(found: StreamArrays, chosen: Any) -> Floats:
+def _reference_gaps(found: StreamArrays, of: Ints, known: Ints) -> Floats:
     """Between changes of what is known to be right; a state without a reference is passed over."""
-    stream = np.repeat(np.arange(len(found.n)), found.n)
-    known = np.flatnonzero((found.y >= 0) & chosen[stream])
-    if len(known) < 2:
-        return np.zeros(0)
-    of, y, r = stream[known], found.y[known], found.r[known]
-    first = np.append(True, of[1:] != of[:-1])
-    changed = np.flatnonzero(first | np.append(True, y[1:] != y[:-1]))
-    same = of[changed][1:] == of[changed][:-1]
-    gaps: Floats = np.diff(r[changed])[same]
-    return gaps
+    steps = (np.diff(of[known]) != 0) | (np.diff(found.y[known]) != 0)
+    changed = known[np.flatnonzero(np.append(True, steps))] if len(known) else known
+    return _gaps(of[changed], found.r[changed])

@@ -64,9 +64,9 @@ def attach_references(
         raise InputError("references were given twice", fix="give a table or a function, not both")
     if references is not None:
         return from_table(opened, references)
+    if isinstance(reference, str):
+        return from_function(opened, load_function(reference), reference, told)
     if reference is not None:
-        if isinstance(reference, str):
-            return from_function(opened, load_function(reference), reference, told)
         return from_function(opened, reference, getattr(reference, "__name__", "function"), told)
     return ReferenceSource()
 
@@ -128,13 +128,7 @@ def judged(judge: Judge, name: str, text: str) -> str | None:
     """What the function says of one state, in canonical form."""
     from streamdecisionbench.components.local.python_class import raised_at
 
-    try:
-        state = json.loads(text)
-    except ValueError:
-        raise InputError(
-            f"column 'state' is no JSON, for example {text[:60]!r}",
-            fix="write states as JSON",
-        ) from None
+    state = read_state(text)
     try:
         answer = judge(state)
     except SdbError:
@@ -156,6 +150,17 @@ def judged(judge: Judge, name: str, text: str) -> str | None:
             fix="return text, a dictionary, or None where nobody can know",
         )
     return found
+
+
+def read_state(text: str, where: str = "") -> Any:
+    """A value of the column `state`."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise InputError(
+            f"column 'state' is no JSON, for example {text[:60]!r}{where}",
+            fix="write states as JSON",
+        ) from None
 
 
 def load_function(name: str) -> Judge:

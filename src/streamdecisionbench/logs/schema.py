@@ -90,13 +90,14 @@ def _plain_type(dtype: pa.DataType) -> pa.DataType:
 
 
 _ALLOWED = {
-    "id": ("text", "seconds", "nothing"),
-    "time": ("timestamp", "seconds", "nothing"),
-    "decision": ("text", "seconds", "truth", "nested", "nothing"),
-    "json": ("text", "nested", "nothing"),
-    "number": ("seconds", "nothing"),
-    "truth": ("truth", "nothing"),
+    "id": ("text or a number", ("text", "seconds", "nothing")),
+    "time": ("timestamps or seconds", ("timestamp", "seconds", "nothing")),
+    "decision": ("text or JSON", ("text", "seconds", "truth", "nested", "nothing")),
+    "json": ("JSON", ("text", "nested", "nothing")),
+    "number": ("numbers", ("seconds", "nothing")),
+    "truth": ("true and false", ("truth", "nothing")),
 }
+"""What a kind of column holds, in words and as kinds of values."""
 
 
 def time_columns(schema: pa.Schema) -> list[str]:
@@ -123,7 +124,7 @@ def check_columns(
                 )
             continue
         found = kind_of(schema.field(name).type)
-        if found in _ALLOWED[column.kind]:
+        if found in _ALLOWED[column.kind][1]:
             continue
         shown = f", for example {example[name]!r}" if example and example.get(name) else ""
         what, fix = _wrong_kind(column, found, schema.field(name).type)
@@ -148,14 +149,7 @@ def _wrong_kind(column: LogColumn, found: str, dtype: pa.DataType) -> tuple[str,
             f"is neither text nor JSON, it is {dtype}",
             f"decode it in a query: --sql with SELECT decode({column.name}) AS {column.name}",
         )
-    wanted = {
-        "id": "text or a number",
-        "time": "timestamps or seconds",
-        "json": "JSON",
-        "number": "numbers",
-        "truth": "true and false",
-    }
-    return f"holds {dtype}, not {wanted[column.kind]}", "cast it in a query given with --sql"
+    return f"holds {dtype}, not {_ALLOWED[column.kind][0]}", "cast it in a query given with --sql"
 
 
 def _check_times(schema: pa.Schema, where: str) -> None:

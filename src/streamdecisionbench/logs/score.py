@@ -18,7 +18,7 @@ they differ; as an object, as JSON, as CSV.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,10 +62,6 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
 }
 """Why a decision in force is wrong, by class: what is not lost to one of them is right."""
 
-_MARKS = {
-    "simulated": "simulation: answers and latencies were drawn from a declared profile",
-    "virtual_clock": "virtual clock: service times measured one by one, queueing simulated",
-}
 _UNJUDGED = ALL_CLASSES.index("unjudged")
 _SPELLS = ("mean_age_s", "beyond_share", "longest_s", "count", "wrong_share", "long_share")
 _CHANGES = ("changes", "never_right", "median_delay_s", "p95_delay_s")
@@ -74,7 +70,7 @@ _LATENCY = ("answered", "mean", "p50", "p95", "p99")
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """Seconds by class of a group, and of every replicate of it."""
+    """Seconds by class of a group, and of every replicate of it: one stream says nothing of another."""
 
     seconds: Floats
     replicates: Floats | None = None
@@ -90,9 +86,7 @@ class Pooled:
 
     @property
     def interval_95(self) -> tuple[float, float] | None:
-        if self.replicates is None:
-            return None
-        return interval_95(in_force_of(self.replicates))
+        return None if self.replicates is None else interval_95(in_force_of(self.replicates))
 
     def classes(self) -> dict[str, float]:
         """Eight shares of observed time that sum to one."""
@@ -133,8 +127,7 @@ class LogGroup:
 
     @property
     def interval_95(self) -> tuple[float, float] | None:
-        """None with fewer than two streams: one says nothing about another."""
-        return self.at_pace.interval_95 if self.streams > 1 else None
+        return self.at_pace.interval_95
 
     @property
     def judged_share(self) -> float:
@@ -256,14 +249,11 @@ def score_log(
     if interval is not None:
         check_interval(interval)
     allowed = Allowed.read(allow_unusable)
-    opened = open_log(
+    with open_log(
         table, sql=sql, sql_name=sql_name, engine=engine, master=master, memory=memory, told=told
-    )
-    try:
+    ) as opened:
         held = attach_references(opened, references, reference, told=told)
         return score_opened(opened, settings, held, allowed)
-    finally:
-        opened.close()
 
 
 def open_log(
@@ -276,10 +266,19 @@ def open_log(
     memory: str = "1GB",
     told: ProgressTold = untold,
 ) -> Engine:
-    """A log in the engine that fits it, mapped and with its columns checked."""
+    """A log, mapped and with its columns checked: in Spark where it is asked for or the table is its
+    own, in DuckDB otherwise."""
+    from streamdecisionbench.logs.engines.duck import DuckEngine
+    from streamdecisionbench.logs.engines.spark import SparkEngine, is_spark
+
     if engine not in (None, *ENGINES):
         raise InputError(f"engine {engine!r} is not known", fix=f"use {' or '.join(ENGINES)}")
-    opened = _engine(table, engine, master, memory, told)
+    spark = engine == "spark" or is_spark(table)
+    if master is not None and not spark:
+        raise InputError("--master belongs to Spark", fix="add --engine spark")
+    opened: Engine = (
+        SparkEngine(master=master, told=told) if spark else DuckEngine(memory=memory, told=told)
+    )
     try:
         paths = table if isinstance(table, list | tuple) else [table]
         if all(isinstance(path, str | Path) for path in paths):
@@ -297,21 +296,6 @@ def open_log(
         opened.close()
         raise
     return opened
-
-
-def _engine(
-    table: Any, engine: str | None, master: str | None, memory: str, told: ProgressTold
-) -> Engine:
-    """Spark where it is asked for or the table is its own, DuckDB otherwise."""
-    from streamdecisionbench.logs.engines.spark import SparkEngine, is_spark
-
-    if engine == "spark" or is_spark(table):
-        return SparkEngine(master=master, told=told)
-    if master is not None:
-        raise InputError("--master belongs to Spark", fix="add --engine spark")
-    from streamdecisionbench.logs.engines.duck import DuckEngine
-
-    return DuckEngine(memory=memory, told=told)
 
 
 def score_opened(
@@ -404,24 +388,26 @@ def _group(
     by: Iterable[tuple[str, Any]], group: Group, charged: CostSums | None, settings: LogSettings
 ) -> LogGroup:
     counts = group.counts()
-    pace, over, physical = (group.get(name) for name in ("pace", "over", "physical"))
     judged = counts["weighted_judged"]
+
+    def pooled(name: str) -> Pooled:
+        drawn = group.get(f"{name}_replicates") if counts["streams"] > 1 else None
+        return Pooled(group.sums[name].get(), drawn)
+
     return LogGroup(
         by=dict(by),
         streams=int(counts["streams"]),
         decisions=int(counts["decisions"]),
         judged_decisions=int(counts["judged"]),
         seconds=counts["seconds"],
-        at_pace=Pooled(
-            np.zeros(len(ALL_CLASSES)) if pace is None else pace, group.get("pace_replicates")
-        ),
-        over=None if over is None else Pooled(over, group.get("over_replicates")),
-        physical=None if physical is None else Pooled(physical),
+        at_pace=pooled("pace"),
+        over=pooled("over") if "over" in group.sums else None,
+        physical=pooled("physical") if "physical" in group.sums else None,
         untimed=counts["weighted_right"] / judged if judged > 0 else None,
         latency=group.latency.to_json(),
         cost=counts["cost"],
         assumed_end=int(counts["assumed_end"]),
-        marks={mark: int(counts[mark]) for mark in _MARKS},
+        marks={mark: int(counts[mark]) for mark in MARKS},
         costs=None if charged is None else charged.get(priced=settings.costs is not None),
     )
 
@@ -430,11 +416,7 @@ def _difference(group: LogGroup, against: LogGroup) -> LogDifference:
     one, two = group.at_pace, against.at_pace
     now = _of_judged(one.seconds) - _of_judged(two.seconds)
     drawn = None
-    if (
-        one.replicates is not None
-        and two.replicates is not None
-        and min(group.streams, against.streams) > 1
-    ):
+    if one.replicates is not None and two.replicates is not None:
         drawn = _of_judged(one.replicates) - _of_judged(two.replicates)
 
     def change(names: Sequence[str], sign: float = 1.0) -> Change:
@@ -477,9 +459,7 @@ def _group_json(group: LogGroup) -> dict[str, Any]:
     }
     if group.over is not None:
         found["log_auc"] = group.over.in_force
-        found["log_auc_interval_95"] = (
-            _listed(group.over.interval_95) if group.streams > 1 else None
-        )
+        found["log_auc_interval_95"] = _listed(group.over.interval_95)
         found["integrated"] = {"classes": group.over.classes()}
     if group.physical is not None:
         found["physical"] = {
@@ -532,7 +512,7 @@ def _signature(sums: LogSums, references: ReferenceSource) -> str:
 def _notes(groups: Sequence[LogGroup], references: ReferenceSource) -> list[str]:
     found = [references.note] if references.note else []
     streams = sum(group.streams for group in groups)
-    for mark, says in _MARKS.items():
+    for mark, says in MARKS.items():
         marked = sum(group.marks[mark] for group in groups)
         if marked:
             found.append(says if marked == streams else f"{marked} of {streams} streams: {says}")
@@ -601,35 +581,26 @@ def _without_none(found: dict[str, Any]) -> dict[str, Any]:
 
 def csv_rows(score: LogScore) -> list[list[Any]]:
     """A heading, then one row per group."""
-    by = list(score.settings.by)
-    heading = [
-        *by, "streams", "decisions", "judged_share", "in_force", "interval_95_low",
-        "interval_95_high", "untimed", "log_auc", *ALL_CLASSES, *(f"latency_{n}" for n in _LATENCY),
-        "mean_interval_s", "references", "signature",
-    ]  # fmt: skip
-    if score.settings.theta is not None:
-        heading += [*_SPELLS, *_CHANGES]
-    if score.settings.costs is not None:
-        heading += COST_COLUMNS
-    rows: list[list[Any]] = [heading]
-    for group in score.groups:
-        low, high = group.interval_95 or (None, None)
-        rows.append(
-            [
-                *group.by.values(), group.streams, group.decisions, group.judged_share,
-                group.in_force, low, high, group.untimed, group.log_auc, *group.classes.values(),
-                *(group.latency.get(name) for name in _LATENCY), group.mean_interval_s,
-                score.references.text(), score.signature,
-            ]
-        )  # fmt: skip
-        if group.costs is not None:
-            found = group.costs
-            rows[-1] += [getattr(found.spells, name) for name in _SPELLS]
-            rows[-1] += [getattr(found.changes, name) for name in _CHANGES]
-            if found.cost is not None:
-                over = found.mean_cost
-                rows[-1] += [found.cost.total, None if over is None else over.total]
-    return rows
+    cells = [[*group.by.items(), *_csv_cells(group, score)] for group in score.groups]
+    return [[name for name, _ in cells[0]], *([value for _, value in row] for row in cells)]
+
+
+def _csv_cells(group: LogGroup, score: LogScore) -> Iterator[tuple[str, Any]]:
+    low, high = group.interval_95 or (None, None)
+    for name in ("streams", "decisions", "judged_share", "in_force"):
+        yield name, getattr(group, name)
+    yield from {"interval_95_low": low, "interval_95_high": high}.items()
+    yield from {"untimed": group.untimed, "log_auc": group.log_auc, **group.classes}.items()
+    yield from ((f"latency_{name}", group.latency.get(name)) for name in _LATENCY)
+    yield "mean_interval_s", group.mean_interval_s
+    yield from {"references": score.references.text(), "signature": score.signature}.items()
+    found = group.costs
+    if found is not None:
+        yield from ((name, getattr(found.spells, name)) for name in _SPELLS)
+        yield from ((name, getattr(found.changes, name)) for name in _CHANGES)
+        if found.cost is not None:
+            totals = found.cost.total, found.mean_cost.total if found.mean_cost else None
+            yield from zip(COST_COLUMNS, totals, strict=True)
 
 
 def _listed(interval: tuple[float, float] | None) -> list[float] | None:

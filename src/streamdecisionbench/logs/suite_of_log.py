@@ -9,13 +9,12 @@ every one of its states is there and has a reference.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 import numpy as np
@@ -28,7 +27,7 @@ from streamdecisionbench.logs.arrays import (
     text_column,
 )
 from streamdecisionbench.logs.engines.engine import Engine, StreamSums
-from streamdecisionbench.logs.references import ReferenceSource
+from streamdecisionbench.logs.references import ReferenceSource, read_state
 from streamdecisionbench.logs.score import SCORED, check_by
 from streamdecisionbench.logs.unusable import Allowed
 from streamdecisionbench.rules.costs import DECISION, fields_of
@@ -176,23 +175,15 @@ def asked_by_file(path: Path) -> Asked:
     consumed = {spec.route_question, *spec.always}
     return Asked(
         {
-            name: QuestionDraft(
-                q.instructions,
-                q.options if name in consumed else {INACTIVE: _NOT_USED, **q.options},
-            )
+            name: q if name in consumed else replace(q, options={INACTIVE: _NOT_USED, **q.options})
             for name, q in found.questions.items()
         },
         spec,
     )
 
 
-class _Question(msgspec.Struct, frozen=True):
-    instructions: str
-    options: dict[str, str]
-
-
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    questions: dict[str, _Question]
+    questions: dict[str, QuestionDraft]
     decision_spec: DecisionSpec | None = None
 
 
@@ -291,8 +282,9 @@ class Sessions(StreamSums):
         self.streams += len(names)
         for k, (name, key, begin) in enumerate(zip(names, keys, begins, strict=True)):
             reason = _reason(found, k, begin) if whole[k] else "broken"
-            if reason is None and len(self.drawn) == self.most and self._farthest <= (key, name):
-                reason = "not_drawn"
+            if reason is None and len(self.drawn) == self.most:
+                last = self.drawn[-1]
+                reason = "not_drawn" if (last.key, last.stream) <= (key, name) else None
             if reason is None:
                 rows = table.slice(int(found.row[k]), int(found.n[k]))
                 self._draw(_session(rows, found, k, begin, name, key, self.by))
@@ -310,11 +302,6 @@ class Sessions(StreamSums):
     def reasons(self) -> dict[str, int]:
         """How many sessions are not among those drawn, by reason, in the order of `LEFT_OUT`."""
         return {reason: n for reason in LEFT_OUT if (n := self.left_out[reason])}
-
-    @property
-    def _farthest(self) -> tuple[int, str]:
-        last = self.drawn[-1]
-        return last.key, last.stream
 
     def _draw(self, session: LogSession | None) -> None:
         if session is None:
@@ -481,13 +468,7 @@ def _scenario(session: LogSession, asked: Asked, name: str) -> Scenario:
 
 def _state(text: str, stream: str) -> State:
     """A state is an object; any other JSON becomes one."""
-    try:
-        value: Any = json.loads(text)
-    except ValueError:
-        raise InputError(
-            f"column 'state' is no JSON, for example {text[:60]!r} in stream {stream[:60]!r}",
-            fix="write states as JSON",
-        ) from None
+    value = read_state(text, f" in stream {stream[:60]!r}")
     return value if isinstance(value, dict) else {"state": value}
 
 
