@@ -96,7 +96,7 @@ class Lane:
     """The account of one component on one stream. Times are grains, never decreasing."""
 
     __slots__ = (
-        "_applied_at", "_class", "_ended", "_rate", "_rates", "_spells", "_start", "_stragglers",
+        "_class", "_ended", "_rate", "_rates", "_spells", "_start", "_stragglers",
         "counts", "current", "source", "steps", "window",
     )  # fmt: skip
 
@@ -112,7 +112,6 @@ class Lane:
         self.current: LaneStep | None = None
         self.source: LaneStep | None = None
         self._start = 0
-        self._applied_at = 0
         self._class = PENDING
         self._ended = False
         counts.streams += 1
@@ -147,11 +146,10 @@ class Lane:
         before = self.source
         self._close(now)
         if before is not None:
-            self.counts.releases(before.published, self._applied_at, now)
+            self.counts.holds(before.published, now, -1)
             if before.decision != decision:
                 self.counts.changes += 1
         self.source = step
-        self._applied_at = now
         self.counts.holds(step.published, now)
         # Every step is passed by once, so this loop takes constant time per step.
         for number in range(-1 if before is None else before.number, step.number):
@@ -204,7 +202,7 @@ class Lane:
             self._close(now)
             self._spells.ends(now)
         if self.source is not None:
-            self.counts.releases(self.source.published, self._applied_at, now)
+            self.counts.holds(self.source.published, now, -1)
         self.current = self.source = None
         self._ended = True
         self._stragglers.clear()
@@ -225,9 +223,9 @@ class Lane:
             self._spells.goes_on(WRONG if wrong else CALM, current, now)
 
     def _close(self, now: int) -> None:
-        self.counts.stops(self._class, self._start, now)
+        self.counts.stops(self._class, now)
         if self._rate:
-            self.counts.costs_no_more(self._rate, self._start, now)
+            self.counts.costs(-self._rate, now)
             self._rate = 0
         span = now - self._start
         current, source = self.current, self.source
@@ -245,7 +243,8 @@ class Lane:
         if self._class == PENDING and self.current is not None:
             found = self._now_class()
             if found != PENDING:
-                self.counts.turns_out(found, self._start)
+                self.counts.stops(PENDING, self._start)
+                self.counts.starts(found, self._start)
                 self._class = found
 
     def _measure(self, step: LaneStep, reference: str) -> None:
@@ -258,7 +257,7 @@ class Lane:
             wrong = source is None or source.decision != reference
             if wrong and self._rates is not None:
                 rate = self._rates.of(reference, None if source is None else source.decision)
-                self.counts.cost += rate * span
+                self.counts.cost_already(rate, span)
             parts.append((WRONG if wrong else CALM, at, at + span))
             at += span
         if step is self.current:

@@ -8,11 +8,11 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from streamdecisionbench.in_force import ALL_CLASSES
-from streamdecisionbench.meter.counts import GRAINS, THETA_S, Counts, Reading
+from streamdecisionbench.meter.counts import COUNTERS, GRAINS, THETA_S, Counter, Counts, Reading
 from streamdecisionbench.meter.lane import Lane, Rates
 from streamdecisionbench.meter.stream import APPLIED, Notice, Sink, Stream
 
@@ -186,6 +186,10 @@ class Meter:
         for sink in self.sinks:
             with self.guards["export"]:
                 sink(event)
+
+    def counters(self) -> Iterator[Counter]:
+        """What of a reading is exported: costs where there are some."""
+        return (one for one in COUNTERS if one.field != "cost_s" or self.costs is not None)
 
     def count_error(self, where: str) -> None:
         with self.lock:
