@@ -210,7 +210,7 @@ class Meter:
         self._latest = at
         return self._now
 
-    def new_lane(self, component: str, labels: dict[str, str]) -> Lane:
+    def new_lane(self, component: str, labels: dict[str, str], first: int = 0) -> Lane:
         rates = None
         if self.costs is not None:
             family = str(labels.get("family", ""))
@@ -218,7 +218,7 @@ class Meter:
             rates = self._rates.get(section)
             if rates is None:
                 rates = self._rates[section] = Rates(self.costs.section(family))
-        return Lane(self._group(component, labels), self.window, rates)
+        return Lane(component, self._group(component, labels), self.window, rates, first)
 
     def keep_ended(self, stream: Stream) -> None:
         """Keeps an ended stream while judgments may come, the oldest only within the window."""
