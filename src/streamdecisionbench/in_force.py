@@ -126,7 +126,7 @@ class Newest:
         self.active = source
 
 
-class CascadeRule:
+class CascadeRule(Newest):
     """Answers of several components, given in order, against the active source j.
 
     Within a component a source must be newer than any it delivered before, admitted or not. Against
@@ -135,8 +135,8 @@ class CascadeRule:
     """
 
     def __init__(self, order: Sequence[str | None], rule: str) -> None:
+        super().__init__()
         self.rule = pair_rule(rule)
-        self.active = -1
         self._active_rank = -1
         self._rank = {lane: k for k, lane in enumerate(order)}
         self._delivered = dict.fromkeys(order, -1)
@@ -160,11 +160,6 @@ class CascadeRule:
             return source > self.active
         reach = REACH[self.rule]
         return reach is None or source >= self.active - reach
-
-    def refusal(
-        self, lane: str | None, source: int, decision: object, confidence: float | None
-    ) -> str | None:
-        return None if self.admits(lane, source) else OLDER_THAN_ACTIVE
 
     def activate(self, lane: str | None, source: int) -> None:
         self.active, self._active_rank = source, self._rank[lane]

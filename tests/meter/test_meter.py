@@ -416,7 +416,7 @@ def test_memory_is_bounded_by_the_window(clock: FakeClock) -> None:
             if judged and k % judged == 0:
                 call.judge(step, "wait")
             clock.now += 0.1
-        lane = call._components["applied"].lane
+        lane = call._lanes["applied"]
         assert len(lane.steps) <= 50
         assert len(lane._stragglers) <= STRAGGLERS
         if answered == judged == 1:

@@ -174,7 +174,7 @@ def test_one_step_that_is_never_judged_does_not_make_memory_grow() -> None:
             clock.now += 1.0
             step = call.publish(reference="hold" if k % 2 else "wait")
             call.answer(step, "wait")
-        lane = call._components["applied"].lane
+        lane = call._lanes["applied"]
         run, entries = lane._spells._tail, 0
         while run is not None:
             run, entries = run.before, entries + 1

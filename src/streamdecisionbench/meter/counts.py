@@ -2,9 +2,9 @@
 
 Seconds are integers of 2⁻⁴⁰ s inside: sums of integers round nothing, so neither the order of events
 nor the number of threads changes a digit. A stretch that still runs is not added up when somebody
-looks; its class knows how many stretches run and the sum of their starts, so that at any `now`
+looks; its class knows how many stretches run, and starts less ends of all there were, so that at any `now`
 
-    seconds(class) = closed + running·now − Σ starts.
+    seconds(class) = running·now − (Σ starts − Σ ends).
 """
 
 from __future__ import annotations
@@ -48,11 +48,17 @@ class Counter(NamedTuple):
     opentelemetry: str
     unit: str
     meaning: str
+    label: str = ""
+    """What its keys are called, where it is one number for each."""
 
 
 COUNTERS = tuple(
     Counter(*row)
     for row in (
+        ("seconds", "sdb_decision_seconds", "sdb.decision.seconds", "s",
+         "Observed seconds by class, counted once it is known what was right.", "class"),
+        ("answers", "sdb_answers", "sdb.answers", "{answer}",
+         "Answers by what became of them.", "outcome"),
         ("in_force_s", "sdb_in_force_seconds", "sdb.decision.in_force", "s",
          "Seconds during which some decision was in force."),
         ("age_integral_s2", "sdb_decision_age_integral", "sdb.decision.age_integral", "s2",
@@ -71,6 +77,8 @@ COUNTERS = tuple(
          "Seconds wrong for longer than theta."),
         ("given_up", "sdb_given_up_steps", "sdb.given_up", "{step}",
          "Steps that were never judged within the window."),
+        ("cost_s", "sdb_error_cost_seconds", "sdb.error.cost", "s",
+         "What being wrong and staying wrong cost, in seconds of an ordinary wrong decision.", "kind"),
     )
 )  # fmt: skip
 
@@ -129,10 +137,9 @@ class Counts:
     """The counters themselves. Whoever changes them holds the meter's lock."""
 
     __slots__ = (
-        "_age", "_age_running", "_beyond", "_closed", "_cost_rate", "_cost_since", "_held",
-        "_held_running", "_held_since", "_penalties", "_published", "_running", "_since", "_wrong",
-        "answers", "changes", "component", "cost", "given_up", "judgments", "labels",
-        "latency_buckets", "latency_sum", "spells", "states", "streams",
+        "_age", "_beyond", "_cost", "_cost_rate", "_held", "_holders", "_penalties", "_published",
+        "_running", "_since", "_wrong", "answers", "changes", "component", "given_up", "judgments",
+        "labels", "latency_buckets", "latency_sum", "spells", "states", "streams",
     )  # fmt: skip
 
     def __init__(
@@ -144,12 +151,10 @@ class Counts:
         self._wrong = self.spells.excess(None, 0)
         self._beyond = self.spells.excess(None, int(theta_s * GRAINS))
         self._penalties: set[AgePenalty] = set()
-        self.cost = self._cost_rate = self._cost_since = 0
-        self._closed = [0] * 9
+        self._cost = self._cost_rate = 0
         self._running = [0] * 9
         self._since = [0] * 9
-        self._held = self._held_running = self._held_since = 0
-        self._age = self._age_running = self._published = 0
+        self._holders = self._held = self._age = self._published = 0
         self.streams = self.states = self.judgments = self.changes = self.given_up = 0
         self.answers = [0] * len(OUTCOMES)
         self.latency_buckets = [0] * (len(LATENCY_BUCKETS_S) + 1)
@@ -160,43 +165,26 @@ class Counts:
         self._running[kind] += 1
         self._since[kind] += start
 
-    def stops(self, kind: int, start: int, end: int) -> None:
-        """The stretch that began at `start` ends."""
+    def stops(self, kind: int, end: int) -> None:
+        """One that ran ends; at the moment it began: it was of another class all along."""
         self._running[kind] -= 1
-        self._since[kind] -= start
-        self._closed[kind] += end - start
-
-    def turns_out(self, kind: int, start: int) -> None:
-        """A pending stretch that still runs has been judged: all of it is of this class."""
-        self._running[PENDING] -= 1
-        self._since[PENDING] -= start
-        self._running[kind] += 1
-        self._since[kind] += start
+        self._since[kind] -= end
 
     def settles(self, kind: int, span: int) -> None:
         """A pending stretch that has ended belongs to this class."""
-        self._closed[PENDING] -= span
-        self._closed[kind] += span
+        self._since[PENDING] += span
+        self._since[kind] -= span
 
-    def holds(self, published: int, start: int) -> None:
-        """A decision for a state published then is in force from `start` on.
+    def holds(self, published: int, at: int, holders: int = 1) -> None:
+        """From `at` on one more decision for a state published then is in force; with −1, one less.
 
-        Twice the integral of its age over [start, now) is (now − published)² − (start − published)²,
-        so three sums over all that are in force give it at any now.
+        Twice the integral of its age over [start, end) is (end − published)² − (start − published)²,
+        so three sums over starts and ends give it at any now.
         """
-        self._held_running += 1
-        self._held_since += start
-        self._published += published
-        self._age_running += start * (start - 2 * published)
-
-    def releases(self, published: int, start: int, end: int) -> None:
-        """It no longer is."""
-        self._held_running -= 1
-        self._held_since -= start
-        self._published -= published
-        self._age_running -= start * (start - 2 * published)
-        self._held += end - start
-        self._age += (end - start) * (end + start - 2 * published)
+        self._holders += holders
+        self._held += holders * at
+        self._published += holders * published
+        self._age += holders * at * (at - 2 * published)
 
     def excesses(self, penalty: AgePenalty | None) -> tuple[Excess, ...]:
         """What the spells of a stream count for, which is penalised like this."""
@@ -206,15 +194,14 @@ class Counts:
             found += [self.spells.excess(penalty, knee) for knee in _knees(penalty)]
         return tuple(dict.fromkeys(found))
 
-    def costs(self, rate: int, start: int) -> None:
-        """From `start` on a second costs this much."""
+    def costs(self, rate: int, at: int) -> None:
+        """From `at` on a second costs this much more."""
         self._cost_rate += rate
-        self._cost_since += rate * start
+        self._cost += rate * at
 
-    def costs_no_more(self, rate: int, start: int, end: int) -> None:
-        self._cost_rate -= rate
-        self._cost_since -= rate * start
-        self.cost += rate * (end - start)
+    def cost_already(self, rate: int, span: int) -> None:
+        """A stretch that has ended cost this much a second."""
+        self._cost -= rate * span
 
     def took(self, latency: int) -> None:
         """An answer's latency, into the histogram."""
@@ -223,25 +210,18 @@ class Counts:
 
     def read(self, now: int) -> Reading:
         seconds = [
-            (closed + running * now - since) / GRAINS
-            for closed, running, since in zip(self._closed, self._running, self._since, strict=True)
+            (running * now - since) / GRAINS
+            for running, since in zip(self._running, self._since, strict=True)
         ]
-        held = self._held + self._held_running * now - self._held_since
-        age = (
-            self._age
-            + self._held_running * now * now
-            - 2 * now * self._published
-            - self._age_running
-        )
+        age = self._holders * now * now - 2 * now * self._published - self._age
         _, wrong_age = self._wrong.read(now)
         beyond, _ = self._beyond.read(now)
-        cost = self.cost + self._cost_rate * now - self._cost_since
         return Reading(
             component=self.component,
             labels=self.labels,
             seconds=dict(zip(ALL_CLASSES, seconds, strict=False)),
             pending_s=seconds[PENDING],
-            in_force_s=held / GRAINS,
+            in_force_s=(self._holders * now - self._held) / GRAINS,
             age_integral_s2=age / (2 * GRAINS * GRAINS),
             streams=self.streams,
             states=self.states,
@@ -255,7 +235,7 @@ class Counts:
             wrong_age_integral_s2=wrong_age / (2 * GRAINS * GRAINS),
             beyond_s=beyond / GRAINS,
             cost_s={
-                "wrong": cost / (RATE * GRAINS),
+                "wrong": (self._cost_rate * now - self._cost) / (RATE * GRAINS),
                 "age": sum(self._penalty(penalty, now) for penalty in self._penalties),
             },
         )

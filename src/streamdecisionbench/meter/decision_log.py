@@ -105,7 +105,8 @@ class DecisionLog:
                     self._unwritten.append(_line(row))
             if self._unwritten:
                 self._write()
-            if self._file is not None and self._is_full():
+            age_s = time.monotonic() - self._began
+            if self._size >= self._max_bytes or age_s >= self._max_age_s:
                 self._rotate()
 
     def close(self) -> None:
@@ -182,9 +183,6 @@ class DecisionLog:
             except FileExistsError:
                 continue
             self._path, self._size, self._began = path, 0, time.monotonic()
-
-    def _is_full(self) -> bool:
-        return self._size >= self._max_bytes or time.monotonic() - self._began >= self._max_age_s
 
     def _rotate(self) -> None:
         if self._file is None:

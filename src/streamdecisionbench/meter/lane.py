@@ -5,8 +5,7 @@ stay the same. A stretch's class follows from three decisions: what is in force 
 for its own step y_s, what is right now y_k (`in_force.class_of`).
 
 Unknown may become known. So a stretch waits with its current step until that is judged, then with
-its source until that is, there summed by reference; each moves at most twice, and judging a source
-needs three sums however long it was in force. Steps wait within a window; the oldest is given up when
+its source until that is, there summed by reference; each moves at most twice. Steps wait within a window; the oldest is given up when
 it is full, and its seconds are `unjudged` or `unattributed` for good.
 
 Whether a stretch is wrong, and what it costs, needs y_k alone: spells and costs do not wait for the
@@ -16,16 +15,9 @@ source.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from streamdecisionbench.in_force import (
-    COMPOUND,
-    NO_DECISION,
-    STALE,
-    UNATTRIBUTED,
-    UNJUDGED,
-    class_of,
-)
+from streamdecisionbench.in_force import NO_DECISION, UNJUDGED, Newest, class_of
 from streamdecisionbench.meter.counts import PENDING, RATE, Counts
 from streamdecisionbench.meter.spells import CALM, OPEN, WRONG, LaneSpells, Part, Run
 from streamdecisionbench.meter.spells import PENDING as NOT_KNOWN
@@ -71,8 +63,8 @@ class LaneStep:
     """What is known of one step, as this component's lane needs it."""
 
     __slots__ = (
-        "answered", "at", "decision", "given_up", "number", "owed", "owed_in_all", "published",
-        "reference", "run", "waiting",
+        "answered", "at", "decision", "given_up", "number", "owed", "published", "reference",
+        "run", "waiting",
     )  # fmt: skip
 
     def __init__(self, number: int, at: float, published: int) -> None:
@@ -87,20 +79,30 @@ class LaneStep:
         """Stretches during which this step was current, with their sources."""
         self.owed: dict[str, int] | None = None
         """Time its decision was in force, by the reference that held."""
-        self.owed_in_all = 0
         self.run: Run | None = None
         """Its entry among the lane's spells while it is pending there."""
 
 
 class Lane:
-    """The account of one component on one stream. Times are grains, never decreasing."""
+    """One component on one stream: what it has in force, and the account of it.
+
+    Times are grains, never decreasing.
+    """
 
     __slots__ = (
-        "_applied_at", "_class", "_ended", "_rate", "_rates", "_spells", "_start", "_stragglers",
-        "counts", "current", "source", "steps", "window",
+        "_class", "_ended", "_rate", "_rates", "_spells", "_start", "_stragglers", "counts", "current",
+        "decision", "first", "name", "rule", "source", "steps", "window",
     )  # fmt: skip
 
-    def __init__(self, counts: Counts, window: int, rates: Rates | None = None) -> None:
+    def __init__(
+        self, name: str, counts: Counts, window: int, rates: Rates | None = None, first: int = 0
+    ) -> None:
+        self.name = name
+        self.first = first
+        """The first step it is asked about."""
+        self.rule = Newest()
+        self.decision: Any = None
+        """What is in force, as the application gave it."""
         self.counts = counts
         self._rates = rates
         self._rate = 0
@@ -112,7 +114,6 @@ class Lane:
         self.current: LaneStep | None = None
         self.source: LaneStep | None = None
         self._start = 0
-        self._applied_at = 0
         self._class = PENDING
         self._ended = False
         counts.streams += 1
@@ -147,11 +148,10 @@ class Lane:
         before = self.source
         self._close(now)
         if before is not None:
-            self.counts.releases(before.published, self._applied_at, now)
+            self.counts.holds(before.published, now, -1)
             if before.decision != decision:
                 self.counts.changes += 1
         self.source = step
-        self._applied_at = now
         self.counts.holds(step.published, now)
         # Every step is passed by once, so this loop takes constant time per step.
         for number in range(-1 if before is None else before.number, step.number):
@@ -166,15 +166,13 @@ class Lane:
         counts = self.counts
         counts.judgments += 1
         self._measure(step, reference)
-        if step.waiting is not None:
-            for source, span in step.waiting:
-                if source is None:
-                    counts.settles(NO_DECISION, span)
-                else:
-                    self._charge(source, reference, span)
-            step.waiting = None
-        if step.owed is not None:
-            self._settle_owed(step)
+        for source, span in step.waiting or ():
+            if source is None:
+                counts.settles(NO_DECISION, span)
+            else:
+                self._charge(source, reference, span)
+        step.waiting = None
+        self._settle_owed(step)
         if step is self.current or step is self.source:
             self._reconsider()
         self._forget(step)
@@ -186,15 +184,12 @@ class Lane:
             return
         step.given_up = True
         self.counts.given_up += 1
+        span = sum(span for _, span in step.waiting or ())
+        self.counts.settles(UNJUDGED, span)
+        step.waiting = None
         if step.run is not None:
-            span = sum(span for _, span in step.waiting or ())
             self._spells.turns_out(step, [(CALM, step.run.begin, step.run.begin + span)])
-        if step.waiting is not None:
-            for _, span in step.waiting:
-                self.counts.settles(UNJUDGED, span)
-            step.waiting = None
-        if step.owed is not None:
-            self._settle_owed(step)
+        self._settle_owed(step)
         if step is self.source:
             self._reconsider()
 
@@ -204,7 +199,7 @@ class Lane:
             self._close(now)
             self._spells.ends(now)
         if self.source is not None:
-            self.counts.releases(self.source.published, self._applied_at, now)
+            self.counts.holds(self.source.published, now, -1)
         self.current = self.source = None
         self._ended = True
         self._stragglers.clear()
@@ -225,9 +220,9 @@ class Lane:
             self._spells.goes_on(WRONG if wrong else CALM, current, now)
 
     def _close(self, now: int) -> None:
-        self.counts.stops(self._class, self._start, now)
+        self.counts.stops(self._class, now)
         if self._rate:
-            self.counts.costs_no_more(self._rate, self._start, now)
+            self.counts.costs(-self._rate, now)
             self._rate = 0
         span = now - self._start
         current, source = self.current, self.source
@@ -245,7 +240,8 @@ class Lane:
         if self._class == PENDING and self.current is not None:
             found = self._now_class()
             if found != PENDING:
-                self.counts.turns_out(found, self._start)
+                self.counts.stops(PENDING, self._start)
+                self.counts.starts(found, self._start)
                 self._class = found
 
     def _measure(self, step: LaneStep, reference: str) -> None:
@@ -258,7 +254,7 @@ class Lane:
             wrong = source is None or source.decision != reference
             if wrong and self._rates is not None:
                 rate = self._rates.of(reference, None if source is None else source.decision)
-                self.counts.cost += rate * span
+                self.counts.cost_already(rate, span)
             parts.append((WRONG if wrong else CALM, at, at + span))
             at += span
         if step is self.current:
@@ -280,7 +276,7 @@ class Lane:
         current, source = self.current, self.source
         if current is None or current.reference is None:
             return PENDING
-        if source is None or source.decision is None:
+        if source is None:
             return NO_DECISION
         if source.reference is None and not source.given_up:
             return PENDING
@@ -292,22 +288,14 @@ class Lane:
             if source.owed is None:
                 source.owed = {}
             source.owed[reference] = source.owed.get(reference, 0) + span
-            source.owed_in_all += span
         else:
-            self.counts.settles(class_of(source.decision or "", source.reference, reference), span)
+            self.counts.settles(class_of(source.decision, source.reference, reference), span)
 
     def _settle_owed(self, source: LaneStep) -> None:
-        """Its own reference is known or given up: three sums say where its time belongs."""
-        owed, rest = source.owed or {}, source.owed_in_all
-        source.owed, source.owed_in_all = None, 0
-        decision, own = source.decision or "", source.reference
-        for reference in (decision,) if own is None or own == decision else (decision, own):
-            span = owed.get(reference, 0)
-            self.counts.settles(class_of(decision, own, reference), span)
-            rest -= span
-        self.counts.settles(
-            UNATTRIBUTED if own is None else STALE if own == decision else COMPOUND, rest
-        )
+        """Its own reference is known or given up: its decision's time gets its classes."""
+        for reference, span in (source.owed or {}).items():
+            self.counts.settles(class_of(source.decision, source.reference, reference), span)
+        source.owed = None
 
     def _forget(self, step: LaneStep) -> None:
         """Lets go of a judged step whose answer is there or could not take effect any more."""

@@ -8,11 +8,11 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from streamdecisionbench.in_force import ALL_CLASSES
-from streamdecisionbench.meter.counts import GRAINS, THETA_S, Counts, Reading
+from streamdecisionbench.meter.counts import COUNTERS, GRAINS, THETA_S, Counter, Counts, Reading
 from streamdecisionbench.meter.lane import Lane, Rates
 from streamdecisionbench.meter.stream import APPLIED, Notice, Sink, Stream
 
@@ -187,6 +187,10 @@ class Meter:
             with self.guards["export"]:
                 sink(event)
 
+    def counters(self) -> Iterator[Counter]:
+        """What of a reading is exported: costs where there are some."""
+        return (one for one in COUNTERS if one.field != "cost_s" or self.costs is not None)
+
     def count_error(self, where: str) -> None:
         with self.lock:
             self.errors[where] = self.errors.get(where, 0) + 1
@@ -206,7 +210,7 @@ class Meter:
         self._latest = at
         return self._now
 
-    def new_lane(self, component: str, labels: dict[str, str]) -> Lane:
+    def new_lane(self, component: str, labels: dict[str, str], first: int = 0) -> Lane:
         rates = None
         if self.costs is not None:
             family = str(labels.get("family", ""))
@@ -214,7 +218,7 @@ class Meter:
             rates = self._rates.get(section)
             if rates is None:
                 rates = self._rates[section] = Rates(self.costs.section(family))
-        return Lane(self._group(component, labels), self.window, rates)
+        return Lane(component, self._group(component, labels), self.window, rates, first)
 
     def keep_ended(self, stream: Stream) -> None:
         """Keeps an ended stream while judgments may come, the oldest only within the window."""

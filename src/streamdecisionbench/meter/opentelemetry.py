@@ -14,7 +14,7 @@ from opentelemetry import metrics
 from opentelemetry._logs import LoggerProvider, SeverityNumber, get_logger
 from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
 
-from streamdecisionbench.meter.counts import COUNTERS, LATENCY_BUCKETS_S, Reading
+from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S, Reading
 from streamdecisionbench.meter.meter import Meter
 from streamdecisionbench.meter.stream import Notice
 
@@ -87,18 +87,13 @@ def _observe(meter: Meter, instruments: metrics.Meter) -> None:
             "sdb.meter": meter.name, "sdb.component": reading.component, **dict(reading.labels)
         }  # fmt: skip
 
-    def by_key(name: str, label: str) -> Callback:
+    def field(name: str, label: str = "") -> Callback:
         def observe(_: CallbackOptions) -> Iterable[Observation]:
             for reading in meter.readings():
-                for key, value in getattr(reading, name).items():
-                    yield Observation(value, {**labels(reading), label: key})
-
-        return observe
-
-    def field(name: str) -> Callback:
-        def observe(_: CallbackOptions) -> Iterable[Observation]:
-            for reading in meter.readings():
-                yield Observation(getattr(reading, name), labels(reading))
+                found = getattr(reading, name)
+                for key, value in found.items() if label else [("", found)]:
+                    said = {f"sdb.{label}": key} if label else {}
+                    yield Observation(value, {**labels(reading), **said})
 
         return observe
 
@@ -113,23 +108,9 @@ def _observe(meter: Meter, instruments: metrics.Meter) -> None:
         return observe
 
     counter, gauge = instruments.create_observable_counter, instruments.create_observable_gauge
-    counter(
-        "sdb.decision.seconds", [by_key("seconds", "sdb.class")], unit="s",
-        description="Observed seconds by class, counted once it is known what was right.",
-    )  # fmt: skip
-    counter(
-        "sdb.answers",
-        [by_key("answers", "sdb.outcome")],
-        unit="{answer}",
-        description="Answers by what became of them.",
-    )
-    for one in COUNTERS:
-        counter(one.opentelemetry, [field(one.field)], unit=one.unit, description=one.meaning)
-    if meter.costs is not None:
-        counter(
-            "sdb.error.cost", [by_key("cost_s", "sdb.kind")], unit="s",
-            description="What being wrong and staying wrong cost, in seconds of an ordinary wrong decision.",
-        )  # fmt: skip
+    for one in meter.counters():
+        callback = field(one.field, one.label)
+        counter(one.opentelemetry, [callback], unit=one.unit, description=one.meaning)
     gauge(
         "sdb.pending", [field("pending_s")], unit="s",
         description="Observed seconds that wait for a judgment.",

@@ -20,7 +20,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from streamdecisionbench.meter.counts import COUNTERS, LATENCY_BUCKETS_S, Reading
+from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S, Reading
 from streamdecisionbench.meter.meter import Meter
 
 
@@ -45,36 +45,17 @@ class MeterCollector(Collector):
             for reading in meter.readings()
         ]
 
-        seconds = CounterMetricFamily(
-            "sdb_decision_seconds",
-            "Observed seconds by class, counted once it is known what was right.",
-            labels=[*names, "class"],
-        )
-        answers = CounterMetricFamily(
-            "sdb_answers", "Answers by what became of them.", labels=[*names, "outcome"]
-        )
-        for labels, reading in labelled:
-            for kind, value in reading.seconds.items():
-                seconds.add_metric([*labels, kind], value)
-            for outcome, count in reading.answers.items():
-                answers.add_metric([*labels, outcome], count)
-        yield seconds
-        yield answers
-        for one in COUNTERS:
-            counter = CounterMetricFamily(one.prometheus, one.meaning, labels=names)
+        for one in meter.counters():
+            keys = [one.label] if one.label else []
+            counter = CounterMetricFamily(one.prometheus, one.meaning, labels=[*names, *keys])
             for labels, reading in labelled:
-                counter.add_metric(labels, float(getattr(reading, one.field)))
+                found = getattr(reading, one.field)
+                if one.label:
+                    for key, value in found.items():
+                        counter.add_metric([*labels, key], value)
+                else:
+                    counter.add_metric(labels, found)
             yield counter
-        if meter.costs is not None:
-            cost = CounterMetricFamily(
-                "sdb_error_cost_seconds",
-                "What being wrong and staying wrong cost, in seconds of an ordinary wrong decision.",
-                labels=[*names, "kind"],
-            )
-            for labels, reading in labelled:
-                for kind, value in reading.cost_s.items():
-                    cost.add_metric([*labels, kind], value)
-            yield cost
         pending = GaugeMetricFamily(
             "sdb_pending_seconds", "Observed seconds that wait for a judgment.", labels=names
         )

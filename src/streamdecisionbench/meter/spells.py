@@ -50,15 +50,7 @@ class Excess:
     """E₁(κ) and E₂(κ) at any moment, of spells that are over and of those that run."""
 
     __slots__ = (
-        "_first",
-        "_heap",
-        "_knee",
-        "_number",
-        "_past",
-        "_running",
-        "_second",
-        "_since",
-        "_squares",
+        "_first", "_heap", "_knee", "_number", "_past", "_running", "_second", "_since", "_squares",
     )  # fmt: skip
 
     def __init__(self, knee: int) -> None:
@@ -75,10 +67,7 @@ class Excess:
     def add(self, run: Run) -> None:
         """A spell counts as it stands."""
         if run.end != OPEN:
-            over = run.end - run.begin - self._knee
-            if over > 0:
-                self._first += over
-                self._second += over * over
+            self._counts(run, 1)
             return
         self._running += 1
         at = run.begin + self._knee
@@ -94,10 +83,7 @@ class Excess:
     def remove(self, run: Run) -> None:
         """As it stands it does not."""
         if run.end != OPEN:
-            over = run.end - run.begin - self._knee
-            if over > 0:
-                self._first -= over
-                self._second -= over * over
+            self._counts(run, -1)
             return
         self._running -= 1
         at = self._past.pop(run, None)
@@ -117,6 +103,12 @@ class Excess:
             self._first + past * now - self._since,
             self._second + past * now * now - 2 * now * self._since + self._squares,
         )
+
+    def _counts(self, run: Run, times: int) -> None:
+        over = run.end - run.begin - self._knee
+        if over > 0:
+            self._first += times * over
+            self._second += times * over * over
 
     def _passes(self, run: Run, at: int) -> None:
         self._past[run] = at

@@ -10,7 +10,6 @@ import math
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
-from streamdecisionbench.in_force import Newest
 from streamdecisionbench.meter.counts import OUTCOMES
 from streamdecisionbench.meter.lane import Lane, LaneStep
 from streamdecisionbench.text import decision_text
@@ -51,19 +50,6 @@ APPLIED = "applied"
 _APPLIED, _SUPERSEDED, _LATE, _FAILED = range(len(OUTCOMES))
 
 
-class _Component:
-    """One component on this stream: what it has in force, and its account."""
-
-    __slots__ = ("decision", "first", "lane", "name", "rule")
-
-    def __init__(self, name: str, lane: Lane, first: int) -> None:
-        self.name = name
-        self.lane = lane
-        self.first = first
-        self.rule = Newest()
-        self.decision: Any = None
-
-
 class Stream:
     """A session under measurement. Made by `Meter.stream`; leaving its `with` block ends it.
 
@@ -71,8 +57,7 @@ class Stream:
     """
 
     __slots__ = (
-        "_components", "_ended", "_meter", "_published_at", "_steps", "id", "labels", "name",
-        "ordinal",
+        "_ended", "_lanes", "_meter", "_published_at", "_steps", "id", "labels", "name", "ordinal",
     )  # fmt: skip
 
     def __init__(self, meter: Meter, name: str, ordinal: int, labels: dict[str, str]) -> None:
@@ -85,10 +70,7 @@ class Stream:
         self._steps = 0
         self._published_at = -math.inf
         self._ended = False
-        self._components = {
-            component: _Component(component, meter.new_lane(component, labels), 0)
-            for component in (APPLIED, *meter.shadows)
-        }
+        self._lanes = {name: meter.new_lane(name, labels) for name in (APPLIED, *meter.shadows)}
 
     @property
     def meter_name(self) -> str:
@@ -97,12 +79,12 @@ class Stream:
     @property
     def decision(self) -> Any:
         """The decision in force, as it was given to `answer`; None before the first."""
-        return self._components[APPLIED].decision
+        return self._lanes[APPLIED].decision
 
     @property
     def source(self) -> int | None:
         """The step the decision in force was made for."""
-        active = self._components[APPLIED].rule.active
+        active = self._lanes[APPLIED].rule.active
         return active if active >= 0 else None
 
     def publish(self, state: Any = None, *, reference: Any = None) -> int:
@@ -116,17 +98,17 @@ class Stream:
         with meter.lock:
             number = self._steps
             self._steps = number + 1
-            components = list(self._components.values()) if meter.sinks else ()
+            lanes = list(self._lanes.values()) if meter.sinks else ()
             with meter.guards["publish"]:
                 if self._ended:
                     raise RuntimeError("published after the stream ended")
                 at = max(meter.read_clock(), math.nextafter(self._published_at, math.inf))
                 now = meter.advance_to(at)
                 self._published_at = at
-                for component in self._components.values():
-                    component.lane.publish(number, at, now)
-        for component in components:
-            meter.tell(Notice("published", self, component.name, number, at, at, state))
+                for lane in self._lanes.values():
+                    lane.publish(number, at, now)
+        for lane in lanes:
+            meter.tell(Notice("published", self, lane.name, number, at, at, state))
         if reference is not None:
             self.judge(number, reference)
         elif meter.reference is not None:
@@ -152,7 +134,7 @@ class Stream:
         `None` says that the request failed and there is no answer. How sure the component was and
         what the answer cost go into the log.
         """
-        return self._answer(self._components[APPLIED], step, decision, confidence, cost)
+        return self._answer(self._lanes[APPLIED], step, decision, confidence, cost)
 
     def shadow(
         self,
@@ -169,10 +151,10 @@ class Stream:
         from every stream's first state on; any other on this stream from its current state on, and
         from the start of the streams that follow.
         """
-        found = self._components.get(component)
+        found = self._lanes.get(component)
         if found is None:
             with self._meter.lock, self._meter.guards["shadow"]:
-                found = self._components.get(component) or self._new_shadow(component)
+                found = self._lanes.get(component) or self._new_shadow(component)
         return found is not None and self._answer(found, step, decision, confidence, cost)
 
     def judge(self, step: int, reference: Any) -> bool:
@@ -190,14 +172,14 @@ class Stream:
             with meter.lock:
                 at = meter.read_clock()
                 meter.advance_to(at)
-                for component in self._components.values():
-                    found = component.lane.steps.get(step)
+                for lane in self._lanes.values():
+                    found = lane.steps.get(step)
                     if found is None or found.reference is not None:
                         continue
-                    component.lane.judge(found, text)
+                    lane.judge(found, text)
                     counted = True
                     if meter.sinks:
-                        told.append(self._judgment(component, found, at, text))
+                        told.append(self._judgment(lane, found, at, text))
                 if not counted:
                     meter.count_error("judged too late")
                 elif self._ended:
@@ -217,12 +199,12 @@ class Stream:
             with meter.guards["end"]:
                 at = meter.read_clock()
                 now = meter.advance_to(at)
-                for component in self._components.values():
-                    last = component.lane.current
-                    component.lane.end(now)
+                for lane in self._lanes.values():
+                    last = lane.current
+                    lane.end(now)
                     if last is not None and meter.sinks:
                         told.append(
-                            Notice("ended", self, component.name, last.number, last.at, at, None)
+                            Notice("ended", self, lane.name, last.number, last.at, at, None)
                         )
             meter.keep_ended(self)
         for event in told:
@@ -231,8 +213,7 @@ class Stream:
     def give_up(self) -> None:
         """No judgment is expected any more: what is not known stays so, and is counted so."""
         with self._meter.lock, self._meter.guards["give up"]:
-            for component in self._components.values():
-                lane = component.lane
+            for lane in self._lanes.values():
                 for step in list(lane.steps.values()):
                     if step is not lane.current:
                         lane.give_up(step)
@@ -240,7 +221,7 @@ class Stream:
     @property
     def unjudged_steps(self) -> int:
         """After the end: steps whose judgment may still come."""
-        return max(len(component.lane.steps) for component in self._components.values())
+        return max(len(lane.steps) for lane in self._lanes.values())
 
     def __enter__(self) -> Self:
         return self
@@ -256,7 +237,7 @@ class Stream:
 
     def _answer(
         self,
-        component: _Component,
+        lane: Lane,
         number: int,
         decision: Any,
         confidence: float | None,
@@ -265,31 +246,28 @@ class Stream:
         meter = self._meter
         told: Notice | None = None
         with meter.lock:
-            outcome = self._outcome(component, number, decision)
+            outcome = self._outcome(lane, number, decision)
             if outcome == _APPLIED:
-                component.rule.activate(None, number)
-                component.decision = decision
+                lane.rule.activate(None, number)
+                lane.decision = decision
             with meter.guards["answer"]:
-                told = self._account(component, number, decision, outcome)
+                told = self._account(lane, number, decision, outcome)
         if told is not None:
             meter.tell(told._replace(confidence=confidence, cost=cost))
         return outcome == _APPLIED
 
-    def _outcome(self, component: _Component, number: int, decision: Any) -> int:
+    def _outcome(self, lane: Lane, number: int, decision: Any) -> int:
         if decision is None:
             return _FAILED
         if self._ended:
             return _LATE
-        known = isinstance(number, int) and component.first <= number < self._steps
-        return _APPLIED if known and component.rule.admits(None, number) else _SUPERSEDED
+        known = isinstance(number, int) and lane.first <= number < self._steps
+        return _APPLIED if known and lane.rule.admits(None, number) else _SUPERSEDED
 
-    def _account(
-        self, component: _Component, number: int, decision: Any, outcome: int
-    ) -> Notice | None:
+    def _account(self, lane: Lane, number: int, decision: Any, outcome: int) -> Notice | None:
         meter = self._meter
         at = meter.read_clock()
         now = meter.advance_to(at)
-        lane = component.lane
         lane.counts.answers[outcome] += 1
         if outcome == _FAILED:
             return None
@@ -310,32 +288,30 @@ class Stream:
             return None
         correct = None if step.reference is None else text == step.reference
         return Notice(
-            "answered", self, component.name, number, step.at, at, text, OUTCOMES[outcome], correct
+            "answered", self, lane.name, number, step.at, at, text, OUTCOMES[outcome], correct
         )
 
-    def _judgment(self, component: _Component, step: LaneStep, at: float, text: str) -> Notice:
+    def _judgment(self, lane: Lane, step: LaneStep, at: float, text: str) -> Notice:
         correct = None if step.decision is None else step.decision == text
-        return Notice(
-            "judged", self, component.name, step.number, step.at, at, text, correct=correct
-        )
+        return Notice("judged", self, lane.name, step.number, step.at, at, text, correct=correct)
 
-    def _new_shadow(self, name: str) -> _Component:
-        current = self._components[APPLIED].lane.current
+    def _new_shadow(self, name: str) -> Lane:
+        current = self._lanes[APPLIED].current
         if self._ended or current is None:
             raise RuntimeError("a shadow has nothing to decide")
-        lane = self._meter.new_lane(name, self.labels)
+        lane = self._meter.new_lane(name, self.labels, current.number)
         copy = lane.publish(current.number, current.at, current.published)
         if current.reference is not None:
             lane.judge(copy, current.reference)
-        found = self._components[name] = _Component(name, lane, current.number)
+        self._lanes[name] = lane
         self._meter.shadows[name] = None
         if self._meter.sinks:
             self._meter.tell(
                 Notice("published", self, name, current.number, current.at, current.at, None)
             )
             if current.reference is not None:
-                self._meter.tell(self._judgment(found, copy, current.at, current.reference))
-        return found
+                self._meter.tell(self._judgment(lane, copy, current.at, current.reference))
+        return lane
 
 
 def text_of(decision: Any) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from streamdecisionbench.rules.costs import AGE_KINDS, Act, AgePenalty, Costs, Pair, Section
+from streamdecisionbench.rules.costs import Act, AgePenalty, Costs, Pair, Section
 from streamdecisionbench.rules.toml_table import TomlTable, instead, parse_toml, read_toml_text
 
 SCHEMA = "sdb-costs/1"
@@ -161,7 +161,7 @@ class _Section:
 def _age(table: TomlTable) -> AgePenalty | None:
     if not table.raw:
         return None
-    kind = table.choice("kind", AGE_KINDS, "")
+    kind = table.choice("kind", _AGE, "")
     table.known("kind", *_AGE[kind])
     values = {name: _cost(table, name) for name in _AGE[kind]}
     for name in ("per_s", "cap"):

@@ -18,9 +18,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from streamdecisionbench.text import compact_json
+
 DECISION = "decision"
 """The one field of a decision that has no fields of its own."""
-AGE_KINDS = ("linear", "threshold", "capped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +165,4 @@ def fields_of(decision: str) -> dict[str, str]:
         found = json.loads(decision)
     except (ValueError, RecursionError):
         return {DECISION: decision}
-    return {
-        name: value
-        if isinstance(value, str)
-        else json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        for name, value in found.items()
-    }
+    return {k: v if isinstance(v, str) else compact_json(v) for k, v in found.items()}

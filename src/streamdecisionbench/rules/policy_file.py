@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from streamdecisionbench.in_force import RULES, pair_rule
+from streamdecisionbench.in_force import RULES
 from streamdecisionbench.rules.toml_table import INFINITE, TomlTable, parse_toml, read_toml_text
 
 COMPOSES = ("min", "product")
@@ -36,11 +36,6 @@ class ConfidenceGate:
     compose: str = "min"
     components: tuple[str, ...] = ()
     """Whose answers the gate looks at; empty: all of them."""
-
-    @property
-    def needs_confidence(self) -> bool:
-        """Not at 0, which everything passes, nor above 1, which nothing does."""
-        return 0 < self.confidence <= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +84,6 @@ class Cascade:
     below: float = 0.0
     rule: str = "freshest"
 
-    @property
-    def needs_confidence(self) -> bool:
-        return self.ask == "when-unsure" and 0 < self.below <= 1
-
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -137,12 +128,14 @@ class Policy:
         return tuple(name in named for name in self.cascade.components)
 
     def confident(self) -> tuple[bool, ...]:
-        """Component by component, whether the policy needs its confidences."""
-        asked_further = [k + 1 < self.count for k in range(self.count)]
-        unsure = self.cascade is not None and self.cascade.needs_confidence
+        """Component by component, whether the policy needs its confidences.
+
+        Not at a limit of 0, which everything passes, nor above 1, which nothing does.
+        """
+        below = self.cascade.below if self.cascade is not None and self.when_unsure else 0.0
         return tuple(
-            (self.gate.needs_confidence and gated) or (unsure and further)
-            for gated, further in zip(self.gated(), asked_further, strict=True)
+            (gated and 0 < self.gate.confidence <= 1) or (k < self.count and 0 < below <= 1)
+            for k, gated in enumerate(self.gated(), start=1)
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -293,7 +286,7 @@ def _cascade(table: TomlTable) -> Cascade:
         what = 'a number from 0, the confidence below which "when-unsure" asks the next one'
         below = table.number("below", f"allowed: {what}", endless=True)
     rule = table.choice("rule", RULES, "freshest", lambda text: text.replace("-", "_"))
-    return Cascade(components, ask, below, pair_rule(rule))
+    return Cascade(components, ask, below, rule)
 
 
 def _finite(value: float) -> float | str:
