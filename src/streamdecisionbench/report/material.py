@@ -278,7 +278,7 @@ def choices(
         simulated,
         [priced_answers(e.recording, suite, prices) for e in entries],
     )
-    singles = len(field.singles())
+    singles = len(field.singles(interval))
     pairs = len(field.pairs(interval, terms.rules)) if terms.pairs else 0
     steps = sum(part.n for part in field.parts)
     most = min(_MOST, max(_FEWEST, _WORK / (steps * (singles + pairs))))
