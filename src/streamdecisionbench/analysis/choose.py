@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -555,6 +556,13 @@ def choice_table(
     )
 
 
+_MARKS = {
+    ">": "recommended",
+    "*": "beyond the budget, or its cost is not known",
+    "~": "a pair or policy with a simulation in it: never recommended",
+}
+
+
 def _legend(choice: Choice, listed: Sequence[Candidate]) -> list[str]:
     """What figures and marks mean, as far as they are there, and what is not shown."""
     notes = ["/hour counts every state asked of every component, of policies what they send."]
@@ -564,15 +572,8 @@ def _legend(choice: Choice, listed: Sequence[Candidate]) -> list[str]:
             f" policies of two components are tried for the {CASCADES} best pairs, of three for the"
             f" best {TRIPLES} of these with a third."
         )
-    marks = (
-        (any(c.name == choice.best.name for c in listed), "> recommended"),
-        (any(not c.within_budget for c in listed), "* beyond the budget, or its cost is not known"),
-        (
-            any(c.simulated_pair for c in listed),
-            "~ a pair or policy with a simulation in it: never recommended",
-        ),
-    )
-    notes += [words for there, words in marks if there]
+    marks = "".join(_mark(choice, c) for c in listed)
+    notes += [f"{mark} {words}" for mark, words in _MARKS.items() if mark in marks]
     hidden = len(choice.candidates) - len(listed)
     if hidden > 0:
         notes.append(
@@ -682,12 +683,10 @@ def _points(share: float) -> str:
 
 
 def _mark(choice: Choice, candidate: Candidate) -> str:
-    marks = (
-        (candidate.name == choice.best.name, ">"),
-        (not candidate.within_budget, "*"),
-        (candidate.simulated_pair, "~"),
-    )
-    return "".join(mark for holds, mark in marks if holds)
+    own = (
+        candidate.name == choice.best.name, not candidate.within_budget, candidate.simulated_pair,
+    )  # fmt: skip
+    return "".join(compress(_MARKS, own))
 
 
 def _at_cost(other: Candidate, choice: Choice) -> str:

@@ -456,9 +456,8 @@ def _repacings(material: Material, remarks: list[str]) -> dict[str, Repacing]:
     found: dict[str, Repacing] = {}
     recordings = [e.recording for e in material.entries]
     for places in sweeps(recordings):
-        name = str(
-            recordings[places[0]].config.get("component") or material.entries[places[0]].name
-        )
+        first = next(iter(places))
+        name = str(recordings[first].config.get("component") or material.entries[first].name)
         name = name if name not in found else f"{name} ({len(found) + 1})"
         try:
             found[name] = repacing([(recordings[place], material.suite) for place in places])
