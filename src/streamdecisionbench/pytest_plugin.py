@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from streamdecisionbench.recording.recording import Recording
     from streamdecisionbench.scoring.score import Score
     from streamdecisionbench.suite.scenario import Suite
 
@@ -43,11 +42,7 @@ class Bench:
         self.recordings: list[Path] = []
         """Folders of what was recorded, in order: `sdb score`, `gate` and `report` read them."""
 
-    def __call__(self, component: Any, **options: Any) -> Score:
-        """Runs a component over the suite and scores it; options go before the marker's."""
-        return self.score(component, **options)
-
-    def score(
+    def __call__(
         self,
         component: Any,
         *,
@@ -57,29 +52,25 @@ class Bench:
         interval: float | None = None,
         seed: int | None = None,
     ) -> Score:
+        """Runs a component over the suite and scores it; options go before the marker's."""
+        from streamdecisionbench.recording.reader import read_recording
         from streamdecisionbench.scoring.score import score
+        from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
         given = {
             "scenarios": scenarios, "families": families, "data": data, "interval": interval,
             "seed": seed,
         }  # fmt: skip
         chosen = {**self._defaults, **{k: v for k, v in given.items() if v is not None}}
-        suite = self._suite(chosen.get("data"))
-        recording = self._record(component, suite, chosen)
-        return score(recording, suite, interval=float(chosen.get("interval", 2.0)))
-
-    def _suite(self, data: str | Path | None) -> Suite:
-        from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
-
-        return read_suite(Path(data) if data is not None else builtin_suite_path())
-
-    def _record(self, component: Any, suite: Suite, chosen: dict[str, Any]) -> Recording:
-        from streamdecisionbench.recording.reader import read_recording
-
+        where = chosen.get("data")
+        suite = read_suite(builtin_suite_path() if where is None else Path(where))
         out = self._folder / f"{len(self.recordings) + 1:02}"
         (_run_named if isinstance(component, str) else _run_object)(component, suite, chosen, out)
         self.recordings.append(out)
-        return read_recording(out, suite)
+        recording = read_recording(out, suite)
+        return score(recording, suite, interval=float(chosen.get("interval", 2.0)))
+
+    score = __call__
 
 
 def _run_named(component: str, suite: Suite, chosen: dict[str, Any], out: Path) -> None:

@@ -223,15 +223,21 @@ def test_of_many_recordings_the_best_are_paired_and_that_is_said() -> None:
 
 
 def test_whatever_else_applies_decisions_goes_through_the_same_choice() -> None:
-    perfect = Contender(
-        name="perfect",
-        members=("perfect",),
-        rule=None,
-        by_step=lambda _: np.full(240, 1 / 60),
-        shares=lambda _: score_timelines(_recording(0.0, 0.0)).overall.at_interval,
-        per_state=lambda _: None,
-    )
-    found = choose(RUNS, 1.0, terms=TERMS, more=[perfect])
+    class More(Field):
+        def singles(self, interval: float) -> list[Contender]:
+            perfect = Contender(
+                name="perfect",
+                members=("perfect",),
+                rule=None,
+                interval=interval,
+                per_state=None,
+                by_step=lambda: np.full(240, 1 / 60),
+                shares=lambda: score_timelines(_recording(0.0, 0.0)).overall.at_interval,
+                in_force=self.in_force,
+            )
+            return [*super().singles(interval), perfect]
+
+    found = decide(More(RUNS, {}), 1.0, TERMS)
     assert found.best.name == "perfect"
     assert found.best.in_force.value == pytest.approx(1.0)
 

@@ -113,7 +113,7 @@ def test_another_served_model_fails_unless_allowed() -> None:
     assert gate.verdict == FAIL
     assert "m-1 before, m-2 now" in gate.reasons[-1]
     allowed = gate_timelines(
-        new, old, limits=Limits(30.0), models=models, sampling=SAMPLING, allow_model_change=True
+        new, old, limits=Limits(30.0, model_change=True), models=models, sampling=SAMPLING
     )
     assert allowed.verdict == PASS
 

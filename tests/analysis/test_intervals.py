@@ -86,14 +86,14 @@ def test_scenarios_of_any_length_can_be_resampled(n: int) -> None:
 
 
 def test_every_resample_has_as_many_steps() -> None:
-    for counts in np.concatenate(list(resampled_counts([60, 7, 23], 10, 20, 0))):
+    for counts in np.concatenate(list(resampled_counts([60, 7, 23], Sampling(10, 20)))):
         assert [counts[:60].sum(), counts[60:67].sum(), counts[67:].sum()] == [60, 7, 23]
 
 
 def test_block_variance_is_what_resamples_show() -> None:
     values = [RNG.normal(size=(60, 2)).cumsum(axis=0), RNG.normal(size=(40, 2))]
     weights = np.array([0.25, 0.75])
-    sums = resampled_sums(values, weights, 10, 40_000, 0)
+    sums = resampled_sums(values, weights, Sampling(10, 40_000))
     shrunk = [
         (v - v.mean(axis=0)) * np.sqrt((len(v) - 10) / len(v)) + v.mean(axis=0) for v in values
     ]

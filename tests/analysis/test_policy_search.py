@@ -102,12 +102,15 @@ def test_with_two_components_noise_adds_nothing_to_asking_both() -> None:
     trials = [
         searched([simulated("jev", s, None), simulated("kev-4b", s, None)], 2.0) for s in range(20)
     ]
-    assert sum(found.policy_gain.low <= 0 for found in trials) >= 19
+    assert sum(found.gains["policy_gain"].low <= 0 for found in trials) >= 19
     # Overfitting is visible: on the scenarios it was chosen on, the same noise looks like a gain.
     weights = family_weights([p.family for p in simulated("jev", 0, None).parts])
-    looks = [(t.best.candidate.in_force - t.together.candidate.in_force) @ weights for t in trials]
+    looks = [
+        (t.steps["best"].candidate.in_force - t.steps["together"].candidate.in_force) @ weights
+        for t in trials
+    ]
     assert min(looks) >= 0
-    assert np.mean(looks) > 0 > np.mean([t.policy_gain.value for t in trials])
+    assert np.mean(looks) > 0 > np.mean([t.gains["policy_gain"].value for t in trials])
 
 
 def test_confidences_that_tell_are_used() -> None:
@@ -117,8 +120,8 @@ def test_confidences_that_tell_are_used() -> None:
     assert found.winner.members == ("jev-0", "astra-low-0")
     assert found.winner.policy is not None
     assert {"gate", "cascade"} <= {*found.winner.policy}
-    assert not found.best.candidate.together
-    assert found.gain.low > 0
+    assert not found.steps["best"].candidate.together
+    assert found.gains["gain"].low > 0
     assert found.without_confidence == ("astra-low-0",)
     assert found.winner.name in choice_lines(found.choice)[0]
     assert "astra-low-0; no gate was tried" in tried_lines(found)[-1]
@@ -160,7 +163,7 @@ def test_the_frontier_only_rises_and_budgets_bind() -> None:
     parts = [simulated("jev", 0, sure, 0.001), simulated("astra-low", 0, None, 0.02)]
     tight = searched(parts, 4.0, costs[0] * 1.01)
     assert tight.within_budget < tight.tried
-    assert (tight.best.candidate.per_hour or 0.0) <= costs[0] * 1.01
+    assert (tight.steps["best"].candidate.per_hour or 0.0) <= costs[0] * 1.01
     with pytest.raises(InputError, match="within the budget"):
         searched(parts, 4.0, 0.0)
 

@@ -1,10 +1,11 @@
-"""Student's quantile without a statistics library."""
+"""How sure a score is: Student's quantile, resampled blocks of steps, intervals of scores and differences."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import sqrt
 from statistics import NormalDist
 from typing import Any
@@ -22,6 +23,24 @@ from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
 
 _STEPS_AT_ONCE = 1 << 20
 """Of all resamples together: some megabytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How resamples are drawn and how wide an interval is."""
+
+    block: int = 10
+    resamples: int = 5000
+    seed: int = 0
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        if not 0.5 <= self.level < 1:
+            raise InputError(f"level {self.level:g} is not in 0.5–1", fix="for example 0.95")
+        if self.block < 1:
+            raise InputError(f"block {self.block} is not a number of steps", fix="give 1 or more")
+        if not 2 <= self.resamples <= 1_000_000:
+            raise InputError(f"{self.resamples} resamples cannot be drawn", fix="give 2 to 1000000")
 
 
 def student_quantile(p: float, degrees: int) -> float:
@@ -70,13 +89,10 @@ def _below(t: float, degrees: int) -> float:
 # b steps, each starting anywhere (the end is followed by the beginning), the last cut to fit.
 
 
-def resampled_counts(
-    lengths: Sequence[int], block: int, resamples: int, seed: int
-) -> Iterator[Floats]:
+def resampled_counts(lengths: Sequence[int], sampling: Sampling) -> Iterator[Floats]:
     """How often each step (scenarios end to end) is drawn: rows are resamples, some at a time."""
-    check_draws(block, resamples)
-    rng = np.random.default_rng(seed)
-    blocks = [block_length(n, block) for n in lengths]
+    rng, resamples = np.random.default_rng(sampling.seed), sampling.resamples
+    blocks = [block_length(n, sampling.block) for n in lengths]
     sizes = [
         np.minimum(b, n - b * np.arange(-(-n // b))) for n, b in zip(lengths, blocks, strict=True)
     ]
@@ -95,45 +111,37 @@ def resampled_counts(
         yield counts.reshape(steps.shape).astype(np.float64)
 
 
-def resampled_sums(
-    values: Sequence[Floats], weights: Floats, block: int, resamples: int, seed: int
-) -> Floats:
+def resampled_sums(values: Sequence[Floats], weights: Floats, sampling: Sampling) -> Floats:
     """Σ_e weight_e · Σ_g value of step g, over resampled steps: one row per resample.
 
     `values` holds an array (steps, columns) per scenario. All columns of a row come from the same
     blocks, so differences of columns are differences paired by state.
     """
-    check_draws(block, resamples)
-    rng = np.random.default_rng(seed)
-    total: Floats = np.zeros((resamples, values[0].shape[1]))
+    rng = np.random.default_rng(sampling.seed)
+    total: Floats = np.zeros((sampling.resamples, values[0].shape[1]))
     for table, weight in zip(values, weights, strict=True):
-        total += weight * _drawn_blocks(table, block, resamples, rng)
+        total += weight * _drawn_blocks(table, sampling.block, sampling.resamples, rng)
     return total
 
 
 def resampled_scenarios(
-    values: Sequence[Floats],
-    weights: Floats,
-    families: Sequence[str],
-    block: int,
-    resamples: int,
-    seed: int,
+    values: Sequence[Floats], weights: Floats, families: Sequence[str], sampling: Sampling
 ) -> Floats:
     """The same sums with scenarios drawn first, with replacement within their family, then blocks.
 
     Every place of a family is filled anew in every resample, so a scenario drawn twice brings two
     different sets of blocks.
     """
-    check_draws(block, resamples)
-    rng = np.random.default_rng(seed)
-    total: Floats = np.zeros((resamples, values[0].shape[1]))
+    rng = np.random.default_rng(sampling.seed)
+    total: Floats = np.zeros((sampling.resamples, values[0].shape[1]))
     for family in dict.fromkeys(families):
         members = [k for k, name in enumerate(families) if name == family]
         for place in members:
-            drawn = rng.integers(0, len(members), resamples)
+            drawn = rng.integers(0, len(members), sampling.resamples)
             for nth, k in enumerate(members):
                 rows = np.flatnonzero(drawn == nth)
-                total[rows] += weights[place] * _drawn_blocks(values[k], block, rows.size, rng)
+                blocks = _drawn_blocks(values[k], sampling.block, rows.size, rng)
+                total[rows] += weights[place] * blocks
     return total
 
 
@@ -158,18 +166,6 @@ def block_length(n: int, block: int) -> int:
     (10, 4, 1)
     """
     return min(block, max(1, n // 2))
-
-
-def degrees_of_freedom(lengths: Sequence[int], block: int) -> float:
-    """Blocks that fit, less one per scenario, whose mean they are compared with."""
-    return max(1.0, sum(n / block_length(n, block) - 1 for n in lengths))
-
-
-def check_draws(block: int, resamples: int) -> None:
-    if block < 1:
-        raise InputError(f"block {block} is not a number of steps", fix="give 1 or more")
-    if not 2 <= resamples <= 1_000_000:
-        raise InputError(f"{resamples} resamples cannot be drawn", fix="give 2 to 1000000")
 
 
 def _drawn_blocks(table: Floats, block: int, resamples: int, rng: np.random.Generator) -> Floats:
@@ -223,20 +219,6 @@ ENOUGH_SCENARIOS = 5
 """Per family. Fewer say too little about how scenarios differ."""
 POWER = 0.8
 """How often a detectable difference would be shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How resamples are drawn and how wide an interval is."""
-
-    block: int = 10
-    resamples: int = 5000
-    seed: int = 0
-    level: float = 0.95
-
-    def __post_init__(self) -> None:
-        if not 0.5 <= self.level < 1:
-            raise InputError(f"level {self.level:g} is not in 0.5–1", fix="for example 0.95")
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,24 +277,22 @@ def intervals(
     bounds, sampling = bounds or Bounds(), sampling or Sampling()
     names = list(recordings)
     parts = same_states(recordings)
-    columns = [
-        column
-        for name in names
-        for column in _contributions(Flat(recordings[name]), interval, bounds)
-    ]
+    columns: list[Floats] = []
+    for flat in map(Flat, recordings.values()):
+        untimed = flat.right / flat.n[flat.scenario]
+        columns += shares_by_step_over(flat, bounds), shares_by_step_at(flat, interval), untimed
     estimates = bootstrap(parts, np.stack(columns, axis=1), sampling)
     each = {
         name: dict(zip(METRICS, estimates[3 * k : 3 * k + 3], strict=True))
         for k, name in enumerate(names)
     }
     differences = []
-    for i in range(len(names)):
-        for j in range(i + 1, len(names)):
-            gaps = [columns[3 * i + m] - columns[3 * j + m] for m in range(3)]
-            paired = bootstrap(parts, np.stack(gaps, axis=1), sampling, share=False)
-            metrics = dict(zip(METRICS, paired, strict=True))
-            shown = {name: found.detectable(sampling.level) for name, found in metrics.items()}
-            differences.append(Difference(names[i], names[j], metrics, shown))
+    for i, j in combinations(range(len(names)), 2):
+        gaps = [columns[3 * i + m] - columns[3 * j + m] for m in range(3)]
+        paired = bootstrap(parts, np.stack(gaps, axis=1), sampling, share=False)
+        metrics = dict(zip(METRICS, paired, strict=True))
+        shown = {name: found.detectable(sampling.level) for name, found in metrics.items()}
+        differences.append(Difference(names[i], names[j], metrics, shown))
     drawn = "scenarios, then blocks" if over_scenarios(parts) else "blocks"
     return Intervals(interval, bounds, sampling, each, differences, drawn)
 
@@ -343,17 +323,16 @@ def bootstrap_columns(
     families = [p.family for p in parts]
     weights = family_weights(families)
     tables = np.split(columns, np.cumsum(lengths)[:-1])
+    values: Floats = np.repeat(weights, lengths) @ columns
+    if over_scenarios(parts):
+        return values, resampled_scenarios(tables, weights, families, sampling) - values
     wider = []
     for n, table in zip(lengths, tables, strict=True):
         b = block_length(n, sampling.block)
         # Widening is per scenario, so it is done to the contributions about their mean.
         mean = table.mean(axis=0)
         wider.append(mean + (table - mean) * np.sqrt(n / (n - b)) if n > b else table)
-    values: Floats = np.repeat(weights, lengths) @ columns
-    draws = (sampling.block, sampling.resamples, sampling.seed)
-    if over_scenarios(parts):
-        return values, resampled_scenarios(tables, weights, families, *draws) - values
-    sums = resampled_sums(wider, weights, *draws)
+    sums = resampled_sums(wider, weights, sampling)
     across = _across_edges(tables, weights, sampling.block)
     return values, (sums - values) * across * _student(sampling, lengths)
 
@@ -420,11 +399,6 @@ def intervals_table(result: Intervals) -> Table:
     )
 
 
-def _contributions(flat: Flat, interval: float, bounds: Bounds) -> tuple[Floats, Floats, Floats]:
-    untimed = flat.right / flat.n[flat.scenario]
-    return shares_by_step_over(flat, bounds), shares_by_step_at(flat, interval), untimed
-
-
 def _flat(metrics: Mapping[str, Estimate]) -> list[Cell]:
     return [
         x for name in METRICS for x in (metrics[name].value, metrics[name].low, metrics[name].high)
@@ -440,9 +414,13 @@ def _across_edges(tables: Sequence[Floats], weights: Floats, block: int) -> Floa
 
 
 def _student(sampling: Sampling, lengths: Sequence[int]) -> float:
-    """t / z, by the first term of the expansion of Student's quantile about the normal one."""
+    """t / z, by the first term of the expansion of Student's quantile about the normal one.
+
+    Degrees of freedom: blocks that fit, less one per scenario, whose mean they are compared with.
+    """
     z = NormalDist().inv_cdf((1 + sampling.level) / 2)
-    return 1 + (z * z + 1) / (4 * degrees_of_freedom(lengths, sampling.block))
+    degrees = max(1.0, sum(n / block_length(n, sampling.block) - 1 for n in lengths))
+    return 1 + (z * z + 1) / (4 * degrees)
 
 
 # How sure one recording's score is, for every output that prints it.

@@ -402,33 +402,52 @@ Allows = Callable[[float | None], bool]
 """Whether so much money per published state is within the budget."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Contender:
-    """Something an application could use, as functions of the interval Δ in seconds.
-
-    Whatever else applies decisions becomes a contender of its own and goes through the same choice.
-    """
+    """Something an application could use, at an interval of so many seconds between states."""
 
     name: str
     members: tuple[str, ...]
     """The components it asks; fewer are simpler."""
     rule: str | None
-    by_step: Callable[[float], Floats]
-    """a_g(Δ): what every step (scenarios end to end) earns, as a share of its scenario's time."""
-    shares: Callable[[float], Shares]
-    per_state: Callable[[float], float | None]
+    interval: float
+    per_state: float | None
     """Money per published state; None where a price is not known."""
-    slow_share: Callable[[float], float] | None = None
+    by_step: Callable[[], Floats]
+    """What every step (scenarios end to end) earns, as a share of its scenario's time."""
+    shares: Callable[[], Shares]
+    in_force: Callable[[Floats], float] | float
+    """Its accuracy, or how that follows from its steps."""
+    slow_share: Callable[[], float] | None = None
     simulated_pair: bool = False
     """A pair or a policy with a simulation in it. Simulated answers are drawn independently of each
     other, and their confidences as declared: what is gained says nothing about the components they
     imitate."""
-    value: Callable[[float], float] | None = None
-    """A(Δ), where it is known without its steps."""
     policy: Policy | None = None
     """What is done with the answers; None: the newest simply takes effect."""
     chosen: bool = False
     """Whether the policy has numbers that were chosen."""
+
+    @cached_property
+    def column(self) -> Floats:
+        return self.by_step()
+
+    @cached_property
+    def value(self) -> float:
+        return self.in_force(self.column) if callable(self.in_force) else self.in_force
+
+    @property
+    def per_hour(self) -> float | None:
+        return None if self.per_state is None else self.per_state * 3600 / self.interval
+
+    @property
+    def per_1000(self) -> float | None:
+        return None if self.per_state is None else self.per_state * 1000
+
+    @property
+    def size(self) -> tuple[int, bool]:
+        """How much there is to it: components, then whether their answers go through a policy."""
+        return len(self.members), self.policy is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -486,8 +505,8 @@ class Field:
     def halves(self) -> Halves:
         return Halves(self.parts)
 
-    def singles(self) -> list[Contender]:
-        return [self._single(name) for name in self._members]
+    def singles(self, interval: float) -> list[Contender]:
+        return [self._single(name, interval) for name in self._members]
 
     def pairs(self, interval: float, rules: Sequence[str]) -> list[Contender]:
         """Every fast and slow two of those worth pairing: the fast one's median latency is lower."""
@@ -496,7 +515,7 @@ class Field:
             name: (float(np.median(self._members[name].flat.L)), k) for k, name in enumerate(names)
         }
         return [
-            self._pair(fast, slow, rule)
+            self._pair(fast, slow, rule, interval)
             for fast, slow in permutations(names, 2)
             if speed[fast] < speed[slow]
             for rule in rules
@@ -548,10 +567,10 @@ class Field:
             known[name] = shares_by_step_at(self._members[name].flat, interval)
         return known[name]
 
-    def _single(self, name: str) -> Contender:
+    def _single(self, name: str, interval: float) -> Contender:
         member = self._members[name]
 
-        def shares(interval: float) -> Shares:
+        def shares() -> Shares:
             table = table_of(member.flat, stretches_at(member.flat, interval))
             return macro_shares(table, member.untimed, self.weights)
 
@@ -559,33 +578,35 @@ class Field:
             name=name,
             members=(name,),
             rule=None,
-            by_step=lambda interval: self._steps_of(name, interval),
+            interval=interval,
+            per_state=self.per_state(name),
+            by_step=lambda: self._steps_of(name, interval),
             shares=shares,
-            per_state=lambda _: self.per_state(name),
+            in_force=self.in_force,
         )
 
-    def _pair(self, fast: str, slow: str, rule: str) -> Contender:
+    def _pair(self, fast: str, slow: str, rule: str, interval: float) -> Contender:
         pair = self._pairs.setdefault(
             (fast, slow), PairNodes(self._members[fast], self._members[slow])
         )
         team = self._team((fast, slow), rule)
 
-        def path(interval: float) -> PairPath:
+        def path() -> PairPath:
             return path_at(pair, pair.flat.tick / interval, rule)
 
-        def table(interval: float) -> Floats:
-            return pair_table(pair, path(interval))
+        def table() -> Floats:
+            return pair_table(pair, path())
 
         return Contender(
             name=team.name,
             members=team.members,
             rule=rule,
-            by_step=lambda interval: shares_by_step(
-                pair.flat, pair_stretches(pair, path(interval))
-            ),
-            shares=lambda interval: macro_shares(table(interval), pair.slow.untimed, self.weights),
-            per_state=lambda _: team.per_state,
-            slow_share=lambda interval: float(self.weights @ table(interval)[:, LATER]),
+            interval=interval,
+            per_state=team.per_state,
+            by_step=lambda: shares_by_step(pair.flat, pair_stretches(pair, path())),
+            shares=lambda: macro_shares(table(), pair.slow.untimed, self.weights),
+            in_force=self.in_force,
+            slow_share=lambda: float(self.weights @ table()[:, LATER]),
             simulated_pair=team.simulated,
         )
 
@@ -639,25 +660,25 @@ class Field:
         if kind != PLAIN and not saves and np.abs(accuracy - plain.in_force).max() < EQUAL:
             return []
 
-        def by_step(_: float) -> Floats:
+        def by_step() -> Floats:
             own = trials.by_step(one, interval)
             return halves.crossed_steps(own, own if two is one else trials.by_step(two, interval))
 
-        def shares(_: float) -> Shares:
+        def shares() -> Shares:
             own = trials.shares(one, interval)
             crossed = halves.crossed(own, own if two is one else trials.shares(two, interval))
             untimed = np.array([p.untimed for p in trials.answers[team.members[-1]].parts])
             return macro_shares(crossed, untimed, halves.whole)
 
-        value = float(halves.whole @ accuracy)
         contender = Contender(
             name=f"{team.name}, {kind}" if kind else team.name,
             members=team.members,
             rule=None,
+            interval=interval,
+            per_state=money,
             by_step=by_step,
             shares=shares,
-            per_state=lambda _: money,
-            value=lambda _: value,
+            in_force=float(halves.whole @ accuracy),
             policy=best.policy,
             chosen=len(tried) > 1,
             simulated_pair=team.simulated,

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_replay import policy_trajectory
 from streamdecisionbench.scoring.score import Shares
 from streamdecisionbench.scoring.sweep import Trajectory, trajectory_at
-from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline, nominal
+from streamdecisionbench.scoring.timeline import Flat, Timeline, nominal
 
 METHOD = (
     "Of those as good as the one that is right longest, the cheapest, then the simplest; policies"
@@ -157,148 +158,109 @@ class Candidate:
 
 
 class Scale:
-    """Everything on the scale at one interval: what it earns by step, what it costs."""
+    """Everything on the scale at one interval, best first."""
 
-    def __init__(
-        self,
-        everybody: Field,
-        interval: float,
-        terms: Terms,
-        more: Sequence[Contender],
-        *,
-        listed: bool,
-    ) -> None:
-        self.parts, self.interval, self.terms = everybody.parts, interval, terms
-        self.everybody = everybody
-        self.contenders = everybody.singles()
+    def __init__(self, everybody: Field, interval: float, terms: Terms, *, listed: bool) -> None:
+        self.parts, self.terms = everybody.parts, terms
+        contenders = everybody.singles(interval)
         if terms.pairs:
-            self.contenders += everybody.pairs(interval, terms.rules)
-        self.contenders += more
-        self._columns: dict[int, Floats] = {}
-        self.values = [self._value(k) for k in range(len(self.contenders))]
+            contenders += everybody.pairs(interval, terms.rules)
         self.simulated_policies = False
         if terms.policies:
-            pairs = [self.contenders[k] for k in self._ranked() if self.contenders[k].rule]
+
+            def allows(each: float | None) -> bool:
+                per_hour, per_1000 = (
+                    (None, None) if each is None else (each * 3600 / interval, each * 1000)
+                )
+                return terms.budget.allows(per_hour, per_1000)
+
+            pairs = [c for c in _ranked(contenders) if c.rule]
             found, self.simulated_policies = everybody.policies(
-                interval,
-                pairs,
-                lambda each: terms.budget.allows(*_per_time(each, interval)),
-                listed=listed,
+                interval, pairs, allows, listed=listed
             )
-            first = len(self.contenders)
-            self.contenders += found
-            self.values += [self._value(first + k) for k in range(len(found))]
-        self.spent = [_per_time(c.per_state(interval), interval) for c in self.contenders]
-        self.order = self._ranked()
-        self.able = [
-            k
-            for k in self.order
-            if terms.budget.allows(*self.spent[k]) and not self.contenders[k].simulated_pair
-        ]
+            contenders += found
+        self.contenders = contenders
+        self.order = _ranked(contenders)
+        self.able = [c for c in self.order if self.affords(c) and not c.simulated_pair]
 
-    def column(self, k: int) -> Floats:
-        """What every step earns."""
-        if k not in self._columns:
-            self._columns[k] = self.contenders[k].by_step(self.interval)
-        return self._columns[k]
+    def affords(self, one: Contender) -> bool:
+        return self.terms.budget.allows(one.per_hour, one.per_1000)
 
-    def plain(self, k: int) -> bool:
-        """One component whose newest answer takes effect."""
-        return len(self.contenders[k].members) == 1 and self.contenders[k].policy is None
-
-    def recommended(self, leader: int) -> int:
+    def recommended(self, leader: Contender) -> Contender:
         """Of all that are as good as the leader, the one to be preferred."""
-        gaps = {k: self.values[leader] - self.values[k] for k in self.able}
-        near = [k for k, gap in gaps.items() if gap < max(self.terms.min_gain, _SAME)]
-        best = min(near, key=self.preference)
+        least = max(self.terms.min_gain, _SAME)
+        near = [c for c in self.able if leader.value - c.value < least]
+        rest = [c for c in self.able if c not in near]
+        best = min(near, key=_preference)
         # Only who would be preferred to it needs the interval of its difference drawn.
-        mark = self.preference(best)
-        doubtful = [k for k in self.able if k not in near and self.preference(k) < mark]
-        best = min((best, *self.level(leader, doubtful)), key=self.preference)
-        if self.contenders[best].policy is None:
+        mark = _preference(best)
+        doubtful = [c for c in rest if _preference(c) < mark]
+        best = min((best, *self.level(leader, doubtful)), key=_preference)
+        if best.policy is None:
             return best
-        simpler = [k for k in self.able if self.size(k) < self.size(best) and self.spares(k, best)]
-        good = [k for k in simpler if k in near]
-        good += self.level(leader, [k for k in simpler if k not in near])
-        return min(good, key=lambda k: (self.size(k), *self.preference(k)), default=best)
+        simpler = [c for c in self.able if c.size < best.size and _spares(c, best)]
+        good = [c for c in simpler if c in near]
+        good += self.level(leader, [c for c in simpler if c in rest])
+        return min(good, key=lambda c: (c.size, _preference(c)), default=best)
 
-    def level(self, leader: int, ks: Sequence[int]) -> list[int]:
+    def level(self, leader: Contender, others: Sequence[Contender]) -> list[Contender]:
         """Of these, who cannot be told apart from the leader."""
-        behind = zip(ks, self.behind(leader, ks), strict=True)
-        return [k for k, gap in behind if not gap.excludes_zero]
-
-    def size(self, k: int) -> tuple[int, bool]:
-        """How much there is to it: components, then whether their answers go through a policy."""
-        return len(self.contenders[k].members), self.contenders[k].policy is not None
-
-    def spares(self, k: int, policy: int) -> bool:
-        """Whether the policy saves less than a tenth of what this one costs."""
-        mine, theirs = self.spent[k][0], self.spent[policy][0]
-        if mine is None or theirs is None:
-            return mine is None and theirs is None
-        return theirs > mine * (1 - MIN_SAVING)
-
-    def preference(self, k: int) -> tuple[bool, float, tuple[int, bool], float, int]:
-        """Cheaper, then simpler, then right longer, then as given."""
-        per_hour, _ = self.spent[k]
-        return (
-            per_hour is None,
-            0.0 if per_hour is None else round(per_hour, 12),
-            self.size(k),
-            -round(self.values[k], 12),
-            k,
-        )
-
-    def same(self, k: int, other: int) -> bool:
-        """Whether two are right at the very same times."""
-        return bool(np.abs(self.column(k) - self.column(other)).max() < _SAME)
-
-    def behind(self, leader: int, ks: Sequence[int]) -> list[Estimate]:
-        if not ks:
+        if not others:
             return []
-        gaps = self.column(leader)[:, None] - self.columns(ks)
-        return bootstrap(self.parts, gaps, self.terms.sampling, share=False)
+        gaps = leader.column[:, None] - np.stack([c.column for c in others], axis=1)
+        behind = bootstrap(self.parts, gaps, self.terms.sampling, share=False)
+        return [c for c, gap in zip(others, behind, strict=True) if not gap.excludes_zero]
 
-    def candidates(self, ks: Sequence[int], leader: int) -> dict[int, Candidate]:
-        own = self.columns(ks)
-        both = np.hstack((own, self.column(leader)[:, None] - own))
+    def candidates(
+        self, contenders: Sequence[Contender], leader: Contender
+    ) -> dict[Contender, Candidate]:
+        own = np.stack([c.column for c in contenders], axis=1)
+        both = np.hstack((own, leader.column[:, None] - own))
         estimates = bootstrap(self.parts, both, self.terms.sampling, share=False)
         found = {}
-        for k, in_force, gap in zip(ks, estimates, estimates[len(ks) :], strict=False):
-            c, (per_hour, per_1000) = self.contenders[k], self.spent[k]
-            found[k] = Candidate(
+        for c, in_force, gap in zip(
+            contenders, estimates, estimates[len(contenders) :], strict=False
+        ):
+            found[c] = Candidate(
                 name=c.name,
                 members=c.members,
                 rule=c.rule,
-                in_force=Estimate(self.values[k], max(in_force.low, 0.0), min(in_force.high, 1.0)),
+                in_force=Estimate(c.value, max(in_force.low, 0.0), min(in_force.high, 1.0)),
                 behind_leader=gap,
-                shares=c.shares(self.interval),
-                per_hour=per_hour,
-                per_1000=per_1000,
-                within_budget=self.terms.budget.allows(per_hour, per_1000),
+                shares=c.shares(),
+                per_hour=c.per_hour,
+                per_1000=c.per_1000,
+                within_budget=self.affords(c),
                 simulated_pair=c.simulated_pair,
-                slow_share=c.slow_share(self.interval) if c.slow_share else None,
+                slow_share=c.slow_share() if c.slow_share else None,
                 policy=None if c.policy is None else c.policy.to_json(),
                 policy_words=None if c.policy is None else policy_name(c.policy),
                 chosen=c.chosen,
             )
         return found
 
-    def columns(self, ks: Sequence[int]) -> Floats:
-        return np.stack([self.column(k) for k in ks], axis=1)
 
-    def _value(self, k: int) -> float:
-        known = self.contenders[k].value
-        return self.everybody.in_force(self.column(k)) if known is None else known(self.interval)
-
-    def _ranked(self) -> list[int]:
-        """Best first. Sums of the same steps may differ in a last bit: equals stay as given."""
-        return sorted(range(len(self.values)), key=lambda k: (-round(self.values[k], 12), k))
+def _ranked(contenders: Sequence[Contender]) -> list[Contender]:
+    """Best first. Sums of the same steps may differ in a last bit: equals stay as given."""
+    return sorted(contenders, key=lambda c: -round(c.value, 12))
 
 
-def _per_time(each: float | None, interval: float) -> tuple[float | None, float | None]:
-    """Money per hour of stream and per 1000 decisions, of money per state."""
-    return (None, None) if each is None else (each * 3600 / interval, each * 1000)
+def _preference(one: Contender) -> tuple[bool, float, tuple[int, bool], float]:
+    """Cheaper, then simpler, then right longer."""
+    per_hour = 0.0 if one.per_hour is None else round(one.per_hour, 12)
+    return one.per_hour is None, per_hour, one.size, -round(one.value, 12)
+
+
+def _spares(one: Contender, policy: Contender) -> bool:
+    """Whether the policy saves less than a tenth of what this one costs."""
+    if one.per_hour is None or policy.per_hour is None:
+        return one.per_hour is None and policy.per_hour is None
+    return policy.per_hour > one.per_hour * (1 - MIN_SAVING)
+
+
+def _same(one: Contender, other: Contender) -> bool:
+    """Whether two are right at the very same times."""
+    return bool(np.abs(one.column - other.column).max() < _SAME)
 
 
 _GRID = 8
@@ -343,25 +305,16 @@ def choose(
     costs: Mapping[str, Cost | None] | None = None,
     simulated: Collection[str] = (),
     terms: Terms | None = None,
-    more: Sequence[Contender] = (),
 ) -> Choice:
-    """Weighs every recording, every fast and slow two of them, and `more`; lists all of them."""
-    check_interval(interval)
+    """Weighs every recording and every fast and slow two of them; lists all of them."""
     everybody = Field(recordings, costs or {}, simulated)
-    return decide(everybody, interval, terms or Terms(), more, listed=True)
+    return decide(everybody, interval, terms or Terms(), listed=True)
 
 
-def decide(
-    everybody: Field,
-    interval: float,
-    terms: Terms,
-    more: Sequence[Contender] = (),
-    *,
-    listed: bool = False,
-) -> Choice:
+def decide(everybody: Field, interval: float, terms: Terms, *, listed: bool = False) -> Choice:
     """The choice at one interval. `listed` adds every candidate; it changes nothing else."""
     check_interval(interval)
-    scale = Scale(everybody, interval, terms, more, listed=listed)
+    scale = Scale(everybody, interval, terms, listed=listed)
     able = scale.able
     if not able:
         raise InputError(
@@ -370,13 +323,12 @@ def decide(
         )
     leader = able[0]
     best = scale.recommended(leader)
-    other = next((k for k in able[1:] if not scale.same(k, leader)), None)
-    single = next((k for k in able if scale.plain(k)), None)
-    wanted = [k for k in dict.fromkeys((best, leader, other, single)) if k is not None]
+    other = next((c for c in able[1:] if not _same(c, leader)), None)
+    single = next((c for c in able if c.size == (1, False)), None)
+    wanted = [c for c in dict.fromkeys((best, leader, other, single)) if c is not None]
     found = scale.candidates(wanted, leader)
     everything = scale.candidates(scale.order, leader) if listed else {}
-    names = [c.name for c in scale.contenders]
-    priced = terms.budget == Budget()
+    limited = terms.budget != Budget()
     return Choice(
         interval=interval,
         terms=terms,
@@ -384,26 +336,22 @@ def decide(
         leader=found[leader],
         runner_up=None if other is None else found[other],
         best_single=None if single is None else found[single],
-        idle=[
-            names[k]
-            for k in able
-            if k != best and scale.contenders[k].policy is None and scale.same(k, best)
-        ],
+        idle=[c.name for c in able if c is not best and c.policy is None and _same(c, best)],
         simulated_pairs=sum(c.simulated_pair and c.policy is None for c in scale.contenders),
         simulated_policies=scale.simulated_policies,
         policies=sum(c.policy is not None and not c.simulated_pair for c in scale.contenders),
         unpriced=[
             c.name
-            for c, (per_hour, _) in zip(scale.contenders, scale.spent, strict=True)
-            if not priced and per_hour is None and len(c.members) == 1 and c.policy is None
+            for c in scale.contenders
+            if limited and c.per_state is None and c.size == (1, False)
         ],
-        recordings=len(everybody.singles()),
+        recordings=len(everybody.singles(interval)),
         paired=len(everybody.paired(interval)) if terms.pairs else 0,
         candidates=list(everything.values()),
     )
 
 
-def holds(everybody: Field, choice: Choice, more: Sequence[Contender] = ()) -> tuple[float, float]:
+def holds(everybody: Field, choice: Choice) -> tuple[float, float]:
     """Intervals around the one asked for at which the same is recommended, tried on a grid."""
     ends = []
     grid = _GRID // 2 if everybody.trials.answers and choice.terms.policies else _GRID
@@ -415,7 +363,7 @@ def holds(everybody: Field, choice: Choice, more: Sequence[Contender] = ()) -> t
     for way in ways:
         reached = choice.interval
         for there in way:
-            if decide(everybody, there, choice.terms, more).best.name != choice.best.name:
+            if decide(everybody, there, choice.terms).best.name != choice.best.name:
                 break
             reached = there
         ends.append(reached)
@@ -608,6 +556,13 @@ def choice_table(
     )
 
 
+_MARKS = {
+    ">": "recommended",
+    "*": "beyond the budget, or its cost is not known",
+    "~": "a pair or policy with a simulation in it: never recommended",
+}
+
+
 def _legend(choice: Choice, listed: Sequence[Candidate]) -> list[str]:
     """What figures and marks mean, as far as they are there, and what is not shown."""
     notes = ["/hour counts every state asked of every component, of policies what they send."]
@@ -617,15 +572,8 @@ def _legend(choice: Choice, listed: Sequence[Candidate]) -> list[str]:
             f" policies of two components are tried for the {CASCADES} best pairs, of three for the"
             f" best {TRIPLES} of these with a third."
         )
-    marks = (
-        (any(c.name == choice.best.name for c in listed), "> recommended"),
-        (any(not c.within_budget for c in listed), "* beyond the budget, or its cost is not known"),
-        (
-            any(c.simulated_pair for c in listed),
-            "~ a pair or policy with a simulation in it: never recommended",
-        ),
-    )
-    notes += [words for there, words in marks if there]
+    marks = "".join(_mark(choice, c) for c in listed)
+    notes += [f"{mark} {words}" for mark, words in _MARKS.items() if mark in marks]
     hidden = len(choice.candidates) - len(listed)
     if hidden > 0:
         notes.append(
@@ -735,12 +683,10 @@ def _points(share: float) -> str:
 
 
 def _mark(choice: Choice, candidate: Candidate) -> str:
-    marks = (
-        (candidate.name == choice.best.name, ">"),
-        (not candidate.within_budget, "*"),
-        (candidate.simulated_pair, "~"),
-    )
-    return "".join(mark for holds, mark in marks if holds)
+    own = (
+        candidate.name == choice.best.name, not candidate.within_budget, candidate.simulated_pair,
+    )  # fmt: skip
+    return "".join(compress(_MARKS, own))
 
 
 def _at_cost(other: Candidate, choice: Choice) -> str:

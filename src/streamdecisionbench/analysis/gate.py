@@ -28,9 +28,11 @@ from streamdecisionbench.analysis.bootstrap import (
     same_states,
     student_quantile,
 )
+from streamdecisionbench.analysis.flips import Flips
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import shares_by_step_at, shares_by_step_over
+from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
 
 PASS, FAIL, CANNOT_TELL = "pass", "fail", "cannot tell"
@@ -43,6 +45,8 @@ class Limits:
 
     max_drop: float = 1.0
     minimum: float | None = None
+    model_change: bool = False
+    """Whether another served model is no failure."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.max_drop <= 100:
@@ -84,6 +88,18 @@ class Gate:
         return normal.cdf(beyond / self.drop.error - normal.inv_cdf((1 + LEVEL) / 2))
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The gate's result with what a reader must know of both sides."""
+
+    gate: Gate
+    new: str
+    baseline: str
+    signatures: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    flips: Flips | None = None
+
+
 def gate_timelines(
     new: Sequence[Timeline],
     baseline: Sequence[Timeline],
@@ -93,12 +109,14 @@ def gate_timelines(
     bounds: Bounds | None = None,
     sampling: Sampling | None = None,
     models: Mapping[str, Sequence[str]] | None = None,
-    allow_model_change: bool = False,
 ) -> Gate:
     """Of two recordings of the same states: at an interval, or integrated over the bounds."""
-    sampling = sampling or Sampling()
+    sampling, bounds = sampling or Sampling(), bounds or Bounds()
     parts = same_states({"baseline": baseline, "new": new})
-    of_new, of_old = (_contributions(Flat(p), interval, bounds) for p in (new, baseline))
+    of_new, of_old = (
+        shares_by_step_over(flat, bounds) if interval is None else shares_by_step_at(flat, interval)
+        for flat in (Flat(new), Flat(baseline))
+    )
     score_new, score_old = bootstrap(parts, np.stack((of_new, of_old), axis=1), sampling)
     (drop,) = bootstrap(parts, (of_old - of_new)[:, None], sampling, share=False)
     return gate_estimates(
@@ -106,11 +124,12 @@ def gate_timelines(
         score_old,
         drop,
         limits=limits,
-        measure=_measure(interval, bounds),
+        measure=f"in force over {bounds.text()}"
+        if interval is None
+        else f"in force at {interval:g} s",
         paired_by="state",
         drawn="scenarios, then blocks" if over_scenarios(parts) else "blocks of steps",
         models=models,
-        allow_model_change=allow_model_change,
     )
 
 
@@ -122,7 +141,6 @@ def gate_by_scenario(
     limits: Limits,
     measure: str,
     models: Mapping[str, Sequence[str]] | None = None,
-    allow_model_change: bool = False,
 ) -> Gate:
     """Of scores by scenario alone: paired by scenario, means of families' means."""
     if set(new) != set(baseline):
@@ -138,7 +156,7 @@ def gate_by_scenario(
         )
     names = sorted(new)
     of_new, of_old = (np.array([s[name] for name in names]) for s in (new, baseline))
-    weights = _weights([families[name] for name in names])
+    weights = family_weights([families[name] for name in names])
     return gate_estimates(
         _clustered(of_new, weights, 0.0),
         _clustered(of_old, weights, 0.0),
@@ -148,7 +166,6 @@ def gate_by_scenario(
         paired_by="scenario",
         drawn="scenarios (Student's t)",
         models=models,
-        allow_model_change=allow_model_change,
     )
 
 
@@ -162,7 +179,6 @@ def gate_estimates(
     paired_by: str,
     drawn: str,
     models: Mapping[str, Sequence[str]] | None = None,
-    allow_model_change: bool = False,
 ) -> Gate:
     """The verdict on estimates, however they were made."""
     verdicts, reasons = [], []
@@ -196,7 +212,7 @@ def gate_estimates(
             )
     served = {name: tuple(sorted(found)) for name, found in (models or {}).items()}
     changed = served.get("new") != served.get("baseline")
-    if changed and not allow_model_change:
+    if changed and not limits.model_change:
         verdicts.append(FAIL)
         reasons.append(
             f"another model was served: {_named(served.get('baseline'))} before,"
@@ -214,23 +230,6 @@ def resampled_estimate(value: float, replicates: Floats) -> Estimate:
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(known, [tail, 1 - tail])
     return Estimate(value, float(low), float(high), float(known.std()))
-
-
-def _contributions(flat: Flat, interval: float | None, bounds: Bounds | None) -> Floats:
-    if interval is None:
-        return shares_by_step_over(flat, bounds or Bounds())
-    return shares_by_step_at(flat, interval)
-
-
-def _measure(interval: float | None, bounds: Bounds | None) -> str:
-    if interval is None:
-        return f"in force over {(bounds or Bounds()).text()}"
-    return f"in force at {interval:g} s"
-
-
-def _weights(families: Sequence[str]) -> Floats:
-    sizes = {family: families.count(family) for family in set(families)}
-    return np.array([1.0 / (len(sizes) * sizes[family]) for family in families])
 
 
 def _clustered(values: Floats, weights: Floats, bottom: float) -> Estimate:

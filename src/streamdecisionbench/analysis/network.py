@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from streamdecisionbench.analysis.bootstrap import resampled_counts
+from streamdecisionbench.analysis.bootstrap import Sampling, resampled_counts
 from streamdecisionbench.analysis.table import Cell, Table, number, percentage, readable, text
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
@@ -237,7 +237,7 @@ def network_estimate(
     if not (has_decode(recording) if decode is None else decode):
         tokens = {"prefill": tokens["prefill"]}
     fit = _fit(tau, tokens, quantile)
-    drawn = resampled_counts([p.n for p in parts], block, resamples, seed)
+    drawn = resampled_counts([p.n for p in parts], Sampling(block, resamples, seed))
     remainders = np.concatenate([_remainders(tau, tokens, quantile, some) for some in drawn])
     low, high = (float(x) for x in np.quantile(remainders, [0.025, 0.975]))
 
@@ -282,16 +282,11 @@ def network_tables(results: Mapping[str, NetworkEstimate]) -> list[Table]:
         dropped = ", ".join(f"{term} ({why})" for term, why in fit.dropped.items())
         if dropped:
             notes.append(f"{name}: not in the fit: {dropped}")
-        levels = {"overall": None, **dict.fromkeys(r.recorded.by_family)}
-        for level, label in readable(levels).items():
-            scores.append(
-                (name if level == "overall" else "", label,
-                 *(_in(x, level) for x in (r.recorded, r.estimate, r.low, r.high)))
-            )  # fmt: skip
-        scores.append(
-            ("", "segment-balanced",
-             *(x.segment_in_force for x in (r.recorded, r.estimate, r.low, r.high)))
-        )  # fmt: skip
+        replays = (r.recorded, r.estimate, r.low, r.high)
+        scores.append((name, "overall", *(x.in_force for x in replays)))
+        for family, label in readable(r.recorded.by_family).items():
+            scores.append(("", label, *(x.by_family[family] for x in replays)))
+        scores.append(("", "segment-balanced", *(x.segment_in_force for x in replays)))
     any_result = next(iter(results.values()))
     q = f"{100 * any_result.quantile:g}th percentile"
     first = Table(
@@ -318,10 +313,6 @@ def network_tables(results: Mapping[str, NetworkEstimate]) -> list[Table]:
         ("An upper bound on what a nearer client could gain; no prediction of another place.",),
     )  # fmt: skip
     return [first, second]
-
-
-def _in(replayed: Replayed, level: str) -> float:
-    return replayed.in_force if level == "overall" else replayed.by_family[level]
 
 
 def _measured(recording: Recording, parts: Sequence[Timeline]) -> tuple[Floats, dict[str, Floats]]:

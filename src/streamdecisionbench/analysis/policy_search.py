@@ -9,13 +9,13 @@ shows the same choice from the side of money and numbers, with all that was trie
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from streamdecisionbench.analysis.bootstrap import Estimate, Sampling, bootstrap
+from streamdecisionbench.analysis.bootstrap import Estimate, bootstrap
 from streamdecisionbench.analysis.candidates import (
     EQUAL,
     Field,
@@ -66,18 +66,12 @@ class PolicySearch:
     tried: int
     within_budget: int
     halves: tuple[tuple[str, ...], tuple[str, ...]]
-    plain: SearchStep
-    """The best single component that simply takes the newest answer."""
-    together: SearchStep
-    """The best of these and of components that are all asked at every state."""
-    best: SearchStep
-    """The best of everything that was tried."""
-    together_gain: Estimate
-    """Of `together` over `plain`."""
-    gain: Estimate
-    """Of `best` over `plain`."""
-    policy_gain: Estimate
-    """Of `best` over `together`: what looking at confidence, time and load adds."""
+    steps: Mapping[str, SearchStep]
+    """`plain`: the best single component that simply takes the newest answer. `together`: the best of
+    these and of components that are all asked at every state. `best`: of everything that was tried."""
+    gains: Mapping[str, Estimate]
+    """`together_gain`: of together over plain. `gain`: of best over plain. `policy_gain`: of best over
+    together, what looking at confidence, time and load adds."""
     frontier: tuple[FrontierPoint, ...]
     without_confidence: tuple[str, ...]
 
@@ -86,10 +80,6 @@ class PolicySearch:
         """The choice; None where it is one component that simply takes the newest answer."""
         best = self.choice.best
         return None if best.size() == (1, False) else best
-
-    @property
-    def sampling(self) -> Sampling:
-        return self.choice.terms.sampling
 
 
 def search(
@@ -128,10 +118,10 @@ def search(
     held = bootstrap(field.parts, columns, terms.sampling)
     gaps = columns[:, [1, 2, 2]] - columns[:, [0, 0, 1]]
     gains = bootstrap(field.parts, gaps, terms.sampling, share=False)
-    steps = [
+    steps = (
         SearchStep(whole, (one, two), estimate)
         for (whole, one, two), estimate in zip(best, held, strict=True)
-    ]
+    )
     names = [part.episode_id for part in field.parts]
     first = [name for name, mine in zip(names, halves.first, strict=True) if mine]
     return PolicySearch(
@@ -139,12 +129,8 @@ def search(
         tried=len(found),
         within_budget=len(allowed),
         halves=(tuple(first), tuple(name for name in names if name not in first)),
-        plain=steps[0],
-        together=steps[1],
-        best=steps[2],
-        together_gain=gains[0],
-        gain=gains[1],
-        policy_gain=gains[2],
+        steps=dict(zip(("plain", "together", "best"), steps, strict=True)),
+        gains=dict(zip(("together_gain", "gain", "policy_gain"), gains, strict=True)),
         frontier=_frontier(allowed, halves),
         without_confidence=tuple(
             name for name, one in field.trials.answers.items() if one.confidence is None
@@ -223,11 +209,12 @@ def tried_lines(found: PolicySearch) -> list[str]:
 
 def steps_table(found: PolicySearch, *, every: bool = False) -> Table:
     """Single, together, policy: what choosing among each is worth where it was not chosen."""
-    named = {"single": found.plain, "together": found.together, "policy": found.best}
-    gains = {"together": found.together_gain, "policy": found.gain}
+    gains = (None, found.gains["together_gain"], found.gains["gain"])
     rows: list[tuple[Cell, ...]] = []
-    for label, step in named.items():
-        held, gain = step.held_out, gains.get(label)
+    for label, step, gain in zip(
+        ("single", "together", "policy"), found.steps.values(), gains, strict=True
+    ):
+        held = step.held_out
         gained = (None, None, None) if gain is None else (gain.value, gain.low, gain.high)
         best = (step.candidate.name,) if every else ()
         rows.append((label, *best, held.value, held.low, held.high, *gained))

@@ -192,21 +192,17 @@ def wrong_time_tables(scores: Sequence[PolicyScore]) -> list[Table]:
 def levels_table(score: PolicyScore, plain: PolicyScore | None = None) -> Table:
     """By family and scenario, against the plain policy of the same components."""
     levels = {"overall": score.overall, **score.by_family, **score.by_scenario}
-    before = dict.fromkeys(levels, None) if plain is None else {
-        "overall": plain.overall, **plain.by_family, **plain.by_scenario,
-    }  # fmt: skip
     names = readable(levels)
-    rows: list[tuple[Cell, ...]] = [
-        (
-            names[key],
-            level.in_force,
-            _gain(level.in_force, None if (plain_ := before[key]) is None else plain_.in_force),
-            level.log_auc,
-            _gain(level.log_auc, None if plain_ is None else plain_.log_auc),
-            level.at_interval.no_decision,
-        )
-        for key, level in levels.items()
-    ]
+    rows: list[tuple[Cell, ...]] = []
+    for key, level in levels.items():
+        gains: tuple[Cell, Cell] = None, None
+        if plain is not None:
+            before = {"overall": plain.overall, **plain.by_family, **plain.by_scenario}[key]
+            gains = level.in_force - before.in_force, _gain(level.log_auc, before.log_auc)
+        rows.append(
+            (names[key], level.in_force, gains[0], level.log_auc, gains[1],
+             level.at_interval.no_decision)
+        )  # fmt: skip
     return Table(
         policy_name(score.policy)
         + ("" if plain is None else f", against {policy_name(plain.policy)}")

@@ -41,17 +41,14 @@ def condition_of(recording: Recording) -> tuple[float, int] | None:
     return float(interval), streams
 
 
-def sweeps(recordings: Sequence[Recording]) -> list[list[int]]:
-    """Places of recordings of one setting that were made under two or more conditions."""
-    groups: dict[bytes, list[int]] = {}
+def sweeps(recordings: Sequence[Recording]) -> list[dict[int, tuple[float, int]]]:
+    """Places of recordings of one setting made under two or more conditions, with their conditions."""
+    groups: dict[bytes, dict[int, tuple[float, int]]] = {}
     for place, recording in enumerate(recordings):
-        if condition_of(recording) is not None:
-            groups.setdefault(_setting(recording), []).append(place)
-    return [
-        places
-        for places in groups.values()
-        if len({condition_of(recordings[place]) for place in places}) > 1
-    ]
+        condition = condition_of(recording)
+        if condition is not None:
+            groups.setdefault(_setting(recording), {})[place] = condition
+    return [places for places in groups.values() if len(set(places.values())) > 1]
 
 
 def at_own_pace(recordings: Sequence[Recording], interval: float) -> tuple[list[int], list[str]]:
@@ -61,16 +58,20 @@ def at_own_pace(recordings: Sequence[Recording], interval: float) -> tuple[list[
     otherwise at the nearest interval, re-paced. A condition that the client did not hold is passed
     over where another was.
     """
+
+    def apart(pace: float) -> float:
+        return 0.0 if abs(pace - interval) <= _SAME * interval else abs(math.log(pace / interval))
+
     dropped: set[int] = set()
     words: list[str] = []
     for places in sweeps(recordings):
-        held = [p for p in places if punctuality(recordings[p].episodes).held] or places
-        best = min((_place(recordings[p]) for p in held), key=lambda c: _distance(c, interval))
-        kept = [p for p in held if _place(recordings[p]) == best]
+        held = [p for p in places if punctuality(recordings[p].episodes).held] or [*places]
+        best = min((places[p] for p in held), key=lambda c: (apart(c[0]), c[1]))
+        kept = [p for p in held if places[p] == best]
         dropped |= {*places} - {*kept}
         name = recordings[kept[0]].name
         load = f" with {best[1]} streams" if best[1] > 1 else ""
-        if _near(best[0], interval):
+        if not apart(best[0]):
             words.append(f"{name}: measured at {interval:g} s{load} itself, not re-paced.")
         else:
             words.append(
@@ -78,22 +79,6 @@ def at_own_pace(recordings: Sequence[Recording], interval: float) -> tuple[list[
                 " the nearest of its conditions."
             )
     return [place for place in range(len(recordings)) if place not in dropped], words
-
-
-def _place(recording: Recording) -> tuple[float, int]:
-    found = condition_of(recording)
-    if found is None:
-        raise AssertionError("a sweep has conditions")
-    return found
-
-
-def _distance(condition: tuple[float, int], interval: float) -> tuple[float, int]:
-    apart = 0.0 if _near(condition[0], interval) else abs(math.log(condition[0] / interval))
-    return apart, condition[1]
-
-
-def _near(a: float, b: float) -> bool:
-    return abs(a - b) <= _SAME * b
 
 
 def _setting(recording: Recording) -> bytes:
@@ -212,8 +197,10 @@ def repacing(recordings: Sequence[tuple[Recording, Suite]]) -> Repacing:
     """Compares recordings of one setting at several intervals and loads."""
     groups: dict[tuple[float, int], list[_Run]] = {}
     for recording, suite in recordings:
-        run = _Run(recording, _own(recording, suite))
-        groups.setdefault((run.score.interval, _streams(recording)), []).append(run)
+        own = _own(recording, suite)
+        streams = recording.config.get("streams")
+        load = streams if isinstance(streams, int) and streams > 0 else 1
+        groups.setdefault((own.interval, load), []).append(_Run(recording, own))
     ordered = sorted(groups, key=lambda key: (key[1] / key[0], key[1]))
     _require_comparable([groups[key] for key in ordered])
     conditions = tuple(_condition(key, groups[key]) for key in ordered)
@@ -307,11 +294,6 @@ def predicted_table(result: Repacing) -> Table:
 class _Run:
     recording: Recording
     score: Score
-
-
-def _streams(recording: Recording) -> int:
-    streams = recording.config.get("streams")
-    return streams if isinstance(streams, int) and streams > 0 else 1
 
 
 def _own(recording: Recording, suite: Suite) -> Score:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.analysis.bootstrap import Sampling
-from streamdecisionbench.analysis.flips import Flips, flipped_states
+from streamdecisionbench.analysis.flips import flipped_states
 from streamdecisionbench.analysis.gate import (
-    Gate,
+    Comparison,
     Limits,
     gate_by_scenario,
     gate_estimates,
@@ -25,18 +24,6 @@ from streamdecisionbench.scoring.pooled import in_force_of
 from streamdecisionbench.suite.disk import read_json
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The gate's result with what a reader must know of both sides."""
-
-    gate: Gate
-    new: str
-    baseline: str
-    flips: Flips | None
-    notes: tuple[str, ...]
-    signatures: Mapping[str, str]
-
-
 def compare(
     new: Path,
     baseline: Path,
@@ -45,7 +32,6 @@ def compare(
     interval: float | None,
     limits: Limits,
     sampling: Sampling,
-    allow_model_change: bool,
 ) -> Comparison:
     """By what the two are: both must be of one kind."""
     kinds = {path: _kind(path) for path in (new, baseline)}
@@ -56,9 +42,9 @@ def compare(
             fix="compare two recordings, two decision logs or two saved scores",
         )
     if kinds[new] == "a recording":
-        return _recordings(new, baseline, data, interval, limits, sampling, allow_model_change)
+        return _recordings(new, baseline, data, interval, limits, sampling)
     if kinds[new] == "a saved score":
-        return _scores(new, baseline, interval, limits, allow_model_change)
+        return _scores(new, baseline, interval, limits)
     return _logs(new, baseline, interval, limits, sampling)
 
 
@@ -81,7 +67,6 @@ def _recordings(
     interval: float | None,
     limits: Limits,
     sampling: Sampling,
-    allow_model_change: bool,
 ) -> Comparison:
     subjects = [open_runs([path], data) for path in (new, baseline)]
     for path, found in zip((new, baseline), subjects, strict=True):
@@ -102,7 +87,6 @@ def _recordings(
         models={
             "new": now.recording.served_models, "baseline": before.recording.served_models,
         },
-        allow_model_change=allow_model_change,
     )  # fmt: skip
     names = (now.name, before.name)
     if names[0] == names[1]:
@@ -111,16 +95,10 @@ def _recordings(
     notes = dict.fromkeys(note for heading in headings.values() for note in heading.notes)
     flips = flipped_states(before.recording, now.recording, now.suite, (names[1], names[0]))
     signatures = {role: heading.signature for role, heading in headings.items()}
-    return Comparison(gate, *names, flips, tuple(notes), signatures)
+    return Comparison(gate, *names, signatures, tuple(notes), flips)
 
 
-def _scores(
-    new: Path,
-    baseline: Path,
-    interval: float | None,
-    limits: Limits,
-    allow_model_change: bool,
-) -> Comparison:
+def _scores(new: Path, baseline: Path, interval: float | None, limits: Limits) -> Comparison:
     now, before = _saved(new, interval), _saved(baseline, interval)
     suites = [_suite_of(entry) for entry in (now, before)]
     if suites[0] != suites[1]:
@@ -152,12 +130,11 @@ def _scores(
         models={
             "new": now.get("served_models") or (), "baseline": before.get("served_models") or (),
         },
-        allow_model_change=allow_model_change,
     )  # fmt: skip
     notes = dict.fromkeys([*now.get("notes", ()), *before.get("notes", ())])
     signatures = {"new": now["signature"], "baseline": before["signature"]}
     names = (now["name"], before["name"]) if now["name"] != before["name"] else (new, baseline)
-    return Comparison(gate, str(names[0]), str(names[1]), None, tuple(notes), signatures)
+    return Comparison(gate, str(names[0]), str(names[1]), signatures, tuple(notes))
 
 
 def _logs(
@@ -194,7 +171,7 @@ def _logs(
     )
     notes = dict.fromkeys(note for found in scores for note in found.notes)
     signatures = {"new": scores[0].signature, "baseline": scores[1].signature}
-    return Comparison(gate, str(new), str(baseline), None, tuple(notes), signatures)
+    return Comparison(gate, str(new), str(baseline), signatures, tuple(notes))
 
 
 def _saved(path: Path, interval: float | None) -> dict[str, Any]:

@@ -10,11 +10,8 @@ import typer
 from streamdecisionbench.cli.options import Block, Data, Resamples, Seed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from streamdecisionbench.analysis.bootstrap import Estimate
-    from streamdecisionbench.analysis.flips import Flips
-    from streamdecisionbench.analysis.gate import Gate
+    from streamdecisionbench.analysis.gate import Comparison
 
 
 # `sdb gate`: stop a release whose decisions got worse.
@@ -67,36 +64,35 @@ def gate(
     with working("comparing with the baseline"):
         found = compare(
             new, baseline, data,
-            interval=interval, limits=Limits(max_drop, minimum),
-            sampling=Sampling(block, resamples, seed), allow_model_change=allow_model_change,
+            interval=interval, limits=Limits(max_drop, minimum, allow_model_change),
+            sampling=Sampling(block, resamples, seed),
         )  # fmt: skip
-    names = (found.new, found.baseline)
     if junit is not None:
-        write_junit(junit, junit_xml(found.gate, *names, found.flips, strict=strict))
+        write_junit(junit, junit_xml(found, strict=strict))
     if as_json:
-        dump(_document(found.gate, names, found.flips, found.signatures))
+        dump(_document(found))
     else:
         out = console()
-        for line in gate_lines(found.gate, *names):
+        for line in gate_lines(found):
             out.print(line, markup=False, highlight=False)
         for note in found.notes:
             out.print(f"! {note}", style="bold yellow", markup=False, highlight=False)
         if found.flips is not None:
             out.print(flip_summary(found.flips), markup=False, highlight=False)
     if github:
-        for line in workflow_commands(found.gate, found.flips, strict=strict):
+        for line in workflow_commands(found, strict=strict):
             typer.echo(line, err=as_json)
-        append_summary(gate_markdown(found.gate, *names, found.flips))
+        append_summary(gate_markdown(found))
     if found.gate.verdict == FAIL:
         raise typer.Exit(1)
     if found.gate.verdict == CANNOT_TELL and strict:
         raise typer.Exit(3)
 
 
-def _document(
-    gate: Gate, names: tuple[str, str], flips: Flips | None, signatures: Mapping[str, str]
-) -> dict[str, object]:
+def _document(found: Comparison) -> dict[str, object]:
     from dataclasses import asdict
+
+    gate, flips = found.gate, found.flips
 
     def estimate(found: Estimate) -> dict[str, object]:
         return {"value": found.value, "interval_95": [found.low, found.high]}
@@ -106,8 +102,8 @@ def _document(
         "verdict": gate.verdict,
         "reasons": list(gate.reasons),
         "measure": gate.measure,
-        "new": {"name": names[0], **estimate(gate.new)},
-        "baseline": {"name": names[1], **estimate(gate.baseline)},
+        "new": {"name": found.new, **estimate(gate.new)},
+        "baseline": {"name": found.baseline, **estimate(gate.baseline)},
         "drop": estimate(gate.drop),
         "max_drop": gate.limits.max_drop / 100,
         "min": None if gate.limits.minimum is None else gate.limits.minimum / 100,
@@ -115,7 +111,7 @@ def _document(
         "paired_by": gate.paired_by,
         "resampled": gate.drawn,
         "served_models": {role: list(models) for role, models in gate.models.items()},
-        "signatures": dict(signatures),
+        "signatures": dict(found.signatures),
         "flips": None if flips is None else [asdict(flip) for flip in flips.found],
     }
 

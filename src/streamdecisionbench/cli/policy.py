@@ -234,8 +234,7 @@ def _document(found: PolicySearch, asked: choose.Weighing) -> dict[str, Any]:
     from streamdecisionbench.scoring.json import policies_to_json
     from streamdecisionbench.scoring.policy_score import score_policy
 
-    steps = {"plain": found.plain, "together": found.together, "best": found.best}
-    chosen = {step.candidate.name: step.candidate for step in steps.values()}
+    chosen = {step.candidate.name: step.candidate for step in found.steps.values()}
     played = {
         s.name: priced_answers(s.recording, s.suite, asked.prices)
         for s in asked.subjects
@@ -281,11 +280,9 @@ def _document(found: PolicySearch, asked: choose.Weighing) -> dict[str, Any]:
                     "held_out": plain(step.held_out),
                     "by_half": [brief(c) for c in step.by_half],
                 }
-                for name, step in steps.items()
+                for name, step in found.steps.items()
             },
-            "gain": plain(found.gain),
-            "together_gain": plain(found.together_gain),
-            "policy_gain": plain(found.policy_gain),
+            **{name: plain(found.gains[name]) for name in ("gain", "together_gain", "policy_gain")},
             "frontier": [
                 {**brief(p.candidate), "seen": p.seen, "held_out": p.held_out}
                 for p in found.frontier

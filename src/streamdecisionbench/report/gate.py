@@ -9,7 +9,7 @@ from pathlib import Path
 
 from streamdecisionbench.analysis.bootstrap import Estimate
 from streamdecisionbench.analysis.flips import KINDS, Flip, Flips, decision_words, flip_summary
-from streamdecisionbench.analysis.gate import FAIL, PASS, Gate
+from streamdecisionbench.analysis.gate import FAIL, PASS, Comparison, Gate
 from streamdecisionbench.report.render import escape_markdown
 
 _MARKS = {PASS: "PASS", FAIL: "FAIL"}
@@ -23,13 +23,14 @@ def verdict_line(gate: Gate) -> str:
     return f"{mark}: {gate.measure}, drop {_points(gate.drop)}"
 
 
-def gate_lines(gate: Gate, new: str, baseline: str) -> list[str]:
+def gate_lines(found: Comparison) -> list[str]:
     """The whole verdict in plain lines of at most 80 columns or so."""
+    gate = found.gate
     return [
         verdict_line(gate),
         *(f"  {reason}" for reason in gate.reasons),
-        f"new       {_share(gate.new)}  {new}",
-        f"baseline  {_share(gate.baseline)}  {baseline}",
+        f"new       {_share(gate.new)}  {found.new}",
+        f"baseline  {_share(gate.baseline)}  {found.baseline}",
         f"smallest drop these data would show in 80 of 100 trials: {100 * gate.detectable:.1f} points",
         f"paired by {gate.paired_by}; resampled: {gate.drawn}; intervals of 95 %",
     ]
@@ -51,16 +52,17 @@ def flip_lines(flips: Flips, kinds: tuple[str, ...] = tuple(KINDS)) -> Iterator[
                 yield f"    evidence   {note}"
 
 
-def gate_markdown(gate: Gate, new: str, baseline: str, flips: Flips | None) -> str:
+def gate_markdown(found: Comparison) -> str:
     """A job summary: verdict, scores, and the states that flipped with their evidence."""
+    gate, flips = found.gate, found.flips
     lines = [f"## {escape_markdown(verdict_line(gate))}", ""]
     lines += [f"- {escape_markdown(reason)}" for reason in gate.reasons]
     lines += [
         "",
         "| | in force % | 95 % interval |",
         "|---|---:|---:|",
-        _row(f"new: {new}", gate.new),
-        _row(f"baseline: {baseline}", gate.baseline),
+        _row(f"new: {found.new}", gate.new),
+        _row(f"baseline: {found.baseline}", gate.baseline),
         f"| drop (points) | {100 * gate.drop.value:.1f} | {_range(gate.drop)} |",
         "",
         f"Paired by {gate.paired_by}; resampled: {gate.drawn}. Smallest drop these data would show in"
@@ -122,8 +124,9 @@ MOST = 10
 """Annotations of flipped states: the service shows ten of a kind in a step."""
 
 
-def workflow_commands(gate: Gate, flips: Flips | None, *, strict: bool = False) -> list[str]:
+def workflow_commands(found: Comparison, *, strict: bool = False) -> list[str]:
     """One for the verdict, then one for each state that was lost."""
+    gate, flips = found.gate, found.flips
     if gate.verdict == PASS:
         kind = "notice"
     else:
@@ -168,10 +171,9 @@ def _property(text: str) -> str:
 # The gate's verdict as JUnit XML, which every CI system reads.
 
 
-def junit_xml(
-    gate: Gate, new: str, baseline: str, flips: Flips | None, *, strict: bool = False
-) -> bytes:
+def junit_xml(found: Comparison, *, strict: bool = False) -> bytes:
     """One test case. `cannot tell` is skipped, or failed where the gate is strict."""
+    gate, flips = found.gate, found.flips
     failed = gate.verdict == FAIL or (strict and gate.verdict != PASS)
     skipped = not failed and gate.verdict != PASS
     counts = {
@@ -183,9 +185,11 @@ def junit_xml(
     root = ET.Element("testsuites", counts)
     suite = ET.SubElement(root, "testsuite", {"name": "sdb gate", **counts})
     case = ET.SubElement(
-        suite, "testcase", {"classname": "sdb.gate", "name": _legal(f"{new} against {baseline}")}
+        suite,
+        "testcase",
+        {"classname": "sdb.gate", "name": _legal(f"{found.new} against {found.baseline}")},
     )
-    text = "\n".join(gate_lines(gate, new, baseline))
+    text = "\n".join(gate_lines(found))
     if flips is not None:
         text += "\n\n" + "\n".join((flip_summary(flips), *flip_lines(flips)))
     if failed:

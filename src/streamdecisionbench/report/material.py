@@ -278,7 +278,7 @@ def choices(
         simulated,
         [priced_answers(e.recording, suite, prices) for e in entries],
     )
-    singles = len(field.singles())
+    singles = len(field.singles(interval))
     pairs = len(field.pairs(interval, terms.rules)) if terms.pairs else 0
     steps = sum(part.n for part in field.parts)
     most = min(_MOST, max(_FEWEST, _WORK / (steps * (singles + pairs))))
@@ -456,9 +456,8 @@ def _repacings(material: Material, remarks: list[str]) -> dict[str, Repacing]:
     found: dict[str, Repacing] = {}
     recordings = [e.recording for e in material.entries]
     for places in sweeps(recordings):
-        name = str(
-            recordings[places[0]].config.get("component") or material.entries[places[0]].name
-        )
+        first = next(iter(places))
+        name = str(recordings[first].config.get("component") or material.entries[first].name)
         name = name if name not in found else f"{name} ({len(found) + 1})"
         try:
             found[name] = repacing([(recordings[place], material.suite) for place in places])
