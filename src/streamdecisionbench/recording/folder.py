@@ -23,6 +23,7 @@ import msgspec
 from msgspec.structs import replace
 
 from streamdecisionbench.components.providers.address import same_place
+from streamdecisionbench.components.providers.prompt import SIMULATED
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.check import Expected, check_episode
 from streamdecisionbench.recording.clock import Paused
@@ -47,7 +48,7 @@ from streamdecisionbench.recording.reader import (
     read_recording,
     require_no_problems,
 )
-from streamdecisionbench.recording.recording import SIMULATED, Recording
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.run_file import (
     COMPLETE,
     INCOMPLETE,
