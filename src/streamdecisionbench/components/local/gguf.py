@@ -18,7 +18,6 @@ import contextlib
 import hashlib
 import importlib.util
 import json
-import os
 import re
 import secrets
 import string
@@ -36,7 +35,7 @@ from streamdecisionbench.components.contract import (
     Request,
     Usage,
 )
-from streamdecisionbench.components.providers.address import refuse, versions
+from streamdecisionbench.components.providers.address import refuse, usable_cpus, versions
 from streamdecisionbench.errors import InputError
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
@@ -111,7 +110,7 @@ class Gguf:
 
         refuse(options, "gguf", "effort", "base_url", allowed=("context", "threads"))
         self._path = find_model(model)
-        self._threads = _positive(options, "threads", _cores())
+        self._threads = _positive(options, "threads", usable_cpus() or 1)
         self._context = _positive(options, "context", _CONTEXT)
         self._worker: ThreadPoolExecutor | None = None
         self._server: Any = None
@@ -295,13 +294,6 @@ def _positive(options: Options, name: str, default: int) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise InputError(f"{name} is not a whole number above 0", fix=f"write {name}={default}")
     return int(text)
-
-
-def _cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
 
 
 def _sha256(path: Path) -> str | None:
