@@ -103,34 +103,16 @@ RUN_FILE = "run.json"
 RUNNING, COMPLETE, INCOMPLETE = "running", "complete", "incomplete"
 
 _RESTORE = f"restore {RUN_FILE} as it was recorded"
-_NUMBER = (int, float)
 _CONFIG: dict[str, type | tuple[type, ...]] = {
-    "answers": str,
+    **dict.fromkeys(("answers", "clock", "component", "effort"), str),
+    **dict.fromkeys(("imported_from", "model", "provider", "rule"), str),
+    **dict.fromkeys(("max_in_flight", "max_in_flight_in_all", "workers", "streams"), int),
+    **dict.fromkeys(("limit", "replica", "seed"), int),
+    **dict.fromkeys(("interval_s", "tick_seconds", "timeout_s"), (int, float)),
+    **dict.fromkeys(("in_process", "simulated"), bool),
+    **dict.fromkeys(("fast", "retry", "settings", "slow"), dict),
     "base_url_host": (str, list),
-    "clock": str,
-    "component": str,
-    "effort": str,
-    "fast": dict,
-    "imported_from": str,
-    "in_process": bool,
-    "interval_s": _NUMBER,
-    "limit": int,
-    "max_in_flight": int,
-    "max_in_flight_in_all": int,
-    "model": str,
-    "provider": str,
-    "replica": int,
-    "retry": dict,
-    "rule": str,
     "scenarios": list,
-    "seed": int,
-    "settings": dict,
-    "simulated": bool,
-    "slow": dict,
-    "streams": int,
-    "tick_seconds": _NUMBER,
-    "timeout_s": _NUMBER,
-    "workers": int,
 }
 _ALWAYS = (
     "schema_version", "config", "dataset_manifest", "started_at", "ended_at", "served_models",
