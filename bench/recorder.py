@@ -326,7 +326,7 @@ async def serve(delay_s: float) -> None:
     from starlette.routing import Route
 
     from streamdecisionbench.components.serving.http_server import listen
-    from streamdecisionbench.components.serving.planned_replies import Planned, planned
+    from streamdecisionbench.components.serving.timed_replies import Planned, planned
 
     endpoint = planned(lambda body: Planned(ANSWER, delay_s))
     app = Starlette(routes=[Route("/", endpoint, methods=["POST"])])

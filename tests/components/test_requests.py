@@ -14,7 +14,7 @@ from streamdecisionbench.components.contract import Answer, Options, Usage, chec
 from streamdecisionbench.components.providers.prompt import INSTRUCTION
 from streamdecisionbench.components.registry import create
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.conditions import conditions
+from streamdecisionbench.recording.notes import unusual_settings
 from tests.components.protocols import (
     ANTHROPIC,
     CHAT,
@@ -176,12 +176,12 @@ def test_instructions_and_order_of_ones_own(protocol: Protocol) -> None:
     assert list(json.loads(text)) == ["state", "questions"]
     made = create(f"{protocol.provider}:m", Options(base_url="http://127.0.0.1:9", **options))
     assert made.info.settings["prompt"] == "Decide at once."
-    words = conditions({"settings": dict(made.info.settings)})
+    words = unusual_settings({"settings": dict(made.info.settings)})
     assert words["order"] == "state-first"
     assert made.info.settings["prompt_sha256"].startswith(words["prompt"])
     usual = create(f"{protocol.provider}:m", Options(base_url="http://127.0.0.1:9"))
     assert usual.info.settings["order"] == "questions-first"
-    assert not conditions({"settings": dict(usual.info.settings)})
+    assert not unusual_settings({"settings": dict(usual.info.settings)})
     with pytest.raises(InputError, match="--order"):
         create(f"{protocol.provider}:m", Options(base_url="http://127.0.0.1:9", order="random"))
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from streamdecisionbench.analysis.bundles import conditions
-from streamdecisionbench.components.providers.http import HttpSettings, Observed, Server
+from streamdecisionbench.components.providers.connection import HttpSettings, Observed, Server
 from streamdecisionbench.recording.network_probe import probe
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.record import record

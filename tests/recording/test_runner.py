@@ -33,7 +33,7 @@ def episode(
     log = log if log is not None else MemoryLog()
     tally = Tally()
     ledger = EpisodeLog(
-        prepare(small_scenario("one_a", steps), interval), log, arbiter or Newest(), tally
+        prepare(small_scenario("one_a", steps), interval), log.append, arbiter or Newest(), tally
     )
     asyncio.run(run_episode(ledger, lanes, dispatch or Sending(retry=QUICK), Clock()))
     return log, tally
@@ -106,7 +106,9 @@ def test_a_full_house_makes_the_next_request_wait_and_that_is_not_latency() -> N
 
     async def run() -> MemoryLog:
         log = MemoryLog()
-        ledger = EpisodeLog(prepare(small_scenario("one_a", 3), 0.01), log, Newest(), Tally())
+        ledger = EpisodeLog(
+            prepare(small_scenario("one_a", 3), 0.01), log.append, Newest(), Tally()
+        )
         work = asyncio.create_task(
             run_episode(ledger, alone(component), Sending(max_in_flight=1), Clock())
         )

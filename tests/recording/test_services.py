@@ -249,7 +249,7 @@ def test_a_simulation_behind_a_gateway_stays_one(data: Path, tmp_path: Path) -> 
 
 
 def test_runs_on_different_terms_do_not_look_alike(data: Path, tmp_path: Path) -> None:
-    from streamdecisionbench.recording.conditions import conditions
+    from streamdecisionbench.recording.notes import unusual_settings
     from streamdecisionbench.recording.reader import read_recording
     from streamdecisionbench.scoring.score import score
 
@@ -261,4 +261,4 @@ def test_runs_on_different_terms_do_not_look_alike(data: Path, tmp_path: Path) -
     assert "retried:" not in score(plain, suite).signature
     assert "retried:gateway" in score(patient, suite).signature
     tiers = {"settings": {"service_tier": "flex", "cache_control": "1h", "input": "json"}}
-    assert conditions(tiers) == {"tier": "flex", "cache": "1h"}
+    assert unusual_settings(tiers) == {"tier": "flex", "cache": "1h"}

@@ -15,7 +15,7 @@ from hypothesis import settings as how
 from hypothesis import strategies as st
 
 from streamdecisionbench.components.contract import Answer, Request
-from streamdecisionbench.components.serving.planned_replies import RequestQueue
+from streamdecisionbench.components.serving.timed_replies import RequestQueue
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.events import Release, Response, scan
 from streamdecisionbench.recording.reader import read_recording

@@ -17,7 +17,7 @@ from streamdecisionbench.recording.events import Attempt, Release, Response
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.realtime import Sending
 from streamdecisionbench.recording.record import record
-from streamdecisionbench.recording.virtual import run_virtual_episode
+from streamdecisionbench.recording.virtual import VirtualStream, run_virtual_streams
 from tests.recording.recorder_kit import (
     Behaviour,
     InProcess,
@@ -34,10 +34,14 @@ def virtual(
     behaviour: Behaviour, *, steps: int = 4, tick: float = 1.0, workers: int = 1, slots: int = 32
 ) -> MemoryLog:
     log = MemoryLog()
-    ledger = EpisodeLog(prepare(small_scenario("one_a", steps), tick), log, Newest(), Tally())
+    ledger = EpisodeLog(
+        prepare(small_scenario("one_a", steps), tick), log.append, Newest(), Tally()
+    )
     asyncio.run(
-        run_virtual_episode(
-            ledger, alone(InProcess(behaviour)), Sending(max_in_flight=slots), workers
+        run_virtual_streams(
+            [VirtualStream(ledger, alone(InProcess(behaviour)))],
+            Sending(max_in_flight=slots),
+            workers,
         )
     )
     return log

@@ -24,8 +24,8 @@ import msgspec
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError, SdbError
-from streamdecisionbench.recording.conditions import remarks
 from streamdecisionbench.recording.events import EVENTS_FILE
+from streamdecisionbench.recording.notes import remarks
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording

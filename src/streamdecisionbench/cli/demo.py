@@ -27,7 +27,7 @@ from typing import IO, Annotated, Any
 
 import typer
 
-from streamdecisionbench.components.serving.ends_with_starter import ending_with_us
+from streamdecisionbench.components.serving.child_process import ending_with_us
 from streamdecisionbench.errors import InputError, SdbError
 
 MARKER = ".sdb-demo"

@@ -137,7 +137,7 @@ def assign(policy: Policy, subjects: Sequence[Subject]) -> list[list[Subject]]:
 
 def _notes(subject: Subject) -> Sequence[str]:
     """What must be known of a recording; one with gaps has no plain score that could say it."""
-    from streamdecisionbench.recording.conditions import remarks, source_notes
+    from streamdecisionbench.recording.notes import remarks, source_notes
 
     recording = subject.recording
     if any(episode.gaps for episode in recording.episodes.values()):

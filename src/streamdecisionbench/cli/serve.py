@@ -53,12 +53,12 @@ def serve(
     import asyncio
 
     try:
-        from streamdecisionbench.components.serving.planned_replies import (
+        from streamdecisionbench.components.serving.simulation_server import DemoServer
+        from streamdecisionbench.components.serving.timed_replies import (
             Queued,
             RequestQueue,
             on_arrival,
         )
-        from streamdecisionbench.components.serving.simulation_server import DemoServer
     except ModuleNotFoundError as error:
         raise InputError(
             f"serving needs {error.name}, which is not installed",
@@ -124,7 +124,7 @@ async def _serve(demo: DemoServer, host: str, port: int) -> None:
 
 def _capacity(demo: DemoServer) -> list[str]:
     """How much it can take, where that is limited."""
-    from streamdecisionbench.components.serving.planned_replies import Queued
+    from streamdecisionbench.components.serving.timed_replies import Queued
 
     if not isinstance(demo.finish_at, Queued):
         return []

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any
 
-from streamdecisionbench.in_force import FAST, OLDER_THAN_ACTIVE, Arbiter, Newest, PairRule
+from streamdecisionbench.in_force import OLDER_THAN_ACTIVE, Arbiter, Newest, PairRule
 from streamdecisionbench.recording.events import (
     AFTER_HORIZON,
     NO_TIME,
@@ -185,18 +185,29 @@ def check_order(episode_id: str, release: Release, response: Response) -> Iterat
         yield Problem(where, "accepted_s is before actual_recorded_s")
 
 
-def check_acceptance(
-    episode_id: str, responses: Sequence[Response], horizon: float, rule: str | None = None
-) -> Iterator[Problem]:
-    """All flags of one episode: of one component, or of both in a live pair under `rule`.
+def check_acceptance(episode: Episode, horizon: float, expected: Expected) -> Iterator[Problem]:
+    """All flags of one episode: of one component, of a live pair under its rule, or under a policy.
 
-    Arrivals in order of time; at equal times the newer source first, then slow before fast.
+    Arrivals in order of time; at equal times the newer source first, then the later component.
     """
+    policy, scenario, rule = expected.policy, expected.scenario, expected.rule
+    live: LivePolicy | None = None
     arbiter: Arbiter = PairRule(rule) if rule else Newest()
-    arrivals = sorted(responses, key=lambda r: (r.actual_recorded_s, -r.t, r.component == FAST))
+    if policy is not None and scenario is not None:
+        live = LivePolicy(policy, scenario, expected.members or (None,))
+        arbiter = live.arbiter
+    ranks: dict[str | None, int] = {name: k for k, name in enumerate(expected.members)}
+    arrivals = sorted(
+        episode.responses,
+        key=lambda r: (r.actual_recorded_s, -r.t, -ranks.get(r.component, 0)),
+    )
     for response in arrivals:
-        for what in _acceptance(response, arbiter, horizon):
-            yield Problem(_of_component(episode_id, response), what)
+        part = f" ({response.component})" if response.component else ""
+        found = _acceptance(response, arbiter, horizon)
+        if live is not None and scenario is not None:
+            found = _under_policy(response, live, scenario, horizon)
+        for what in found:
+            yield Problem(f"{episode.episode_id} t={response.t}{part}", what)
         if response.accepted:
             arbiter.activate(response.component, response.t)
 
@@ -218,11 +229,6 @@ def _acceptance(response: Response, arbiter: Arbiter, horizon: float) -> Iterato
         yield f"discard_reason {response.discard_reason!r:.60} is not known"
     elif response.discard_reason == AFTER_HORIZON and not late and not near:
         yield "discard_reason is after_horizon, but it arrived before the horizon"
-
-
-def _of_component(episode_id: str, response: Response) -> str:
-    part = f" ({response.component})" if response.component else ""
-    return f"{episode_id} t={response.t}{part}"
 
 
 def check_attempts(
@@ -360,33 +366,14 @@ def check_counts(response: Response) -> Iterator[str]:
             yield f"usage.{name} is {count}, below zero"
 
 
-def check_policy(
-    episode: Episode,
-    horizon: float,
-    policy: Policy,
-    scenario: Scenario,
-    members: Sequence[str | None],
-) -> Iterator[Problem]:
-    """Arrivals in order of time; at equal times the newer source first, then the later component."""
-    live = LivePolicy(policy, scenario, members)
-    arrivals = sorted(
-        episode.responses,
-        key=lambda r: (r.actual_recorded_s, -r.t, -live.ranks.get(r.component, 0)),
-    )
-    for response in arrivals:
-        if what := _policy_problem(response, live, scenario, horizon):
-            yield Problem(_of_component(episode.episode_id, response), what)
-        if response.accepted:
-            live.arbiter.activate(response.component, response.t)
-
-
-def _policy_problem(
+def _under_policy(
     response: Response, live: LivePolicy, scenario: Scenario, horizon: float
-) -> str:
+) -> Iterator[str]:
     if response.component not in live.ranks:
-        return "is of a component that the policy does not name"
+        yield "is of a component that the policy does not name"
+        return
     if abs(response.actual_recorded_s - horizon) < _NEAR_S and not response.accepted:
-        return ""
+        return
     spec, reason = scenario.decision_spec, AFTER_HORIZON
     if response.actual_recorded_s < horizon:
         sure = composed_confidence(
@@ -396,10 +383,9 @@ def _policy_problem(
         decision = spec.compose(response.pred)
         found = live.arbiter.refusal(response.component, response.t, decision, confidence)
         reason = found or ""
-    if (response.discard_reason or "") == reason and response.accepted == (not reason):
-        return ""
-    said = "accepted" if response.accepted else f"discarded ({response.discard_reason!r:.40})"
-    return f"was {said}, but under the recorded policy it is {reason or 'accepted'}"
+    if (response.discard_reason or "") != reason or response.accepted != (not reason):
+        said = "accepted" if response.accepted else f"discarded ({response.discard_reason!r:.40})"
+        yield f"was {said}, but under the recorded policy it is {reason or 'accepted'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,11 +433,8 @@ def check_episode(episode: Episode, expected: Expected) -> list[Problem]:
         tick = recorded_tick(releases, 0.0)
     if tick <= 0 or (expected.members and expected.rule is None and policy is None):
         return problems
-    horizon = expected.steps * tick
-    if policy is None:
-        problems += check_acceptance(episode.episode_id, episode.responses, horizon, expected.rule)
-    elif scenario is not None:
-        problems += check_policy(episode, horizon, policy, scenario, expected.members or (None,))
+    if policy is None or scenario is not None:
+        problems += check_acceptance(episode, expected.steps * tick, expected)
     return problems
 
 

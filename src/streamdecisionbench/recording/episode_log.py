@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from streamdecisionbench.components.contract import (
     Answer,
@@ -37,6 +37,7 @@ from streamdecisionbench.recording.events import (
 from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.suite.digest import request_hashes
 from streamdecisionbench.suite.scenario import Scenario
+from streamdecisionbench.text import printable
 
 _LONGEST_SERVICE_S = 86_400.0
 _LONGEST_MODEL_NAME = 200
@@ -57,10 +58,11 @@ def normalise(answer: Any, questions: Mapping[str, Any]) -> Answer:
             f"the component returned a value of type {type(answer).__name__}",
             fix=_ASK,
         )
+    model = answer.model
     return replace(
         answer,
         labels=_labels(answer.labels),
-        model=_text(answer.model),
+        model=printable(model[:_LONGEST_MODEL_NAME]) or None if isinstance(model, str) else None,
         usage=_usage(answer.usage),
         probabilities=_probabilities(answer.probabilities, questions),
         confidence=_confidence(answer.confidence, questions),
@@ -75,14 +77,6 @@ def _labels(labels: Any) -> dict[str, str]:
     ):
         return dict(labels)
     raise Fatal("bad_answer", "the answer's labels are not {question: label}", fix=_ASK)
-
-
-def _text(value: Any) -> str | None:
-    """Without what a terminal or a file would take for something else than text."""
-    if not isinstance(value, str):
-        return None
-    plain = "".join(c if c.isprintable() else "\ufffd" for c in value[: 2 * _LONGEST_MODEL_NAME])
-    return plain[:_LONGEST_MODEL_NAME] or None
 
 
 def _usage(usage: Any) -> Usage | None:
@@ -143,12 +137,6 @@ def _number(value: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
-
-
-class Log(Protocol):
-    """Where events go: `EventLog`."""
-
-    def append(self, event: Event) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,19 +257,19 @@ def prepare(scenario: Scenario, interval_s: float) -> Prepared:
 
 
 class EpisodeLog:
-    """The events of one episode. Every method returns with its event handed to the log."""
+    """The events of one episode. Every method returns with its event handed to `append`."""
 
     def __init__(
         self,
         prepared: Prepared,
-        log: Log,
+        append: Callable[[Event], None],
         arbiter: Arbiter,
         tally: Tally,
         clean: Callable[[str], str] = str,
         policy: LivePolicy | None = None,
     ) -> None:
         self.prepared, self.policy, self.tally = prepared, policy, tally
-        self._log, self._arbiter, self._clean = log, arbiter, clean
+        self._append, self._arbiter, self._clean = append, arbiter, clean
         self._broken = False
         self._episode_id = prepared.scenario.episode_id
         self._decision: Mapping[str, str] | None = None
@@ -344,16 +332,13 @@ class EpisodeLog:
         names += ["error_type"] if error is not None else []
         exchange.attempts.append({name: getattr(attempt, name) for name in names})
 
-    def commit(
-        self,
-        exchange: Exchange,
-        reading: ReadAnswer,
-        received_s: float,
-        completed_s: float,
-        recorded_s: float,
-    ) -> Response:
-        """The acceptance check at `recorded_s`; the decision takes effect once it is written."""
+    def commit(self, exchange: Exchange, reading: ReadAnswer, recorded_s: float) -> Response:
+        """The acceptance check at `recorded_s`, after the attempt that brought the answer.
+
+        The decision takes effect once it is written.
+        """
         recorded_s = seconds(recorded_s)
+        successful = exchange.attempts[-1]
         self._observe(recorded_s)
         reason: str | None = AFTER_HORIZON
         if recorded_s < self.prepared.horizon_s:
@@ -370,9 +355,9 @@ class EpisodeLog:
             ok=True,
             accepted=reason is None,
             started_s=exchange.started_s,
-            received_s=seconds(received_s),
+            received_s=successful["received_s"],
             pred=reading.pred,
-            completed_s=seconds(completed_s),
+            completed_s=successful["completed_s"],
             actual_recorded_s=recorded_s,
             discard_reason=reason,
             attempts=exchange.attempts,
@@ -447,7 +432,7 @@ class EpisodeLog:
         if self._broken:
             raise OSError("the event log cannot be written any more")
         try:
-            self._log.append(event)
+            self._append(event)
         except OSError:
             self._broken = True
             raise

@@ -14,6 +14,7 @@ import hashlib
 import io
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -152,13 +153,27 @@ def finite(value: float | None) -> bool:
 EVENTS_FILE = "events.jsonl"
 EDITED = "restore the file from where it was recorded; a log is never edited"
 
-_BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _KINDS = ("release", "attempt", "response", "cancelled", "skipped", "expired")
 _DECODER: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Event)
 
 
 class _Kind(msgspec.Struct):
     kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line of a log as it lies there: its event, None for a kind nobody here knows, or why not."""
+
+    number: int
+    raw: bytes
+    event: Event | None
+    broken: str = ""
+
+    @property
+    def torn(self) -> bool:
+        """Cut off: the process died while writing it. A whole event without its line's end is not."""
+        return bool(self.broken) and not self.raw.endswith(b"\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,21 +192,27 @@ def scan(path: Path, data: bytes | None = None) -> EventScan:
     data = read_bytes(path) if data is None else data
     sha256 = hashlib.sha256(data).hexdigest()
     events: list[Event] = []
-    for number, line in enumerate(io.BytesIO(data), start=1):
-        if not line.strip():
+    for line in log_lines(data):
+        if line.torn:
+            return EventScan(events, True, sha256)
+        if line.broken:
+            what = f"line {line.number} is not an event: {line.broken}"
+            raise InputError(what, where=path, fix=EDITED)
+        if line.event is not None:
+            events.append(line.event)
+    return EventScan(events, False, sha256)
+
+
+def log_lines(data: bytes) -> Iterator[LogLine]:
+    """The lines of a log that are not empty; what is broken is told, not raised."""
+    for number, raw in enumerate(io.BytesIO(data), start=1):
+        if not raw.strip():
             continue
         try:
-            event = decode_line(line)
-        except _BROKEN as error:
-            if not line.endswith(b"\n"):
-                return EventScan(events, True, sha256)
-            what = "nested too deeply" if isinstance(error, RecursionError) else error
-            raise InputError(
-                f"line {number} is not an event: {what}", where=path, fix=EDITED
-            ) from None
-        if event is not None:
-            events.append(event)
-    return EventScan(events, False, sha256)
+            yield LogLine(number, raw, decode_line(raw))
+        except (ValueError, RecursionError) as error:
+            deep = isinstance(error, RecursionError)
+            yield LogLine(number, raw, None, "nested too deeply" if deep else str(error))
 
 
 def decode_line(line: bytes) -> Event | None:

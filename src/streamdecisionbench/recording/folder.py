@@ -23,6 +23,7 @@ import msgspec
 from msgspec.structs import replace
 
 from streamdecisionbench.components.providers.address import same_place
+from streamdecisionbench.components.providers.prompt import SIMULATED
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.check import Expected, check_episode
 from streamdecisionbench.recording.clock import Paused
@@ -33,10 +34,11 @@ from streamdecisionbench.recording.events import (
     Attempt,
     Event,
     EventLog,
+    LogLine,
     Release,
     Response,
     Skipped,
-    decode_line,
+    log_lines,
     scan,
 )
 from streamdecisionbench.recording.reader import (
@@ -47,7 +49,7 @@ from streamdecisionbench.recording.reader import (
     read_recording,
     require_no_problems,
 )
-from streamdecisionbench.recording.recording import SIMULATED, Recording
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.run_file import (
     COMPLETE,
     INCOMPLETE,
@@ -149,11 +151,7 @@ def _our_files(folder: Path) -> list[Path]:
 def _has_response(log: Path) -> bool:
     if not log.exists():
         return False
-    for line in read_bytes(log).split(b"\n"):
-        with contextlib.suppress(ValueError, RecursionError):
-            if line and isinstance(decode_line(line), Response):
-                return True
-    return False
+    return any(isinstance(line.event, Response) for line in log_lines(read_bytes(log)))
 
 
 def summarise_log(events: Iterable[Event]) -> dict[str, Any]:
@@ -229,18 +227,12 @@ class Kept:
     partial_file: str | None = None
 
 
+_Lines = list[tuple[str | None, LogLine]]
+"""Lines of a log, each with the scenario it names."""
+
+
 class _Place(msgspec.Struct):
     episode_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One line of a log: its scenario where it names one, its event where it is one."""
-
-    raw: bytes
-    episode_id: str | None
-    event: Event | None
-    broken: bool = False
 
 
 def require_same(
@@ -305,9 +297,11 @@ def keep_complete(
     data = read_bytes(log)
     lines, torn = _lines(data, log)
     complete = tuple(key for key in _complete(lines, expected) if among is None or key in among)
-    seen = dict.fromkeys(line.episode_id for line in lines if line.episode_id is not None)
+    seen = dict.fromkeys(place for place, _ in lines if place is not None)
     dropped = tuple(key for key in seen if key not in complete)
-    kept = b"".join(line.raw for line in lines if line.episode_id in (None, *complete))
+    # The recorder may have stopped between the last brace and the line's end.
+    whole = [(place, line.raw.rstrip(b"\n") + b"\n") for place, line in lines]
+    kept = b"".join(raw for place, raw in whole if place in (None, *complete))
     if kept == data:
         return Kept(complete)
     number = 1
@@ -326,9 +320,9 @@ def keep_complete(
     return Kept(complete, dropped, torn, partial.name)
 
 
-def _complete(lines: Sequence[_Line], expected: Mapping[str, Expected]) -> tuple[str, ...]:
-    spoiled = {line.episode_id for line in lines if line.broken}
-    events = [line.event for line in lines if line.event is not None]
+def _complete(lines: _Lines, expected: Mapping[str, Expected]) -> tuple[str, ...]:
+    spoiled = {place for place, line in lines if line.broken}
+    events = [line.event for _, line in lines if line.event is not None]
     return tuple(
         key
         for key, episode in episodes_of(events).items()
@@ -336,27 +330,16 @@ def _complete(lines: Sequence[_Line], expected: Mapping[str, Expected]) -> tuple
     )
 
 
-def _lines(data: bytes, log: Path) -> tuple[list[_Line], bool]:
+def _lines(data: bytes, log: Path) -> tuple[_Lines, bool]:
     """The log's lines, and whether the last one is torn; a torn one is left out."""
-    rows = data.splitlines(keepends=True)
-    found: list[_Line] = []
-    for number, raw in enumerate(rows, start=1):
-        if not raw.strip():
-            continue
-        # The recorder may have stopped between the last brace and the line's end.
-        whole = raw if raw.endswith(b"\n") else raw + b"\n"
-        try:
-            event = decode_line(raw)
-            place = event.episode_id if event is not None else _place(raw)
-            found.append(_Line(whole, place, event))
-            continue
-        except (ValueError, RecursionError):
-            if whole is not raw:
-                return found, True
-        place = _place(raw)
-        if place is None:
-            raise InputError(f"line {number} is not an event", where=log, fix=EDITED)
-        found.append(_Line(whole, place, None, broken=True))
+    found: _Lines = []
+    for line in log_lines(data):
+        if line.torn:
+            return found, True
+        place = _place(line.raw) if line.event is None else line.event.episode_id
+        if line.broken and place is None:
+            raise InputError(f"line {line.number} is not an event", where=log, fix=EDITED)
+        found.append((place, line))
     return found, False
 
 

@@ -175,14 +175,7 @@ class Dispatcher:
 class LivePolicy:
     """One episode under a policy. `names` are its components in the cascade's order."""
 
-    def __init__(
-        self,
-        policy: Policy,
-        scenario: Scenario,
-        names: Sequence[str | None],
-        *,
-        rule: str | None = None,
-    ) -> None:
+    def __init__(self, policy: Policy, scenario: Scenario, names: Sequence[str | None]) -> None:
         self.policy = policy
         self._spec = scenario.decision_spec
         self.ranks = {name: k for k, name in enumerate(names)}
@@ -190,10 +183,8 @@ class LivePolicy:
         if policy.dispatch.mode == "changed":
             wanted = changed_states(scenario, policy.dispatch.fields)
         self.dispatcher = Dispatcher(policy, wanted, len(names))
-        self.arbiter = self._arbiter(names, rule)
-        self._needs = (
-            dict(zip(names, policy.confident(), strict=True)) if policy.count == len(names) else {}
-        )
+        self.arbiter = self._arbiter(names)
+        self._needs = dict(zip(names, policy.confident(), strict=True))
         self.after_s = policy.expire.after_s
         self.fallback: Mapping[str, str] | None = None
         if math.isfinite(self.after_s):
@@ -223,15 +214,14 @@ class LivePolicy:
             return False
         return cascade.below > 1 if confidence is None else confidence < cascade.below
 
-    def _arbiter(self, names: Sequence[str | None], rule: str | None) -> Arbiter:
+    def _arbiter(self, names: Sequence[str | None]) -> Arbiter:
         if len(names) == 1 and self.policy.plain:
             return Newest()
-        gated = self.policy.gated() if self.policy.count == len(names) else (True,) * len(names)
         return PolicyRule(
-            CascadeRule(names, rule or self.policy.rule),
+            CascadeRule(names, self.policy.rule),
             gates={
                 name: self.policy.gate.confidence if on else 0.0
-                for name, on in zip(names, gated, strict=True)
+                for name, on in zip(names, self.policy.gated(), strict=True)
             },
             agree=self.policy.debounce.agree,
         )

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from streamdecisionbench.components.providers.http import Server
+from streamdecisionbench.components.providers.connection import Server
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.episode_log import Member
 

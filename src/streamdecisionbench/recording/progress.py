@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _PERIOD_S = 0.25
+_COUNTERS = (
+    "scenario", "scenario_index", "scenarios", "step", "steps", "in_flight", "responses", "expected",
+    "accepted", "discarded", "failed_attempts",
+)  # fmt: skip
 
 
 class Progress:
@@ -106,20 +110,8 @@ def snapshot(tally: Tally) -> dict[str, Any]:
     >>> snapshot(Tally(scenario="a", step=3, steps=60))["step"]
     3
     """
-    in_force = tally.in_force
-    return {
-        "scenario": tally.scenario,
-        "scenario_index": tally.scenario_index,
-        "scenarios": tally.scenarios,
-        "step": tally.step,
-        "steps": tally.steps,
-        "in_flight": tally.in_flight,
-        "responses": tally.responses,
-        "expected": tally.expected,
-        "accepted": tally.accepted,
-        "discarded": tally.discarded,
-        "failed_attempts": tally.failed_attempts,
-        "in_force": None if in_force is None else round(in_force, 4),
+    return {name: getattr(tally, name) for name in _COUNTERS} | {
+        "in_force": None if tally.in_force is None else round(tally.in_force, 4),
         "left_s": None if tally.left_s is None else round(tally.left_s, 3),
     }
 

@@ -60,14 +60,10 @@ _TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
-    """One response of a table."""
+    """One response of a table; `times` by the names of its columns."""
 
     t: int
-    release_s: float
-    started_s: float
-    received_s: float
-    completed_s: float
-    recorded_s: float
+    times: Mapping[str, float]
     usage: Usage
     decision: dict[str, str]
 
@@ -136,7 +132,7 @@ def _row(raw: Mapping[str, str], where: str) -> PublishedRow:
     if not all(name and sign for name, sign, _ in pairs):
         raise InputError("decision is not key=value pairs joined by |", where=where)
     decision = {name: value for name, _, value in pairs}
-    return PublishedRow(t=t, usage=Usage(**tokens), decision=decision, **times)
+    return PublishedRow(t, times, Usage(**tokens), decision)
 
 
 TICK_SECONDS = 2.0
@@ -336,16 +332,14 @@ def _events(run: PublishedTable, suite: Suite) -> list[Event]:
     events: list[Event] = []
     for episode_id, rows in run.rows.items():
         scenario = suite.scenarios[episode_id]
-        tick = scenario.tick_seconds
-        plan = scenario.planned(tick)
-        events += [Release(episode_id, row.t, plan[row.t], row.release_s) for row in rows]
+        plan = scenario.planned(scenario.tick_seconds)
+        events += [Release(episode_id, row.t, plan[row.t], row.times["release_s"]) for row in rows]
         active = -1
-        for row in sorted(rows, key=lambda row: (row.recorded_s, -row.t)):
-            late = row.recorded_s >= scenario.horizon_s
-            accepted = row.t > active and not late
-            active = row.t if accepted else active
-            reason = None if accepted else AFTER_HORIZON if late else OLDER_THAN_ACTIVE
-            events += _answer(scenario, row, accepted, reason)
+        for row in sorted(rows, key=lambda row: (row.times["recorded_s"], -row.t)):
+            late = row.times["recorded_s"] >= scenario.horizon_s
+            reason = AFTER_HORIZON if late else None if row.t > active else OLDER_THAN_ACTIVE
+            active = row.t if reason is None else active
+            events += _answer(scenario, row, reason)
     return events
 
 
@@ -367,35 +361,26 @@ def _run_record(run: PublishedTable, suite: Suite, tick_seconds: float) -> RunRe
     )
 
 
-def _answer(
-    scenario: Scenario, row: PublishedRow, accepted: bool, reason: str | None
-) -> tuple[Attempt, Response]:
+def _answer(scenario: Scenario, row: PublishedRow, reason: str | None) -> tuple[Attempt, Response]:
+    """The attempt and its response, discarded for this reason or accepted."""
+    release_s, started_s, received_s, completed_s, recorded_s = (row.times[n] for n in _TIMES)
     request = request_hash(scenario.steps[row.t].state, scenario.wire_questions())
-    tried = Attempt(
-        scenario.episode_id,
-        row.t,
-        request,
-        1,
-        row.started_s,
-        row.received_s,
-        row.completed_s,
-        ok=True,
-    )
-    return tried, Response(
+    asked = (scenario.episode_id, row.t, request, 1)
+    return Attempt(*asked, started_s, received_s, completed_s, ok=True), Response(
         episode_id=scenario.episode_id,
         t=row.t,
-        release_s=row.release_s,
+        release_s=release_s,
         request_hash=request,
         ok=True,
-        accepted=accepted,
+        accepted=reason is None,
         discard_reason=reason,
-        started_s=row.started_s,
-        attempts=[{"attempt": 1, "ok": True, "started_s": row.started_s}],
-        received_s=row.received_s,
+        started_s=started_s,
+        attempts=[{"attempt": 1, "ok": True, "started_s": started_s}],
+        received_s=received_s,
         pred=row.decision,
         decision=row.decision,
         usage=row.usage,
-        completed_s=row.completed_s,
-        actual_recorded_s=row.recorded_s,
-        accepted_s=row.recorded_s if accepted else None,
+        completed_s=completed_s,
+        actual_recorded_s=recorded_s,
+        accepted_s=recorded_s if reason is None else None,
     )

@@ -36,13 +36,6 @@ class Sending:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
-@dataclass(frozen=True, slots=True)
-class _Success:
-    reading: ReadAnswer
-    received_s: float
-    completed_s: float
-
-
 async def run_episode(
     log: EpisodeLog,
     members: Sequence[Member],
@@ -125,35 +118,29 @@ class _Episode:
         async with self._slots[order.rank], self._shared[order.rank]:
             log.tally.in_flight += 1
             try:
-                outcome = await self._answer(exchange)
-                response = log.commit(
-                    exchange,
-                    outcome.reading,
-                    outcome.received_s,
-                    outcome.completed_s,
-                    clock.now(),
-                )
+                reading = await self._answer(exchange)
+                response = log.commit(exchange, reading, clock.now())
             finally:
                 log.tally.in_flight -= 1
         del self._running[order.rank, order.t]
-        unsure = log.policy is not None and log.policy.unsure(outcome.reading.confidence)
+        unsure = log.policy is not None and log.policy.unsure(reading.confidence)
         in_time = response.actual_recorded_s < log.prepared.horizon_s
         orders = self.dispatcher.answered(order.rank, order.t, unsure=unsure, in_time=in_time)
         self.give_up([each for each in orders if each.cancel])
         self.start(group, [each for each in orders if not each.cancel])
 
-    async def _answer(self, exchange: Exchange) -> _Success:
+    async def _answer(self, exchange: Exchange) -> ReadAnswer:
         """Tries until there is an answer."""
         while True:
             outcome = await _attempt(self.log, exchange, self.dispatch, self.clock)
-            if isinstance(outcome, _Success):
+            if isinstance(outcome, ReadAnswer):
                 return outcome
             await asyncio.sleep(next_delay(self.dispatch.retry, len(exchange.attempts), outcome))
 
 
 async def _attempt(
     log: EpisodeLog, exchange: Exchange, dispatch: Sending, clock: Clock
-) -> _Success | Retryable:
+) -> ReadAnswer | Retryable:
     """One call. A failure that may be tried again is returned, any other is raised."""
     component = exchange.member.component
     # The limit is on the network: what runs in this process takes the time it takes.
@@ -177,7 +164,7 @@ async def _attempt(
             raise kind from None
         return kind
     log.attempted(exchange, started_s, received_s, completed_s)
-    return _Success(reading, received_s, completed_s)
+    return reading
 
 
 async def call(component: Component, request: Request) -> Any:

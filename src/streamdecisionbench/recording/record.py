@@ -415,7 +415,7 @@ class _Rounds:
             names = [member.name for member in target.members]
             policy = LivePolicy(config.policy, prepared.scenario, names)
             arbiter = policy.arbiter
-        return EpisodeLog(prepared, target.log, arbiter, self.tally, self.clean, policy)
+        return EpisodeLog(prepared, target.log.append, arbiter, self.tally, self.clean, policy)
 
 
 async def _together(streams: Sequence[Coroutine[Any, Any, None]]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from streamdecisionbench.components.providers.prompt import SIMULATED
 from streamdecisionbench.recording.events import (
     Attempt,
     Cancelled,
@@ -17,9 +18,6 @@ from streamdecisionbench.recording.events import (
 )
 from streamdecisionbench.rules.policy_file import Policy, policy_of
 from streamdecisionbench.text import visible
-
-SIMULATED = "simulated:"
-"""How the names of simulated models begin, wherever they are served."""
 
 
 @dataclass(frozen=True, slots=True)

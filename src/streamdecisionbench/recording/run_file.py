@@ -12,14 +12,18 @@ import os
 import platform
 import time
 from collections.abc import Iterable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 from streamdecisionbench.components.contract import ComponentInfo
-from streamdecisionbench.components.providers.address import versions
+from streamdecisionbench.components.providers.address import usable_cpus, versions
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW
 from streamdecisionbench.rules.policy_file import Policy, policy_of
@@ -42,11 +46,11 @@ def describe_environment(infos: Iterable[ComponentInfo], event_loop: str) -> dic
         "versions": found,
         "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cpu_count": os.cpu_count(),
-        "cpus_usable": _usable_cpus(),
+        "cpus_usable": usable_cpus(),
         "cpu_model": _line("/proc/cpuinfo", "model name"),
         "cpu_quota": _line("/sys/fs/cgroup/cpu.max"),
         "load_average": _load(),
-        "open_files": _open_files(),
+        "open_files": resource.getrlimit(resource.RLIMIT_NOFILE)[0] if resource else None,
         "tcp_congestion_control": _line("/proc/sys/net/ipv4/tcp_congestion_control"),
         "utc_offset": time.strftime("%z"),
         "clock": {"name": clock.implementation, "resolution_s": clock.resolution},
@@ -74,25 +78,13 @@ class ClientUsage:
 
 
 def _switches() -> int | None:
-    if find_spec("resource") is None:  # not on Windows
-        return None
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw if resource else None
 
 
 def _load() -> float | None:
     """Of the last minute."""
     ask = getattr(os, "getloadavg", None)
     return round(ask()[0], 2) if ask else None
-
-
-def _open_files() -> int | None:
-    if find_spec("resource") is None:
-        return None
-    import resource
-
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def _line(path: str, name: str = "") -> str | None:
@@ -107,43 +99,20 @@ def _line(path: str, name: str = "") -> str | None:
     return None
 
 
-def _usable_cpus() -> int | None:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count()
-
-
 RUN_FILE = "run.json"
 RUNNING, COMPLETE, INCOMPLETE = "running", "complete", "incomplete"
 
 _RESTORE = f"restore {RUN_FILE} as it was recorded"
-_NUMBER = (int, float)
 _CONFIG: dict[str, type | tuple[type, ...]] = {
-    "answers": str,
+    **dict.fromkeys(("answers", "clock", "component", "effort"), str),
+    **dict.fromkeys(("imported_from", "model", "provider", "rule"), str),
+    **dict.fromkeys(("max_in_flight", "max_in_flight_in_all", "workers", "streams"), int),
+    **dict.fromkeys(("limit", "replica", "seed"), int),
+    **dict.fromkeys(("interval_s", "tick_seconds", "timeout_s"), (int, float)),
+    **dict.fromkeys(("in_process", "simulated"), bool),
+    **dict.fromkeys(("fast", "retry", "settings", "slow"), dict),
     "base_url_host": (str, list),
-    "clock": str,
-    "component": str,
-    "effort": str,
-    "fast": dict,
-    "imported_from": str,
-    "in_process": bool,
-    "interval_s": _NUMBER,
-    "limit": int,
-    "max_in_flight": int,
-    "max_in_flight_in_all": int,
-    "model": str,
-    "provider": str,
-    "replica": int,
-    "retry": dict,
-    "rule": str,
     "scenarios": list,
-    "seed": int,
-    "settings": dict,
-    "simulated": bool,
-    "slow": dict,
-    "streams": int,
-    "tick_seconds": _NUMBER,
-    "timeout_s": _NUMBER,
-    "workers": int,
 }
 _ALWAYS = (
     "schema_version", "config", "dataset_manifest", "started_at", "ended_at", "served_models",

@@ -90,27 +90,19 @@ class VirtualStream:
         self.jobs: dict[tuple[int, int], _Job] = {}
         self.releases: list[float] = []
 
-    def finish(self) -> None:
-        for rank, t, reason in self.dispatcher.skipped():
-            self.log.skipped(self.members[rank], t, reason)
-        self.log.finished()
-
-
-async def run_virtual_episode(
-    log: EpisodeLog, members: Sequence[Member], dispatch: Sending, workers: int
-) -> None:
-    """The same events as `run_episode`, at the times the queueing model gives."""
-    await run_virtual_streams([VirtualStream(log, members)], dispatch, workers)
-
 
 async def run_virtual_streams(
     given: Sequence[VirtualStream], dispatch: Sending, workers: int
 ) -> None:
-    """Several episodes at once: they share the workers, and the slots in all where those are limited."""
-    timeline = _Timeline(given, dispatch, workers)
-    await timeline.run()
-    for stream in timeline.streams:
-        stream.finish()
+    """The same events as `run_episode`, at the times the queueing model gives.
+
+    Several episodes at once share the workers, and the slots in all where those are limited.
+    """
+    await _Timeline(given, dispatch, workers).run()
+    for stream in given:
+        for rank, t, reason in stream.dispatcher.skipped():
+            stream.log.skipped(stream.members[rank], t, reason)
+        stream.log.finished()
 
 
 class _Timeline:
@@ -237,7 +229,7 @@ def _conclude(log: EpisodeLog, dispatch: Sending, job: _Job) -> float | None:
     exchange, outcome = job.exchange, job.outcome
     if isinstance(outcome, ReadAnswer):
         log.attempted(exchange, job.started_s, job.received_s, job.completed_s)
-        log.commit(exchange, outcome, job.received_s, job.completed_s, job.completed_s)
+        log.commit(exchange, outcome, job.completed_s)
         return None
     if outcome is None:
         raise AssertionError("an attempt ends with an answer or a failure")

@@ -22,7 +22,7 @@ import numpy as np
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CORRECT, RULES, pair_rule
-from streamdecisionbench.recording.conditions import conditions
+from streamdecisionbench.recording.notes import unusual_settings
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_interval
 from streamdecisionbench.scoring.classes import LATER, shares_over
@@ -302,8 +302,8 @@ def _signature(fast: Recording, slow: Recording, suite: Suite, score: PairScore)
         "clock": "nominal",
         "time": "virtual" if fast.virtual_clock or slow.virtual_clock else "real",
         "simulated": "+".join(simulated) or "no",
-        **{f"fast_{word}": value for word, value in conditions(fast.config).items()},
-        **{f"slow_{word}": value for word, value in conditions(slow.config).items()},
+        **{f"fast_{word}": value for word, value in unusual_settings(fast.config).items()},
+        **{f"slow_{word}": value for word, value in unusual_settings(slow.config).items()},
         "sdb": __version__,
     }
     return " ".join(f"{key}:{value}" for key, value in parts.items())

@@ -19,7 +19,7 @@ from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES, CLASSES, UNATTRIBUTED, UNJUDGED
 from streamdecisionbench.recording.check import Punctuality, punctuality
-from streamdecisionbench.recording.conditions import conditions, remarks, source_notes
+from streamdecisionbench.recording.notes import remarks, source_notes, unusual_settings
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers
@@ -520,7 +520,7 @@ def signature_of(recording: Recording, suite: Suite, base: Score, on_time: Punct
         "time": "virtual" if recording.virtual_clock else "real",
         "simulated": "yes" if recording.simulated else "no",
         **({} if on_time.punctual else {"lag": on_time.lag}),
-        **conditions(recording.config),
+        **unusual_settings(recording.config),
         "sdb": __version__,
     }
     return " ".join(f"{key}:{value}" for key, value in parts.items())

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamdecisionbench.components.serving.http_server import listen
-from streamdecisionbench.components.serving.planned_replies import Planned, Queued, RequestQueue
+from streamdecisionbench.components.serving.timed_replies import Planned, Queued, RequestQueue
 from tests.cli.command import sdb
-from tests.components.serving.test_planned_replies import ask, one_route
+from tests.components.serving.test_timed_replies import ask, one_route
 
 times = st.integers(0, 400).map(lambda k: k / 16)
 """Exact in binary, so that sums are equal and not nearly equal."""

@@ -198,6 +198,12 @@ def versions(*distributions: str) -> dict[str, str]:
     return found
 
 
+def usable_cpus() -> int | None:
+    """Those this process may run on."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count()
+
+
 def _key(variable: str) -> str:
     return _usable(os.environ.get(variable, ""), variable)
 

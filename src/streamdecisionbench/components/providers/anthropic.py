@@ -15,7 +15,6 @@ from streamdecisionbench.components.providers.failures import (
     refusal,
     unstructured,
 )
-from streamdecisionbench.components.providers.hosted import Hosted
 from streamdecisionbench.components.providers.prompt import (
     ORDERS,
     SCHEMA_NAME,
@@ -29,6 +28,7 @@ from streamdecisionbench.components.providers.prompt import (
     read_labels,
     read_usage,
 )
+from streamdecisionbench.components.providers.remote_provider import RemoteProvider
 from streamdecisionbench.errors import InputError
 
 _HOME = Home("Anthropic", "api.anthropic.com", "", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
@@ -36,7 +36,7 @@ _MAX_TOKENS = 4096
 """Far above what a dozen labels take; the API wants a limit."""
 
 
-class AnthropicMessages(Hosted):
+class AnthropicMessages(RemoteProvider):
     """One call of `messages.create` per state."""
 
     tiers = ("service_tier", "speed")

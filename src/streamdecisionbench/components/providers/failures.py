@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.components.providers.address import Service
-from streamdecisionbench.components.providers.http import Note
+from streamdecisionbench.components.providers.connection import Note
 
 _LONGEST = 300
 _KEY_WORDS = re.compile(

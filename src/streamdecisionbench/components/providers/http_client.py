@@ -1,8 +1,8 @@
 """The HTTP client every provider's library is given, and why no answer came, in words.
 
-It follows `http`'s settings and notes what client libraries do not tell. A name that nobody knows, a
-certificate nobody trusts and a missing package stay what they are however often one asks; a refused or
-broken connection may be a server that starts again.
+It follows the settings of `connection` and notes what client libraries do not tell. A name that nobody
+knows, a certificate nobody trusts and a missing package stay what they are however often one asks; a
+refused or broken connection may be a server that starts again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx2
 
-from streamdecisionbench.components.providers.http import (
+from streamdecisionbench.components.providers.connection import (
     NOTE,
     HttpSettings,
     Note,

@@ -27,7 +27,6 @@ from streamdecisionbench.components.providers.failures import (
     refusal,
     unstructured,
 )
-from streamdecisionbench.components.providers.hosted import DecisionApi, Hosted
 from streamdecisionbench.components.providers.prompt import (
     LOCAL_OUTPUT_LIMIT,
     OPENAI_DECISIONS,
@@ -42,13 +41,14 @@ from streamdecisionbench.components.providers.prompt import (
     read_object,
     read_usage,
 )
+from streamdecisionbench.components.providers.remote_provider import DecisionApi, RemoteProvider
 from streamdecisionbench.errors import InputError
 
 TIERS = ("auto", "default", "flex", "scale", "priority", "fast", "ultrafast")
 _HOME = Home("OpenAI", "api.openai.com", "/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL")
 
 
-class _OpenAI(Hosted):
+class _OpenAI(RemoteProvider):
     """The client library on our HTTP client."""
 
     def __init__(self, provider: str, model: str, options: Options) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from streamdecisionbench.components.contract import Fatal, Options, Request, Usage
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.text import printable
 
 SCHEMA_NAME = "answers"
 
@@ -216,6 +217,7 @@ def _writable(value: Any) -> Any:
 
 
 SIMULATED = "simulated:"
+"""How the names of simulated models begin, wherever they are served."""
 
 _PATH = re.compile(r"^(?:[~.]{0,2}/|[A-Za-z]:[\\/])|\\|/.*\.(?:gguf|safetensors)$")
 
@@ -232,21 +234,12 @@ def served_model(body: Mapping[str, Any]) -> str | None:
     'simulated:gateway-name'
     """
     name = body.get("model")
-    text = plain_text(name).strip() if isinstance(name, str) else ""
+    text = printable(name).strip() if isinstance(name, str) else ""
     if _PATH.search(text):
         text = re.split(r"[\\/]", text.rstrip("\\/"))[-1]
     if _is_simulation(body) and not text.startswith(SIMULATED):
         return f"{SIMULATED}{text or 'unnamed'}"
     return text or None
-
-
-def plain_text(text: str) -> str:
-    """Without control characters and lone surrogates, which no file and no terminal should get.
-
-    >>> plain_text("a\\x1b[31m\\ud800b")
-    'a\ufffd[31m\ufffdb'
-    """
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _is_simulation(body: Mapping[str, Any]) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 from streamdecisionbench.components.contract import Options, Request, Usage
 from streamdecisionbench.components.providers.address import Home, refuse
 from streamdecisionbench.components.providers.failures import SdkErrors
-from streamdecisionbench.components.providers.hosted import DecisionApi
 from streamdecisionbench.components.providers.prompt import SYSTEM_ONE, read_usage
+from streamdecisionbench.components.providers.remote_provider import DecisionApi
 
 _HOME = Home("TypeSafe", "api.typesafe.ai", "", "TYPESAFE_API_KEY", "TYPESAFE_BASE_URL")
 

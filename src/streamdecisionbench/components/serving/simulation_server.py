@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from streamdecisionbench.components.contract import Answer, Usage
-from streamdecisionbench.components.serving.planned_replies import (
+from streamdecisionbench.components.serving.timed_replies import (
     FinishAt,
     Handler,
     Planned,

@@ -104,14 +104,18 @@ def _latencies(profile: Profile, scenario: Scenario, rng: random.Random) -> list
     latency, n = profile.latency, scenario.n
     strata = list(range(n))
     rng.shuffle(strata)
-    figures = profile.scenarios.get(scenario.scenario_id)
-    median = (figures.latency_p50_s if figures else None) or latency.p50_s
-    gamma = spread(profile)
+    median, gamma = _median_s(profile, scenario), spread(profile)
     drawn = []
     for stratum in strata:
         ratio = quantile(latency, (stratum + rng.random()) / n) / latency.p50_s
         drawn.append(min(max(median * ratio**gamma, latency.floor_s), latency.max_s))
     return drawn
+
+
+def _median_s(profile: Profile, scenario: Scenario) -> float:
+    """The scenario's own, where one was published."""
+    figures = profile.scenarios.get(scenario.scenario_id)
+    return (figures.latency_p50_s if figures else None) or profile.latency.p50_s
 
 
 def _segments(scenario: Scenario) -> list[int]:
@@ -337,10 +341,8 @@ class UnknownStateError(Exception):
     """The request is about a state or about questions that the simulated suite does not hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    scenario: Scenario
-    t: int
+_Place = tuple[Scenario, int]
+"""A step of a scenario."""
 
 
 class Simulator:
@@ -352,7 +354,7 @@ class Simulator:
         self._places: dict[bytes, list[_Place]] = {}
         for scenario in suite:
             for t, step in enumerate(scenario.steps):
-                self._places.setdefault(_key(step.state), []).append(_Place(scenario, t))
+                self._places.setdefault(_key(step.state), []).append((scenario, t))
         self._draws: dict[tuple[str, str], tuple[Draw, ...]] = {}
         self._tokens: dict[tuple[str, int], int] = {}
 
@@ -371,7 +373,7 @@ class Simulator:
         """Draws everything ahead of time, so that no answer of a real-time pass pays for it."""
         for scenario in self.suite:
             for t in range(scenario.n):
-                self._usage(profile, _Place(scenario, t), self.draw(profile, scenario, t))
+                self._usage(profile, scenario, t)
 
     def answer(
         self,
@@ -385,17 +387,16 @@ class Simulator:
 
         `timed_by`: the service time is that profile's for the same state, not the answering one's.
         """
-        place = self._find(state, questions)
-        scenario = place.scenario
-        draw = self.draw(profile, scenario, place.t)
+        scenario, t = self._find(state, questions)
+        draw = self.draw(profile, scenario, t)
         labels = scenario.encode(draw.answers)
         return Answer(
             labels=labels,
             model=profile.model,
-            usage=self._usage(profile, place, draw),
+            usage=self._usage(profile, scenario, t),
             probabilities={q: _distribution(scenario, q, labels[q], draw) for q in labels},
             confidence=dict(draw.confidence),
-            service_s=self.draw(timed_by or profile, scenario, place.t).latency_s,
+            service_s=self.draw(timed_by or profile, scenario, t).latency_s,
         )
 
     def _find(self, state: Mapping[str, Any], questions: Mapping[str, Any]) -> _Place:
@@ -406,21 +407,21 @@ class Simulator:
                 "a simulation answers only the suite it was started with"
             )
         # A state alone is nearly always unique (it shows the clock); the questions settle the rest.
-        for place in places:
-            if _same_options(place.scenario, questions):
-                return place
+        for scenario, t in places:
+            if _same_options(scenario, questions):
+                return scenario, t
+        scenario, t = places[0]
         raise UnknownStateError(
-            f"the state is step {places[0].t} of {places[0].scenario.episode_id}, "
+            f"the state is step {t} of {scenario.episode_id}, "
             "but the questions or their option labels are not that scenario's"
         )
 
-    def _usage(self, profile: Profile, place: _Place, draw: Draw) -> Usage:
-        key = (place.scenario.episode_id, place.t)
+    def _usage(self, profile: Profile, scenario: Scenario, t: int) -> Usage:
+        key = (scenario.episode_id, t)
         if key not in self._tokens:
-            self._tokens[key] = estimate_tokens(place.scenario.request(place.t))
-        figures = profile.scenarios.get(place.scenario.scenario_id)
-        median = (figures.latency_p50_s if figures else None) or profile.latency.p50_s
-        output, reasoning = output_tokens(profile.tokens, draw.latency_s, median)
+            self._tokens[key] = estimate_tokens(scenario.request(t))
+        latency_s = self.draw(profile, scenario, t).latency_s
+        output, reasoning = output_tokens(profile.tokens, latency_s, _median_s(profile, scenario))
         return Usage(
             input_tokens=self._tokens[key], output_tokens=output, reasoning_tokens=reasoning
         )

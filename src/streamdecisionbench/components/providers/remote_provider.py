@@ -23,6 +23,13 @@ from streamdecisionbench.components.contract import (
     Usage,
 )
 from streamdecisionbench.components.providers.address import Home, resolve, versions
+from streamdecisionbench.components.providers.connection import (
+    NOTE,
+    HttpSettings,
+    Note,
+    Observed,
+    Server,
+)
 from streamdecisionbench.components.providers.failures import (
     NOT_JSON_FIX,
     UNKNOWN_PATH,
@@ -30,13 +37,6 @@ from streamdecisionbench.components.providers.failures import (
     refusal,
     status_error,
     timed_out,
-)
-from streamdecisionbench.components.providers.http import (
-    NOTE,
-    HttpSettings,
-    Note,
-    Observed,
-    Server,
 )
 from streamdecisionbench.components.providers.prompt import (
     RequestLimits,
@@ -66,7 +66,7 @@ _MOST_MODELS = 6
 T = TypeVar("T")
 
 
-class Hosted(ABC):
+class RemoteProvider(ABC):
     """Resolves address and key at once, so that a missing key is told before anything runs."""
 
     info: ComponentInfo
@@ -235,7 +235,7 @@ class Hosted(ABC):
         return Fatal(failure.error_type, what, fix=fix, http_status=failure.http_status)
 
 
-class DecisionApi(Hosted):
+class DecisionApi(RemoteProvider):
     """APIs that answer every question with a choice, a confidence and a distribution: all are kept."""
 
     limits: RequestLimits

@@ -1,6 +1,6 @@
 """Runs a command for as long as whoever started this process lives.
 
-    python ends_with_starter.py COMMAND…
+    python child_process.py COMMAND…
 
 Standard input tells: a pipe whose other end only the starter holds. When the starter ends, by
 `kill -9` too, the pipe closes and the command is ended. Standard library alone, run by its path, so

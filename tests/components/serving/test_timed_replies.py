@@ -9,9 +9,9 @@ import socket
 import pytest
 from starlette.routing import Route
 
-from streamdecisionbench.components.serving import planned_replies
+from streamdecisionbench.components.serving import timed_replies
 from streamdecisionbench.components.serving.http_server import listen
-from streamdecisionbench.components.serving.planned_replies import (
+from streamdecisionbench.components.serving.timed_replies import (
     Planned,
     Refusal,
     application,
@@ -37,7 +37,7 @@ async def ask(
     return int(reply.split()[1]), json.loads(reply.partition(b"\r\n\r\n")[2]), took
 
 
-def one_route(handler: planned_replies.Handler, **how: planned_replies.FinishAt):  # type: ignore[no-untyped-def]
+def one_route(handler: timed_replies.Handler, **how: timed_replies.FinishAt):  # type: ignore[no-untyped-def]
     route = Route("/", planned(handler, **how), methods=["POST"])
     return application([route], no_such_path="no such path", refused=lambda: None)
 
@@ -87,7 +87,7 @@ def test_a_handler_that_fails_is_a_500_without_its_message() -> None:
 
 
 def test_a_body_that_never_comes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planned_replies, "BODY_S", 0.05)
+    monkeypatch.setattr(timed_replies, "BODY_S", 0.05)
 
     async def run() -> bytes:
         async with listen(one_route(lambda body: Planned({})), "127.0.0.1", 0) as at:

@@ -21,10 +21,10 @@ _DIGITS = 12
 """As many as a signature shows of any digest."""
 
 
-def conditions(config: Mapping[str, Any]) -> dict[str, str]:
+def unusual_settings(config: Mapping[str, Any]) -> dict[str, str]:
     """What of a run's config differs from the usual way to be served; nothing where nothing does.
 
-    >>> conditions({"settings": {"service_tier": "flex"}, "retry": {"retried": ["gateway error"]}})
+    >>> unusual_settings({"settings": {"service_tier": "flex"}, "retry": {"retried": ["gateway error"]}})
     {'tier': 'flex', 'retried': 'gateway'}
     """
     settings = config.get("settings")
