@@ -501,22 +501,22 @@ def _pairs(
     """
     chosen, note = pair_candidates(alike)
     partners = {name for c in recommended if len(c.best.members) > 1 for name in c.best.members}
-    chosen = [e for e in alike if e in chosen or e.name in partners]
+    speed = {e.name: np.median(np.concatenate([p.latency for p in e.score.parts])) for e in alike}
+    quickest = sorted(
+        (e for e in alike if e in chosen or e.name in partners), key=lambda e: speed[e.name]
+    )
     bounds = material.bounds
     composed = all_pairs(
-        [e.recording for e in chosen],
+        [e.recording for e in quickest],
         material.suite,
         interval=material.interval,
         bounds=(bounds.low, bounds.high),
         weighting=bounds.weighting,
+        given_order=True,
     )
-    speed = {
-        e.name: (float(np.median(np.concatenate([p.latency for p in e.score.parts]))), i)
-        for i, e in enumerate(chosen)
-    }
-    place = {e.name: i for i, e in enumerate(material.entries)}
-    kept = [p for p in composed if speed[p.fast] < speed[p.slow]]
-    return sorted(kept, key=lambda p: (speed[p.fast], place[p.slow])), note
+    fast = {e.name: i for i, e in enumerate(quickest)}
+    slow = {e.name: i for i, e in enumerate(material.entries)}
+    return sorted(composed, key=lambda p: (fast[p.fast], slow[p.slow])), note
 
 
 def _method(sure: ScoreIntervals) -> str:

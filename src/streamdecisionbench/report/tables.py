@@ -484,8 +484,7 @@ def composition(material: Material, pairs: Sequence[PairScore], note: str = "") 
     rows: list[tuple[Cell, ...]] = []
     rules = set()
     for k, pair in enumerate(pairs):
-        curve = pair.curve(bounds=bounds)["in_force"]
-        values = (pair.in_force if x == pair.interval else float(curve(x)) for x in at)
+        values = (pair.in_force_at(x) for x in at)
         if k == 0 or (pair.fast, pair.slow) != (pairs[k - 1].fast, pairs[k - 1].slow):
             rules.add(k)
         rows.append((pair.fast, _marked(pair), spelled(pair.rule), *values, pair.log_auc))

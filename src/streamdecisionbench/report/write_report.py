@@ -191,25 +191,8 @@ def _page(material: Material, findings: Findings) -> str:
     notes = [*findings.remarks, *([findings.pairs_note] if findings.pairs_note else [])]
     if len(drawn) < len({(p.fast, p.slow) for p in findings.pairs}):
         notes.append(f"{len(drawn)} pairs are shown; tables/composition.csv has all.")
-    return render_page(
-        PageInputs(
-            suite=material.suite,
-            scores=material.scores,
-            recordings={e.name: e.recording for e in material.entries},
-            ranges=findings.ranges,
-            ranges_method=findings.ranges_method,
-            costs=findings.costs,
-            pairs=pairs,
-            choices=findings.choices,
-            error_costs=findings.errors.scores,
-            pair_costs={
-                (p.fast, p.slow, p.rule): pair_cost(material, p.fast, p.slow, p.rule) for p in pairs
-            },
-            error_words=findings.errors.words,
-            flips=findings.flips,
-            notes=notes,
-        )
-    )
+    costs = {(p.fast, p.slow, p.rule): pair_cost(material, p.fast, p.slow, p.rule) for p in pairs}
+    return render_page(PageInputs(material, findings, pairs, costs, notes))
 
 
 def _json(document: dict[str, Any]) -> bytes:

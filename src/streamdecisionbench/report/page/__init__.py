@@ -1,6 +1,6 @@
 """The self-contained page of `sdb report`: one HTML file that opens from disk without a network.
 
-    write_page(PageInputs(suite, scores, {r.name: r for r in recordings}), Path("index.html"))
+    write_page(PageInputs(make_material(loaded)), Path("index.html"))
 
 Deterministic: the same inputs leave the same bytes.
 """
