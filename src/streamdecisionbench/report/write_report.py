@@ -126,15 +126,7 @@ def make_material(
 
 def make_figures(material: Material, findings: Findings) -> list[Figure]:
     """The paper's eight figures, as far as the recordings allow them, two of wrong time, calibration."""
-    from streamdecisionbench.report.figures import (
-        calibration,
-        costs,
-        errortime,
-        latency,
-        pace,
-        pairs,
-        separability,
-    )
+    from streamdecisionbench.report.figures import calibration, costs, decomposition, latency, pace
     from streamdecisionbench.report.figures.repacing import repacing_figure
     from streamdecisionbench.report.figures.trajectory import trajectory
 
@@ -144,15 +136,15 @@ def make_figures(material: Material, findings: Findings) -> list[Figure]:
         trajectory(material, window.episode_id, window.start_s, window.end_s, findings.shown)
         if window
         else None,
-        errortime.error_time(material),
+        decomposition.error_time(material),
         costs.wrong_spells(material, findings.errors),
         costs.delays_after_changes(material, findings.errors),
         pace.pace_curves(material),
         latency.latency_map(material, parts),
         latency.latency_decomposition(material, parts),
-        separability.separability(material),
-        pairs.arbitration(material, findings.pairs),
-        pairs.pair_curves(material, findings.pairs),
+        decomposition.separability(material),
+        pace.arbitration(material, findings.pairs),
+        pace.pair_curves(material, findings.pairs),
         calibration.calibration_in_force(material, findings.calibrations),
     ]
     for name, (setting, found) in numbered("repacing", findings.repacings.items()):

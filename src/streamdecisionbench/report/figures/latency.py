@@ -16,12 +16,14 @@ from streamdecisionbench.report.figures.style import (
     OWN_COLOUR,
     Drawing,
     Look,
+    bars,
     chart,
+    keyed,
     lanes,
     layers,
     looks,
     names,
-    others_note,
+    notes,
     quantity,
     short,
     simulated_note,
@@ -39,25 +41,19 @@ _CHARACTER, _LINE = 6.2, 13.0
 Box = tuple[float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """The left end of a label in pixels from the top left, at half its height."""
-
-    x: float
-    y: float
-
-
 def place_labels(
     points: Sequence[tuple[float, float, str]],
     *,
     width: float,
     height: float,
     obstacles: Sequence[tuple[float, float]] = (),
-) -> list[Placed]:
-    """Greedy, in the order given: right, left, above, below, then farther out.
+) -> list[tuple[float, float]]:
+    """The left ends of labels in pixels from the top left, at half their height.
+
+    Greedy, in the order given: right, left, above, below, then farther out.
 
     >>> place_labels([(50.0, 50.0, "a"), (52.0, 50.0, "b")], width=200, height=100)
-    [Placed(x=58.0, y=50.0), Placed(x=37.8, y=50.0)]
+    [(58.0, 50.0), (37.8, 50.0)]
     """
     taken: list[Box] = [(x - 5, y - 5, x + 5, y + 5) for x, y, _ in points]
     taken += [(x - 3, y - 3, x + 3, y + 3) for x, y in obstacles]
@@ -72,7 +68,7 @@ def place_labels(
         ] or [(x + 8, y)]
         best = min(choices, key=lambda c: _overlap((c[0], c[1] - 6, c[0] + wide, c[1] + 6), taken))
         taken.append((best[0], best[1] - _LINE / 2, best[0] + wide, best[1] + _LINE / 2))
-        found.append(Placed(*best))
+        found.append(best)
     return found
 
 
@@ -211,8 +207,7 @@ def latency_map(material: Material, parts: Mapping[str, LatencyParts]) -> Figure
         "Dashed: a component that is always right and answers after a constant delay, drawn as far as"
         " the formula holds."
         + (removed if arrows else "")
-        + others_note(material)
-        + simulated_note(material.entries),
+        + notes(material),
         "Scatter of median latency against in-force accuracy. "
         + " ".join(
             f"{e.label}: {fixed(medians[e.name], 2)} s, {percent(e.score.in_force)} %"
@@ -258,22 +253,13 @@ def latency_decomposition(material: Material, parts: Mapping[str, LatencyParts])
         whiskers.append({"setting": setting, "low": part.network_low, "high": part.network_high})
     settings = [short(e.label) for e in entries]
     y = lanes("setting", settings)
-    bars = chart(
-        rows,
-        {"type": "bar", "stroke": "white", "strokeWidth": 0.6, "height": {"band": 0.7}},
-        y=y,
-        x=quantity("begin", axis={"title": "mean latency (s)", "tickCount": 7}),
-        x2={"field": "end"},
-        color=names(
-            "part",
-            scale={"domain": [k[1] for k in _KINDS], "range": [k[2] for k in _KINDS]},
-            legend={"orient": "top", "title": None, "symbolType": "square", "columns": 4},
-        ),
-    )
+    x = quantity("begin", axis={"title": "mean latency (s)", "tickCount": 7})
+    legend = {"orient": "top", "title": None, "symbolType": "square", "columns": 4}
+    colours = keyed("part", {label: colour for _, label, colour in _KINDS}, legend)
     rule = {"type": "rule", "color": INK, "strokeWidth": 1.2}
     tick = {"type": "tick", "color": INK, "thickness": 1.2, "size": 8}
     drawing = [
-        bars,
+        bars(rows, band=0.7, y=y, x=x, color=colours),
         chart(whiskers, rule, y=y, x=quantity("low"), x2={"field": "high"}),
         *(chart(whiskers, tick, y=y, x=quantity(end)) for end in ("low", "high")),
     ]
@@ -282,7 +268,7 @@ def latency_decomposition(material: Material, parts: Mapping[str, LatencyParts])
         "What latency is made of",
         "Mean latency split by a fit to the fastest tenth of responses; whiskers: the remainder's 95 %"
         " range. The remainder bounds the fixed network delay from above."
-        + simulated_note(entries),
+        + simulated_note(e.score for e in entries),
         "Stacked bars of mean latency in seconds. "
         + " ".join(
             f"{e.label}: remainder {fixed(parts[e.name].network, 2)}, prefill"
@@ -360,10 +346,10 @@ def _names(
     places = place_labels(points, width=_WIDTH, height=_HEIGHT, obstacles=obstacles)
     rows = [
         {
-            "x": place.x * right / _WIDTH, "y": 100 * (1 - place.y / _HEIGHT),
+            "x": x * right / _WIDTH, "y": 100 * (1 - y / _HEIGHT),
             "name": style[e.name].label, "colour": style[e.name].colour,
         }
-        for e, place in zip(named, places, strict=True)
+        for e, (x, y) in zip(named, places, strict=True)
     ]  # fmt: skip
     mark = {"type": "text", "align": "left", "baseline": "middle", "fontSize": 11}
     return chart(rows, mark, **where, text=names("name"), color=OWN_COLOUR)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import textwrap
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from streamdecisionbench.analysis.table import percent
-from streamdecisionbench.in_force import ALL_CLASSES, class_of
-from streamdecisionbench.report.figures.errortime import class_colours
+from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     Drawing,
+    bars,
     beside,
     chart,
+    class_colours,
     lanes,
     layers,
     names,
@@ -29,7 +30,8 @@ from streamdecisionbench.report.figures.style import (
 )
 from streamdecisionbench.report.material import Entry, Material, scenario_name
 from streamdecisionbench.report.palette import CLASS_STYLE
-from streamdecisionbench.scoring.sweep import accepted_at
+from streamdecisionbench.scoring.classes import path_stretches
+from streamdecisionbench.scoring.sweep import trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from streamdecisionbench.suite.scenario import Scenario
 
@@ -54,27 +56,20 @@ class DrawnSpan:
 def spans(part: Timeline, interval: float) -> list[DrawnSpan]:
     """What a setting had in force in one scenario, cut where its class may change."""
     flat = Flat([part])
-    scale = part.tick / interval
-    u = flat.r + scale * flat.L
-    sources = np.flatnonzero(accepted_at(flat, u))
-    seconds = 1.0 / scale
-    edges = [*u[sources].tolist(), part.horizon]
-    found = [DrawnSpan(float(flat.r[0]) * seconds, edges[0] * seconds, "no_decision", None)]
-    for source, begin, end in zip(sources.tolist(), edges, edges[1:], strict=False):
-        first, last = flat.locate(np.array([begin, end]), np.zeros(2, dtype=np.int64))
-        for step in range(int(first), int(last) + 1):
-            a = max(begin, float(flat.r[step]))
-            b = min(end, float(flat.step_end[step]))
-            if a >= b:
-                continue
-            own, now = part.reference[source], part.reference[step]
-            kind = ALL_CLASSES[class_of(part.predicted[source], own, now)]
-            before = found[-1]
-            if before.kind == kind and before.source == source:
-                found[-1] = DrawnSpan(before.begin, b * seconds, kind, source)
-            else:
-                found.append(DrawnSpan(a * seconds, b * seconds, kind, source))
-    return [s for s in found if s.end > s.begin]
+    path = trajectory_at(flat, interval)
+    stretches = path_stretches(flat, path)
+    sources = np.append(path.source, -1)[stretches.piece]
+    seconds = interval / part.tick
+    found: list[DrawnSpan] = []
+    columns = (stretches.begin * seconds, stretches.end * seconds, stretches.column, sources)
+    for begin, end, column, source in zip(*(c.tolist() for c in columns), strict=True):
+        if begin >= end:
+            continue
+        span = DrawnSpan(begin, end, ALL_CLASSES[column], None if source < 0 else source)
+        if found and (found[-1].kind, found[-1].source) == (span.kind, span.source):
+            span = replace(span, begin=found.pop().begin)
+        found.append(span)
+    return found
 
 
 def trajectory(
@@ -119,7 +114,7 @@ def trajectory(
         "Above, the fields of the reference decision that change in the window; below, what each"
         " setting had in force. Right: share of the window with a correct decision in force. The"
         " window is the one in which these shares are closest to the settings' overall in-force"
-        " accuracy." + simulated_note(entries),
+        " accuracy." + simulated_note(e.score for e in entries),
         f"Lanes over time for {name}, {begin:g} to {end:g} seconds, with"
         f" {len(changes)} changes of the reference decision. Correct in this window: "
         + ", ".join(f"{s['lane']} {s['share']}" for s in shares)
@@ -154,13 +149,9 @@ def _reference(
             a, b = max(edges[step], begin), min(edges[step + 1], end)
             if value is None:
                 continue
-            if (
-                found
-                and found[-1]["field"] == field
-                and found[-1]["value"] == value
-                and found[-1]["end"] == a
-            ):
-                found[-1]["end"] = b
+            before = found[-1] if found else {}
+            if [before.get(key) for key in ("field", "value", "end")] == [field, value, a]:
+                before["end"] = b
             else:
                 found.append({"field": field, "value": value, "begin": a, "end": b})
     for place, row in enumerate(found):
@@ -240,11 +231,10 @@ def _lanes_panel(
     seen = {row["class"] for row in rows}
     used = [name for name, (label, _, _) in CLASS_STYLE.items() if label in seen]
     axis = {"title": "time (s)", "tickCount": 10, "grid": False}
-    bars = chart(
+    drawn = bars(
         rows,
-        {"type": "bar", "height": {"band": 0.78}, "stroke": "white", "strokeWidth": 0.5},
+        gap=0.5,
         x=quantity("begin", window, axis),
-        x2={"field": "end"},
         y=lanes("lane", order),
         color=class_colours(used, "bottom"),
     )
@@ -257,7 +247,7 @@ def _lanes_panel(
     )
     height = {"step": 24}
     return beside(
-        {**bars, "width": _WIDTH, "height": height}, {**right, "width": 46, "height": height}
+        {**drawn, "width": _WIDTH, "height": height}, {**right, "width": 46, "height": height}
     )
 
 
