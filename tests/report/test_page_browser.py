@@ -22,7 +22,7 @@ from streamdecisionbench.in_force import spelled
 from streamdecisionbench.recording.events import Response
 from streamdecisionbench.recording.prices import Price, read_prices
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.page import PageInputs, write_page
+from streamdecisionbench.report.page.payload import PageInputs, render_page
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.cost import Figures
 from streamdecisionbench.scoring.measure import At
@@ -71,7 +71,7 @@ def page(browser: Browser, file: Path) -> Iterator[Browser]:
 
 def _written(inputs: PageInputs, folder: Path) -> Path:
     file = folder / "index.html"
-    write_page(inputs, file)
+    file.write_text(render_page(inputs), encoding="utf-8", newline="\n")
     return file
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,6 @@ from streamdecisionbench.report.material import (
     find,
     numbered,
     pair_cost,
-    stretches,
 )
 from streamdecisionbench.report.page.payload import PageInputs, render_page
 from streamdecisionbench.report.render import escape_markdown, to_csv, to_latex, to_markdown
@@ -239,11 +239,12 @@ def _chosen(findings: Findings) -> list[str]:
         return []
     lines = ["## What to choose", ""]
     lines += [f"{escape_markdown(line)}\n" for line in choice_lines(findings.choice)]
-    found = stretches(findings.choices)
-    if len(found) > 1:
-        lines += ["| from (s) | to (s) | recommended |", "|---:|---:|---|"]
-        lines += [f"| {s.low:g} | {s.high:g} | {escape_markdown(s.name)} |" for s in found]
-        lines.append("")
+    rows = []
+    for name, alike in groupby(findings.choices, key=lambda choice: choice.best.name):
+        at = [choice.interval for choice in alike]
+        rows.append(f"| {at[0]:g} | {at[-1]:g} | {escape_markdown(name)} |")
+    if len(rows) > 1:
+        lines += ["| from (s) | to (s) | recommended |", "|---:|---:|---|", *rows, ""]
     return [*lines, METHOD, ""]
 
 

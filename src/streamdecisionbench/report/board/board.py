@@ -31,8 +31,8 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.folder import fill, require_usable
 from streamdecisionbench.report.material import Entry, Material
-from streamdecisionbench.report.page import PageInputs, render_page
 from streamdecisionbench.report.page.one_file import asset
+from streamdecisionbench.report.page.payload import PageInputs, render_page
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import shares_by_step_over

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from streamdecisionbench.analysis.network import NetworkEstimate
 from streamdecisionbench.analysis.table import fixed, percent
@@ -29,7 +29,7 @@ from streamdecisionbench.report.figures.style import (
     simulated_note,
     text_mark,
 )
-from streamdecisionbench.report.material import Entry, Material
+from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.palette import INK
 from streamdecisionbench.scoring.measure import family_weights
 
@@ -92,6 +92,15 @@ def _overlap(box: Box, taken: Sequence[Box]) -> float:
 
 
 _WIDTH, _HEIGHT = 460, 320
+
+
+class Spot(NamedTuple):
+    """A setting on the map: median latency and accuracy, and both without the remainder, where known."""
+
+    name: str
+    look: Look
+    at: tuple[float, float]
+    end: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +176,11 @@ def latency_map(material: Material, parts: Mapping[str, LatencyParts]) -> Figure
     style = looks(material)
     known = [e for e in material.ranked if e.score.latency]
     medians = {e.name: e.score.latency.p50 for e in known if e.score.latency}
+    spots: list[Spot] = []
+    for e in known:
+        part = parts.get(e.name) if style[e.name].named else None
+        end = (part.removed_median, part.removed_in_force) if part else None
+        spots.append(Spot(e.name, style[e.name], (medians[e.name], e.score.in_force), end))
     slope, valid = oracle_slope(material)
     right = max([*medians.values(), min(valid, 1.2 * max(medians.values(), default=1.0))]) * 1.12
     accuracy = f"in-force accuracy at {material.interval:g} s (%)"
@@ -174,24 +188,21 @@ def latency_map(material: Material, parts: Mapping[str, LatencyParts]) -> Figure
         "x": quantity("x", (0, right), {"title": "median latency (s)", "tickCount": 7}),
         "y": quantity("y", (0, 100), {"title": accuracy, "tickCount": 5}),
     }
-    end = min(valid, right)
-    oracle = [{"x": 0.0, "y": 100.0}, {"x": end, "y": 100 * (1 - slope * end)}]
+    last = min(valid, right)
+    oracle = [{"x": 0.0, "y": 100.0}, {"x": last, "y": 100 * (1 - slope * last)}]
     said = text_mark(align="left", dx=6, dy=-9, fontStyle="italic", text="oracle: 1 − K·L/H")
     dashed = {"type": "line", "strokeDash": [5, 4], "color": INK, "strokeWidth": 1}
-    arrows = {n: p for n, p in parts.items() if n in medians and style[n].named}
-    points = [
-        {"x": medians[e.name], "y": 100 * e.score.in_force, "colour": style[e.name].colour}
-        for e in reversed(known)
-    ]
+    points = [{"x": s.at[0], "y": 100 * s.at[1], "colour": s.look.colour} for s in reversed(spots)]
     dot = {"type": "point", "filled": True, "size": 75, "opacity": 1}
-    line = [(end * k / 24, 1 - slope * end * k / 24) for k in range(25)]
+    line = [(last * k / 24, 1 - slope * last * k / 24) for k in range(25)]
     drawing = [
         chart(oracle, dashed, **where),
-        chart([{"x": 0.3 * end, "y": 100 * (1 - slope * 0.3 * end)}], said, **where),
-        *_arrows(known, arrows, medians, style, right, where),
+        chart([{"x": 0.3 * last, "y": 100 * (1 - slope * 0.3 * last)}], said, **where),
+        *_arrows(spots, right, where),
         chart(points, dot, **where, color=OWN_COLOUR),
-        _names(known, medians, arrows, line, style, right, where),
+        _names(spots, line, right, where),
     ]
+    arrows = any(s.end for s in spots)
     removed = " Arrows subtract the estimated non-token remainder, an upper bound on network delay."
     table = []
     for e in material.entries:
@@ -282,74 +293,56 @@ def latency_decomposition(material: Material, parts: Mapping[str, LatencyParts])
     )
 
 
-def _arrows(
-    entries: Sequence[Entry],
-    parts: Mapping[str, LatencyParts],
-    medians: Mapping[str, float],
-    style: Mapping[str, Look],
-    right: float,
-    where: Mapping[str, Drawing],
-) -> list[Drawing]:
+def _arrows(spots: Sequence[Spot], right: float, where: Mapping[str, Drawing]) -> list[Drawing]:
     lines: list[dict[str, Any]] = []
     heads: list[dict[str, Any]] = []
-    for e in entries:
-        if e.name not in parts:
+    for name, look, a, b in spots:
+        if b is None:
             continue
-        part = parts[e.name]
-        a = (medians[e.name], 100 * e.score.in_force)
-        b = (part.removed_median, 100 * part.removed_in_force)
         across = (b[0] - a[0]) * _WIDTH / right
-        up = (b[1] - a[1]) * _HEIGHT / 100
-        colour = style[e.name].colour
-        lines += [{"x": p[0], "y": p[1], "name": e.name, "colour": colour} for p in (a, b)]
+        up = (100 * b[1] - 100 * a[1]) * _HEIGHT / 100
+        lines += [{"x": x, "y": 100 * y, "name": name, "colour": look.colour} for x, y in (a, b)]
         # A triangle points up; angles turn it clockwise.
-        heads.append(
-            {"x": b[0], "y": b[1], "colour": colour, "turn": math.degrees(math.atan2(across, up))}
-        )
+        turn = math.degrees(math.atan2(across, up))
+        heads.append({"x": b[0], "y": 100 * b[1], "colour": look.colour, "turn": turn})
     if not lines:
         return []
     head = {"type": "point", "shape": "triangle", "filled": True, "size": 55, "opacity": 1}
-    turn = {**quantity("turn"), "scale": None}
+    angle = {**quantity("turn"), "scale": None}
     line = {"type": "line", "strokeWidth": 1.3}
     return [
         chart(lines, line, **where, color=OWN_COLOUR, detail=names("name")),
-        chart(heads, head, **where, color=OWN_COLOUR, angle=turn),
+        chart(heads, head, **where, color=OWN_COLOUR, angle=angle),
     ]
 
 
 def _names(
-    entries: Sequence[Entry],
-    medians: Mapping[str, float],
-    parts: Mapping[str, LatencyParts],
+    spots: Sequence[Spot],
     line: Sequence[tuple[float, float]],
-    style: Mapping[str, Look],
     right: float,
     where: Mapping[str, Drawing],
 ) -> Drawing:
     def pixels(seconds: float, share: float) -> tuple[float, float]:
         return seconds * _WIDTH / right, (1 - share) * _HEIGHT
 
-    named = [e for e in entries if style[e.name].named]
-    points = [(*pixels(medians[e.name], e.score.in_force), style[e.name].label) for e in named]
-    obstacles = [pixels(*point) for point in line]
-    obstacles += [
-        pixels(medians[e.name], e.score.in_force) for e in entries if not style[e.name].named
-    ]
-    for e in named:
-        if e.name in parts:
-            part = parts[e.name]
-            for k in range(1, 9):
-                t = k / 8
-                seconds = medians[e.name] + t * (part.removed_median - medians[e.name])
-                share = e.score.in_force + t * (part.removed_in_force - e.score.in_force)
-                obstacles.append(pixels(seconds, share))
-    places = place_labels(points, width=_WIDTH, height=_HEIGHT, obstacles=obstacles)
+    named = [spot for spot in spots if spot.look.named]
+    obstacles = [*line, *(spot.at for spot in spots if not spot.look.named)]
+    for _, _, (x, y), end in spots:
+        if end is not None:
+            eighths = [k / 8 for k in range(1, 9)]
+            obstacles += [(x + t * (end[0] - x), y + t * (end[1] - y)) for t in eighths]
+    places = place_labels(
+        [(*pixels(*spot.at), spot.look.label) for spot in named],
+        width=_WIDTH,
+        height=_HEIGHT,
+        obstacles=[pixels(*at) for at in obstacles],
+    )
     rows = [
         {
             "x": x * right / _WIDTH, "y": 100 * (1 - y / _HEIGHT),
-            "name": style[e.name].label, "colour": style[e.name].colour,
+            "name": spot.look.label, "colour": spot.look.colour,
         }
-        for e, (x, y) in zip(named, places, strict=True)
+        for spot, (x, y) in zip(named, places, strict=True)
     ]  # fmt: skip
     mark = {"type": "text", "align": "left", "baseline": "middle", "fontSize": 11}
     return chart(rows, mark, **where, text=names("name"), color=OWN_COLOUR)

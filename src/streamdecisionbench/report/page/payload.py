@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -354,24 +353,10 @@ _SCRIPTS = (
 
 
 def render_page(inputs: PageInputs) -> str:
-    """The whole page as text."""
+    """The whole page as text; the same inputs leave the same bytes."""
     return one_file(
         asset("template.html"),
         [line_colours(), *(asset(name) for name in _STYLES)],
         [asset(name) for name in _SCRIPTS],
         embed(payload(inputs)),
     )
-
-
-def write_page(inputs: PageInputs, path: Path) -> None:
-    """Writes the page, with the folder it lives in."""
-    page = render_page(inputs)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise InputError(
-            f"the page cannot be written: {error.strerror}",
-            where=path,
-            fix="choose another --out folder",
-        ) from None
