@@ -104,9 +104,13 @@ def trajectory(
         _reference_panel(reference, fields, window, changes),
         _lanes_panel(rows, [short(e.label) for e in entries], shares, window),
     ]
-    quotes = _quotes(changes)
+    quotes = [
+        f"{number} · {seconds:g} s · {textwrap.shorten(why, 96, placeholder=' …')}"
+        for number, (seconds, why) in enumerate(changes, start=1)
+        if why
+    ]
     if quotes:
-        parts.append(_quotes_panel(quotes))
+        parts.append(_quotes_panel(quotes[:_QUOTED]))
     name = scenario_name(material.suite, scenario)
     return Figure(
         "trajectory",
@@ -123,13 +127,6 @@ def trajectory(
         ("lane", "simulated", "begin_s", "end_s", "class_or_decision", "source_step"),
         table,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    number: int
-    seconds: float
-    text: str
 
 
 def _reference(
@@ -164,14 +161,16 @@ def _reference(
     return found, moving
 
 
-def _changes(scenario: Scenario, interval: float, begin: float, end: float) -> list[_Change]:
-    found: list[_Change] = []
+def _changes(
+    scenario: Scenario, interval: float, begin: float, end: float
+) -> list[tuple[float, str]]:
+    """When the reference changes in the window, and why."""
     plan = scenario.planned(interval)
-    for step in scenario.changes():
-        seconds = plan[step]
-        if begin <= seconds < end:
-            found.append(_Change(len(found) + 1, seconds, _cause(scenario.steps[step].evidence)))
-    return found
+    return [
+        (plan[step], _cause(scenario.steps[step].evidence))
+        for step in scenario.changes()
+        if begin <= plan[step] < end
+    ]
 
 
 def _cause(evidence: Sequence[str]) -> str:
@@ -183,20 +182,11 @@ def _cause(evidence: Sequence[str]) -> str:
     return evidence[0] if evidence else ""
 
 
-def _quotes(changes: Sequence[_Change]) -> list[str]:
-    told = [c for c in changes if c.text]
-    lines = [
-        f"{c.number} · {c.seconds:g} s · {textwrap.shorten(c.text, 96, placeholder=' …')}"
-        for c in told
-    ]
-    return lines[:_QUOTED]
-
-
 def _reference_panel(
     rows: Sequence[dict[str, Any]],
     fields: Sequence[str],
     window: tuple[float, float],
-    changes: Sequence[_Change],
+    changes: Sequence[tuple[float, str]],
 ) -> Drawing:
     shown = [{**row, "field": row["field"].replace("_", " ")} for row in rows]
     y = lanes("field", [f.replace("_", " ") for f in fields], labelFontStyle="italic")
@@ -209,7 +199,7 @@ def _reference_panel(
     bar = {"type": "bar", "height": {"band": 0.84}, "stroke": "white", "strokeWidth": 1}
     begin, middle, at = (quantity(field, window, None) for field in ("begin", "middle", "x"))
     bold = text_mark(fontSize=10, fontWeight="bold", baseline="bottom", align="left")
-    marks = [{"x": c.seconds, "t": str(c.number)} for c in changes]
+    marks = [{"x": at, "t": str(number)} for number, (at, _) in enumerate(changes, start=1)]
     return layers(
         [
             chart(shown, bar, x=begin, x2={"field": "end"}, y=y, color=shade),

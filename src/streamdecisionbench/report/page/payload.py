@@ -185,6 +185,7 @@ def _recording(entry: Entry, findings: Findings, tables: dict[str, _Decisions]) 
     recording, score = entry.recording, entry.score
     ci = findings.ranges.get(entry.name)
     cost = findings.costs.get(entry.name)
+    price = findings.errors.scores.get(entry.name)
     return {
         "name": score.name,
         "signature": score.signature,
@@ -201,16 +202,12 @@ def _recording(entry: Entry, findings: Findings, tables: dict[str, _Decisions]) 
         "reliability": asdict(score.reliability) if score.reliability else None,
         "physical": _number(score.overall.physical.in_force) if score.overall.physical else None,
         "cost": _cost(cost) if cost else None,
-        "price": _price(findings.errors.scores.get(entry.name)),
+        "price": _rates(price.overall.at_interval if price else None),
     }
 
 
-def _price(found: CostScore | None) -> Json | None:
-    """What being wrong costs a second at the report's interval."""
-    return _rates(None if found is None else found.overall.at_interval)
-
-
 def _rates(rates: CostRates | None) -> Json | None:
+    """What being wrong costs a second at the report's interval."""
     return None if rates is None else {**asdict(rates), "total": rates.total}
 
 
