@@ -10,8 +10,8 @@ from streamdecisionbench.analysis.token_cost import Cost, Tokens
 from streamdecisionbench.recording.events import Release, Response
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.report.material import choices
-from streamdecisionbench.report.page import PageInputs
+from streamdecisionbench.report.material import Findings, choices
+from streamdecisionbench.report.page.payload import PageInputs
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.scoring.pairs import all_pairs
 from streamdecisionbench.suite.scenario import (
@@ -115,7 +115,6 @@ def kit_inputs(
     """The page's inputs, with pairs, ranges and costs unless they are to be left out."""
     material = make_material([(recording, suite) for recording in recordings])
     scores = material.scores
-    by_name = {r.name: r for r in recordings}
     alike = len({tuple(s.by_scenario) for s in scores}) == 1
     terms = Terms(pairs=extras, sampling=Sampling(resamples=200))
     chosen = (
@@ -124,21 +123,19 @@ def kit_inputs(
         else []
     )
     if not extras:
-        return PageInputs(suite, scores, by_name, choices=chosen)
+        return PageInputs(material, Findings(choices=chosen))
     first = scores[0]
     tokens = Tokens(72, 0, 0, 0, 0, 1_234_567, 1000, 4321, 0, 0)
     partners = {n for c in chosen if len(c.best.members) > 1 for n in c.best.members}
     paired = [r for i, r in enumerate(recordings) if i < 3 or r.name in partners]
-    return PageInputs(
-        suite,
-        scores,
-        by_name,
+    findings = Findings(
         ranges={first.name: (first.log_auc - 0.02, first.log_auc + 0.02)},
         ranges_method="made up for a test",
         costs={first.name: Cost(tokens, None, "USD", "2026-01-01", 1.25, 0.0)},
-        pairs=all_pairs(paired, suite) if len(paired) > 1 else (),
         choices=chosen,
     )
+    pairs = all_pairs(paired, suite) if len(paired) > 1 else ()
+    return PageInputs(material, findings, pairs)
 
 
 def _scenario(name: str, family: str, steps: int, rng: random.Random, *, hostile: bool) -> Scenario:

@@ -59,8 +59,7 @@ def test_the_page_has_the_cost_of_every_pair(material: Material) -> None:
     found = error_costs(material)
     inputs = replace(
         inputs,
-        error_costs=found.scores,
-        error_words=found.words,
+        findings=replace(inputs.findings, errors=found),
         pair_costs={
             (p.fast, p.slow, p.rule): pair_cost(material, p.fast, p.slow, p.rule)
             for p in inputs.pairs

@@ -237,8 +237,7 @@ def test_labels_do_not_overlap() -> None:
     assert places[0] >= 0
     assert places[-1] <= 100
     points = [(100.0 + k, 100.0, "some name") for k in range(6)]
-    found = place_labels(points, width=400, height=300)
-    boxes = [(p.x, p.y) for p in found]
+    boxes = place_labels(points, width=400, height=300)
     for i, (x, y) in enumerate(boxes):
         for a, b in boxes[i + 1 :]:
             assert abs(y - b) >= 12 or abs(x - a) >= 6 * len("some name")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.report.page import PageInputs, render_page, write_page
-from streamdecisionbench.report.page.payload import payload
+from streamdecisionbench.report.material import Entry
+from streamdecisionbench.report.page.payload import PageInputs, payload, render_page
 from tests.report.page_kit import HOSTILE, kit_inputs, kit_recordings, kit_suite
 
 
@@ -21,11 +20,9 @@ def inputs() -> PageInputs:
     return kit_inputs(suite, kit_recordings(suite))
 
 
-def test_same_inputs_leave_same_bytes(inputs: PageInputs, tmp_path: Path) -> None:
+def test_same_inputs_leave_same_bytes(inputs: PageInputs) -> None:
     suite = kit_suite()
-    write_page(inputs, tmp_path / "a" / "index.html")
-    write_page(kit_inputs(suite, kit_recordings(suite)), tmp_path / "b.html")
-    assert (tmp_path / "a" / "index.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    assert render_page(inputs) == render_page(kit_inputs(suite, kit_recordings(suite)))
 
 
 def test_the_page_refers_to_nothing_outside_itself(inputs: PageInputs) -> None:
@@ -60,7 +57,7 @@ def test_hostile_text_stays_data() -> None:
 
 def test_payload_holds_what_the_scorer_read(inputs: PageInputs) -> None:
     document = payload(inputs)
-    for entry, score in zip(document["recordings"], inputs.scores, strict=True):
+    for entry, score in zip(document["recordings"], inputs.material.scores, strict=True):
         assert entry["overall"]["auc"] == score.log_auc
         for part, timeline in zip(entry["parts"], score.parts, strict=True):
             reference = next(
@@ -88,33 +85,23 @@ def test_thirty_recordings_stay_small() -> None:
 
 
 def test_refusals(inputs: PageInputs) -> None:
-    first, second, _ = inputs.scores
+    def of(entries: tuple[Entry, ...]) -> PageInputs:
+        return replace(inputs, material=replace(inputs.material, entries=entries))
+
+    first, *_ = inputs.material.entries
     with pytest.raises(InputError, match="nothing to report"):
-        payload(replace(inputs, scores=[]))
+        payload(of(()))
     with pytest.raises(InputError, match="two recordings are called"):
-        payload(replace(inputs, scores=[first, first]))
-    with pytest.raises(InputError, match="different interval"):
-        payload(replace(inputs, scores=[first, replace(second, interval=1.0)]))
-    with pytest.raises(InputError, match="is missing"):
-        payload(replace(inputs, recordings={}))
-    other = replace(inputs, suite=kit_suite(seed=5))
+        payload(of((first, first)))
     with pytest.raises(InputError, match="another suite"):
-        payload(other)
-
-
-def test_a_live_pair_is_shown_by_its_halves(inputs: PageInputs) -> None:
-    name = inputs.scores[0].name
-    recording = inputs.recordings[name]
-    doubled = {key: replace(e, responses=e.responses * 2) for key, e in recording.episodes.items()}
-    live = replace(recording, episodes=doubled)
+        payload(replace(inputs, material=replace(inputs.material, suite=kit_suite(seed=5))))
+    doubled = {
+        name: replace(episode, responses=episode.responses * 2)
+        for name, episode in first.recording.episodes.items()
+    }
+    live = replace(first, recording=replace(first.recording, episodes=doubled))
     with pytest.raises(InputError, match="one answer per step"):
-        payload(replace(inputs, recordings={**inputs.recordings, name: live}))
-
-
-def test_a_place_that_cannot_be_written(inputs: PageInputs, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be written"):
-        write_page(inputs, tmp_path / "file" / "index.html")
+        payload(of((live,)))
 
 
 def test_the_figures_colours_are_on_the_page() -> None:

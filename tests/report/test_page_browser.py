@@ -22,7 +22,7 @@ from streamdecisionbench.in_force import spelled
 from streamdecisionbench.recording.events import Response
 from streamdecisionbench.recording.prices import Price, read_prices
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.page import PageInputs, write_page
+from streamdecisionbench.report.page.payload import PageInputs, render_page
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.cost import Figures
 from streamdecisionbench.scoring.measure import At
@@ -71,7 +71,7 @@ def page(browser: Browser, file: Path) -> Iterator[Browser]:
 
 def _written(inputs: PageInputs, folder: Path) -> Path:
     file = folder / "index.html"
-    write_page(inputs, file)
+    file.write_text(render_page(inputs), encoding="utf-8", newline="\n")
     return file
 
 
@@ -146,7 +146,7 @@ def _check_board(page: Browser, scores: list[Score], interval: float) -> None:
 
 
 def _composed(inputs: PageInputs, pair: PairScore, interval: float) -> PairScore:
-    parts = {score.name: score.parts for score in inputs.scores}
+    parts = {score.name: score.parts for score in inputs.material.scores}
     return compose(parts[pair.fast], parts[pair.slow], pair.rule, interval)
 
 
@@ -165,9 +165,9 @@ def _mark(score: Score) -> str:
 def test_every_number_follows_the_interval(page: Browser, inputs: PageInputs) -> None:
     for interval in INTERVALS:
         _type_interval(page, f"{interval:g}")
-        _check_board(page, list(inputs.scores), interval)
+        _check_board(page, list(inputs.material.scores), interval)
         tables = _tables(page)
-        for score in inputs.scores:
+        for score in inputs.material.scores:
             here = _at(score, interval)
             label = score.name + _mark(score)
             shares = here.overall.at_interval
@@ -220,7 +220,7 @@ def test_scenarios_families_and_whole_agree_far_below_the_printed_digit(
         " [...x.classes, x.segment, x.product]); }))"
     )
     for interval, recordings in zip(intervals, shown, strict=True):
-        for score, levels in zip(inputs.scores, recordings, strict=True):
+        for score, levels in zip(inputs.material.scores, recordings, strict=True):
             here = _at(score, interval)
             for values, level in zip(
                 levels, [here.overall, *here.by_scenario.values()], strict=True
@@ -272,9 +272,10 @@ def weighed() -> tuple[PageInputs, Field]:
         for name, amount in (("quick", 0.1), ("careful", 2.0), ("middling", 0.5))
     }
     inputs = kit_inputs(suite, recordings, costs=costs)
-    parts = {score.name: score.parts for score in inputs.scores}
+    parts = {score.name: score.parts for score in inputs.material.scores}
     answers = [priced_answers(recording, suite, read_prices()) for recording in recordings]
-    return replace(inputs, costs=costs), Field(parts, costs, (), answers)
+    found = replace(inputs.findings, costs=costs)
+    return replace(inputs, findings=found), Field(parts, costs, (), answers)
 
 
 _WORDS = "[...document.querySelectorAll('.answer-words p')].map(p => p.textContent)"
@@ -285,10 +286,10 @@ def test_page_and_command_cannot_disagree(
 ) -> None:
     """At every interval the page has an answer for, and at others, it says what the function says."""
     inputs, field = weighed
-    terms = inputs.choices[0].terms
-    assert len(inputs.choices) > 50
-    assert len({choice.best.name for choice in inputs.choices}) > 2
-    made = [choice.interval for choice in inputs.choices]
+    terms = inputs.findings.choices[0].terms
+    assert len(inputs.findings.choices) > 50
+    assert len({choice.best.name for choice in inputs.findings.choices}) > 2
+    made = [choice.interval for choice in inputs.findings.choices]
     rng = random.Random(11)
     others = [round(rng.uniform(0.5, 8.0), 3) for _ in range(8)]
     for page in _opened(browser, inputs, tmp_path):
@@ -308,7 +309,7 @@ def test_a_policy_is_drawn_as_its_components_without_it(
     inputs, _ = weighed
     gated = {"gate": {"confidence": 0.7, "compose": "min"}}
     rule = {"cascade": {"components": ["quick", "careful"], "ask": "always", "rule": "lag_one"}}
-    first, last = inputs.choices[0], inputs.choices[-1]
+    first, last = inputs.findings.choices[0], inputs.findings.choices[-1]
     single = replace(
         first.best, name="quick, gated", members=("quick",), rule=None, policy=gated,
         policy_words="gate 0.7", chosen=True,
@@ -317,9 +318,10 @@ def test_a_policy_is_drawn_as_its_components_without_it(
         last.best, name="quick + careful (lag-one), gated", members=("quick", "careful"), rule=None,
         policy={**gated, **rule}, policy_words="always, lag one, gate 0.7", chosen=True,
     )  # fmt: skip
-    found = [replace(first, best=single), *inputs.choices[1:-1], replace(last, best=both)]
-    for page in _opened(browser, replace(inputs, choices=found), tmp_path):
-        for choice, plain in ((found[0], "quick"), (found[-1], "quick + careful (lag-one)")):
+    chosen = [replace(first, best=single), *inputs.findings.choices[1:-1], replace(last, best=both)]
+    told = replace(inputs, findings=replace(inputs.findings, choices=chosen))
+    for page in _opened(browser, told, tmp_path):
+        for choice, plain in ((chosen[0], "quick"), (chosen[-1], "quick + careful (lag-one)")):
             page.run(f"sdb.setInterval({choice.interval})")
             page.settle()
             assert f"use {choice.best.name}: it keeps" in page.run(_WORDS)[0]
@@ -332,7 +334,7 @@ def test_what_is_recommended_can_be_looked_at(
     browser: Browser, tmp_path: Path, weighed: tuple[PageInputs, Field]
 ) -> None:
     inputs, _ = weighed
-    choice = next(c for c in inputs.choices if c.best.rule)
+    choice = next(c for c in inputs.findings.choices if c.best.rule)
     name = choice.best.name
     for page in _opened(browser, inputs, tmp_path):
         page.run(f"sdb.setInterval({choice.interval})")
@@ -456,11 +458,11 @@ def test_slider_by_mouse_and_keyboard(page: Browser, inputs: PageInputs) -> None
     page.drag((box["x"] + box["width"] / 2, y), (box["x"] + box["width"] * 0.8, y))
     dragged = _interval(page)
     assert dragged > 2.5
-    _check_board(page, list(inputs.scores), dragged)
+    _check_board(page, list(inputs.material.scores), dragged)
     page.press("ArrowLeft", times=9)
     moved = _interval(page)
     assert moved < dragged
-    _check_board(page, list(inputs.scores), moved)
+    _check_board(page, list(inputs.material.scores), moved)
 
 
 def test_dragging_in_a_curve_moves_the_interval(page: Browser, inputs: PageInputs) -> None:
@@ -469,9 +471,9 @@ def test_dragging_in_a_curve_moves_the_interval(page: Browser, inputs: PageInput
     page.drag((box["x"] + box["width"] * 0.5, y), (box["x"] + box["width"] * 0.2, y))
     moved = _interval(page)
     assert 0.5 < moved < 1.5
-    _check_board(page, list(inputs.scores), moved)
+    _check_board(page, list(inputs.material.scores), moved)
     read_out = page.run("document.getElementById('tip').textContent")
-    for score in inputs.scores:
+    for score in inputs.material.scores:
         assert f"{percent(_at(score, moved).in_force)} %" in read_out
 
 
@@ -486,7 +488,7 @@ def test_out_of_range_intervals_are_brought_back(page: Browser) -> None:
 def test_integrated_figures(page: Browser, inputs: PageInputs) -> None:
     page.run("document.querySelector('[data-basis=integrated]').click()")
     cells = _cells(page)
-    for score in inputs.scores:
+    for score in inputs.material.scores:
         over = score.overall.integrated
         assert cells[score.name]["oracle"] == percent(over.oracle)
         assert cells[score.name]["uCurrent"] == percent(over.u_current)
@@ -494,10 +496,10 @@ def test_integrated_figures(page: Browser, inputs: PageInputs) -> None:
 
 def test_sorting_by_every_column(page: Browser, inputs: PageInputs) -> None:
     order = "[...document.querySelectorAll('.board tbody tr')].map(tr => tr.dataset.recording)"
-    ranked = sorted(inputs.scores, key=lambda s: -s.log_auc)
+    ranked = sorted(inputs.material.scores, key=lambda s: -s.log_auc)
     assert page.run(order) == [s.name for s in ranked]
     page.run("document.querySelector('.board th.c-p50 button').click()")
-    fastest = sorted(inputs.scores, key=lambda s: s.latency.p50 if s.latency else 0.0)
+    fastest = sorted(inputs.material.scores, key=lambda s: s.latency.p50 if s.latency else 0.0)
     assert page.run(order) == [s.name for s in fastest]
     assert page.run("document.querySelector('.board th.c-p50').ariaSort") == "ascending"
     page.run("document.querySelector('.board th.c-p50 button').click()")
@@ -523,7 +525,7 @@ def test_lanes_by_mouse(page: Browser, inputs: PageInputs) -> None:
     )
     values = "[...document.querySelectorAll('.lane.component .lane-value')].map(e => e.textContent)"
     shown = page.run(values)
-    ranked = sorted(inputs.scores, key=lambda s: -s.log_auc)
+    ranked = sorted(inputs.material.scores, key=lambda s: -s.log_auc)
     assert shown == [percent(s.by_scenario["two_a"].in_force) for s in ranked]
     _type_interval(page, "1.37")
     box = page.box(".lane.component .track")
@@ -537,7 +539,7 @@ def test_lanes_by_mouse(page: Browser, inputs: PageInputs) -> None:
     assert any(label in read_out for label, _, _ in CLASS_STYLE.values())
     page.drag((box["x"] + box["width"] * 0.25, y), (box["x"] + box["width"] * 0.5, y))
     ticks = page.run("[...document.querySelectorAll('.axis-tick')].map(e => Number(e.textContent))")
-    n = inputs.scores[0].parts[-1].n
+    n = inputs.material.scores[0].parts[-1].n
     assert n * 0.24 < min(ticks)
     assert max(ticks) < n * 0.51
     page.run("document.querySelector('[aria-label=\"Whole scenario\"]').click()")
@@ -548,7 +550,7 @@ def test_lanes_by_mouse(page: Browser, inputs: PageInputs) -> None:
 def test_lanes_by_keyboard_read_out_the_evidence(page: Browser, inputs: PageInputs) -> None:
     page.run("document.getElementById('lane-plot').focus()")
     page.press("PageDown", times=2)  # the start, then the first change
-    scenario = inputs.suite.scenarios["one_a"]
+    scenario = inputs.material.suite.scenarios["one_a"]
     reference = scenario.reference()
     change = next(i for i in range(1, scenario.n) if reference[i] != reference[i - 1])
     said = page.run("document.getElementById('say').textContent")
@@ -613,7 +615,7 @@ def test_lane_pieces_add_up_to_the_classes(page: Browser, inputs: PageInputs) ->
         " sdb.pieces(line, 1.37).forEach(p => { t[p.kind] += (p.to - p.from) * line.tick; });"
         " return t.map(v => v / (line.H - line.r[0])); }))"
     )
-    for score, scenarios in zip(inputs.scores, sums, strict=True):
+    for score, scenarios in zip(inputs.material.scores, sums, strict=True):
         levels = _at(score, 1.37).by_scenario.values()
         for values, level in zip(scenarios, levels, strict=True):
             at = level.at_interval
@@ -656,7 +658,7 @@ def test_the_smallest_page(browser: Browser, tmp_path: Path) -> None:
     recording = example_recording()
     inputs = kit_inputs(example_suite(), [recording], extras=False)
     for page in _opened(browser, inputs, tmp_path):
-        _check_board(page, list(inputs.scores), 2.0)
+        _check_board(page, list(inputs.material.scores), 2.0)
         assert page.run("document.querySelectorAll('.stretch').length") == 0
         assert "60.0" in page.run("document.querySelector('.verdict').textContent")
 
@@ -714,7 +716,7 @@ def test_published_recordings(
     for page in _opened(browser, inputs, tmp_path):
         for interval in INTERVALS:
             _type_interval(page, f"{interval:g}")
-            _check_board(page, list(inputs.scores), interval)
+            _check_board(page, list(inputs.material.scores), interval)
         cells = _cells(page)
         assert (cells["jev"]["auc"], cells["astra-low"]["auc"]) == ("59.6", "45.2")
 
@@ -728,7 +730,7 @@ def test_wrong_time_is_the_scorer_s(page: Browser, inputs: PageInputs) -> None:
         " sdb.wrongSpells(line, d).map(s => s.seconds))))"
     )
     for interval, recordings in zip(intervals, shown, strict=True):
-        for score, lines in zip(inputs.scores, recordings, strict=True):
+        for score, lines in zip(inputs.material.scores, recordings, strict=True):
             path = trajectory_at(Flat(score.parts), interval)
             found = Figures(path, At(path.scale)).spells
             for k, lengths in enumerate(lines):
@@ -738,7 +740,7 @@ def test_wrong_time_is_the_scorer_s(page: Browser, inputs: PageInputs) -> None:
         f"{json.dumps(intervals[:3])}.map(d => sdb.pairs.slice(0, 3).map(rec => rec.lines.map(line =>"
         " sdb.wrongSpells(line, d).map(s => s.seconds))))"
     )
-    parts = {score.name: score.parts for score in inputs.scores}
+    parts = {score.name: score.parts for score in inputs.material.scores}
     for interval, drawn in zip(intervals, pairs, strict=False):
         for view, lines in zip(inputs.pairs, drawn, strict=False):
             path = pair_trajectory(parts[view.fast], parts[view.slow], view.rule, interval)

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 from typing import Any, TypeVar
@@ -252,15 +252,6 @@ _TEAMS = 400
 """Components, pairs and triples times intervals, where policies of them are weighed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """Neighbouring intervals at which the same is recommended."""
-
-    low: float
-    high: float
-    name: str
-
-
 def choices(
     entries: Sequence[Entry],
     suite: Suite,
@@ -290,17 +281,6 @@ def choices(
     intervals = paces(*bounds, interval, int(most))
     field.trials.look_ahead(intervals)
     return [decide(field, d, terms) for d in intervals]
-
-
-def stretches(found: Sequence[Choice]) -> list[Stretch]:
-    """Where which one is recommended, from the first to the last interval of each stretch."""
-    out: list[Stretch] = []
-    for choice in found:
-        if out and out[-1].name == choice.best.name:
-            out[-1] = replace(out[-1], high=choice.interval)
-        else:
-            out.append(Stretch(choice.interval, choice.interval, choice.best.name))
-    return out
 
 
 def paces(low: float, high: float, interval: float, most: int = _MOST) -> list[float]:
@@ -500,22 +480,22 @@ def _pairs(
     """
     chosen, note = pair_candidates(alike)
     partners = {name for c in recommended if len(c.best.members) > 1 for name in c.best.members}
-    chosen = [e for e in alike if e in chosen or e.name in partners]
+    speed = {e.name: np.median(np.concatenate([p.latency for p in e.score.parts])) for e in alike}
+    quickest = sorted(
+        (e for e in alike if e in chosen or e.name in partners), key=lambda e: speed[e.name]
+    )
     bounds = material.bounds
     composed = all_pairs(
-        [e.recording for e in chosen],
+        [e.recording for e in quickest],
         material.suite,
         interval=material.interval,
         bounds=(bounds.low, bounds.high),
         weighting=bounds.weighting,
+        given_order=True,
     )
-    speed = {
-        e.name: (float(np.median(np.concatenate([p.latency for p in e.score.parts]))), i)
-        for i, e in enumerate(chosen)
-    }
-    place = {e.name: i for i, e in enumerate(material.entries)}
-    kept = [p for p in composed if speed[p.fast] < speed[p.slow]]
-    return sorted(kept, key=lambda p: (speed[p.fast], place[p.slow])), note
+    fast = {e.name: i for i, e in enumerate(quickest)}
+    slow = {e.name: i for i, e in enumerate(material.entries)}
+    return sorted(composed, key=lambda p: (fast[p.fast], slow[p.slow])), note
 
 
 def _method(sure: ScoreIntervals) -> str:

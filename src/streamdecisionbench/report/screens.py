@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table as RichTable
@@ -42,7 +42,7 @@ from streamdecisionbench.suite.scenario import FAMILIES, Suite
 
 def console(*, width: int | None = None, stderr: bool = False) -> Console:
     """A console that never interprets text from recordings as markup."""
-    return Console(width=width, stderr=stderr, markup=False, highlight=False, emoji=False)
+    return Console(width=width, stderr=stderr, emoji=False)
 
 
 def fitted(table: Table, width: int) -> tuple[RichTable, bool]:
@@ -70,16 +70,24 @@ def fitted(table: Table, width: int) -> tuple[RichTable, bool]:
 
 
 def _grid(
-    headings: Sequence[str],
+    headings: Iterable[str],
     rows: Iterable[Sequence[str]],
     *,
-    left: int = 1,
-    bold: Sequence[int] = (),
+    left: Collection[int] = (0,),
+    wrap: Collection[int] | None = None,
+    bold: Collection[int] = (),
+    title: str | None = None,
 ) -> RichTable:
-    """Cells as they are, so many columns from the left as words, the others as numbers."""
-    out = RichTable(box=None, pad_edge=False)
+    """Cells as they are: `left` columns as words, the others as numbers; all may wrap, or some."""
+    out = RichTable(title=title, title_justify="left", box=None, pad_edge=False)
     for k, heading in enumerate(headings):
-        out.add_column(heading, justify="left" if k < left else "right", overflow="fold")
+        wraps = wrap is None or k in wrap
+        out.add_column(
+            heading,
+            justify="left" if k in left else "right",
+            no_wrap=not wraps,
+            overflow="fold" if wraps else "ellipsis",
+        )
     for k, row in enumerate(rows):
         out.add_row(*row, style="bold" if k in bold else None)
     return out
@@ -171,18 +179,18 @@ def _numbered(texts: Mapping[str, str], width: int) -> dict[str, str]:
 def print_coverage(suite: Suite, found: Mapping[str, FamilyCoverage]) -> None:
     """Per family: rules with their misreadings, options, and what is missing."""
     out = console()
-    out.print(f"{suite.name} ({suite.dataset_hash[:12]})", markup=False, highlight=False)
+    out.print(f"{suite.name} ({suite.dataset_hash[:12]})")
     for family, part in found.items():
         out.print()
         title = f"{FAMILIES.get(family, family)}: {part.scenarios} scenarios, {part.states} states"
-        out.print(title, markup=False, highlight=False, style="bold")
+        out.print(title, style="bold")
         if part.rules:
             out.print(_rules(part))
         else:
             out.print("rules: not known here, so only options are counted")
         out.print(_options(part))
         for line in _missing(part):
-            out.print(line, markup=False, highlight=False)
+            out.print(line)
     out.print()
     out.print(
         "decides: states whose decision changes when the rule is misread in one of these ways.\n"
@@ -191,32 +199,26 @@ def print_coverage(suite: Suite, found: Mapping[str, FamilyCoverage]) -> None:
 
 
 def _rules(part: FamilyCoverage) -> RichTable:
-    table = RichTable(box=None, pad_edge=False)
-    table.add_column("rule", no_wrap=True)
-    table.add_column("decides", justify="right", no_wrap=True)
-    table.add_column("misread by somebody who", overflow="fold")
-    table.add_column("changes", justify="right", no_wrap=True)
+    rows = []
     for rule, decided in part.rules.items():
-        rows = [m for m in part.misreadings if m.rule == rule]
-        for place, m in enumerate(rows):
+        misread = [m for m in part.misreadings if m.rule == rule]
+        for place, m in enumerate(misread):
             first = (rule, str(decided)) if place == 0 else ("", "")
-            changes = f"({m.answers})" if m.answers_only else str(m.decisions)
-            table.add_row(*first, m.what, changes)
-        if not rows:
-            table.add_row(rule, "–", "", "–")
-    return table
+            rows.append((*first, m.what, f"({m.answers})" if m.answers_only else str(m.decisions)))
+        if not misread:
+            rows.append((rule, "–", "", "–"))
+    headings = ("rule", "decides", "misread by somebody who", "changes")
+    return _grid(headings, rows, left=(0, 2), wrap=(2,))
 
 
 def _options(part: FamilyCoverage) -> RichTable:
-    table = RichTable(box=None, pad_edge=False)
-    for heading in ("question", "options", "states answered: fewest, most", "unanswered"):
-        right = heading in ("options", "unanswered")
-        table.add_column(heading, justify="right" if right else "left", no_wrap=True)
+    rows = []
     for question, values in part.options.items():
         counts = sorted(values.values())
         missing = sum(n == 0 for n in counts)
-        table.add_row(question, str(len(counts)), f"{counts[0]}, {counts[-1]}", str(missing))
-    return table
+        rows.append((question, str(len(counts)), f"{counts[0]}, {counts[-1]}", str(missing)))
+    headings = ("question", "options", "states answered: fewest, most", "unanswered")
+    return _grid(headings, rows, left=(0, 2), wrap=())
 
 
 def _missing(part: FamilyCoverage) -> list[str]:
@@ -535,7 +537,9 @@ def matrix_screen(found: Matrix) -> RenderableType:
         row(f"{over.low:g}–{over.high:g} s", one)
         for over, one in zip(found.ranges, found.by_range, strict=True)
     ]
-    parts.append(_grid(("for", "fast", "slow", "rule", "AUC", "alone", "gain"), rows, left=4))
+    parts.append(
+        _grid(("for", "fast", "slow", "rule", "AUC", "alone", "gain"), rows, left=range(4))
+    )
     parts.append(_dim("alone: the best single component under the same heading."))
     return Group(*parts)
 
@@ -563,15 +567,8 @@ def _arbitration(pairs: Sequence[PairScore]) -> list[RenderableType]:
                     f"{fixed(loss.end_s, 3)} s"
                 )
             )
-    headings = (
-        "rule",
-        "slow %",
-        "accepted",
-        "corrections",
-        "regressions",
-        "refusals",
-        "stale loss",
-    )
+    counted = ("accepted", "corrections", "regressions", "refusals")
+    headings = ("rule", "slow %", *counted, "stale loss")
     return [Text(f"Arbitration at {pairs[0].interval:g} s"), _grid(headings, rows), *losses]
 
 
@@ -653,17 +650,8 @@ def ranking(
             break
         del columns[heading]
     columns = {"#": columns.pop("#"), "recording": names, **columns}
-    table = RichTable(
-        title=f"In-force accuracy, {first.bounds.text()} (%)",
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-    )
-    for heading in columns:
-        left = heading == "recording"
-        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*row)
+    title = f"In-force accuracy, {first.bounds.text()} (%)"
+    table = _grid(columns, zip(*columns.values(), strict=True), left=(1,), wrap=(), title=title)
     left_out = [heading.rstrip("*") for heading in _GIVE_WAY if heading not in columns]
     drawn = "blocks of steps" if sure[0].drawn == "blocks" else "scenarios, then blocks of steps"
     said = f"* integrated over {first.bounds.text()}; 95\u00a0%: bootstrap over {drawn}."

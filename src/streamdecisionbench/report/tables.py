@@ -317,48 +317,56 @@ def family(material: Material, networks: Mapping[str, NetworkEstimate]) -> Table
 
 def latency(material: Material, networks: Mapping[str, NetworkEstimate]) -> Table:
     """The non-token remainder with its range, slopes per token, and quantiles."""
-    rows: list[tuple[Cell, ...]] = []
-    for entry in material.entries:
-        found = networks.get(entry.name)
-        fitted: tuple[Cell, ...] = (None, "–", None, None)
-        if found is not None:
-            fit = found.fit
-            decode = 1000 * fit.decode_s_per_tok
-            no_text = fit.dropped.get("decode") == "returns no text"
-            fitted = (fit.remainder_s, f"({fixed(found.low_s, 2)}–{fixed(found.high_s, 2)})",
-                      1000 * fit.prefill_s_per_ktok, "–" if no_text else decode)  # fmt: skip
-        rows.append((entry.label, *fitted, *_quantiles(entry, "p50", "p95")))
-    return Table(
+
+    def of(
+        get: Callable[[NetworkEstimate], Cell], otherwise: Cell = None
+    ) -> Callable[[Entry], Cell]:
+        return lambda e: get(networks[e.name]) if e.name in networks else otherwise
+
+    def decode(found: NetworkEstimate) -> Cell:
+        no_text = found.fit.dropped.get("decode") == "returns no text"
+        return "–" if no_text else 1000 * found.fit.decode_s_per_tok
+
+    span = of(lambda found: f"({fixed(found.low_s, 2)}–{fixed(found.high_s, 2)})", "–")
+    return by_setting(
         "Latency and what tokens explain of it",
-        (text("Setting"), number("Net. (s)"), words("Range (s)"), number("Pre. (ms/1k tok)", 1),
-         number("Dec. (ms/tok)", 1), number("p50 (s)"), number("p95 (s)")),
-        tuple(rows),
+        material.by_label,
+        [
+            (number("Net. (s)"), of(lambda found: found.fit.remainder_s)),
+            (words("Range (s)"), span),
+            (number("Pre. (ms/1k tok)", 1), of(lambda found: 1000 * found.fit.prefill_s_per_ktok)),
+            (number("Dec. (ms/tok)", 1), of(decode)),
+            (number("p50 (s)"), _of_latency("p50")),
+            (number("p95 (s)"), _of_latency("p95")),
+        ],
         (
             "Net.: remainder without tokens and its 95 % range, an upper bound on fixed network delay;"
             " Pre., Dec.: prefill and decode slopes of the fast envelope. – : not measurable from what"
             " the service reports.",
         ),
-    )  # fmt: skip
+    )
 
 
 def served_latency(material: Material) -> Table:
     """Where each component ran and how long a decision took: for servers of one's own."""
-    rows: list[tuple[Cell, ...]] = []
-    for entry in material.entries:
+
+    def server(entry: Entry) -> Cell:
         config = entry.recording.config
         in_process = "in this process" if config.get("in_process") else "–"
-        rows.append(
-            (entry.label, ", ".join(entry.recording.served_models) or "–",
-             str(config.get("base_url_host") or in_process), _machine(entry),
-             *_quantiles(entry, "p50", "p95"))
-        )  # fmt: skip
-    return Table(
+        return str(config.get("base_url_host") or in_process)
+
+    return by_setting(
         "Latency of the complete decision runtime",
-        (text("Setting"), text("Served model"), text("Server"), text("Client machine"),
-         number("p50 (s)", 3), number("p95 (s)", 3)),
-        tuple(rows),
+        material.by_label,
+        [
+            (text("Served model"), lambda e: ", ".join(e.recording.served_models) or "–"),
+            (text("Server"), server),
+            (text("Client machine"), _machine),
+            (number("p50 (s)", 3), _of_latency("p50")),
+            (number("p95 (s)", 3), _of_latency("p95")),
+        ],
         ("Durations of successful attempts, queueing in the runtime included.",),
-    )  # fmt: skip
+    )
 
 
 def tokens(material: Material, costs: Mapping[str, Cost]) -> Table:
@@ -382,8 +390,8 @@ def tokens(material: Material, costs: Mapping[str, Cost]) -> Table:
             (whole, count("Input"), of(lambda c: c.tokens.input_total)),
             (whole, count("Cached input"), of(lambda c: c.tokens.cached_total)),
             (whole, count("Output"), of(lambda c: c.tokens.output_total)),
-            (times, number("Mean"), lambda e: _quantiles(e, "mean")[0]),
-            (times, number("Max"), lambda e: _quantiles(e, "max")[0]),
+            (times, number("Mean"), _of_latency("mean")),
+            (times, number("Max"), _of_latency("max")),
             (price, number("Input", 3), of(lambda c: c.price.input if c.price else None)),
             (price, number("Output", 3), of(lambda c: c.price.output if c.price else None)),
             (paid, number("Input", 3), of(lambda c: c.input)),
@@ -436,8 +444,8 @@ def reliability(material: Material) -> Table:
     )
 
 
-def _quantiles(entry: Entry, *names: str) -> tuple[Cell, ...]:
-    return tuple(getattr(entry.score.latency, name, None) for name in names)
+def _of_latency(name: str) -> Callable[[Entry], Cell]:
+    return lambda e: getattr(e.score.latency, name, None)
 
 
 def _at_own_pace(score: Score) -> Score:
@@ -484,8 +492,7 @@ def composition(material: Material, pairs: Sequence[PairScore], note: str = "") 
     rows: list[tuple[Cell, ...]] = []
     rules = set()
     for k, pair in enumerate(pairs):
-        curve = pair.curve(bounds=bounds)["in_force"]
-        values = (pair.in_force if x == pair.interval else float(curve(x)) for x in at)
+        values = (pair.in_force_at(x) for x in at)
         if k == 0 or (pair.fast, pair.slow) != (pairs[k - 1].fast, pairs[k - 1].slow):
             rules.add(k)
         rows.append((pair.fast, _marked(pair), spelled(pair.rule), *values, pair.log_auc))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,6 @@ from streamdecisionbench.report.material import (
     find,
     numbered,
     pair_cost,
-    stretches,
 )
 from streamdecisionbench.report.page.payload import PageInputs, render_page
 from streamdecisionbench.report.render import escape_markdown, to_csv, to_latex, to_markdown
@@ -126,15 +126,7 @@ def make_material(
 
 def make_figures(material: Material, findings: Findings) -> list[Figure]:
     """The paper's eight figures, as far as the recordings allow them, two of wrong time, calibration."""
-    from streamdecisionbench.report.figures import (
-        calibration,
-        costs,
-        errortime,
-        latency,
-        pace,
-        pairs,
-        separability,
-    )
+    from streamdecisionbench.report.figures import calibration, costs, decomposition, latency, pace
     from streamdecisionbench.report.figures.repacing import repacing_figure
     from streamdecisionbench.report.figures.trajectory import trajectory
 
@@ -144,15 +136,15 @@ def make_figures(material: Material, findings: Findings) -> list[Figure]:
         trajectory(material, window.episode_id, window.start_s, window.end_s, findings.shown)
         if window
         else None,
-        errortime.error_time(material),
+        decomposition.error_time(material),
         costs.wrong_spells(material, findings.errors),
         costs.delays_after_changes(material, findings.errors),
         pace.pace_curves(material),
         latency.latency_map(material, parts),
         latency.latency_decomposition(material, parts),
-        separability.separability(material),
-        pairs.arbitration(material, findings.pairs),
-        pairs.pair_curves(material, findings.pairs),
+        decomposition.separability(material),
+        pace.arbitration(material, findings.pairs),
+        pace.pair_curves(material, findings.pairs),
         calibration.calibration_in_force(material, findings.calibrations),
     ]
     for name, (setting, found) in numbered("repacing", findings.repacings.items()):
@@ -191,25 +183,8 @@ def _page(material: Material, findings: Findings) -> str:
     notes = [*findings.remarks, *([findings.pairs_note] if findings.pairs_note else [])]
     if len(drawn) < len({(p.fast, p.slow) for p in findings.pairs}):
         notes.append(f"{len(drawn)} pairs are shown; tables/composition.csv has all.")
-    return render_page(
-        PageInputs(
-            suite=material.suite,
-            scores=material.scores,
-            recordings={e.name: e.recording for e in material.entries},
-            ranges=findings.ranges,
-            ranges_method=findings.ranges_method,
-            costs=findings.costs,
-            pairs=pairs,
-            choices=findings.choices,
-            error_costs=findings.errors.scores,
-            pair_costs={
-                (p.fast, p.slow, p.rule): pair_cost(material, p.fast, p.slow, p.rule) for p in pairs
-            },
-            error_words=findings.errors.words,
-            flips=findings.flips,
-            notes=notes,
-        )
-    )
+    costs = {(p.fast, p.slow, p.rule): pair_cost(material, p.fast, p.slow, p.rule) for p in pairs}
+    return render_page(PageInputs(material, findings, pairs, costs, notes))
 
 
 def _json(document: dict[str, Any]) -> bytes:
@@ -264,11 +239,12 @@ def _chosen(findings: Findings) -> list[str]:
         return []
     lines = ["## What to choose", ""]
     lines += [f"{escape_markdown(line)}\n" for line in choice_lines(findings.choice)]
-    found = stretches(findings.choices)
-    if len(found) > 1:
-        lines += ["| from (s) | to (s) | recommended |", "|---:|---:|---|"]
-        lines += [f"| {s.low:g} | {s.high:g} | {escape_markdown(s.name)} |" for s in found]
-        lines.append("")
+    rows = []
+    for name, alike in groupby(findings.choices, key=lambda choice: choice.best.name):
+        at = [choice.interval for choice in alike]
+        rows.append(f"| {at[0]:g} | {at[-1]:g} | {escape_markdown(name)} |")
+    if len(rows) > 1:
+        lines += ["| from (s) | to (s) | recommended |", "|---:|---:|---|", *rows, ""]
     return [*lines, METHOD, ""]
 
 

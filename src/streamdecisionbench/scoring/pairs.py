@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
 
@@ -125,6 +125,15 @@ class PairScore:
         sweep = pair_sweeps(pair, bounds, (self.rule,))[self.rule]
         return curves(sweep, level_weights(pair.flat.parts, level), bounds, metrics)
 
+    def in_force_at(self, interval: float) -> float:
+        """A at another interval."""
+        if interval == self.interval:
+            return self.in_force
+        parts = self.fast_parts, self.slow_parts
+        pair = PairNodes(*pair_members(parts, (self.fast, self.slow), interval))
+        table = pair_table(pair, path_at(pair, pair.flat.tick / interval, self.rule))
+        return float(level_weights(pair.flat.parts, "overall") @ table[:, CORRECT].sum(axis=1))
+
 
 def compose(
     fast: Sequence[Timeline],
@@ -170,11 +179,15 @@ def all_pairs(
     bounds: tuple[float, float] = DEFAULT_BOUNDS,
     weighting: str = "log",
     ranges: Sequence[Bounds] = (),
+    given_order: bool = False,
 ) -> list[PairScore]:
-    """Every ordered pair of different recordings, each as fast and as slow, under the rules asked for."""
+    """Every ordered pair of different recordings, each as fast and as slow, under the rules asked for.
+
+    In the `given_order` of every two only the earlier one is the fast one.
+    """
     limits = Bounds(bounds[0], bounds[1], weighting)
     every = range(len(recordings))
-    ordered = [(f, s) for f in every for s in every if f != s]
+    ordered = list(combinations(every, 2) if given_order else permutations(every, 2))
     return list(
         _compose_each(recordings, ordered, suite, chosen_rules(rule), interval, limits, ranges)
     )

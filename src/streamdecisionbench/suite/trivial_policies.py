@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from streamdecisionbench.suite.digest import canonical
@@ -20,6 +21,7 @@ _STOP = frozenset(
 )
 
 
+@lru_cache(maxsize=1024)  # options are asked again with every state
 def content_words(text: str) -> frozenset[str]:
     """Lower-case words of two or more characters that are not function words.
 

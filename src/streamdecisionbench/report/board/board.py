@@ -30,8 +30,9 @@ from streamdecisionbench.analysis.wrong_time import disagreement
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.folder import fill, require_usable
-from streamdecisionbench.report.page import PageInputs, render_page
+from streamdecisionbench.report.material import Entry, Material
 from streamdecisionbench.report.page.one_file import asset
+from streamdecisionbench.report.page.payload import PageInputs, render_page
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import shares_by_step_over
@@ -404,14 +405,9 @@ def _report(name: str, bundle: Verified, boards: Sequence[SuiteRows]) -> str:
     """The page of one bundle, with the very recordings and scores of its rows."""
     own = next(b for b in boards if b.suite.dataset_hash == bundle.suite.dataset_hash)
     passes = [p for row in own.rows for p in row.passes if p.bundle == name]
-    return render_page(
-        PageInputs(
-            suite=bundle.suite,
-            scores=[p.score for p in passes],
-            recordings={p.score.name: p.recording for p in passes},
-            notes=[f"Made from the verified bundle {name}."],
-        )
-    )
+    entries = tuple(Entry(p.recording, bundle.suite, p.score) for p in passes)
+    material = Material(bundle.suite, entries, passes[0].score.interval, passes[0].score.bounds)
+    return render_page(PageInputs(material, notes=[f"Made from the verified bundle {name}."]))
 
 
 def _short_name(path: Path, taken: Mapping[str, object]) -> str:

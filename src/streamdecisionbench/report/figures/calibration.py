@@ -13,9 +13,8 @@ from streamdecisionbench.report.figures.style import (
     chart,
     layers,
     looks,
-    others_note,
+    notes,
     quantity,
-    simulated_note,
     with_labels,
 )
 from streamdecisionbench.report.material import Material
@@ -81,7 +80,7 @@ def calibration_in_force(material: Material, found: Mapping[str, Calibration]) -
         " stand for more time, on the dashed line confidence is what it says. Right: how much of the"
         " time is wrong among decisions of at least some confidence, against how much of the decided"
         " time these cover. Right is judged now, not when the state was new, so a slow component looks"
-        " overconfident." + others_note(material) + simulated_note(drawn),
+        " overconfident." + notes(material, [e.score for e in drawn]),
         f"{title}. " + "; ".join(words) + ".",
         beside(
             layers(reliability, _SIDE, _SIDE),

@@ -13,9 +13,8 @@ from streamdecisionbench.report.figures.style import (
     chart,
     layers,
     looks,
-    others_note,
+    notes,
     quantity,
-    simulated_note,
     with_labels,
 )
 from streamdecisionbench.report.material import ErrorCosts, Material
@@ -129,7 +128,7 @@ def _figure(
     return Figure(
         name,
         title,
-        caption + others_note(material) + simulated_note(material.entries),
+        caption + notes(material),
         f"{title}. " + "; ".join(words) + ".",
         with_labels(layers(parts, _WIDTH, _HEIGHT), labels, _HEIGHT, high),
         ("setting", "simulated", "seconds", "percent"),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from streamdecisionbench.analysis.network import NetworkEstimate
 from streamdecisionbench.analysis.table import fixed, percent
@@ -16,18 +16,20 @@ from streamdecisionbench.report.figures.style import (
     OWN_COLOUR,
     Drawing,
     Look,
+    bars,
     chart,
+    keyed,
     lanes,
     layers,
     looks,
     names,
-    others_note,
+    notes,
     quantity,
     short,
     simulated_note,
     text_mark,
 )
-from streamdecisionbench.report.material import Entry, Material
+from streamdecisionbench.report.material import Material
 from streamdecisionbench.report.palette import INK
 from streamdecisionbench.scoring.measure import family_weights
 
@@ -39,25 +41,19 @@ _CHARACTER, _LINE = 6.2, 13.0
 Box = tuple[float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """The left end of a label in pixels from the top left, at half its height."""
-
-    x: float
-    y: float
-
-
 def place_labels(
     points: Sequence[tuple[float, float, str]],
     *,
     width: float,
     height: float,
     obstacles: Sequence[tuple[float, float]] = (),
-) -> list[Placed]:
-    """Greedy, in the order given: right, left, above, below, then farther out.
+) -> list[tuple[float, float]]:
+    """The left ends of labels in pixels from the top left, at half their height.
+
+    Greedy, in the order given: right, left, above, below, then farther out.
 
     >>> place_labels([(50.0, 50.0, "a"), (52.0, 50.0, "b")], width=200, height=100)
-    [Placed(x=58.0, y=50.0), Placed(x=37.8, y=50.0)]
+    [(58.0, 50.0), (37.8, 50.0)]
     """
     taken: list[Box] = [(x - 5, y - 5, x + 5, y + 5) for x, y, _ in points]
     taken += [(x - 3, y - 3, x + 3, y + 3) for x, y in obstacles]
@@ -72,7 +68,7 @@ def place_labels(
         ] or [(x + 8, y)]
         best = min(choices, key=lambda c: _overlap((c[0], c[1] - 6, c[0] + wide, c[1] + 6), taken))
         taken.append((best[0], best[1] - _LINE / 2, best[0] + wide, best[1] + _LINE / 2))
-        found.append(Placed(*best))
+        found.append(best)
     return found
 
 
@@ -96,6 +92,15 @@ def _overlap(box: Box, taken: Sequence[Box]) -> float:
 
 
 _WIDTH, _HEIGHT = 460, 320
+
+
+class Spot(NamedTuple):
+    """A setting on the map: median latency and accuracy, and both without the remainder, where known."""
+
+    name: str
+    look: Look
+    at: tuple[float, float]
+    end: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +176,11 @@ def latency_map(material: Material, parts: Mapping[str, LatencyParts]) -> Figure
     style = looks(material)
     known = [e for e in material.ranked if e.score.latency]
     medians = {e.name: e.score.latency.p50 for e in known if e.score.latency}
+    spots: list[Spot] = []
+    for e in known:
+        part = parts.get(e.name) if style[e.name].named else None
+        end = (part.removed_median, part.removed_in_force) if part else None
+        spots.append(Spot(e.name, style[e.name], (medians[e.name], e.score.in_force), end))
     slope, valid = oracle_slope(material)
     right = max([*medians.values(), min(valid, 1.2 * max(medians.values(), default=1.0))]) * 1.12
     accuracy = f"in-force accuracy at {material.interval:g} s (%)"
@@ -178,24 +188,21 @@ def latency_map(material: Material, parts: Mapping[str, LatencyParts]) -> Figure
         "x": quantity("x", (0, right), {"title": "median latency (s)", "tickCount": 7}),
         "y": quantity("y", (0, 100), {"title": accuracy, "tickCount": 5}),
     }
-    end = min(valid, right)
-    oracle = [{"x": 0.0, "y": 100.0}, {"x": end, "y": 100 * (1 - slope * end)}]
+    last = min(valid, right)
+    oracle = [{"x": 0.0, "y": 100.0}, {"x": last, "y": 100 * (1 - slope * last)}]
     said = text_mark(align="left", dx=6, dy=-9, fontStyle="italic", text="oracle: 1 − K·L/H")
     dashed = {"type": "line", "strokeDash": [5, 4], "color": INK, "strokeWidth": 1}
-    arrows = {n: p for n, p in parts.items() if n in medians and style[n].named}
-    points = [
-        {"x": medians[e.name], "y": 100 * e.score.in_force, "colour": style[e.name].colour}
-        for e in reversed(known)
-    ]
+    points = [{"x": s.at[0], "y": 100 * s.at[1], "colour": s.look.colour} for s in reversed(spots)]
     dot = {"type": "point", "filled": True, "size": 75, "opacity": 1}
-    line = [(end * k / 24, 1 - slope * end * k / 24) for k in range(25)]
+    line = [(last * k / 24, 1 - slope * last * k / 24) for k in range(25)]
     drawing = [
         chart(oracle, dashed, **where),
-        chart([{"x": 0.3 * end, "y": 100 * (1 - slope * 0.3 * end)}], said, **where),
-        *_arrows(known, arrows, medians, style, right, where),
+        chart([{"x": 0.3 * last, "y": 100 * (1 - slope * 0.3 * last)}], said, **where),
+        *_arrows(spots, right, where),
         chart(points, dot, **where, color=OWN_COLOUR),
-        _names(known, medians, arrows, line, style, right, where),
+        _names(spots, line, right, where),
     ]
+    arrows = any(s.end for s in spots)
     removed = " Arrows subtract the estimated non-token remainder, an upper bound on network delay."
     table = []
     for e in material.entries:
@@ -211,8 +218,7 @@ def latency_map(material: Material, parts: Mapping[str, LatencyParts]) -> Figure
         "Dashed: a component that is always right and answers after a constant delay, drawn as far as"
         " the formula holds."
         + (removed if arrows else "")
-        + others_note(material)
-        + simulated_note(material.entries),
+        + notes(material),
         "Scatter of median latency against in-force accuracy. "
         + " ".join(
             f"{e.label}: {fixed(medians[e.name], 2)} s, {percent(e.score.in_force)} %"
@@ -258,22 +264,13 @@ def latency_decomposition(material: Material, parts: Mapping[str, LatencyParts])
         whiskers.append({"setting": setting, "low": part.network_low, "high": part.network_high})
     settings = [short(e.label) for e in entries]
     y = lanes("setting", settings)
-    bars = chart(
-        rows,
-        {"type": "bar", "stroke": "white", "strokeWidth": 0.6, "height": {"band": 0.7}},
-        y=y,
-        x=quantity("begin", axis={"title": "mean latency (s)", "tickCount": 7}),
-        x2={"field": "end"},
-        color=names(
-            "part",
-            scale={"domain": [k[1] for k in _KINDS], "range": [k[2] for k in _KINDS]},
-            legend={"orient": "top", "title": None, "symbolType": "square", "columns": 4},
-        ),
-    )
+    x = quantity("begin", axis={"title": "mean latency (s)", "tickCount": 7})
+    legend = {"orient": "top", "title": None, "symbolType": "square", "columns": 4}
+    colours = keyed("part", {label: colour for _, label, colour in _KINDS}, legend)
     rule = {"type": "rule", "color": INK, "strokeWidth": 1.2}
     tick = {"type": "tick", "color": INK, "thickness": 1.2, "size": 8}
     drawing = [
-        bars,
+        bars(rows, band=0.7, y=y, x=x, color=colours),
         chart(whiskers, rule, y=y, x=quantity("low"), x2={"field": "high"}),
         *(chart(whiskers, tick, y=y, x=quantity(end)) for end in ("low", "high")),
     ]
@@ -282,7 +279,7 @@ def latency_decomposition(material: Material, parts: Mapping[str, LatencyParts])
         "What latency is made of",
         "Mean latency split by a fit to the fastest tenth of responses; whiskers: the remainder's 95 %"
         " range. The remainder bounds the fixed network delay from above."
-        + simulated_note(entries),
+        + simulated_note(e.score for e in entries),
         "Stacked bars of mean latency in seconds. "
         + " ".join(
             f"{e.label}: remainder {fixed(parts[e.name].network, 2)}, prefill"
@@ -296,74 +293,56 @@ def latency_decomposition(material: Material, parts: Mapping[str, LatencyParts])
     )
 
 
-def _arrows(
-    entries: Sequence[Entry],
-    parts: Mapping[str, LatencyParts],
-    medians: Mapping[str, float],
-    style: Mapping[str, Look],
-    right: float,
-    where: Mapping[str, Drawing],
-) -> list[Drawing]:
+def _arrows(spots: Sequence[Spot], right: float, where: Mapping[str, Drawing]) -> list[Drawing]:
     lines: list[dict[str, Any]] = []
     heads: list[dict[str, Any]] = []
-    for e in entries:
-        if e.name not in parts:
+    for name, look, a, b in spots:
+        if b is None:
             continue
-        part = parts[e.name]
-        a = (medians[e.name], 100 * e.score.in_force)
-        b = (part.removed_median, 100 * part.removed_in_force)
         across = (b[0] - a[0]) * _WIDTH / right
-        up = (b[1] - a[1]) * _HEIGHT / 100
-        colour = style[e.name].colour
-        lines += [{"x": p[0], "y": p[1], "name": e.name, "colour": colour} for p in (a, b)]
+        up = (100 * b[1] - 100 * a[1]) * _HEIGHT / 100
+        lines += [{"x": x, "y": 100 * y, "name": name, "colour": look.colour} for x, y in (a, b)]
         # A triangle points up; angles turn it clockwise.
-        heads.append(
-            {"x": b[0], "y": b[1], "colour": colour, "turn": math.degrees(math.atan2(across, up))}
-        )
+        turn = math.degrees(math.atan2(across, up))
+        heads.append({"x": b[0], "y": 100 * b[1], "colour": look.colour, "turn": turn})
     if not lines:
         return []
     head = {"type": "point", "shape": "triangle", "filled": True, "size": 55, "opacity": 1}
-    turn = {**quantity("turn"), "scale": None}
+    angle = {**quantity("turn"), "scale": None}
     line = {"type": "line", "strokeWidth": 1.3}
     return [
         chart(lines, line, **where, color=OWN_COLOUR, detail=names("name")),
-        chart(heads, head, **where, color=OWN_COLOUR, angle=turn),
+        chart(heads, head, **where, color=OWN_COLOUR, angle=angle),
     ]
 
 
 def _names(
-    entries: Sequence[Entry],
-    medians: Mapping[str, float],
-    parts: Mapping[str, LatencyParts],
+    spots: Sequence[Spot],
     line: Sequence[tuple[float, float]],
-    style: Mapping[str, Look],
     right: float,
     where: Mapping[str, Drawing],
 ) -> Drawing:
     def pixels(seconds: float, share: float) -> tuple[float, float]:
         return seconds * _WIDTH / right, (1 - share) * _HEIGHT
 
-    named = [e for e in entries if style[e.name].named]
-    points = [(*pixels(medians[e.name], e.score.in_force), style[e.name].label) for e in named]
-    obstacles = [pixels(*point) for point in line]
-    obstacles += [
-        pixels(medians[e.name], e.score.in_force) for e in entries if not style[e.name].named
-    ]
-    for e in named:
-        if e.name in parts:
-            part = parts[e.name]
-            for k in range(1, 9):
-                t = k / 8
-                seconds = medians[e.name] + t * (part.removed_median - medians[e.name])
-                share = e.score.in_force + t * (part.removed_in_force - e.score.in_force)
-                obstacles.append(pixels(seconds, share))
-    places = place_labels(points, width=_WIDTH, height=_HEIGHT, obstacles=obstacles)
+    named = [spot for spot in spots if spot.look.named]
+    obstacles = [*line, *(spot.at for spot in spots if not spot.look.named)]
+    for _, _, (x, y), end in spots:
+        if end is not None:
+            eighths = [k / 8 for k in range(1, 9)]
+            obstacles += [(x + t * (end[0] - x), y + t * (end[1] - y)) for t in eighths]
+    places = place_labels(
+        [(*pixels(*spot.at), spot.look.label) for spot in named],
+        width=_WIDTH,
+        height=_HEIGHT,
+        obstacles=[pixels(*at) for at in obstacles],
+    )
     rows = [
         {
-            "x": place.x * right / _WIDTH, "y": 100 * (1 - place.y / _HEIGHT),
-            "name": style[e.name].label, "colour": style[e.name].colour,
+            "x": x * right / _WIDTH, "y": 100 * (1 - y / _HEIGHT),
+            "name": spot.look.label, "colour": spot.look.colour,
         }
-        for e, place in zip(named, places, strict=True)
+        for spot, (x, y) in zip(named, places, strict=True)
     ]  # fmt: skip
     mark = {"type": "text", "align": "left", "baseline": "middle", "fontSize": 11}
     return chart(rows, mark, **where, text=names("name"), color=OWN_COLOUR)

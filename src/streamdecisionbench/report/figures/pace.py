@@ -1,10 +1,13 @@
-"""In-force accuracy as a function of the interval, over all families and in each."""
+"""In-force accuracy as a function of the interval: of settings, overall and by family, and of pairs."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from streamdecisionbench.analysis.table import percent
+from streamdecisionbench.in_force import RULES, spelled
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     OWN_COLOUR,
@@ -15,15 +18,20 @@ from streamdecisionbench.report.figures.style import (
     chart,
     grid,
     intervals,
+    keyed,
     layers,
     looks,
     names,
-    others_note,
+    notes,
     panel_title,
+    short,
     simulated_note,
     with_labels,
 )
-from streamdecisionbench.report.material import Entry, Material, family_name
+from streamdecisionbench.report.material import Material, family_name
+from streamdecisionbench.report.palette import DASHES, INK, PALETTE
+from streamdecisionbench.scoring.pairs import PairScore
+from streamdecisionbench.scoring.score import Score, score_timelines
 
 POINTS = 193
 """Exact values are taken at so many intervals, evenly on the logarithmic axis."""
@@ -31,15 +39,21 @@ POINTS = 193
 _HEIGHT, _WIDTH = 290, 330
 _SMALL_HEIGHT, _SMALL_WIDTH = 118, 150
 
-Samples = dict[str, list[tuple[float, float]]]
+Points = list[tuple[float, float]]
 
 
 def pace_curves(material: Material) -> Figure:
     """The whole on the left with names, families as small multiples on the right."""
     style = looks(material)
-    xs = grid(material.bounds.low, material.bounds.high, POINTS)
     levels = ["overall", *material.families]
-    samples = {level: _samples(material.entries, level, xs) for level in levels}
+    samples = {
+        level: {
+            e.name: _sampled(material, e.score, POINTS, level)
+            for e in material.entries
+            if level == "overall" or level in e.score.by_family
+        }
+        for level in levels
+    }
     whole = _panel(material, style, samples["overall"], "All families (equal mean)", large=True)
     labels = [
         (style[e.name].label, style[e.name].colour, samples["overall"][e.name][-1][1])
@@ -59,8 +73,7 @@ def pace_curves(material: Material) -> Figure:
         "In-force accuracy at every pace of events",
         "In-force accuracy (%) of each recorded pass at every interval, with its recorded answers and"
         " latencies. The area under a curve on this axis, normalised, is the integrated score."
-        + others_note(material)
-        + simulated_note(material.entries),
+        + notes(material),
         _alternative(material, samples["overall"]),
         drawing,
         ("level", "setting", "simulated", "interval_s", "in_force_percent"),
@@ -73,21 +86,15 @@ def pace_curves(material: Material) -> Figure:
     )
 
 
-def _samples(entries: tuple[Entry, ...], level: str, xs: list[float]) -> Samples:
-    found: Samples = {}
-    for entry in entries:
-        if level != "overall" and level not in entry.score.by_family:
-            continue
-        values = entry.score.curve(level)["in_force"](np.array(xs))
-        found[entry.name] = [(x, 100 * float(y)) for x, y in zip(xs, values, strict=True)]
-    return found
-
-
 def _panel(
-    material: Material, style: dict[str, Look], samples: Samples, title: str, *, large: bool
+    material: Material,
+    style: dict[str, Look],
+    samples: dict[str, Points],
+    title: str,
+    *,
+    large: bool,
 ) -> Drawing:
-    shown = [name for name in samples if style[name].named]
-    scale = {"domain": shown, "range": [style[name].dash for name in shown]}
+    dashes = {name: style[name].dash for name in samples if style[name].named}
     parts = []
     # Grey first, so that named curves lie on top.
     for named in (False, True):
@@ -100,7 +107,7 @@ def _panel(
         if not rows:
             continue
         width = (2 if large else 1.6) if named else 0.8
-        dash = {"strokeDash": names("setting", scale=scale, legend=None)} if named else {}
+        dash = {"strokeDash": keyed("setting", dashes, None)} if named else {}
         parts.append(
             chart(
                 rows,
@@ -116,7 +123,7 @@ def _panel(
     return layers(parts, *sides, title=panel_title(title, offset=4))
 
 
-def _alternative(material: Material, samples: Samples) -> str:
+def _alternative(material: Material, samples: dict[str, Points]) -> str:
     low, high = material.bounds.low, material.bounds.high
     parts = []
     for entry in material.ranked[:12]:
@@ -128,3 +135,149 @@ def _alternative(material: Material, samples: Samples) -> str:
             f" {percent(points[-1][1] / 100)} % at {high:g} s."
         )
     return "Curves of in-force accuracy against the time-step interval. " + " ".join(parts)
+
+
+# Pairs: what arbitration changes, and which pairs are worth having.
+
+
+_RULES = tuple(spelled(rule) for rule in RULES)
+"""In the order tables list them."""
+
+_PAIR_POINTS = 385
+"""Arbitration makes jumps; twice the points of single curves show them as what they are."""
+
+_PANELS, _CURVES = 3, 6
+_PAIR_WIDTH, _PAIR_HEIGHT = 250, 230
+_ALONE = "fast alone"
+_GREY = "#8A8A8A"
+
+
+def arbitration(material: Material, pairs: Sequence[PairScore]) -> Figure | None:
+    """Up to three pairs, each under the three rules, with the fast component alone in grey."""
+    chosen = _best_pairs(pairs, _PANELS)
+    if not chosen:
+        return None
+    colours = dict(zip((*_RULES, _ALONE), (*PALETTE[:3], _GREY), strict=True))
+    dashes = dict(zip(colours, (*DASHES[:3], DASHES[0]), strict=True))
+    panels: list[Drawing] = []
+    table, words = [], []
+    for group in chosen:
+        fast = score_timelines(
+            group[0].fast_parts, interval=material.interval, bounds=material.bounds
+        )
+        # The grey line first: it lies under the others.
+        curves = {_ALONE: _sampled(material, fast, _PAIR_POINTS)}
+        curves |= {spelled(p.rule): _sampled(material, p, _PAIR_POINTS) for p in group}
+        label = _label(group[0])
+        for name, points in curves.items():
+            table += [
+                (group[0].fast, group[0].slow, group[0].simulated, name, x, y) for x, y in points
+            ]
+        panels.append(_rules_panel(material, label, curves, colours, dashes, first=not panels))
+        rules = ", ".join(f"{spelled(p.rule)} {percent(p.log_auc)} %" for p in group)
+        words.append(f"{label}: {rules}.")
+    return Figure(
+        "arbitration",
+        "What arbitration does to a pair",
+        "The same answers and latencies under three rules: may a slow answer replace a newer fast"
+        " one? Replay of separate recordings on one nominal clock."
+        + simulated_note(group[0] for group in chosen),
+        "In-force accuracy of pairs against the interval, under three rules and for the fast component"
+        f" alone. Integrated, {material.bounds.text()}: " + " ".join(words),
+        beside(*panels, spacing=18),
+        ("fast", "slow", "simulated", "rule", "interval_s", "in_force_percent"),
+        table,
+    )
+
+
+def pair_curves(material: Material, pairs: Sequence[PairScore]) -> Figure | None:
+    """The best pairs under the freshest rule, beside the best single component."""
+    fresh = [p for p in pairs if p.rule == "freshest"]
+    chosen = sorted(fresh, key=lambda p: (-p.log_auc, p.fast, p.slow))[:_CURVES]
+    if not chosen:
+        return None
+    best = material.ranked[0]
+    curves = [
+        (short(_label(p), 40), PALETTE[i], list(DASHES[i]), _sampled(material, p, _PAIR_POINTS))
+        for i, p in enumerate(chosen)
+    ]
+    alone = _sampled(material, best.score, _PAIR_POINTS)
+    curves.append((short(f"{best.label} alone", 40), _GREY, [1, 0], alone))
+    parts = [
+        chart(
+            [{"x": x, "y": y} for x, y in points],
+            {"type": "line", "color": colour, "strokeDash": dash, "strokeWidth": 1.9},
+            x=intervals(material.bounds),
+            y=accuracy(),
+        )
+        for _, colour, dash, points in reversed(curves)
+    ]
+    table = [
+        (p.fast, p.slow, p.simulated, x, y)
+        for p, (_, _, _, points) in zip(chosen, curves, strict=False)
+        for x, y in points
+    ]
+    more = (
+        f" The best {_CURVES} of {len(fresh)} pairs are drawn." if len(fresh) > len(chosen) else ""
+    )
+    return Figure(
+        "pair_curves",
+        "Fast and slow together (freshest source wins)",
+        "A slow answer corrects a fast one as long as its source is not older; grey: the best single"
+        " component." + more + simulated_note(chosen),
+        f"In-force accuracy of pairs against the interval. Integrated, {material.bounds.text()}: "
+        + " ".join(f"{_label(p)}: {percent(p.log_auc)} %." for p in chosen)
+        + f" Alone, {best.label}: {percent(best.score.log_auc)} %.",
+        with_labels(
+            layers(parts, 380, 290),
+            [(label, colour, points[-1][1]) for label, colour, _, points in curves],
+            290,
+        ),
+        ("fast", "slow", "simulated", "interval_s", "in_force_percent"),
+        table + [(best.name, "", best.score.simulated, x, y) for x, y in alone],
+    )
+
+
+def _label(pair: PairScore) -> str:
+    mark = " (sim.)" if pair.simulated else ""
+    return f"{pair.fast} + {pair.slow}{mark}"
+
+
+def _best_pairs(pairs: Sequence[PairScore], most: int) -> list[list[PairScore]]:
+    """Pairs with all their rules, best freshest score first."""
+    groups: dict[tuple[str, str], list[PairScore]] = {}
+    for pair in pairs:
+        groups.setdefault((pair.fast, pair.slow), []).append(pair)
+    ordered = sorted(groups.values(), key=lambda g: (-g[0].log_auc, g[0].fast, g[0].slow))
+    return ordered[:most]
+
+
+def _sampled(
+    material: Material, one: PairScore | Score, points: int, level: str = "overall"
+) -> Points:
+    xs = grid(material.bounds.low, material.bounds.high, points)
+    values = one.curve(level, bounds=material.bounds)["in_force"](np.array(xs))
+    return [(x, 100 * float(y)) for x, y in zip(xs, values, strict=True)]
+
+
+def _rules_panel(
+    material: Material,
+    label: str,
+    curves: dict[str, Points],
+    colours: dict[str, str],
+    dashes: dict[str, list[int]],
+    *,
+    first: bool,
+) -> Drawing:
+    """One pair. The first panel carries the legend, made of the lines themselves."""
+    legend = {"title": None, "orient": "bottom", "columns": 4, "symbolSize": 400, "symbolStrokeWidth": 2}  # fmt: skip
+    lines = chart(
+        [{"x": x, "y": y, "rule": name} for name, points in curves.items() for x, y in points],
+        {"type": "line", "strokeWidth": 1.9},
+        x=intervals(material.bounds),
+        y=accuracy(titled=first),
+        color=keyed("rule", colours, legend if first else None),
+        strokeDash=keyed("rule", dashes, legend if first else None),
+    )
+    title = panel_title(short(label, 42), offset=4, color=INK)
+    return layers([lines], _PAIR_WIDTH, _PAIR_HEIGHT, title=title)

@@ -12,6 +12,7 @@ from streamdecisionbench.report.figures.style import (
     Drawing,
     beside,
     chart,
+    keyed,
     layers,
     names,
     quantity,
@@ -120,12 +121,7 @@ def _in_force(rows: Rows, fails_from: float | None) -> Drawing:
     y = {**quantity("value", axis={"title": "in force (%)"}), "scale": {"domain": [0, 100]}}
     kinds = [kind for kind in _LOOKS if any(row["kind"] == kind for row in rows)]
     colour, shape = (
-        names(
-            "kind",
-            legend=_LEGEND,
-            scale={"domain": kinds, "range": [_LOOKS[kind][place] for kind in kinds]},
-        )
-        for place in (0, 1)
+        keyed("kind", {kind: _LOOKS[kind][place] for kind in kinds}, _LEGEND) for place in (0, 1)
     )
     parts: list[Drawing] = []
     if fails_from is not None:
@@ -169,10 +165,6 @@ def _latency(rows: Rows) -> Drawing:
         {"type": "point", "filled": True, "size": 60, "opacity": 1},
         x=_rate(rows),
         y=quantity("value", (steps[0], steps[-1]), axis, type="log"),
-        color=names(
-            "kind",
-            legend=_LEGEND,
-            scale={"domain": ["p50", "p95"], "range": [PALETTE[2], PALETTE[3]]},
-        ),
+        color=keyed("kind", {"p50": PALETTE[2], "p95": PALETTE[3]}, _LEGEND),
     )
     return {**points, "width": _WIDTH, "height": _HEIGHT}

@@ -7,13 +7,15 @@ Drawings are Vega-Lite in plain dictionaries: `quantity` and `names` make channe
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from streamdecisionbench.report.material import Entry, Material
-from streamdecisionbench.report.palette import DASHES, GREY, INK, PALETTE, SHOWN
+from streamdecisionbench.report.material import Material
+from streamdecisionbench.report.palette import CLASS_STYLE, DASHES, GREY, INK, PALETTE, SHOWN
 from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.pairs import PairScore
+from streamdecisionbench.scoring.score import Score
 
 Drawing = dict[str, Any]
 """A chart, a part of one, or a channel of its encoding."""
@@ -50,16 +52,15 @@ def looks(material: Material) -> dict[str, Look]:
     return found
 
 
-def others_note(material: Material) -> str:
-    """What a caption says when not every setting has a name in the picture."""
+def notes(material: Material, shown: Iterable[Score] | None = None) -> str:
+    """What a caption ends with when not every setting has a name in the picture, or was measured."""
     rest = len(material.entries) - SHOWN
-    return (
-        f" The best {SHOWN} are named; {rest} more are grey (all in the CSV)." if rest > 0 else ""
-    )
+    grey = f" The best {SHOWN} are named; {rest} more are grey (all in the CSV)."
+    return (grey if rest > 0 else "") + simulated_note(shown or material.scores)
 
 
-def simulated_note(entries: Sequence[Entry]) -> str:
-    if any(entry.score.simulated for entry in entries):
+def simulated_note(shown: Iterable[Score | PairScore]) -> str:
+    if any(one.simulated for one in shown):
         return " (sim.): simulation from a declared profile, not a measurement of the model."
     return ""
 
@@ -97,6 +98,12 @@ def names(field: str, **how: Any) -> Drawing:
     return {"field": field, "type": "nominal", **how}
 
 
+def keyed(field: str, looks: Mapping[str, Any], legend: Drawing | None) -> Drawing:
+    """A channel of words that each look their own way."""
+    scale = {"domain": list(looks), "range": list(looks.values())}
+    return names(field, scale=scale, legend=legend)
+
+
 OWN_COLOUR = names("colour", scale=None, legend=None)
 """Rows that name their colour themselves."""
 
@@ -110,6 +117,21 @@ def lanes(field: str, order: Sequence[str], **axis: Any) -> Drawing:
 
 def chart(rows: Sequence[Mapping[str, Any]], mark: Drawing, **encoding: Any) -> Drawing:
     return {"data": {"values": list(rows)}, "mark": mark, "encoding": encoding}
+
+
+def bars(
+    rows: Sequence[Mapping[str, Any]], *, gap: float = 0.6, band: float = 0.78, **encoding: Any
+) -> Drawing:
+    """Bars from `begin`, the encoding's x, to `end`."""
+    mark = {"type": "bar", "stroke": "white", "strokeWidth": gap, "height": {"band": band}}
+    return chart(rows, mark, x2={"field": "end"}, **encoding)
+
+
+def class_colours(classes: Iterable[str], orient: str) -> Drawing:
+    """The channel that colours bars by class, with these in its legend."""
+    legend = {"orient": orient, "title": None, "symbolType": "square", "columns": 6}
+    shown = (CLASS_STYLE[name] for name in classes)
+    return keyed("class", {label: colour for label, _, colour in shown}, legend)
 
 
 def layers(parts: Sequence[Drawing], width: float, height: Any, **more: Any) -> Drawing:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import textwrap
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from streamdecisionbench.analysis.table import percent
-from streamdecisionbench.in_force import ALL_CLASSES, class_of
-from streamdecisionbench.report.figures.errortime import class_colours
+from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
     Drawing,
+    bars,
     beside,
     chart,
+    class_colours,
     lanes,
     layers,
     names,
@@ -29,7 +30,8 @@ from streamdecisionbench.report.figures.style import (
 )
 from streamdecisionbench.report.material import Entry, Material, scenario_name
 from streamdecisionbench.report.palette import CLASS_STYLE
-from streamdecisionbench.scoring.sweep import accepted_at
+from streamdecisionbench.scoring.classes import path_stretches
+from streamdecisionbench.scoring.sweep import trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from streamdecisionbench.suite.scenario import Scenario
 
@@ -54,27 +56,20 @@ class DrawnSpan:
 def spans(part: Timeline, interval: float) -> list[DrawnSpan]:
     """What a setting had in force in one scenario, cut where its class may change."""
     flat = Flat([part])
-    scale = part.tick / interval
-    u = flat.r + scale * flat.L
-    sources = np.flatnonzero(accepted_at(flat, u))
-    seconds = 1.0 / scale
-    edges = [*u[sources].tolist(), part.horizon]
-    found = [DrawnSpan(float(flat.r[0]) * seconds, edges[0] * seconds, "no_decision", None)]
-    for source, begin, end in zip(sources.tolist(), edges, edges[1:], strict=False):
-        first, last = flat.locate(np.array([begin, end]), np.zeros(2, dtype=np.int64))
-        for step in range(int(first), int(last) + 1):
-            a = max(begin, float(flat.r[step]))
-            b = min(end, float(flat.step_end[step]))
-            if a >= b:
-                continue
-            own, now = part.reference[source], part.reference[step]
-            kind = ALL_CLASSES[class_of(part.predicted[source], own, now)]
-            before = found[-1]
-            if before.kind == kind and before.source == source:
-                found[-1] = DrawnSpan(before.begin, b * seconds, kind, source)
-            else:
-                found.append(DrawnSpan(a * seconds, b * seconds, kind, source))
-    return [s for s in found if s.end > s.begin]
+    path = trajectory_at(flat, interval)
+    stretches = path_stretches(flat, path)
+    sources = np.append(path.source, -1)[stretches.piece]
+    seconds = interval / part.tick
+    found: list[DrawnSpan] = []
+    columns = (stretches.begin * seconds, stretches.end * seconds, stretches.column, sources)
+    for begin, end, column, source in zip(*(c.tolist() for c in columns), strict=True):
+        if begin >= end:
+            continue
+        span = DrawnSpan(begin, end, ALL_CLASSES[column], None if source < 0 else source)
+        if found and (found[-1].kind, found[-1].source) == (span.kind, span.source):
+            span = replace(span, begin=found.pop().begin)
+        found.append(span)
+    return found
 
 
 def trajectory(
@@ -109,9 +104,13 @@ def trajectory(
         _reference_panel(reference, fields, window, changes),
         _lanes_panel(rows, [short(e.label) for e in entries], shares, window),
     ]
-    quotes = _quotes(changes)
+    quotes = [
+        f"{number} · {seconds:g} s · {textwrap.shorten(why, 96, placeholder=' …')}"
+        for number, (seconds, why) in enumerate(changes, start=1)
+        if why
+    ]
     if quotes:
-        parts.append(_quotes_panel(quotes))
+        parts.append(_quotes_panel(quotes[:_QUOTED]))
     name = scenario_name(material.suite, scenario)
     return Figure(
         "trajectory",
@@ -119,7 +118,7 @@ def trajectory(
         "Above, the fields of the reference decision that change in the window; below, what each"
         " setting had in force. Right: share of the window with a correct decision in force. The"
         " window is the one in which these shares are closest to the settings' overall in-force"
-        " accuracy." + simulated_note(entries),
+        " accuracy." + simulated_note(e.score for e in entries),
         f"Lanes over time for {name}, {begin:g} to {end:g} seconds, with"
         f" {len(changes)} changes of the reference decision. Correct in this window: "
         + ", ".join(f"{s['lane']} {s['share']}" for s in shares)
@@ -128,13 +127,6 @@ def trajectory(
         ("lane", "simulated", "begin_s", "end_s", "class_or_decision", "source_step"),
         table,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    number: int
-    seconds: float
-    text: str
 
 
 def _reference(
@@ -154,13 +146,9 @@ def _reference(
             a, b = max(edges[step], begin), min(edges[step + 1], end)
             if value is None:
                 continue
-            if (
-                found
-                and found[-1]["field"] == field
-                and found[-1]["value"] == value
-                and found[-1]["end"] == a
-            ):
-                found[-1]["end"] = b
+            before = found[-1] if found else {}
+            if [before.get(key) for key in ("field", "value", "end")] == [field, value, a]:
+                before["end"] = b
             else:
                 found.append({"field": field, "value": value, "begin": a, "end": b})
     for place, row in enumerate(found):
@@ -173,14 +161,16 @@ def _reference(
     return found, moving
 
 
-def _changes(scenario: Scenario, interval: float, begin: float, end: float) -> list[_Change]:
-    found: list[_Change] = []
+def _changes(
+    scenario: Scenario, interval: float, begin: float, end: float
+) -> list[tuple[float, str]]:
+    """When the reference changes in the window, and why."""
     plan = scenario.planned(interval)
-    for step in scenario.changes():
-        seconds = plan[step]
-        if begin <= seconds < end:
-            found.append(_Change(len(found) + 1, seconds, _cause(scenario.steps[step].evidence)))
-    return found
+    return [
+        (plan[step], _cause(scenario.steps[step].evidence))
+        for step in scenario.changes()
+        if begin <= plan[step] < end
+    ]
 
 
 def _cause(evidence: Sequence[str]) -> str:
@@ -192,20 +182,11 @@ def _cause(evidence: Sequence[str]) -> str:
     return evidence[0] if evidence else ""
 
 
-def _quotes(changes: Sequence[_Change]) -> list[str]:
-    told = [c for c in changes if c.text]
-    lines = [
-        f"{c.number} · {c.seconds:g} s · {textwrap.shorten(c.text, 96, placeholder=' …')}"
-        for c in told
-    ]
-    return lines[:_QUOTED]
-
-
 def _reference_panel(
     rows: Sequence[dict[str, Any]],
     fields: Sequence[str],
     window: tuple[float, float],
-    changes: Sequence[_Change],
+    changes: Sequence[tuple[float, str]],
 ) -> Drawing:
     shown = [{**row, "field": row["field"].replace("_", " ")} for row in rows]
     y = lanes("field", [f.replace("_", " ") for f in fields], labelFontStyle="italic")
@@ -218,7 +199,7 @@ def _reference_panel(
     bar = {"type": "bar", "height": {"band": 0.84}, "stroke": "white", "strokeWidth": 1}
     begin, middle, at = (quantity(field, window, None) for field in ("begin", "middle", "x"))
     bold = text_mark(fontSize=10, fontWeight="bold", baseline="bottom", align="left")
-    marks = [{"x": c.seconds, "t": str(c.number)} for c in changes]
+    marks = [{"x": at, "t": str(number)} for number, (at, _) in enumerate(changes, start=1)]
     return layers(
         [
             chart(shown, bar, x=begin, x2={"field": "end"}, y=y, color=shade),
@@ -240,11 +221,10 @@ def _lanes_panel(
     seen = {row["class"] for row in rows}
     used = [name for name, (label, _, _) in CLASS_STYLE.items() if label in seen]
     axis = {"title": "time (s)", "tickCount": 10, "grid": False}
-    bars = chart(
+    drawn = bars(
         rows,
-        {"type": "bar", "height": {"band": 0.78}, "stroke": "white", "strokeWidth": 0.5},
+        gap=0.5,
         x=quantity("begin", window, axis),
-        x2={"field": "end"},
         y=lanes("lane", order),
         color=class_colours(used, "bottom"),
     )
@@ -257,7 +237,7 @@ def _lanes_panel(
     )
     height = {"step": 24}
     return beside(
-        {**bars, "width": _WIDTH, "height": height}, {**right, "width": 46, "height": height}
+        {**drawn, "width": _WIDTH, "height": height}, {**right, "width": 46, "height": height}
     )
 
 

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,74 +18,52 @@ from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CLASSES, REACH, spelled
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.report.material import Entry, Findings, Material, family_name
 from streamdecisionbench.report.page.one_file import DASH_STYLES, asset, line_colours, one_file
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.cost import CostRates, CostScore
 from streamdecisionbench.scoring.pairs import PairLevel, PairScore
 from streamdecisionbench.scoring.score import Level, Score, Shares
 from streamdecisionbench.scoring.timeline import Timeline
-from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
+from streamdecisionbench.suite.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)
 class PageInputs:
-    """Everything on one page. All scores share suite, bounds, weighting and clock."""
+    """Everything on one page: scored recordings, and whatever was found beside them."""
 
-    suite: Suite
-    scores: Sequence[Score]
-    recordings: Mapping[str, Recording]
-    """By the scores' names."""
-    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Interval of the integrated score by recording name, as shares in [0, 1]."""
-    ranges_method: str = ""
-    """How those intervals were made, in a few words."""
-    costs: Mapping[str, Cost] = field(default_factory=dict)
-    error_costs: Mapping[str, CostScore] = field(default_factory=dict)
-    """What being wrong costs, by the scores' names."""
-    pair_costs: Mapping[tuple[str, str, str], CostRates] = field(default_factory=dict)
-    """The same of pairs at the report's interval, by fast and slow component and rule."""
-    error_words: Sequence[str] = ()
-    """Where ranking by cost differs from ranking by time, in words."""
+    material: Material
+    findings: Findings = field(default_factory=Findings)
     pairs: Sequence[PairScore] = ()
-    """Both components are recordings of the page, which replays them together itself."""
-    choices: Sequence[Choice] = ()
-    """What is recommended, at every interval the slider stops at; shortest first."""
-    flips: Flips | None = None
-    """Where the two recordings of a page decide differently."""
+    """Those shown. Both components are recordings of the page, which replays them together itself."""
+    pair_costs: Mapping[tuple[str, str, str], CostRates] = field(default_factory=dict)
+    """What being wrong costs a pair at the report's interval, by fast and slow component and rule."""
     notes: Sequence[str] = ()
     """Further remarks for "How it was made"."""
 
 
 def check(inputs: PageInputs) -> None:
     """Refuses what one page cannot compare."""
-    if not inputs.scores:
+    suite = inputs.material.suite
+    if not inputs.material.entries:
         raise InputError("there is nothing to report", fix="give at least one recording")
-    first = inputs.scores[0]
     seen: set[str] = set()
-    for score in inputs.scores:
-        if score.name in seen:
-            raise InputError(f"two recordings are called {score.name!r}", fix="rename one")
-        seen.add(score.name)
-        for what in ("bounds", "interval"):
-            if getattr(score, what) != getattr(first, what):
-                raise InputError(
-                    f"{score.name!r} and {first.name!r} were scored with different {what}",
-                    fix="score all recordings of one page alike",
-                )
-        recording = inputs.recordings.get(score.name)
-        if recording is None:
-            raise InputError(f"the recording of score {score.name!r} is missing")
-        if recording.dataset_hash not in ("", inputs.suite.dataset_hash):
+    for entry in inputs.material.entries:
+        recording = entry.recording
+        if entry.name in seen:
+            raise InputError(f"two recordings are called {entry.name!r}", fix="rename one")
+        seen.add(entry.name)
+        if recording.dataset_hash not in ("", suite.dataset_hash):
             raise InputError(
-                f"{score.name!r} was recorded on another suite than {inputs.suite.name}",
+                f"{entry.name!r} was recorded on another suite than {suite.name}",
                 where=recording.path,
                 fix="make one report per suite",
             )
-        for part in score.parts:
+        for part in entry.parts:
             episode = recording.episodes.get(part.episode_id)
             if episode is None or len(episode.responses) != part.n:
                 raise InputError(
-                    f"{score.name!r} does not hold one answer per step of {part.episode_id}",
+                    f"{entry.name!r} does not hold one answer per step of {part.episode_id}",
                     where=recording.path,
                     fix="show a live pair by its halves and as a pair",
                 )
@@ -95,7 +72,7 @@ def check(inputs: PageInputs) -> None:
         for member in (pair.fast, pair.slow):
             if member not in seen:
                 raise InputError(f"the recording {member!r} of a pair is missing")
-    for choice in inputs.choices:
+    for choice in inputs.findings.choices:
         best = choice.best
         if best.rule is not None and (*best.members, best.rule) not in known:
             raise InputError(f"the recommended pair {best.name!r} is not on the page")
@@ -119,36 +96,36 @@ Json = dict[str, Any]
 def payload(inputs: PageInputs) -> Json:
     """Everything the page needs, as plain JSON."""
     check(inputs)
-    used = {part.episode_id for score in inputs.scores for part in score.parts}
-    scenarios = [s for s in inputs.suite.scenarios.values() if s.episode_id in used]
-    families = [f for f in inputs.suite.families() if any(s.task_family == f for s in scenarios)]
+    material, findings = inputs.material, inputs.findings
+    suite, families = material.suite, material.families
+    used = {name for entry in material.entries for name in entry.score.by_scenario}
+    scenarios = [s for s in suite if s.episode_id in used]
     tables = {s.episode_id: _Decisions(s) for s in scenarios}
-    recordings = [_recording(score, inputs, tables) for score in inputs.scores]
-    first = inputs.scores[0]
+    recordings = [_recording(entry, findings, tables) for entry in material.entries]
     return {
         "schema": SCHEMA,
         "sdb": __version__,
         "suite": {
-            "name": inputs.suite.name,
-            "hash": inputs.suite.dataset_hash,
-            "scenarios": len(inputs.suite.scenarios),
+            "name": suite.name,
+            "hash": suite.dataset_hash,
+            "scenarios": len(suite.scenarios),
         },
-        "interval": first.interval,
-        "bounds": [first.bounds.low, first.bounds.high],
-        "weighting": first.bounds.weighting,
+        "interval": material.interval,
+        "bounds": [material.bounds.low, material.bounds.high],
+        "weighting": material.bounds.weighting,
         # A recording whose states were published late is re-paced from its plan, and says so itself.
-        "clock": "+".join(dict.fromkeys(score.clock for score in inputs.scores)),
+        "clock": "+".join(dict.fromkeys(score.clock for score in material.scores)),
         "classes": [
             {"key": key, "label": label, "colour": colour, "column": CLASSES.index(key)}
             for key, (label, _, colour) in CLASS_STYLE.items()
         ],
         "dashes": DASH_STYLES,
-        "families": [{"id": f, "name": FAMILIES.get(f, f)} for f in families],
+        "families": [{"id": f, "name": family_name(f)} for f in families],
         "scenarios": [_scenario(s, tables[s.episode_id], families) for s in scenarios],
         "recordings": recordings,
-        "rangesMethod": inputs.ranges_method,
-        "costFile": _cost_file(inputs.error_costs),
-        "costWords": list(inputs.error_words),
+        "rangesMethod": findings.ranges_method,
+        "costFile": _cost_file(findings.errors.scores),
+        "costWords": list(findings.errors.words),
         "pairs": [
             {
                 **_pair(pair),
@@ -156,9 +133,9 @@ def payload(inputs: PageInputs) -> Json:
             }
             for pair in inputs.pairs
         ],
-        "answers": [_answer(choice) for choice in inputs.choices],
+        "answers": [_answer(choice) for choice in findings.choices],
         "answersMethod": METHOD,
-        "differences": _differences(inputs.flips),
+        "differences": _differences(findings.flips),
         "notes": list(inputs.notes),
     }
 
@@ -204,10 +181,11 @@ def _scenario(scenario: Scenario, table: _Decisions, families: list[str]) -> Jso
     }
 
 
-def _recording(score: Score, inputs: PageInputs, tables: dict[str, _Decisions]) -> Json:
-    recording = inputs.recordings[score.name]
-    ci = inputs.ranges.get(score.name)
-    cost = inputs.costs.get(score.name)
+def _recording(entry: Entry, findings: Findings, tables: dict[str, _Decisions]) -> Json:
+    recording, score = entry.recording, entry.score
+    ci = findings.ranges.get(entry.name)
+    cost = findings.costs.get(entry.name)
+    price = findings.errors.scores.get(entry.name)
     return {
         "name": score.name,
         "signature": score.signature,
@@ -224,16 +202,12 @@ def _recording(score: Score, inputs: PageInputs, tables: dict[str, _Decisions]) 
         "reliability": asdict(score.reliability) if score.reliability else None,
         "physical": _number(score.overall.physical.in_force) if score.overall.physical else None,
         "cost": _cost(cost) if cost else None,
-        "price": _price(inputs.error_costs.get(score.name)),
+        "price": _rates(price.overall.at_interval if price else None),
     }
 
 
-def _price(found: CostScore | None) -> Json | None:
-    """What being wrong costs a second at the report's interval."""
-    return _rates(None if found is None else found.overall.at_interval)
-
-
 def _rates(rates: CostRates | None) -> Json | None:
+    """What being wrong costs a second at the report's interval."""
     return None if rates is None else {**asdict(rates), "total": rates.total}
 
 
@@ -376,24 +350,10 @@ _SCRIPTS = (
 
 
 def render_page(inputs: PageInputs) -> str:
-    """The whole page as text."""
+    """The whole page as text; the same inputs leave the same bytes."""
     return one_file(
         asset("template.html"),
         [line_colours(), *(asset(name) for name in _STYLES)],
         [asset(name) for name in _SCRIPTS],
         embed(payload(inputs)),
     )
-
-
-def write_page(inputs: PageInputs, path: Path) -> None:
-    """Writes the page, with the folder it lives in."""
-    page = render_page(inputs)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise InputError(
-            f"the page cannot be written: {error.strerror}",
-            where=path,
-            fix="choose another --out folder",
-        ) from None
