@@ -16,8 +16,6 @@ from streamdecisionbench.families.registry import FAMILY_MODULES, has
 from streamdecisionbench.suite.misreading import Misreading, Reference, misread
 from streamdecisionbench.suite.scenario import Scenario, Step, Suite
 
-__all__ = ["FamilyCoverage", "MisreadingCoverage", "coverage"]
-
 
 @dataclass(frozen=True, slots=True)
 class MisreadingCoverage:

@@ -21,8 +21,6 @@ from streamdecisionbench.suite.generation.situations import deal
 from streamdecisionbench.suite.scenario import Scenario, Suite
 from streamdecisionbench.suite.suite_files import make_suite
 
-__all__ = ["generate", "generated_families", "generator_digests", "regenerate"]
-
 _CHANGES_PER_SITUATION = 4
 _TICKS_PER_SITUATION = 12
 """A session is dealt one situation for this many changes and ticks; the others are free."""

@@ -11,8 +11,6 @@ from streamdecisionbench.suite.authoring import Draft
 from streamdecisionbench.suite.scenario import State
 from streamdecisionbench.suite.sentence_bank import Bank, Intents
 
-__all__ = ["FAMILY_MODULES", "bank_of", "drafts", "has", "reference_of"]
-
 FAMILY_MODULES = {
     "live_debugging": "debugging",
     "procedural_coaching": "assembly",

@@ -13,8 +13,6 @@ from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import make_suite
 
-__all__ = ["NO_REFERENCE", "SUITE_NAME", "build", "recheck", "source_digests"]
-
 SUITE_NAME = "SDB v1"
 NO_REFERENCE = "no reference is known"
 

@@ -6,17 +6,6 @@ from typing import Any
 
 from streamdecisionbench.suite.authoring import Event
 
-__all__ = [
-    "badge_in",
-    "badge_out",
-    "heartbeat",
-    "record",
-    "say",
-    "ticket_closed",
-    "ticket_opened",
-    "tool",
-]
-
 
 def record(
     at: int, unit: str, kind: str, target: str, value: Any = None, *, note: str, **more: Any

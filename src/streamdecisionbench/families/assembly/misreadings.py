@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from streamdecisionbench.suite.misreading import Misreading
 
-__all__ = ["MISREADINGS"]
-
 _TICKET = 'if any(t["unit"] == station["unit"] and t["closed"] is None for t in state["tickets"]):'
 _HANDOFF = (
     '        if any(_present(badge, role["role"], station["id"]) for badge in state["badges"]):'

@@ -7,8 +7,6 @@ destinations) is published beside the rules as `prepared.station`.
 
 from __future__ import annotations
 
-__all__ = ["RULES"]
-
 RULES: dict[str, str] = {
     "scope": (
         "One unit. This unit is the one named in station.unit, this station the one in"

@@ -9,8 +9,6 @@ from streamdecisionbench.families.assembly.rules import RULES
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["projector"]
-
 
 def projector(station: Mapping[str, Any]) -> Callable[[Sequence[Event], int], State]:
     """The projection of a station: its rules and set-up in front, then all evidence by kind."""

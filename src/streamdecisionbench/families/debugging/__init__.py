@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from streamdecisionbench.families.debugging.refund_loop.timeline import DRAFT as REFUND_LOOP
-from streamdecisionbench.families.debugging.rules import RULES
+from streamdecisionbench.families.debugging.rules import RULES as RULES
 from streamdecisionbench.families.debugging.settlement_session.timeline import (
     DRAFT as SETTLEMENT_SESSION,
 )
 from streamdecisionbench.suite.authoring import Draft
-
-__all__ = ["DRAFTS", "RULES"]
 
 DRAFTS: tuple[Draft, ...] = (REFUND_LOOP, SETTLEMENT_SESSION)

@@ -7,22 +7,6 @@ from typing import Any
 
 from streamdecisionbench.suite.authoring import Event
 
-__all__ = [
-    "chat",
-    "cursor",
-    "debugger",
-    "diagnostic",
-    "edit",
-    "failure",
-    "quick_run",
-    "run_end",
-    "run_output",
-    "run_start",
-    "save",
-    "terminal",
-    "voice",
-]
-
 
 def run_start(at: int, run: str, scope: str, note: str) -> Event:
     return Event(at, "run_start", {"id": run, "scope": scope}, note)

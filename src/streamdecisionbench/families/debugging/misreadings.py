@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from streamdecisionbench.suite.misreading import Misreading
 
-__all__ = ["MISREADINGS"]
-
 _SILENCE = """("resume",))]
     return int(state["clock"]["now"] - max(signs))"""
 _PAUSE = """("pause", "evaluate", "step"))]

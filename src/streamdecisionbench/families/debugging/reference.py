@@ -11,8 +11,6 @@ from typing import Any
 
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["reference"]
-
 _WIDTHS = ["target", "module", "full"]
 _NEXT_WIDER = {"target": "module", "module": "full", "full": "full"}
 

@@ -6,8 +6,6 @@ The numbers 1 to 8 inside the texts are the priority order of the card.
 
 from __future__ import annotations
 
-__all__ = ["POLICY", "RULES", "rule_lines"]
-
 POLICY: dict[str, object] = {
     "stall_ticks": 4,
     "stop_ticks": 6,

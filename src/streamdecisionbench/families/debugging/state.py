@@ -15,8 +15,6 @@ from streamdecisionbench.families.debugging.rules import POLICY, rule_lines
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["Material", "projector"]
-
 
 @dataclass(frozen=True, slots=True)
 class Material:

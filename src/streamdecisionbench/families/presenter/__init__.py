@@ -8,8 +8,6 @@ from streamdecisionbench.families.presenter.rules import FREE_RULES
 from streamdecisionbench.families.presenter.rules import RULES as LISTED_RULES
 from streamdecisionbench.suite.authoring import Draft
 
-__all__ = ["DRAFTS", "RULES"]
-
 RULES: dict[str, str] = {**LISTED_RULES, "intents": FREE_RULES["intents"]}
 """By id, in both wordings; where a rule differs between them, its listed text."""
 DRAFTS: tuple[Draft, ...] = (CONFERENCE_TALK, FLOOD_BRIEFING)

@@ -10,8 +10,6 @@ import hashlib
 
 from streamdecisionbench.suite.authoring import Event
 
-__all__ = ["MISTAKEN", "TRUE", "desk", "final", "levels", "log", "partial", "recognised"]
-
 TRUE = "distractor: true, but the side log decides nothing"
 MISTAKEN = "distractor: mistaken, and the side log decides nothing"
 

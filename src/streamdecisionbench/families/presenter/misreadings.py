@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from streamdecisionbench.suite.misreading import Misreading
 
-__all__ = ["MISREADINGS"]
-
 _BY_FINAL = 'key=lambda final: final["final_at"]'
 _EARLY = '_meant(prepared, entry, entry["text"], "presenter").intent == "pause"'
 _BEGINS = f"any({_EARLY} for words in [entry['text'].split()] for k in range(len(words)))".replace(

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from streamdecisionbench.suite.authoring import QuestionDraft
 from streamdecisionbench.suite.scenario import DecisionSpec
 
-__all__ = ["SPEC", "questions"]
-
 SPEC = DecisionSpec(
     route_question="mode",
     always=("slide", "captions"),

@@ -14,8 +14,6 @@ from typing import Any
 from streamdecisionbench.families.presenter.bank import NOTHING, meaning
 from streamdecisionbench.suite.sentence_bank import Meant
 
-__all__ = ["reference"]
-
 Entry = dict[str, Any]
 
 

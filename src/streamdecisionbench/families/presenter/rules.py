@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["COMMANDS", "FREE_RULES", "INTENTS", "INTENT_RULE", "RULES"]
-
 _CARD = (
     "question_card, in questions mode only. It follows the newest audience entry with an onset at or"
     " after the tick at which the present questions mode began (the same tick counts): the final_at,"

@@ -9,8 +9,6 @@ from streamdecisionbench.families.presenter.rules import FREE_RULES, INTENTS, RU
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["prepare", "projector"]
-
 NUMBERS = (
     "one",
     "two",

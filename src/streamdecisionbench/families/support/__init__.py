@@ -12,8 +12,6 @@ from streamdecisionbench.families.support.rules import (
 )
 from streamdecisionbench.suite.authoring import Draft
 
-__all__ = ["DRAFTS", "RULES"]
-
 RULES: dict[str, str] = {
     **PAYMENT_FREE_RULES,
     **INTERCOM_FREE_RULES,

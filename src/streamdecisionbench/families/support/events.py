@@ -16,8 +16,6 @@ from typing import Any
 
 from streamdecisionbench.suite.authoring import Event
 
-__all__ = ["feed", "log", "phone", "put", "say"]
-
 
 def say(at: int, uid: str, speaker: str, final: bool, text: str, note: str) -> Event:
     """An utterance's text as the recogniser shows it from tick `at`."""

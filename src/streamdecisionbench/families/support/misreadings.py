@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from streamdecisionbench.suite.misreading import Misreading
 
-__all__ = ["MISREADINGS"]
-
 _SAID = 'finals = [u for u in state["transcript"] if u["final"] and u["speaker"] == speaker]'
 _CUSTOMER = 'finals = [u for u in state["transcript"] if u["final"] and u["speaker"] == "customer"]'
 _RUNNING = '    if test["status"] == "running":\n        return "wait_test"'

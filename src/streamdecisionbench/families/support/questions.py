@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from streamdecisionbench.suite.authoring import QuestionDraft
 from streamdecisionbench.suite.scenario import DecisionSpec
 
-__all__ = ["INTERCOM_SPEC", "PAYMENT_SPEC", "intercom_questions", "payment_questions"]
-
 
 def payment_questions(cards: Iterable[str]) -> dict[str, QuestionDraft]:
     """The payment call's questions for a customer with these cards."""

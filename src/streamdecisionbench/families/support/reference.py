@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 from streamdecisionbench.families.support.bank import meaning
 from streamdecisionbench.suite.sentence_bank import Meant
 
-__all__ = ["intercom_reference", "payment_reference", "reference"]
-
 _State = dict[str, Any]
 
 _SUBJECTS = {

@@ -5,16 +5,6 @@ The payment call's rule ids start with A, the intercom call's with B.
 
 from __future__ import annotations
 
-__all__ = [
-    "INTENT_RULE",
-    "INTERCOM_FREE_RULES",
-    "INTERCOM_INTENTS",
-    "INTERCOM_RULES",
-    "PAYMENT_FREE_RULES",
-    "PAYMENT_INTENTS",
-    "PAYMENT_RULES",
-]
-
 _CAPTURE = (
     "Capture is open while payment.status is draft and the last final agent utterance that {does}"
     " is a capture_request whose `at` is payment.draft_since or later. In any other status it is"

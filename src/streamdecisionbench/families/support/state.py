@@ -12,8 +12,6 @@ from typing import Any
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["projector"]
-
 
 def projector(initial: State, telephone: str) -> Callable[[Sequence[Event], int], State]:
     """The projection of a call that starts as `initial`; `telephone` names its status field."""

@@ -23,8 +23,6 @@ from streamdecisionbench.families.assembly.reference import reference
 from streamdecisionbench.families.assembly.state import projector
 from streamdecisionbench.suite.authoring import Change, Draft, Event
 
-__all__ = ["DRAFT"]
-
 UNIT: str = STATION["unit"]
 BEFORE = "CM-2290"
 AFTER = "CM-2292"

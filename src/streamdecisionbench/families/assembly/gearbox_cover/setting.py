@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["OPTIONS", "STATION"]
-
 STATION: dict[str, Any] = {
     "id": "S6",
     "line": "Gearbox covers, side bench",

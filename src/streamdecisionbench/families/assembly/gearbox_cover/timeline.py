@@ -24,8 +24,6 @@ from streamdecisionbench.families.assembly.reference import reference
 from streamdecisionbench.families.assembly.state import projector
 from streamdecisionbench.suite.authoring import Change, Draft, Event
 
-__all__ = ["DRAFT"]
-
 UNIT: str = STATION["unit"]
 BEFORE = "GX-0416"
 AFTER = "GX-0418"

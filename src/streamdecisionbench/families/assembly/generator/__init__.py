@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from streamdecisionbench.families.assembly import events as say
-from streamdecisionbench.families.assembly.generator import names
 from streamdecisionbench.families.assembly.generator.bench import Bench
 from streamdecisionbench.families.assembly.generator.bystanders import distract
 from streamdecisionbench.families.assembly.generator.failures import BOTH_TIRED, FAILURES
 from streamdecisionbench.families.assembly.generator.interruptions import INTERRUPTIONS
-from streamdecisionbench.families.assembly.generator.products import Product
+from streamdecisionbench.families.assembly.generator.products import BENCHES, CELLS, Product
 from streamdecisionbench.families.assembly.generator.rework import REWORK
 from streamdecisionbench.families.assembly.generator.station import (
     SAME_PRODUCT,
@@ -25,8 +24,6 @@ from streamdecisionbench.suite.authoring import Draft
 from streamdecisionbench.suite.generation.compose import Kind, Opened
 from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 from streamdecisionbench.suite.generation.script import Script
-
-__all__ = ["KINDS", "WORDINGS"]
 
 WORDINGS = ("listed",)
 
@@ -90,6 +87,6 @@ def _draft(station: Station, script: Script, scenario_id: str) -> Draft:
 
 
 KINDS: tuple[Kind[Bench], ...] = (
-    Kind("fastening_bench", SITUATIONS, partial(_open, names.BENCHES), ordered=True),
-    Kind("test_cell", SITUATIONS, partial(_open, names.CELLS), ordered=True),
+    Kind("fastening_bench", SITUATIONS, partial(_open, BENCHES), ordered=True),
+    Kind("test_cell", SITUATIONS, partial(_open, CELLS), ordered=True),
 )

@@ -15,8 +15,6 @@ from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.script import Script
 
-__all__ = ["Bench"]
-
 
 @dataclass
 class Bench:

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from streamdecisionbench.families.assembly import events as say
 from streamdecisionbench.families.assembly.generator.bench import Bench
 
-__all__ = ["distract"]
-
 _TALK = (
     "Looks right to me.", "That one was fine a minute ago.", "{target} is good, I felt it click.",
     "We are behind, come on.", "I'd send it on.", "{target} again? Never.", "I'll do {target} later.",

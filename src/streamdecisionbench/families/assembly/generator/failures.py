@@ -6,8 +6,6 @@ from streamdecisionbench.families.assembly.generator.bench import Bench
 from streamdecisionbench.families.assembly.generator.station import Check
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["BOTH_TIRED", "FAILURES", "fail", "reachable", "set_right"]
-
 BOTH_TIRED = "two targets fail again and again"
 """Takes so many records that it needs a low limit."""
 

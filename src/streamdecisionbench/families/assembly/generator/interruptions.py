@@ -7,8 +7,6 @@ from streamdecisionbench.families.assembly.generator.bench import Bench
 from streamdecisionbench.families.assembly.generator.work import pass_next
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["INTERRUPTIONS"]
-
 
 def _role(bench: Bench) -> str:
     roles = [role for role, _, _ in bench.station.product.roles]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from streamdecisionbench.families.assembly.generator.products import BENCHES, CELLS
 from streamdecisionbench.suite.generation.draws import Pool
-
-__all__ = ["BENCHES", "CELLS", "PEOPLE", "STATIONS"]
 
 PEOPLE = Pool(
     (

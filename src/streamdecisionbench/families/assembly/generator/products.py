@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from streamdecisionbench.suite.generation.draws import Pool
 
-__all__ = ["BENCHES", "CELLS", "CheckPlan", "Named", "Product"]
-
 Named = tuple[str, str]
 """A value and its description."""
 

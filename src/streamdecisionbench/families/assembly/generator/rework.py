@@ -7,8 +7,6 @@ from streamdecisionbench.families.assembly.generator.failures import fail, set_r
 from streamdecisionbench.families.assembly.generator.station import Check
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["REWORK"]
-
 
 def _breakable(bench: Bench) -> list[Check]:
     return [c for c in bench.done() if c.plan.if_damaged]

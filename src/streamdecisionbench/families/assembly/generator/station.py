@@ -9,8 +9,6 @@ from streamdecisionbench.families.assembly.generator import names
 from streamdecisionbench.families.assembly.generator.products import CheckPlan, Product
 from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 
-__all__ = ["SAME_PRODUCT", "Check", "Station", "draw_station"]
-
 SAME_PRODUCT = 5
 """So many stations of a kind in a row make one product, so that together they show all its options."""
 

@@ -7,8 +7,6 @@ from streamdecisionbench.families.assembly.generator.bench import Bench
 from streamdecisionbench.families.assembly.generator.station import Check
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["WORK", "goes_on", "pass_next"]
-
 
 def goes_on(bench: Bench) -> bool:
     """Calm, with work left."""

@@ -24,8 +24,6 @@ from streamdecisionbench.suite.generation.compose import Kind, Opened
 from streamdecisionbench.suite.generation.draws import Draws, Seat
 from streamdecisionbench.suite.generation.script import Script
 
-__all__ = ["KINDS", "WORDINGS"]
-
 WORDINGS = ("listed",)
 
 

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from streamdecisionbench.families.debugging import events as say
 from streamdecisionbench.families.debugging.generator.session import RUNNING, Session
 
-__all__ = ["distract"]
-
 _PANES = {
     "docker": ("db | checkpoint complete", "cache | 0 evicted", "broker | heartbeat ok", "db | autovacuum done"),
     "git": ("fetch: nothing new", "main is 2 commits ahead", "stash list is empty"),

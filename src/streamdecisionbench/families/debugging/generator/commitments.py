@@ -8,8 +8,6 @@ from streamdecisionbench.families.debugging.generator.session import IDLE, Sessi
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["COMMITMENTS"]
-
 _OPENINGS = ("", "Okay. ", "Found it. ", "Sorry for the noise! ", "That again? ")
 _DOUBTS = ("Maybe {form}.", "{form} if it is ours.", "{form}, except the last test.",
            "{form} after lunch.", "I guess {form}.", "{form} for now.")  # fmt: skip

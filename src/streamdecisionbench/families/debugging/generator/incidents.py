@@ -6,8 +6,6 @@ from streamdecisionbench.families.debugging import events as say
 from streamdecisionbench.families.debugging.generator.session import RUNNING, Session
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["PAUSES", "SILENCES"]
-
 _STRANGERS = ("broker | rebalancing", "proxy | keep-alive", "db | slow query 1.2 s")
 
 

@@ -6,20 +6,6 @@ from dataclasses import dataclass
 
 from streamdecisionbench.suite.generation.draws import Pool
 
-__all__ = [
-    "AREAS",
-    "CASES",
-    "FILES",
-    "FORMS",
-    "LIBRARIES",
-    "LOOP_TOOLS",
-    "PEOPLE",
-    "PROJECTS",
-    "SESSION_TOOLS",
-    "TEAMS",
-    "Tools",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Tools:

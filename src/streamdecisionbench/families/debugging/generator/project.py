@@ -9,18 +9,6 @@ from streamdecisionbench.families.debugging.generator import names
 from streamdecisionbench.families.debugging.generator.names import Tools
 from streamdecisionbench.suite.generation.draws import Draws, Seat
 
-__all__ = [
-    "ABSENT",
-    "GREEN",
-    "IN_VAIN",
-    "NARROW",
-    "NOT_COMPILED",
-    "Person",
-    "Project",
-    "SourceFile",
-    "draw_project",
-]
-
 NOT_COMPILED = "does not compile"
 """The situation in which another team's file goes on an inspect card; it needs to be an option."""
 IN_VAIN = "handed over in vain"

@@ -14,8 +14,6 @@ from streamdecisionbench.families.debugging.generator.project import (
 from streamdecisionbench.families.debugging.generator.session import RUNNING, Failing, Session
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["RESULTS", "next_file"]
-
 _WIDER = {"target": "module", "module": "full", "full": "full"}
 
 

@@ -15,8 +15,6 @@ from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.script import Script
 
-__all__ = ["Failing", "Session"]
-
 IDLE, DUE, RUNNING = "idle", "due", "running"
 """Phases: nothing runs and a card shows; a rerun card shows; a run is active."""
 

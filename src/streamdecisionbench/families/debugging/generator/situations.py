@@ -9,8 +9,6 @@ from streamdecisionbench.families.debugging.generator.results import RESULTS
 from streamdecisionbench.families.debugging.generator.session import DUE, IDLE, Session
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["LOOP", "SESSION"]
-
 
 def _may_edit(session: Session) -> bool:
     return session.phase == IDLE and session.card != "delegate"

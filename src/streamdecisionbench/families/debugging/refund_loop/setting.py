@@ -5,38 +5,6 @@ from __future__ import annotations
 from streamdecisionbench.families.debugging.events import failure
 from streamdecisionbench.families.debugging.state import Material
 
-__all__ = [
-    "CSV",
-    "DAY_30",
-    "FILES",
-    "FORMAT",
-    "GIFT",
-    "HALF_CENT",
-    "INES",
-    "JONAS",
-    "LABELS",
-    "LINE",
-    "MATERIAL",
-    "MIDNIGHT",
-    "MIRA",
-    "ORIGINAL",
-    "OUTLET",
-    "PIA",
-    "PINNED",
-    "PRICE",
-    "QUOTE",
-    "QUOTE_SPEC",
-    "RAVI",
-    "RECEIPT",
-    "RESTOCK",
-    "ROUND",
-    "TEAMS",
-    "TEUN",
-    "VOUCHER",
-    "WINDOW",
-    "WINDOW_SPEC",
-]
-
 WINDOW = "src/returns/window.ts"
 RESTOCK = "src/returns/restock.ts"
 QUOTE = "src/returns/quote.ts"

@@ -57,8 +57,6 @@ from streamdecisionbench.families.debugging.refund_loop.setting import (
 from streamdecisionbench.families.debugging.state import projector
 from streamdecisionbench.suite.authoring import Change, Draft, Event
 
-__all__ = ["DRAFT"]
-
 OPENING: tuple[Event, ...] = (
     chat(0, "m1", TEUN, "Somebody left an only in a spec.", "true: so r1 left the pin out"),
     voice(1, "m2", MIRA, "so the quote", "distractor: speech that grows", final=False),

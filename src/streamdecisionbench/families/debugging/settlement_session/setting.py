@@ -5,35 +5,6 @@ from __future__ import annotations
 from streamdecisionbench.families.debugging.events import failure
 from streamdecisionbench.families.debugging.state import Material
 
-__all__ = [
-    "BOJAN",
-    "CUTOFF",
-    "DAILY",
-    "EASTER",
-    "FARAH",
-    "FILES",
-    "FIXING",
-    "FX",
-    "HOLDS",
-    "HOLIDAYS",
-    "LADDER",
-    "LATE",
-    "LEILA",
-    "MATERIAL",
-    "NETS",
-    "NOON",
-    "NOOR",
-    "ORIGINAL",
-    "OTTO",
-    "PINNED",
-    "POLL",
-    "REPLAY",
-    "SESSION",
-    "SPOT",
-    "TEAMS",
-    "TEST_CUTOFF",
-]
-
 CUTOFF = "clearing/netting/cutoff.py"
 LADDER = "clearing/netting/ladder.py"
 FX = "clearing/netting/fx.py"

@@ -54,8 +54,6 @@ from streamdecisionbench.families.debugging.settlement_session.setting import (
 from streamdecisionbench.families.debugging.state import projector
 from streamdecisionbench.suite.authoring import Change, Draft, Event
 
-__all__ = ["DRAFT"]
-
 SECOND_ERROR = "assert '05-06' == '05-05'"
 
 PAUSED: tuple[Event, ...] = (

@@ -23,8 +23,6 @@ from streamdecisionbench.suite.sentence_bank import (
     words_of,
 )
 
-__all__ = ["INTENTS", "NOTHING", "READINGS", "SENTENCES", "SETTING", "bank", "meaning"]
-
 HOME = Path(str(resources.files(__name__)))
 SENTENCES = HOME / "sentences.json"
 READINGS = HOME / "readings.json"

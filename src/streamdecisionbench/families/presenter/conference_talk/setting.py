@@ -5,8 +5,6 @@ from __future__ import annotations
 from streamdecisionbench.families.presenter.events import levels
 from streamdecisionbench.families.presenter.state import prepare
 
-__all__ = ["DECK", "FIELDS", "PREPARED"]
-
 DECK = {
     "s1": "Hands-free microscopy in a busy lab",
     "s2": "Team and partners",

@@ -21,8 +21,6 @@ from streamdecisionbench.families.presenter.reference import reference
 from streamdecisionbench.families.presenter.state import projector
 from streamdecisionbench.suite.authoring import Change, Draft, Event
 
-__all__ = ["DRAFT"]
-
 OPENING: tuple[Event, ...] = (
     partial(0, "p1", "it looks simple but", "distractor: plain speech"),
     log(0, "operator", "Voice control armed, title page handed over.", TRUE),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from streamdecisionbench.families.presenter.events import levels
 from streamdecisionbench.families.presenter.state import prepare
 
-__all__ = ["DECK", "FIELDS", "PREPARED"]
-
 DECK = {
     "s1": "Orrel Barrier, winter briefing",
     "s2": "The January surge",

@@ -21,8 +21,6 @@ from streamdecisionbench.families.presenter.reference import reference
 from streamdecisionbench.families.presenter.state import projector
 from streamdecisionbench.suite.authoring import Change, Draft, Event
 
-__all__ = ["DRAFT"]
-
 FORECAST: tuple[Event, ...] = (
     partial(0, "p1", "last year we had a lot of", "distractor: plain speech"),
     log(0, "operator", "Hall and stream are live, page four is up.", TRUE),

@@ -33,8 +33,6 @@ from streamdecisionbench.suite.generation.script import Script
 from streamdecisionbench.suite.generation.situations import Situation
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["KINDS", "WORDINGS"]
-
 WORDINGS = ("listed", "free")
 
 _ANYWHERE = (*PAGES, *CLIPS, *FLOOR, *CHAIR, *CLOSINGS, *AFTER)

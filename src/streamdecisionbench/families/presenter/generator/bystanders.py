@@ -9,8 +9,6 @@ from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.generator.speech import line
 from streamdecisionbench.suite.authoring import Event
 
-__all__ = ["distract", "levels_now", "side_line"]
-
 _LOG = {
     "operator": (
         "I would go to {page} now.", "Page {number} is ready.", "Heard {pause}, freeze it by hand?",

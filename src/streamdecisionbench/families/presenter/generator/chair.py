@@ -8,8 +8,6 @@ from streamdecisionbench.families.presenter.generator.speech import command, lin
 from streamdecisionbench.families.presenter.generator.words import Said
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["AFTER", "CHAIR", "CLOSINGS", "CLOSING_NAMES"]
-
 
 def _begin_hand_over(room: Room, said: Said) -> Voice:
     room.script.hold(1, 3)

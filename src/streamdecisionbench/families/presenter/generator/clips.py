@@ -8,8 +8,6 @@ from streamdecisionbench.families.presenter.generator.speech import command, lin
 from streamdecisionbench.families.presenter.generator.words import Said
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["CLIPS", "THE_CLIP_SPEAKS"]
-
 
 def _started(room: Room) -> None:
     into(room, "clip")

@@ -12,8 +12,6 @@ from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.speech import line, question, speak
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["FLOOR"]
-
 
 def _opened(room: Room) -> None:
     into(room, "questions")

@@ -16,8 +16,6 @@ from streamdecisionbench.families.presenter.generator.words import Said, heard
 from streamdecisionbench.suite.generation.draws import Draws, Pool
 from streamdecisionbench.suite.sentence_bank import Sentence
 
-__all__ = ["HANGING", "FreeWords"]
-
 HANGING = frozenset(
     ("a", "an", "and", "as", "at", "because", "by", "can", "could", "for", "from", "has", "have", "i",
      "i'd", "i'll", "i'm", "i've", "if", "into", "let", "let's", "may", "my", "of", "or", "our", "than",

@@ -13,8 +13,6 @@ from streamdecisionbench.families.presenter.rules import COMMANDS, FREE_RULES, I
 from streamdecisionbench.families.presenter.state import NUMBERS
 from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 
-__all__ = ["Hall", "draw_hall", "worded"]
-
 _TITLES = (
     "{X} in one picture", "What {x} costs", "{X} before and after", "Who looks after {x}",
     "Numbers on {x}", "{X}, step by step", "Mistakes with {x}", "Where {x} comes from",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["AFTERTHOUGHTS", "ASKED", "FREE_ASKED", "INTERJECTIONS", "LEADS", "LINES"]
-
 LINES: dict[str, tuple[str, ...]] = {
     "presenter": (
         "Here you can see {a} next to {b}.", "Last year {a} cost us a whole week.",

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.generator.speech import command, toward
 
-__all__ = ["happens_in", "into", "open_floor", "to_page"]
-
 _STAY = 5
 """A mode lasts at least this long before a situation of another mode may come next."""
 

@@ -6,22 +6,6 @@ from dataclasses import dataclass
 
 from streamdecisionbench.suite.generation.draws import Pool
 
-__all__ = [
-    "BACK",
-    "CLIPS",
-    "CLOSE",
-    "HAND_OVER",
-    "HOSTS",
-    "MEETINGS",
-    "OPEN",
-    "PAGES",
-    "PEOPLE",
-    "RESTATE",
-    "TALKS",
-    "Drifting",
-    "Subject",
-]
-
 Drifting = tuple[str, str]
 """A phrase, and a sentence whose beginning a recogniser takes for it at first."""
 

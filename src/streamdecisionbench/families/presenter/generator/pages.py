@@ -9,8 +9,6 @@ from streamdecisionbench.families.presenter.generator.speech import plain, speak
 from streamdecisionbench.families.presenter.generator.words import Said
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["PAGES"]
-
 
 def _turns(room: Room) -> None:
     to_page(room, room.target())

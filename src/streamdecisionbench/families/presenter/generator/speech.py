@@ -7,8 +7,6 @@ from collections.abc import Callable
 from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.words import Said
 
-__all__ = ["command", "line", "plain", "question", "speak", "toward"]
-
 
 def line(room: Room, channel: str) -> str:
     """A sentence or two of no consequence."""

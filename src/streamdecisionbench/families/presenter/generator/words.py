@@ -17,8 +17,6 @@ from streamdecisionbench.families.presenter.generator.lines import (
 )
 from streamdecisionbench.suite.generation.draws import Draws
 
-__all__ = ["ListedWords", "Said", "Words", "capital", "heard"]
-
 _AROUND = (
     "Nobody should have to say {phrase} twice.", "{Phrase}, please.", "Please {phrase}.",
     "{Phrase} shows {a}, but not yet.", "In rehearsal I said {phrase} far too early.",

@@ -31,8 +31,6 @@ from streamdecisionbench.suite.generation.draws import Draws, Seat
 from streamdecisionbench.suite.generation.script import Script
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["KINDS", "WORDINGS"]
-
 WORDINGS = ("listed", "free")
 
 

@@ -11,8 +11,6 @@ from streamdecisionbench.families.support.generator.intercom import CHANNELS, In
 from streamdecisionbench.families.support.generator.payment import SUBJECTS, PaymentCall
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
 
-__all__ = ["distract_intercom", "distract_payment"]
-
 _TOOLS = (
     "headset: battery 64 %", "queue: 3 callers waiting", "knowledge base: article opened",
     "screen share: off", "quality desk: listening in", "timer: break in 12 min",

@@ -16,8 +16,6 @@ from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.script import Script
 
-__all__ = ["CONNECTED", "ENDED", "HOLD", "Call"]
-
 CONNECTED, HOLD, ENDED = "connected", "hold", "ended"
 
 _WORD_BY_WORD = 0.45

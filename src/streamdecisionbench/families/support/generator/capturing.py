@@ -12,8 +12,6 @@ from streamdecisionbench.families.support.generator.payment import PaymentCall
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["CAPTURING"]
-
 _DIGITS = ("zero", "oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _SUM = "that makes"
 _OPENINGS = ("it ends in", "the reference is", "the postcode is", _SUM)

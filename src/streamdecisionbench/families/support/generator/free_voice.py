@@ -10,8 +10,6 @@ from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROU
 from streamdecisionbench.suite.generation.draws import Draws, Pool
 from streamdecisionbench.suite.sentence_bank import Sentence
 
-__all__ = ["FreeVoice"]
-
 _SOUNDS_LIKE = ("condition", "question", "reported", "negation")
 _INTENTS = {
     "payment": "subject_payment",

@@ -8,8 +8,6 @@ from streamdecisionbench.families.support.generator.payment import SUBJECTS, Pay
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["HELPING"]
-
 
 def _others(call: PaymentCall) -> list[str]:
     return call.draws.shuffled([s for s in SUBJECTS if s != call.subject])

@@ -10,8 +10,6 @@ from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.call import CONNECTED, ENDED, HOLD, Call
 from streamdecisionbench.families.support.generator.voice import CUSTOMER
 
-__all__ = ["CHANNELS", "Device", "IntercomCall", "Parcel"]
-
 CHANNELS = ("email", "sms", "phone")
 
 

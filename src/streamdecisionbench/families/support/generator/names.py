@@ -2,30 +2,7 @@
 
 from __future__ import annotations
 
-from streamdecisionbench.families.support.generator.phrases import (
-    CANCEL,
-    CARD,
-    CONNECTION,
-    CONSENT,
-    CORRECTION,
-    DELIVERY,
-    EMAIL,
-    PAYMENT,
-    PHONE,
-    REPAIR,
-    REQUEST,
-    ROUTER,
-    SMS,
-    STOP,
-    WITHDRAWAL,
-)
 from streamdecisionbench.suite.generation.draws import Pool
-
-__all__ = [
-    "CANCEL", "CARD", "CARDS", "CONNECTION", "CONSENT", "CORRECTION", "DELIVERY", "DEVICES", "EMAIL",
-    "OTHER_PARCELS", "PARCELS", "PAYMENT", "PEOPLE", "PHONE", "PLANS", "REPAIR", "REQUEST", "ROUTER",
-    "ROUTERS", "SMS", "STOP", "STREETS", "WITHDRAWAL",
-]  # fmt: skip
 
 PEOPLE = Pool(
     (

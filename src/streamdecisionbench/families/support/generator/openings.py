@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from streamdecisionbench.families.support.generator import names
+from streamdecisionbench.families.support.generator import names, phrases
 from streamdecisionbench.families.support.generator.free_voice import FreeVoice
 from streamdecisionbench.families.support.generator.intercom import (
     CHANNELS,
@@ -27,8 +27,6 @@ from streamdecisionbench.families.support.rules import (
 from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 from streamdecisionbench.suite.generation.script import Script
 from streamdecisionbench.suite.scenario import State
-
-__all__ = ["open_intercom", "open_payment"]
 
 _LISTED = 2
 """Wordings of a purpose that the policy lists."""
@@ -202,18 +200,18 @@ def _wordings(call: IntercomCall, listed: _Phrases, spoken: Mapping[str, str]) -
 
 def _payment_phrases(cards: tuple[str, ...], draws: Draws, split: str) -> _Drawn:
     pools: dict[str, tuple[Pool[Phrase], str]] = {
-        "payment": (names.PAYMENT, "subject"),
-        "connection": (names.CONNECTION, "subject"),
-        "router": (names.ROUTER, "subject"),
-        "consent": (names.CONSENT, "agreement"),
-        "withdrawal": (names.WITHDRAWAL, "refusal"),
-        "request": (names.REQUEST, "capture"),
-        "stop": (names.STOP, "capture"),
+        "payment": (phrases.PAYMENT, "subject"),
+        "connection": (phrases.CONNECTION, "subject"),
+        "router": (phrases.ROUTER, "subject"),
+        "consent": (phrases.CONSENT, "agreement"),
+        "withdrawal": (phrases.WITHDRAWAL, "refusal"),
+        "request": (phrases.REQUEST, "capture"),
+        "stop": (phrases.STOP, "capture"),
     }
     found = _Drawn(draws, split)
     for purpose, (pool, sort) in pools.items():
         found.add({purpose: ""}, pool, sort)
-    found.add({f"card {card}": card for card in cards}, names.CARD, "card")
+    found.add({f"card {card}": card for card in cards}, phrases.CARD, "card")
     return found
 
 
@@ -222,13 +220,13 @@ def _intercom_phrases(
 ) -> _Drawn:
     found = _Drawn(draws, split)
     for kind, pool, items in (
-        ("delivery", names.DELIVERY, parcels),
-        ("cancel", names.CANCEL, parcels),
-        ("repair", names.REPAIR, devices),
-        ("correct", names.CORRECTION, [*parcels, *devices]),
+        ("delivery", phrases.DELIVERY, parcels),
+        ("cancel", phrases.CANCEL, parcels),
+        ("repair", phrases.REPAIR, devices),
+        ("correct", phrases.CORRECTION, [*parcels, *devices]),
     ):
         found.add({f"{kind} {item}": spoken[item] for item in items}, pool, "work")
-    for channel, pool in zip(CHANNELS, (names.EMAIL, names.SMS, names.PHONE), strict=True):
+    for channel, pool in zip(CHANNELS, (phrases.EMAIL, phrases.SMS, phrases.PHONE), strict=True):
         found.add({channel: ""}, pool, "contact")
     return found
 

@@ -8,8 +8,6 @@ from streamdecisionbench.families.support.generator.intercom import IntercomCall
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["PARCELS", "other_item", "other_work"]
-
 _FAR = 400
 """A deadline that no session reaches."""
 

@@ -8,9 +8,6 @@ from streamdecisionbench.families.support.generator.payment import DETAILS, Paym
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["PAYING", "on_the_line", "open_capture", "to_a_draft"]
-
-
 # --- what has to be so before something can happen --------------------------------------------------
 
 

@@ -10,11 +10,6 @@ from dataclasses import dataclass
 
 from streamdecisionbench.suite.generation.draws import Pool
 
-__all__ = [
-    "CANCEL", "CARD", "CONNECTION", "CONSENT", "CORRECTION", "DELIVERY", "EMAIL", "PAYMENT", "PHONE",
-    "REPAIR", "REQUEST", "ROUTER", "SLIPS", "SMS", "STOP", "WITHDRAWAL", "Phrase",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Phrase:

@@ -13,9 +13,6 @@ from streamdecisionbench.families.support.generator.parcels import (
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER
 from streamdecisionbench.suite.generation.situations import Situation
 
-__all__ = ["REPAIRS"]
-
-
 # --- devices ---------------------------------------------------------------------------------------
 
 

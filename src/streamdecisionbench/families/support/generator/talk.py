@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["TALK"]
-
 TALK: dict[str, tuple[str, ...]] = {
     "customer": (
         "It's raining cats and dogs here.",

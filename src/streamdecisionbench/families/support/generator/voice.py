@@ -10,8 +10,6 @@ from streamdecisionbench.families.support.generator.phrases import SLIPS, Phrase
 from streamdecisionbench.families.support.generator.talk import TALK
 from streamdecisionbench.suite.generation.draws import Draws
 
-__all__ = ["AGENT", "BACKGROUND", "CUSTOMER", "ListedVoice", "Voice", "plain"]
-
 CUSTOMER, AGENT, BACKGROUND = "customer", "agent", "background"
 
 _BY_OTHERS = {

@@ -7,8 +7,6 @@ from typing import Any
 from streamdecisionbench.families.support.rules import INTERCOM_FREE_RULES, INTERCOM_INTENTS
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["DEVICES", "INITIAL", "PARCELS"]
-
 PARCELS = {
     "doorplate": "the parcel with the engraved door plate",
     "keypad": "the parcel with the spare keypad",

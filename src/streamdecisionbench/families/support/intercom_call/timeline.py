@@ -13,8 +13,6 @@ from streamdecisionbench.families.support.reference import reference
 from streamdecisionbench.families.support.state import projector
 from streamdecisionbench.suite.authoring import Change, Draft, Event
 
-__all__ = ["DRAFT"]
-
 C, A, B = "customer", "agent", "background"
 EVENTS: tuple[Event, ...] = (
     say(0, "s01", A, True, "Lindner Intercoms, good morning. It's about your door plate, I see?", "distractor: the agent reads the menu choice aloud; true"),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from streamdecisionbench.families.support.rules import PAYMENT_FREE_RULES, PAYMENT_INTENTS
 from streamdecisionbench.suite.scenario import State
 
-__all__ = ["INITIAL"]
-
 INITIAL: State = {
     "rules": PAYMENT_FREE_RULES,
     "policy": {"hold_check_ticks": 4, "digits_in_a_row": 4, "intents": PAYMENT_INTENTS},

@@ -13,8 +13,6 @@ from streamdecisionbench.families.support.reference import reference
 from streamdecisionbench.families.support.state import projector
 from streamdecisionbench.suite.authoring import Change, Draft, Event
 
-__all__ = ["DRAFT"]
-
 C, A, B = "customer", "agent", "background"
 EVENTS: tuple[Event, ...] = (
     say(0, "u01", A, True, "Good morning, how can I help?", "distractor: a greeting names nothing, so the menu choice stands"),
