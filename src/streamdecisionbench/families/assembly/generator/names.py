@@ -1,7 +1,5 @@
 """Names that assembly stations are drawn from; every second one belongs to each split."""
 
-from __future__ import annotations
-
 from streamdecisionbench.suite.generation.draws import Pool
 
 PEOPLE = Pool(

@@ -1,7 +1,5 @@
 """What the refund loop publishes beside the rules: files, tests, teams, the run that went before."""
 
-from __future__ import annotations
-
 from streamdecisionbench.families.debugging.events import failure
 from streamdecisionbench.families.debugging.state import Material
 

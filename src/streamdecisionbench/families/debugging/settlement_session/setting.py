@@ -1,7 +1,5 @@
 """What the settlement session publishes beside the rules: files, tests, teams, the earlier run."""
 
-from __future__ import annotations
-
 from streamdecisionbench.families.debugging.events import failure
 from streamdecisionbench.families.debugging.state import Material
 

@@ -1,7 +1,5 @@
 """What the conference room publishes beside the rules: people, deck, clip, desk readings."""
 
-from __future__ import annotations
-
 from streamdecisionbench.families.presenter.events import levels
 from streamdecisionbench.families.presenter.state import prepare
 
