@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.scoring.cut import EDGE, Calm, Cut, at_most, neighbours
-from streamdecisionbench.scoring.measure import Measure, by_scenario
+from streamdecisionbench.scoring.measure import Measure
 from streamdecisionbench.scoring.sweep import NOTHING, References
-from streamdecisionbench.scoring.timeline import Floats, Ints
+from streamdecisionbench.scoring.timeline import Floats, Ints, by_scenario
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,15 +35,8 @@ from streamdecisionbench.in_force import (
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.cut import Cut, cut_of
 from streamdecisionbench.scoring.measure import At, Measure, Over
-from streamdecisionbench.scoring.sweep import (
-    NOTHING,
-    Sweep,
-    Trajectory,
-    accepted_at,
-    by_step,
-    sweep_of,
-)
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
+from streamdecisionbench.scoring.sweep import NOTHING, Sweep, by_step, sweep_of, taking_effect
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, by_scenario
 
 TABLE = (*ALL_CLASSES, "segment_in_force", "later_component")
 """Columns of the scorer's tables: the classes, segment-balanced in-force accuracy, and the share of
@@ -200,7 +193,7 @@ def class_stretches(
     return ClassStretches(of_step, piece, step, time, end, column)
 
 
-def path_stretches(flat: Flat, path: Trajectory) -> ClassStretches:
+def path_stretches(flat: Flat, path: Sweep) -> ClassStretches:
     """The same of a trajectory."""
     return class_stretches(
         flat, path.source, path.begin, scenario=path.scenario, decision=path.decision
@@ -218,18 +211,14 @@ def table_of(flat: Flat, found: ClassStretches, *, segments: bool = True) -> Flo
     out: Floats = sums.reshape(flat.count, width) / (flat.H - flat.r0)[:, None]
     if segments:
         right = np.flatnonzero(found.correct)
-        out[:, SEGMENT] = flat.sum_by_scenario(
-            seconds[right] * flat.segment_weight[found.step[right]], found.scenario[right]
-        )
+        balanced = seconds[right] * flat.segment_weight[found.step[right]]
+        out[:, SEGMENT] = by_scenario(found.scenario[right], balanced, flat.count)
     return out
 
 
 def stretches_at(flat: Flat, interval: float | None) -> ClassStretches:
     """One component in replay at an interval, or at the pace of each recording."""
-    scale = np.ones(flat.count) if interval is None else flat.tick / interval
-    u = flat.r + scale[flat.scenario] * flat.L
-    source = np.flatnonzero(accepted_at(flat, u))
-    return class_stretches(flat, source, u[source])
+    return class_stretches(flat, *taking_effect(flat, interval))
 
 
 # Step by step: A_e(Δ) = Σ_g a_g(Δ), and the same integrated. While step g's evidence holds,

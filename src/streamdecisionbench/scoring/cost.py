@@ -40,24 +40,10 @@ from streamdecisionbench.scoring.changes import (
     waits_of,
 )
 from streamdecisionbench.scoring.cut import Calm, Cut, calm_of, cut_of
-from streamdecisionbench.scoring.measure import (
-    At,
-    Measure,
-    Over,
-    by_scenario,
-    family_weights,
-    per_time,
-)
+from streamdecisionbench.scoring.measure import At, Measure, Over, family_weights, per_time
 from streamdecisionbench.scoring.spells import Spells, spells_of
-from streamdecisionbench.scoring.sweep import (
-    NOTHING,
-    References,
-    Sweep,
-    Trajectory,
-    sweep_of,
-    trajectory_at,
-)
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
+from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep, sweep_of, trajectory_at
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, by_scenario
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
 
 NO_DECISION = "no decision"
@@ -80,7 +66,7 @@ class Done(NamedTuple):
 class Figures:
     """A sweep under a measure: at one pace or over a range. All figures are by scenario."""
 
-    sweep: Sweep | Trajectory
+    sweep: Sweep
     measure: Measure
 
     @cached_property
@@ -259,9 +245,7 @@ def course_of(parts: Sequence[Timeline], interval: float, bounds: Bounds) -> Cou
     return course_along(trajectory_at(flat, interval), sweep, parts, bounds)
 
 
-def course_along(
-    path: Trajectory, sweep: Sweep, parts: Sequence[Timeline], bounds: Bounds
-) -> Course:
+def course_along(path: Sweep, sweep: Sweep, parts: Sequence[Timeline], bounds: Bounds) -> Course:
     """Whatever had decisions in force: what it did at an interval, and over the bounds."""
     return Course(
         Figures(path, At(path.scale)),
@@ -575,7 +559,7 @@ def charge(course: Course, costs: Costs) -> CostScore:
     return CostScore(costs.name, costs.dated, costs.digest, by_level(course, figure), made_of)
 
 
-def cost_at(path: Trajectory, families: Sequence[str], costs: Costs) -> CostRates:
+def cost_at(path: Sweep, families: Sequence[str], costs: Costs) -> CostRates:
     """The cost of the whole at one interval, where nothing is integrated."""
     rates = Figures(path, At(path.scale)).rates([costs.section(family) for family in families])
     return CostRates(**_means(rates, np.arange(len(families)), family_weights(families)))

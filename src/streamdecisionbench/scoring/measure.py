@@ -86,11 +86,6 @@ class Over:
 Measure = At | Over
 
 
-def by_scenario(scenario: Ints, values: Floats, count: int) -> Floats:
-    """Sums over what belongs to each of `count` scenarios."""
-    return np.bincount(scenario, weights=values, minlength=count).astype(np.float64)
-
-
 def per_time(amount: Floats, time: Floats) -> Floats:
     """Amounts per second; nothing where no time is judged."""
     return np.divide(amount, time, out=np.zeros(len(time)), where=time > 0)

@@ -20,22 +20,24 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import REACH
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import LATER, ClassStretches, class_stretches, table_of
-from streamdecisionbench.scoring.cut import crossing
+from streamdecisionbench.scoring.cut import crossing, spread
 from streamdecisionbench.scoring.sweep import (
     NOTHING,
+    Runs,
     Sweep,
-    Trajectory,
     critical_scale,
     in_force_until,
-    references_of,
     runs_of,
+    sweep_along,
     trajectory_of,
 )
 from streamdecisionbench.scoring.timeline import (
+    Columns,
     Flat,
     Floats,
     Ints,
     Timeline,
+    by_scenario,
     nominal,
     nominal_like,
 )
@@ -126,41 +128,11 @@ def pair_members(
 
 
 @dataclass(frozen=True, slots=True)
-class _Cells:
-    """For c in [low, high), node `holder` is in force until node `until` takes effect.
+class _Cells(Runs):
+    """Runs of a pair: for c in [low, high) node `source` is in force until node `until` takes effect."""
 
-    `holder` is −1 before the first acceptance, `until` −1 at the horizon.
-    """
-
-    scenario: Ints
-    holder: Ints
-    until: Ints
     fast_before: Ints
     """The last fast acceptance before `until` takes effect, −1 if none: places `until` in time."""
-    low: Floats
-    high: Floats
-
-    def __len__(self) -> int:
-        return len(self.low)
-
-    def where(self, keep: NDArray[np.bool_]) -> _Cells:
-        return _Cells(
-            self.scenario[keep],
-            self.holder[keep],
-            self.until[keep],
-            self.fast_before[keep],
-            self.low[keep],
-            self.high[keep],
-        )
-
-    @staticmethod
-    def join(parts: Sequence[_Cells]) -> _Cells:
-        return _Cells(
-            *(
-                np.concatenate([getattr(part, name) for part in parts])
-                for name in ("scenario", "holder", "until", "fast_before", "low", "high")
-            )
-        )
 
 
 @dataclass(frozen=True)
@@ -176,7 +148,7 @@ class _Scales:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spans:
+class _Spans(Columns):
     """What a search found for `owner`: step `value`, or −1, for c in [low, high)."""
 
     owner: Ints
@@ -189,14 +161,18 @@ class _ByOwner:
     """Spans that can be looked up by their owner."""
 
     def __init__(self, spans: _Spans, owners: int) -> None:
-        order = np.argsort(spans.owner, kind="stable")
-        self.value, self.low, self.high = (
-            spans.value[order],
-            spans.low[order],
-            spans.high[order],
-        )
+        self.spans = spans.where(np.argsort(spans.owner, kind="stable"))
         self.count = np.bincount(spans.owner, minlength=owners)
         self.start = np.cumsum(self.count) - self.count
+
+    def overlap(self, others: _Spans, key: Ints) -> tuple[Ints, Ints, Floats, Floats]:
+        """Every pair of an other span and one of its key's spans here that share a range of c: which
+        of the others, the value here, and the range."""
+        a, b = spread(self.start[key], self.count[key])
+        low = np.maximum(others.low[a], self.spans.low[b])
+        high = np.minimum(others.high[a], self.spans.high[b])
+        keep = low < high
+        return a[keep], self.spans.value[b[keep]], low[keep], high[keep]
 
 
 def _scales(pair: PairNodes, low: Floats, high: Floats, rules: Sequence[str]) -> _Scales:
@@ -225,45 +201,36 @@ def _cells(at: _Scales) -> dict[str, _Cells]:
     )
     # The fast answer before a slow one is the one that precedes the next fast one after it.
     ahead = _next_fast(at)
-    a, b, low, high = _overlap(
-        ahead, _key(flat, ahead.value, flat.scenario[ahead.owner]), previous_fast
-    )
-    fast_before_slow = _Spans(ahead.owner[a], previous_fast.value[b], low, high)
-    return {
-        rule: _Cells.join(
-            [
-                _before_fast(at, _last_slow(at, limit), previous_fast),
-                _before_slow(at, limit, fast_before_slow),
-            ]
-        )
-        for rule, limit in at.slow.items()
-    }
+    key = _key(flat, ahead.value, flat.scenario[ahead.owner])
+    a, fast, low, high = previous_fast.overlap(ahead, key)
+    fast_before_slow = _Spans(ahead.owner[a], fast, low, high)
+    found = {}
+    for rule, limit in at.slow.items():
+        before_fast = _before_fast(at, _last_slow(at, limit), previous_fast)
+        found[rule] = before_fast.followed_by([_before_slow(at, limit, fast_before_slow)])
+    return found
 
 
 def _before_fast(at: _Scales, last_slow: _Spans, previous_fast: _ByOwner) -> _Cells:
     """_Cells that end with a fast acceptance or the horizon."""
     flat, n = at.pair.flat, at.pair.n
-    a, b, low, high = _overlap(last_slow, last_slow.owner, previous_fast)
+    a, fast, low, high = previous_fast.overlap(last_slow, last_slow.owner)
     owner = last_slow.owner[a]
     at_horizon = owner >= n
     scenario = np.where(at_horizon, owner - n, flat.scenario[np.where(at_horizon, 0, owner)])
     until = np.where(at_horizon, -1, owner)
-    return _later(at, scenario, until, previous_fast.value[b], last_slow.value[a], low, high)
+    return _later(at, scenario, until, fast, last_slow.value[a], low, high)
 
 
 def _before_slow(at: _Scales, limit: Floats, last_fast: _Spans) -> _Cells:
     """_Cells that end with a slow acceptance."""
     flat, n = at.pair.flat, at.pair.n
     runs = runs_of(at.pair.slow.flat, limit, at.low, at.high)
-    answers = runs.until >= 0
-    previous_slow = _ByOwner(
-        _Spans(runs.until[answers], runs.source[answers], runs.low[answers], runs.high[answers]), n
-    )
-    a, b, low, high = _overlap(last_fast, last_fast.owner, previous_slow)
+    runs = runs.where(runs.until >= 0)
+    previous_slow = _ByOwner(_Spans(runs.until, runs.source, runs.low, runs.high), n)
+    a, slow, low, high = previous_slow.overlap(last_fast, last_fast.owner)
     owner = last_fast.owner[a]
-    return _later(
-        at, flat.scenario[owner], n + owner, last_fast.value[a], previous_slow.value[b], low, high
-    )
+    return _later(at, flat.scenario[owner], n + owner, last_fast.value[a], slow, low, high)
 
 
 def _later(
@@ -278,9 +245,10 @@ def _later(
     slow_holds_from = _crossing(pair.flat, slow, pair.slow.flat.L, fast, pair.fast.flat.L)
     slow_holds_from = np.where(slow >= fast, 0.0, slow_holds_from)
     slow_holds_from = np.where(slow < 0, np.inf, slow_holds_from)
-    by_fast = _Cells(scenario, fast, until, fast, low, np.minimum(high, slow_holds_from))
-    by_slow = _Cells(scenario, slow + pair.n, until, fast, np.maximum(low, slow_holds_from), high)
-    return _Cells.join([part.where(part.low < part.high) for part in (by_fast, by_slow)])
+    by_fast = _Cells(scenario, fast, until, low, np.minimum(high, slow_holds_from), fast)
+    by_slow = _Cells(scenario, slow + pair.n, until, np.maximum(low, slow_holds_from), high, fast)
+    found = by_fast.followed_by([by_slow])
+    return found.where(found.low < found.high)
 
 
 def _next_fast(at: _Scales) -> _Spans:
@@ -357,17 +325,6 @@ def _search(
         none = np.zeros(0, dtype=np.int64)
         return _Spans(none, none, np.zeros(0), np.zeros(0))
     return _Spans(*(np.concatenate(column) for column in zip(*found, strict=True)))
-
-
-def _overlap(spans: _Spans, key: Ints, other: _ByOwner) -> tuple[Ints, Ints, Floats, Floats]:
-    """Every pair of a span and one of `key`'s spans in `other` that share a range of c."""
-    count = other.count[key]
-    a = np.repeat(np.arange(len(key)), count)
-    b = np.arange(len(a)) + np.repeat(other.start[key] - (np.cumsum(count) - count), count)
-    low = np.maximum(spans.low[a], other.low[b])
-    high = np.minimum(spans.high[a], other.high[b])
-    keep = low < high
-    return a[keep], b[keep], low[keep], high[keep]
 
 
 def _key(flat: Flat, step: Ints, scenario: Ints) -> Ints:
@@ -503,7 +460,7 @@ def pair_table(pair: PairNodes, path: PairPath, clock: Flat | None = None) -> Fl
     flat = clock or pair.flat
     out = table_of(flat, pair_stretches(pair, path, clock))
     seconds = np.where(path.node >= pair.n, path.end - path.begin, 0.0)
-    out[:, LATER] = flat.sum_by_scenario(seconds, path.scenario) / (flat.H - flat.r0)
+    out[:, LATER] = by_scenario(path.scenario, seconds, flat.count) / (flat.H - flat.r0)
     return out
 
 
@@ -598,7 +555,7 @@ def _lost(pair: PairNodes, path: PairPath, k: int) -> list[tuple[float, float]]:
 
 def pair_trajectory(
     fast: Sequence[Timeline], slow: Sequence[Timeline], rule: str, interval: float
-) -> Trajectory:
+) -> Sweep:
     """Two components in replay at an interval, on the nominal clock."""
     pair = PairNodes(*pair_members((fast, slow), ("fast", "slow"), np.inf))
     scale = pair.flat.tick / interval
@@ -637,20 +594,4 @@ def _sweep(at: _Scales, found: _Cells) -> Sweep:
     major = np.where(at_horizon, pair.n, major)
     minor = np.where(slow_end, found.until, NOTHING)
     order = np.lexsort((minor, major, found.scenario))
-    scenario, holder, until = found.scenario[order], found.holder[order], found.until[order]
-    waiting, at_horizon = holder < 0, until < 0
-    return Sweep(
-        references_of(flat),
-        at.low,
-        at.high,
-        scenario,
-        np.where(waiting, NOTHING, pair.p[holder]),
-        np.where(waiting, NOTHING, holder % pair.n),
-        begin_at=np.where(waiting, flat.r0[scenario], pair.r[holder]),
-        begin_delay=np.where(waiting, 0.0, pair.latency[holder]),
-        end_at=np.where(at_horizon, flat.H[scenario], pair.r[until]),
-        end_delay=np.where(at_horizon, 0.0, pair.latency[until]),
-        low=found.low[order],
-        high=found.high[order],
-        component=(holder >= pair.n).astype(np.int64),
-    )
+    return sweep_along(flat, found.where(order), at.low, at.high, pair.r, pair.latency, pair.p)

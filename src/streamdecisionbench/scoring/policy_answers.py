@@ -73,9 +73,6 @@ class Rows:
     def __len__(self) -> int:
         return len(self.c)
 
-    def slice(self, begin: int, end: int) -> Rows:
-        return Rows(self.scenario[begin:end], self.variant[begin:end], self.c[begin:end])
-
 
 @dataclass(frozen=True)
 class PolicyArrays:

@@ -33,6 +33,7 @@ from streamdecisionbench.scoring.policy_answers import (
     setting_of,
 )
 from streamdecisionbench.scoring.policy_replay import (
+    Line,
     MissingAnswersError,
     PolicyReplay,
     Replay,
@@ -40,7 +41,7 @@ from streamdecisionbench.scoring.policy_replay import (
     hold,
 )
 from streamdecisionbench.scoring.score import Shares, level_weights, macro_shares
-from streamdecisionbench.scoring.sweep import Sweep, Trajectory
+from streamdecisionbench.scoring.sweep import Sweep
 from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import find_suite
@@ -164,7 +165,7 @@ class PolicyScore:
     counts: PolicyCounts
     cost_per_hour: float | None
     parts: Sequence[Timeline]
-    path: Trajectory
+    path: Sweep
     """What is in force at the interval."""
     sweep: Sweep | None
     """What is in force at every interval within the bounds; None where that cannot be replayed."""
@@ -216,7 +217,7 @@ def score_policy(
     played = PolicyReplay(policy, components, setting)
     components, parts = played.components, played.parts
     done = played.at(interval)
-    path = played.trajectory(interval, done)
+    path = played.trajectory_of([one.held for one in done])
     at = table_of(played.flat, path_stretches(played.flat, path))
     sweep, over, why_not = _integrated(played, bounds)
     # O: what the reference answers would get. Where acceptance does not look at answers, it is C.
@@ -402,7 +403,7 @@ def live_policy(recording: Recording, suite: Suite) -> LivePolicyScore:
         hold(arrays, own, _taken(arrays, halves))
         for arrays, own in zip(lived.groups, rows, strict=True)
     ]
-    path = lived.trajectory_of(rows, held, np.ones(len(parts)))
+    path = lived.trajectory_of(held)
     table = table_of(lived.flat, path_stretches(lived.flat, path))
     untimed = np.zeros(len(parts))
     interval = float(parts[0].tick)
@@ -445,4 +446,4 @@ def _taken(arrays: PolicyArrays, halves: list[Recording]) -> Taken:
     )
     begin = np.array([line[1] for line in lines], dtype=np.float64)
     nothing = np.zeros(arrays.count, dtype=np.int64)
-    return Taken(row, component, source, begin, np.zeros(len(begin)), begin, nothing)
+    return Taken(row, component, source, Line.still(begin), nothing)

@@ -112,8 +112,7 @@ def tables(
 
     `published` holds the streams as they ran, where `flat` is on another clock.
     """
-    scale = np.ones(flat.count) if interval is None else flat.tick / interval
-    u = flat.r + scale[flat.scenario] * flat.L
+    u = flat.arrivals(flat.scale(interval))
     accepted = accepted_at(flat, u)
     source = np.flatnonzero(accepted)
     physical = None

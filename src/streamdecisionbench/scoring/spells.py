@@ -27,8 +27,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamdecisionbench.scoring.cut import EDGE, ROUNDING, Calm, at_most
-from streamdecisionbench.scoring.measure import Measure, by_scenario, per_time
-from streamdecisionbench.scoring.timeline import Floats, Ints
+from streamdecisionbench.scoring.measure import Measure, per_time
+from streamdecisionbench.scoring.timeline import Floats, Ints, by_scenario
 
 
 @dataclass(frozen=True, slots=True)

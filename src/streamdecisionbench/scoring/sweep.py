@@ -15,18 +15,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Places
+from streamdecisionbench.scoring.timeline import (
+    Columns,
+    Flat,
+    Floats,
+    Ints,
+    Places,
+    by_scenario,
+)
 
 _SIDE_BY_SIDE = 64
 """How many newer answers are compared one by one before a scenario's lines are swept instead."""
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class Runs(Columns):
     """Source `i` in force until the arrival of `j`, for c in [low, high).
 
     `source` is a step index, or −1 for "no decision yet"; `until` is a step index, or −1 for the
@@ -179,8 +187,8 @@ def _first_lasting(lasts: Floats, nodes: Ints, *, step: int, strict: bool) -> tu
 # stand the reference *segments*: which decision was right from when to when. Times are those of the
 # recording clock, on which delays are scaled by c = tick/Δ; t/c are seconds at the interval Δ.
 #
-# A `Trajectory` holds for one c per scenario, a `Sweep` for a whole range of them: there both ends of
-# a piece move with c.
+# A `Sweep` holds for a range of c per scenario, over which both ends of a piece move. Where the range is
+# one c, nothing moves: a *trajectory*.
 
 
 NOTHING = -1
@@ -229,37 +237,23 @@ class References:
     @property
     def judged(self) -> Floats:
         """The part of T in which it is known what is right."""
-        length = np.where(self.decision != NOTHING, self.end - self.begin, 0.0)
-        return np.bincount(self.scenario, length, self.count).astype(np.float64)
+        known = self.decision != NOTHING
+        if known.all():
+            return self.observed
+        return by_scenario(self.scenario, np.where(known, self.end - self.begin, 0.0), self.count)
 
 
 @dataclass(frozen=True, slots=True)
-class Trajectory:
-    """Pieces at one scale per scenario, one scenario after another, in time order without gaps.
-
-    The first piece of a scenario begins at r_0 (with `NOTHING` until something takes effect), the
-    last one ends at the horizon. No piece is empty.
-    """
-
-    references: References
-    scale: Floats
-    """c of each scenario."""
-    scenario: Ints
-    decision: Ints
-    source: Ints
-    """The step the decision was given for, counted over all scenarios; `NOTHING` if for none."""
-    begin: Floats
-    end: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(Columns):
     """Pieces over a range of scales: in force from `begin` to `end` for c in [low, high).
 
-    Both ends move: an end is `…_at` + c · `…_delay`. For every c of its scenario's range the pieces that hold at c cover
-    [r_0, H) without overlap, and they are listed in the order of time: of two pieces that hold at
-    the same c, the one listed first is in force first. Pieces may be empty at some c.
+    Both ends move: an end is `…_at` + c · `…_delay`. For every c of its scenario's range the pieces
+    that hold at c cover [r_0, H) without overlap, `NOTHING` until something takes effect, and they are
+    listed in the order of time: of two pieces that hold at the same c, the one listed first is in force
+    first. Pieces may be empty at some c.
     """
+
+    SHARED: ClassVar[tuple[str, ...]] = ("references", "lowest", "highest")
 
     references: References
     lowest: Floats
@@ -268,6 +262,7 @@ class Sweep:
     scenario: Ints
     decision: Ints
     source: Ints
+    """The step the decision was given for, counted over all scenarios; `NOTHING` if for none."""
     begin_at: Floats
     begin_delay: Floats
     end_at: Floats
@@ -277,24 +272,6 @@ class Sweep:
     component: Ints | None = None
     """Whose decision it is, where there are several: 0 for the first."""
 
-    def where(self, keep: slice | Ints | NDArray[np.bool_]) -> Sweep:
-        """Some of the pieces."""
-        return Sweep(
-            self.references,
-            self.lowest,
-            self.highest,
-            self.scenario[keep],
-            self.decision[keep],
-            self.source[keep],
-            self.begin_at[keep],
-            self.begin_delay[keep],
-            self.end_at[keep],
-            self.end_delay[keep],
-            self.low[keep],
-            self.high[keep],
-            None if self.component is None else self.component[keep],
-        )
-
     @property
     def empty(self) -> NDArray[np.bool_]:
         """Pieces that end where they begin, at every scale."""
@@ -303,20 +280,45 @@ class Sweep:
         )
         return empty
 
-    def at(self, scale: Floats) -> Trajectory:
-        """The trajectory at one scale per scenario, each within its range."""
+    def at(self, scale: Floats) -> Sweep:
+        """The trajectory at one scale per scenario, each within its range; no piece of it is empty."""
         c = scale[self.scenario]
         begin, end = self.begin_at + c * self.begin_delay, self.end_at + c * self.end_delay
         keep = np.flatnonzero((self.low <= c) & (c < self.high) & (begin < end))
-        return Trajectory(
-            self.references,
-            scale,
-            self.scenario[keep],
-            self.decision[keep],
-            self.source[keep],
-            begin[keep],
-            end[keep],
+        scenario, decision, source = self.scenario[keep], self.decision[keep], self.source[keep]
+        return trajectory(
+            self.references, scale, scenario, decision, source, begin[keep], end[keep]
         )
+
+    # At one scale nothing moves.
+
+    @property
+    def scale(self) -> Floats:
+        """c of each scenario."""
+        return self.lowest
+
+    @property
+    def begin(self) -> Floats:
+        return self.begin_at
+
+    @property
+    def end(self) -> Floats:
+        return self.end_at
+
+
+def trajectory(
+    references: References,
+    scale: Floats,
+    scenario: Ints,
+    decision: Ints,
+    source: Ints,
+    begin: Floats,
+    end: Floats,
+) -> Sweep:
+    """Pieces that stand still, and hold at one scale per scenario and nowhere else."""
+    still, beyond = np.zeros(len(begin)), np.nextafter(scale, np.inf)
+    ends, holds = (begin, still, end, still), (scale[scenario], beyond[scenario])
+    return Sweep(references, scale, beyond, scenario, decision, source, *ends, *holds)
 
 
 def references_of(flat: Flat) -> References:
@@ -351,7 +353,14 @@ def by_step(refs: References) -> References:
     )
 
 
-def trajectory_at(flat: Flat, interval: float | None) -> Trajectory:
+def taking_effect(flat: Flat, interval: float | None) -> tuple[Ints, Floats]:
+    """The steps whose answers take effect in replay at an interval, and when they do."""
+    u = flat.arrivals(flat.scale(interval))
+    source = np.flatnonzero(accepted_at(flat, u))
+    return source, u[source]
+
+
+def trajectory_at(flat: Flat, interval: float | None) -> Sweep:
     """One component in step-anchored replay at an interval Δ: u_i = r_i + c·L_i, newest source wins.
 
     Without an interval, at the pace at which each scenario was recorded.
@@ -363,10 +372,7 @@ def trajectory_at(flat: Flat, interval: float | None) -> Trajectory:
     >>> found.decision.tolist(), found.begin.tolist()
     ([-1, 0, 0, 1, 1], [0.0, 0.4, 2.4, 4.8, 6.8])
     """
-    scale = np.ones(flat.count) if interval is None else flat.tick / interval
-    u = flat.r + scale[flat.scenario] * flat.L
-    source = np.flatnonzero(accepted_at(flat, u))
-    return trajectory_of(flat, source, u[source], scale)
+    return trajectory_of(flat, *taking_effect(flat, interval), flat.scale(interval))
 
 
 def trajectory_of(
@@ -377,7 +383,7 @@ def trajectory_of(
     *,
     scenario: Ints | None = None,
     decision: Ints | None = None,
-) -> Trajectory:
+) -> Sweep:
     """What took effect, scenario by scenario in that order, and when it did.
 
     Without `decision` it is the component's own for that step.
@@ -391,7 +397,7 @@ def trajectory_of(
     begin = np.concatenate((flat.r0, begin))[order]
     end = in_force_until(begin, scenario, flat.H)
     keep = begin < end
-    return Trajectory(
+    return trajectory(
         references_of(flat),
         scale,
         scenario[keep],
@@ -405,22 +411,31 @@ def trajectory_of(
 def sweep_of(flat: Flat, low: Floats, high: Floats) -> Sweep:
     """One component in replay for every c from `low` to `high` of its scenario."""
     runs = find_runs(flat, low, high)
-    order = np.lexsort((runs.source, runs.scenario))
-    scenario, source, until = runs.scenario[order], runs.source[order], runs.until[order]
-    waiting, at_horizon = source < 0, until < 0
+    runs = runs.where(np.lexsort((runs.source, runs.scenario)))
+    return sweep_along(flat, runs, low, high, flat.r, flat.L, flat.p)
+
+
+def sweep_along(
+    flat: Flat, runs: Runs, low: Floats, high: Floats, r: Floats, L: Floats, p: Ints
+) -> Sweep:
+    """Runs as pieces. What runs number as sources are answers: those of the first component, for every
+    step in turn, then those of the next; `r`, `L` and `p` are theirs."""
+    scenario, holder, until, steps = runs.scenario, runs.source, runs.until, len(flat.r)
+    waiting, at_horizon = holder < 0, until < 0
     return Sweep(
         references_of(flat),
         low,
         high,
         scenario,
-        np.where(waiting, NOTHING, flat.p[source]),
-        source,
-        begin_at=np.where(waiting, flat.r0[scenario], flat.r[source]),
-        begin_delay=np.where(waiting, 0.0, flat.L[source]),
-        end_at=np.where(at_horizon, flat.H[scenario], flat.r[until]),
-        end_delay=np.where(at_horizon, 0.0, flat.L[until]),
-        low=runs.low[order],
-        high=runs.high[order],
+        np.where(waiting, NOTHING, p[holder]),
+        np.where(waiting, NOTHING, holder % steps),
+        begin_at=np.where(waiting, flat.r0[scenario], r[holder]),
+        begin_delay=np.where(waiting, 0.0, L[holder]),
+        end_at=np.where(at_horizon, flat.H[scenario], r[until]),
+        end_delay=np.where(at_horizon, 0.0, L[until]),
+        low=runs.low,
+        high=runs.high,
+        component=None if len(r) == steps else (holder >= steps).astype(np.int64),
     )
 
 

@@ -10,9 +10,10 @@ right.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from threading import Lock
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,33 @@ UNKNOWN = -2
 NO_ANSWER = -3
 """Predicted id where no answer came. Unequal to `UNKNOWN`, so that the two never match; −1 is left
 to those who number sources and mean none of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Arrays of one length: their rows can be chosen, and those of parts put one after another."""
+
+    SHARED: ClassVar[tuple[str, ...]] = ()
+    """Fields that belong to all rows and stay as they are."""
+
+    def where(self, keep: slice | Ints | NDArray[np.bool_]) -> Self:
+        """Some of the rows."""
+        return replace(self, **{name: getattr(self, name)[keep] for name in self._columns()})
+
+    def followed_by(self, others: Sequence[Self]) -> Self:
+        """These rows, then those of the others."""
+        parts = (self, *others)
+        joined = ((name, [getattr(part, name) for part in parts]) for name in self._columns())
+        return replace(self, **{name: np.concatenate(found) for name, found in joined})
+
+    def _columns(self) -> list[str]:
+        names = (f.name for f in fields(self) if f.name not in self.SHARED)
+        return [name for name in names if getattr(self, name) is not None]
+
+
+def by_scenario(scenario: Ints, values: Floats, count: int) -> Floats:
+    """Sums over what belongs to each of `count` scenarios."""
+    return np.bincount(scenario, weights=values, minlength=count).astype(np.float64)
 
 
 class Decisions(list[Mapping[str, str]]):
@@ -114,11 +142,6 @@ class Timeline:
     def untimed(self) -> float:
         """U = n⁻¹ Σ 1[κ(â_i) = κ(y_i)], over the states whose reference is known."""
         return float(np.mean(self.right[np.greater_equal(self.reference, 0)]))
-
-    def segment_starts(self) -> Ints:
-        """First step of every reference segment I_1 … I_K."""
-        changed = np.flatnonzero(self.reference[1:] != self.reference[:-1]) + 1
-        return np.concatenate(([0], changed)).astype(np.int64)
 
 
 def timelines(
@@ -402,6 +425,15 @@ class Flat:
         weights[known] = 1.0 / (in_scenario[owner[known]] * lengths[known])
         return np.repeat(weights, counts)
 
+    def scale(self, interval: float | None) -> Floats:
+        """c = tick/Δ per scenario; without an interval at the pace of each recording."""
+        return np.ones(self.count) if interval is None else self.tick / interval
+
+    def arrivals(self, scale: Floats) -> Floats:
+        """u_i(c) = r_i + c·L_i."""
+        arrivals: Floats = self.r + scale[self.scenario] * self.L
+        return arrivals
+
     def untimed(self) -> tuple[Floats, Floats]:
         """U per scenario over its known references, and with every known segment counting alike.
 
@@ -411,12 +443,12 @@ class Flat:
         right = self.right.astype(np.float64)
         known = self.y[starts] >= 0
         owner = self.scenario[starts]
-        steps = self.sum_by_scenario(np.where(known, counts, 0).astype(np.float64), owner)
-        number = self.sum_by_scenario(known.astype(np.float64), owner)
+        steps = np.bincount(owner, np.where(known, counts, 0), self.count)
+        number = np.bincount(owner, known, self.count)
         shares = np.add.reduceat(right, starts) / counts
         with np.errstate(invalid="ignore"):
-            by_step = self.sum_by_scenario(right, self.scenario) / steps
-            return by_step, self.sum_by_scenario(shares, owner) / number
+            by_step = by_scenario(self.scenario, right, self.count) / steps
+            return by_step, by_scenario(owner, shares, self.count) / number
 
     @cached_property
     def places(self) -> Places:
@@ -425,12 +457,6 @@ class Flat:
     def locate(self, time: Floats, scenario: Ints) -> Ints:
         """The step whose evidence holds at `time` in its scenario."""
         return self.places.find(time, scenario)
-
-    def sum_by_scenario(self, values: Floats, scenario: Ints) -> Floats:
-        sums: Floats = np.bincount(scenario, weights=values, minlength=self.count).astype(
-            np.float64
-        )
-        return sums
 
 
 def check(parts: Iterable[Timeline]) -> None:
