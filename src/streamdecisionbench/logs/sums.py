@@ -24,14 +24,14 @@ from streamdecisionbench.scoring.pooled import (
     StreamRows,
     stream_keys,
 )
-from streamdecisionbench.scoring.score import batches, joined, tables
+from streamdecisionbench.scoring.score import batches, tables
 from streamdecisionbench.scoring.stream_costs import (
     CostSums,
     StreamCosts,
     joined_costs,
     stream_costs,
 )
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, joined
 
 if TYPE_CHECKING:
     import pyarrow as pa

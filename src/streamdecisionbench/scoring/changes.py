@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from streamdecisionbench.scoring.cut import EDGE, Calm, Cut, at_most, neighbours
 from streamdecisionbench.scoring.measure import Measure
 from streamdecisionbench.scoring.sweep import NOTHING, References
-from streamdecisionbench.scoring.timeline import Floats, Ints, by_scenario
+from streamdecisionbench.scoring.timeline import Columns, Floats, Ints, by_scenario
 
 
 @dataclass(frozen=True, slots=True)
-class Delays:
+class Delays(Columns):
     """Every reference change at one pace, in seconds at the interval."""
 
     scenario: Ints
@@ -44,8 +44,7 @@ class Delays:
 
     def of(self, scenarios: Ints) -> Delays:
         """Those of some scenarios only."""
-        keep = np.isin(self.scenario, scenarios)
-        return Delays(self.scenario[keep], self.at[keep], self.delay[keep], self.limit[keep])
+        return self.where(np.isin(self.scenario, scenarios))
 
     def survival(self) -> Survival:
         return survival(np.minimum(self.delay, self.limit), ~self.never)
@@ -175,15 +174,9 @@ def waits_of(calm: Calm, measure: Measure) -> Waits:
     fresh = (before == EDGE) | (cut.segment[before] != segment)
     fresh &= is_change[segment] & cut.right[after]
     inner, after = inner[fresh], after[fresh]
-    return Waits(
-        measure,
-        refs,
-        cut.segment[after],
-        cut.begin_at[after],
-        cut.begin_delay[after],
-        pairs.low[inner],
-        pairs.high[inner],
-    )
+    first = cut.where(after)
+    low, high = pairs.low[inner], pairs.high[inner]
+    return Waits(measure, refs, first.segment, first.begin_at, first.begin_delay, low, high)
 
 
 def _changes(refs: References) -> Ints:

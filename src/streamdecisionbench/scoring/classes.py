@@ -79,20 +79,16 @@ def shares_over(
     return found
 
 
-def classified(sweep: Sweep) -> Iterator[tuple[Cut, Ints]]:
+def classified(sweep: Sweep, at_once: int = _AT_ONCE) -> Iterator[tuple[Cut, Ints]]:
     """A sweep cut where its references change, with the class of every stretch, some at a time."""
     refs = sweep.references
     own = refs.decision[refs.step_segment[sweep.source]]
     known = bool((refs.decision != NOTHING).all())
     bits = _source_bits(sweep.decision, own, all_known=known)
-    for begin in range(0, len(sweep.low), _AT_ONCE):
-        part = slice(begin, begin + _AT_ONCE)
-        cut = cut_of(sweep.where(part))
-        piece = cut.piece + begin
-        yield (
-            cut,
-            _column(bits[piece], sweep.decision[piece], own[piece], refs.decision[cut.segment]),
-        )
+    for begin in range(0, len(sweep.low), at_once):
+        cut = cut_of(sweep.where(slice(begin, begin + at_once)))
+        piece, now = cut.piece + begin, refs.decision[cut.segment]
+        yield cut, _column(bits[piece], sweep.decision[piece], own[piece], now)
 
 
 def table_over(flat: Flat, bounds: Bounds, *, segments: bool = True) -> Floats:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,7 +40,15 @@ from streamdecisionbench.scoring.changes import (
     waits_of,
 )
 from streamdecisionbench.scoring.cut import Calm, Cut, calm_of, cut_of
-from streamdecisionbench.scoring.measure import At, Measure, Over, family_weights, per_time
+from streamdecisionbench.scoring.measure import (
+    At,
+    ByLevel,
+    Measure,
+    Over,
+    T,
+    family_weights,
+    per_time,
+)
 from streamdecisionbench.scoring.spells import Spells, spells_of
 from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep, sweep_of, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, by_scenario
@@ -51,7 +59,6 @@ ALL_ACTS = "all acts"
 ACTS = ("scenarios", *OUTCOMES, "cost", *(f"mean_{name}" for name in OUTCOMES))
 THETA_S = 4.0
 """Seconds from which a wrong spell counts as long, where nobody says otherwise."""
-T = TypeVar("T")
 
 
 class Done(NamedTuple):
@@ -220,21 +227,6 @@ class Course:
     over: Figures
     episodes: Sequence[str]
     families: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class ByLevel(Generic[T]):
-    """The whole, every family, every scenario."""
-
-    overall: T
-    by_family: Mapping[str, T]
-    by_scenario: Mapping[str, T]
-
-    def at(self, level: str) -> T:
-        """By name, as in a score."""
-        if level == "overall":
-            return self.overall
-        return self.by_family[level] if level in self.by_family else self.by_scenario[level]
 
 
 def course_of(parts: Sequence[Timeline], interval: float, bounds: Bounds) -> Course:

@@ -79,17 +79,13 @@ class PairNodes:
     def p(self) -> Ints:
         return np.concatenate((self.fast.flat.p, self.slow.flat.p))
 
-    @cached_property
-    def y(self) -> Ints:
-        return np.concatenate((self.flat.y, self.flat.y))
-
-    @cached_property
+    @property
     def r(self) -> Floats:
-        return np.concatenate((self.flat.r, self.flat.r))
+        return np.tile(self.flat.r, 2)
 
-    @cached_property
-    def scenario(self) -> Ints:
-        return np.concatenate((self.flat.scenario, self.flat.scenario))
+    def step(self, node: Ints) -> Ints:
+        """The step a node answers."""
+        return node % self.n
 
 
 def pair_members(
@@ -428,9 +424,9 @@ def path_at(pair: PairNodes, c: Floats, rule: str) -> PairPath:
     take_slow = delivered if reach is None else delivered & (slow < after_fast[:, 1 + reach])
     node = np.flatnonzero(np.concatenate((take_fast, take_slow)))
     time = np.concatenate((fast, slow))[node]
-    order = np.lexsort((node, time, pair.scenario[node]))
+    order = np.lexsort((node, time, flat.scenario[pair.step(node)]))
     node, begin = node[order], time[order]
-    scenario = pair.scenario[node]
+    scenario = flat.scenario[pair.step(node)]
     return PairPath(
         node,
         scenario,
@@ -448,7 +444,7 @@ def pair_stretches(pair: PairNodes, path: PairPath, clock: Flat | None = None) -
     node = path.node
     return class_stretches(
         clock or pair.flat,
-        node % pair.n,
+        pair.step(node),
         path.begin,
         scenario=path.scenario,
         decision=pair.p[node],
@@ -479,7 +475,7 @@ def count(pair: PairNodes, path: PairPath) -> PairCounts:
 def longest_stale_loss(pair: PairNodes, path: PairPath, c: Floats) -> StaleLoss | None:
     """The longest contiguous stretch, over all scenarios, that one override made stale."""
     over, gap = _overrides(pair, path)
-    right = pair.p[path.node] == pair.y[path.node]
+    right = pair.p[path.node] == pair.flat.y[pair.step(path.node)]
     harmful = np.flatnonzero(over & (gap < 0) & right & np.roll(right, 1))
     held = path.end[harmful] - path.begin[harmful]
     best: tuple[float, int, float, float] | None = None
@@ -495,7 +491,7 @@ def longest_stale_loss(pair: PairNodes, path: PairPath, c: Floats) -> StaleLoss 
         return None
     _, k, begin, end = best
     scenario = int(path.scenario[k])
-    source = path.node % pair.n - pair.flat.first[scenario]
+    source = pair.step(path.node) - pair.flat.first[scenario]
     # On the recording clock delays are scaled by c; in seconds at the interval everything else is.
     seconds = 1.0 / float(c[scenario])
     return StaleLoss(
@@ -524,7 +520,7 @@ def _overrides(pair: PairNodes, path: PairPath) -> tuple[NDArray[np.bool_], Ints
     """Where a slow answer replaced a fast one, and how much newer its source is."""
     if not path.node.size:
         return np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
-    slow, source = path.node >= pair.n, path.node % pair.n
+    slow, source = path.node >= pair.n, pair.step(path.node)
     same = np.append(False, path.scenario[1:] == path.scenario[:-1])
     gap = source - np.roll(source, 1)
     return same & slow & ~np.roll(slow, 1), gap
@@ -536,7 +532,7 @@ def _lost(pair: PairNodes, path: PairPath, k: int) -> list[tuple[float, float]]:
     begin, end = float(path.begin[k]), float(path.end[k])
     scenario = path.scenario[k : k + 1]
     bounds = flat.locate(np.array([begin]), scenario), flat.locate(np.array([end]), scenario)
-    old, replaced = pair.y[path.node[k]], pair.y[path.node[k - 1]]
+    old, replaced = flat.y[pair.step(path.node[k])], flat.y[pair.step(path.node[k - 1])]
     found: list[tuple[float, float]] = []
     for step in range(int(bounds[0][0]), int(bounds[1][0]) + 1):
         now = flat.y[step]
@@ -562,7 +558,7 @@ def pair_trajectory(
     path = path_at(pair, scale, rule)
     return trajectory_of(
         pair.flat,
-        path.node % pair.n,
+        pair.step(path.node),
         path.begin,
         scale,
         scenario=path.scenario,

@@ -146,17 +146,9 @@ def spells_of(calm: Calm, measure: Measure) -> Spells:
     # Stretches that touch at every scale have nothing between them.
     rounding = ROUNDING * refs.horizon[pairs.group]
     apart = (end_at - begin_at > rounding) | (end_delay != begin_delay)
-    return Spells(
-        measure,
-        cut.judged,
-        pairs.group[apart],
-        begin_at[apart],
-        begin_delay[apart],
-        end_at[apart],
-        end_delay[apart],
-        pairs.low[apart],
-        pairs.high[apart],
-    )
+    ends = begin_at, begin_delay, end_at, end_delay
+    columns = (x[apart] for x in (pairs.group, *ends, pairs.low, pairs.high))
+    return Spells(measure, cut.judged, *columns)
 
 
 def _end(at: Floats, delay: Floats, index: Ints, edge: Floats) -> tuple[Floats, Floats]:

@@ -120,18 +120,13 @@ def _lower_envelope(flat: Flat, scenario: int, c: Floats) -> None:
         found[i] = min(meets, at_horizon)
 
 
-def find_runs(flat: Flat, c_low: Floats, c_high: Floats) -> Runs:
-    """All runs over [c_low, c_high] of each scenario.
+def runs_of(flat: Flat, critical: Floats, c_low: Floats, c_high: Floats) -> Runs:
+    """All runs over [c_low, c_high] of each scenario, of answers accepted exactly below `critical`.
 
     Sources i < j follow each other at scale c exactly when every source between them is gone
     (c ≥ max of their c*) and both are still there (c < min of theirs). So j is the first source
     after i that lasts at least as long as i, or i is the last before j that lasts longer than j.
     """
-    return runs_of(flat, critical_scale(flat, c_high), c_low, c_high)
-
-
-def runs_of(flat: Flat, critical: Floats, c_low: Floats, c_high: Floats) -> Runs:
-    """The runs of answers that are accepted exactly below the given scales, whatever set these."""
     critical = np.where(critical >= c_high[flat.scenario], np.inf, critical)
     # Nodes: every scenario's steps between a start and an end sentinel that always last.
     node_of_step = np.arange(len(flat.r)) + 2 * flat.scenario + 1
@@ -410,7 +405,7 @@ def trajectory_of(
 
 def sweep_of(flat: Flat, low: Floats, high: Floats) -> Sweep:
     """One component in replay for every c from `low` to `high` of its scenario."""
-    runs = find_runs(flat, low, high)
+    runs = runs_of(flat, critical_scale(flat, high), low, high)
     runs = runs.where(np.lexsort((runs.source, runs.scenario)))
     return sweep_along(flat, runs, low, high, flat.r, flat.L, flat.p)
 

@@ -10,10 +10,11 @@ right.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from threading import Lock
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,13 +49,20 @@ class Columns:
 
     def followed_by(self, others: Sequence[Self]) -> Self:
         """These rows, then those of the others."""
-        parts = (self, *others)
-        joined = ((name, [getattr(part, name) for part in parts]) for name in self._columns())
-        return replace(self, **{name: np.concatenate(found) for name, found in joined})
+        columns = {
+            name: [getattr(one, name) for one in (self, *others)] for name in self._columns()
+        }
+        return replace(self, **{name: joined(found) for name, found in columns.items()})
 
     def _columns(self) -> list[str]:
         names = (f.name for f in fields(self) if f.name not in self.SHARED)
         return [name for name in names if getattr(self, name) is not None]
+
+
+def joined(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    """One after another, or None where a part is."""
+    found = [part for part in parts if part is not None]
+    return np.concatenate(found) if len(found) == len(parts) else None
 
 
 def by_scenario(scenario: Ints, values: Floats, count: int) -> Floats:
@@ -340,32 +348,13 @@ class Flat:
         Ids are shared by all streams then, so that one that says much is read once. Trajectories allow
         that: they compare decisions within a stream only.
         """
-        flat = Flat.__new__(Flat)
-        width = self.decisions // self.count
-        flat.decisions, flat.values = width, values
-        flat._set(
-            n=self.n,
-            r=self.r,
-            L=self.L,
-            H=self.H,
-            tick=self.tick,
-            y=np.where(self.y < 0, self.y, self.y % width),
-            p=np.where(self.p < 0, self.p, self.p % width),
-            offset=np.zeros(self.count, dtype=np.int64),
-        )
+        flat, width = copy(self), self.decisions // self.count
+        flat.decisions, flat.values, flat.offset = width, values, np.zeros_like(self.offset)
+        flat.y, flat.p = (np.where(ids < 0, ids, ids % width) for ids in (self.y, self.p))
         return flat
 
     def _set(
-        self,
-        *,
-        n: Ints,
-        r: Floats,
-        L: Floats,
-        H: Floats,
-        tick: Floats,
-        y: Ints,
-        p: Ints,
-        offset: Ints,
+        self, n: Ints, r: Floats, L: Floats, H: Floats, tick: Floats, y: Ints, p: Ints, offset: Ints
     ) -> None:
         self.count = len(n)
         self.n = n
