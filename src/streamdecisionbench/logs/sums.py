@@ -31,6 +31,7 @@ from streamdecisionbench.scoring.stream_costs import (
     joined_costs,
     stream_costs,
 )
+from streamdecisionbench.scoring.sweep import Effects
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, joined
 
 if TYPE_CHECKING:
@@ -322,8 +323,8 @@ def _physical(found: StreamArrays, portion: tuple[slice, slice], flat: Flat) -> 
     applied = found.applied[portion[1]]
     source = np.flatnonzero(applied < flat.H[flat.scenario])
     source = source[np.lexsort((source, applied[source], flat.scenario[source]))]
-    took = class_stretches(flat, source, applied[source])
-    return table_of(flat, took, segments=False)
+    took = Effects(flat.scenario[source], source, flat.p[source], applied[source])
+    return table_of(flat, class_stretches(flat, took), segments=False)
 
 
 def _flat(found: StreamArrays, portion: tuple[slice, slice]) -> Flat:

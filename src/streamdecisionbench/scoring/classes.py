@@ -35,7 +35,7 @@ from streamdecisionbench.in_force import (
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.cut import Cut, cut_of
 from streamdecisionbench.scoring.measure import At, Measure, Over
-from streamdecisionbench.scoring.sweep import NOTHING, Sweep, by_step, sweep_of, taking_effect
+from streamdecisionbench.scoring.sweep import NOTHING, Effects, Sweep, by_step, effects_of, sweep_of
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, by_scenario
 
 TABLE = (*ALL_CLASSES, "segment_in_force", "later_component")
@@ -155,21 +155,9 @@ class ClassStretches:
         return correct
 
 
-def class_stretches(
-    flat: Flat,
-    source: Ints,
-    begin: Floats,
-    *,
-    scenario: Ints | None = None,
-    decision: Ints | None = None,
-) -> ClassStretches:
-    """All observed time, given what comes into force, scenario by scenario in that order, and when.
-
-    `source` are steps and `decision` what was answered for them, the component's own without it; both
-    are `NOTHING` where nothing is in force.
-    """
-    scenario = flat.scenario[source] if scenario is None else scenario
-    decision = flat.p[source] if decision is None else decision
+def class_stretches(flat: Flat, effects: Effects) -> ClassStretches:
+    """All observed time, given what comes into force."""
+    scenario, source, decision, begin = effects
     pieces = len(source)
     # A piece's place among all cuts: after the releases up to its time and the pieces before it.
     place = flat.locate(begin, scenario) + np.arange(1, pieces + 1)
@@ -191,9 +179,7 @@ def class_stretches(
 
 def path_stretches(flat: Flat, path: Sweep) -> ClassStretches:
     """The same of a trajectory."""
-    return class_stretches(
-        flat, path.source, path.begin, scenario=path.scenario, decision=path.decision
-    )
+    return class_stretches(flat, Effects(path.scenario, path.source, path.decision, path.begin))
 
 
 def table_of(flat: Flat, found: ClassStretches, *, segments: bool = True) -> Floats:
@@ -214,7 +200,7 @@ def table_of(flat: Flat, found: ClassStretches, *, segments: bool = True) -> Flo
 
 def stretches_at(flat: Flat, interval: float | None) -> ClassStretches:
     """One component in replay at an interval, or at the pace of each recording."""
-    return class_stretches(flat, *taking_effect(flat, interval))
+    return class_stretches(flat, effects_of(flat, flat.arrivals(flat.scale(interval))))
 
 
 # Step by step: A_e(Δ) = Σ_g a_g(Δ), and the same integrated. While step g's evidence holds,

@@ -71,7 +71,21 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True)
 class Figures:
-    """A sweep under a measure: at one pace or over a range. All figures are by scenario."""
+    """A sweep under a measure: at one pace or over a range. All figures are by scenario.
+
+    >>> from streamdecisionbench import example_recording, example_suite
+    >>> from streamdecisionbench.scoring.timeline import timelines
+    >>> path = trajectory_at(Flat(timelines(example_recording(), example_suite())), 2.0)
+    >>> found = Figures(path, At(path.scale))
+    >>> found.spells.begin.round(3).tolist(), found.spells.length.round(3).tolist()
+    ([0.0, 4.0, 6.0], [0.4, 0.8, 2.0])
+    >>> found.spells.mean_age().round(3).tolist(), found.spells.beyond_share(1.0).round(3).tolist()
+    ([0.3], [0.125])
+    >>> found.waits.delays().at.tolist(), found.waits.delays().delay.round(3).tolist()
+    ([4.0, 6.0], [0.8, inf])
+    >>> found.edits.needed.tolist(), found.edits.useless.tolist()
+    ([2.0], [0.0])
+    """
 
     sweep: Sweep
     measure: Measure

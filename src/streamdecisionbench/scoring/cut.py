@@ -203,7 +203,7 @@ _BLOCK = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
+class Neighbours(Columns):
     """For c in [low, high) element `after` follows element `before`; either may be the `EDGE`."""
 
     group: Ints

@@ -37,6 +37,7 @@ from streamdecisionbench.scoring.score import (
     level_shares,
     score_timelines,
     suite_of,
+    took_effect,
 )
 from streamdecisionbench.scoring.sweep import in_force_until
 from streamdecisionbench.scoring.timeline import Flat, Timeline, timelines
@@ -191,32 +192,12 @@ def _recorded_path(
     pair: PairNodes, recorded: Sequence[Timeline], fast: Recording, slow: Recording
 ) -> PairPath:
     """The answers that took effect, when they did. At equal times the slow one stays."""
-    node: list[int] = []
-    begin: list[float] = []
-    refused = 0
-    flat = pair.flat
-    for k, part in enumerate(recorded):
-        taken = []
-        for offset, half in ((0, fast), (pair.n, slow)):
-            responses = half.episodes[part.episode_id].responses
-            taken += [
-                (_effective(r), offset + int(flat.first[k]) + r.t)
-                for r in responses
-                if r.accepted and _effective(r) < part.horizon
-            ]
-        taken.sort()
-        begin += [time for time, _ in taken]
-        node += [answer for _, answer in taken]
-        refused += _refused(slow.episodes[part.episode_id].responses, part.horizon)
-    nodes = np.array(node, dtype=np.int64)
-    times = np.array(begin, dtype=np.float64)
-    scenario = flat.scenario[pair.step(nodes)]
-    return PairPath(nodes, scenario, times, in_force_until(times, scenario, flat.H), refused)
-
-
-def _effective(response: Response) -> float:
-    taken = response.accepted_s
-    return response.actual_recorded_s if taken is None else taken
+    flat, episodes = pair.flat, [part.episode_id for part in recorded]
+    scenario, component, step, begin = took_effect((fast, slow), episodes, flat.H)
+    node = component * pair.n + flat.first[scenario] + step
+    until = in_force_until(begin, scenario, flat.H)
+    refused = sum(_refused(slow.episodes[p.episode_id].responses, p.horizon) for p in recorded)
+    return PairPath(node, scenario, begin, until, refused)
 
 
 def _refused(responses: Sequence[Response], horizon: float) -> int:

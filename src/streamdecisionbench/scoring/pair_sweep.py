@@ -23,6 +23,7 @@ from streamdecisionbench.scoring.classes import LATER, ClassStretches, class_str
 from streamdecisionbench.scoring.cut import crossing, spread
 from streamdecisionbench.scoring.sweep import (
     NOTHING,
+    Effects,
     Runs,
     Sweep,
     critical_scale,
@@ -441,20 +442,22 @@ def pair_stretches(pair: PairNodes, path: PairPath, clock: Flat | None = None) -
 
     `clock` says when the evidence changed; of a live pair that is the recorded clock.
     """
-    node = path.node
-    return class_stretches(
-        clock or pair.flat,
-        pair.step(node),
-        path.begin,
-        scenario=path.scenario,
-        decision=pair.p[node],
-    )
+    return class_stretches(clock or pair.flat, _effects(pair, path))
 
 
-def pair_table(pair: PairNodes, path: PairPath, clock: Flat | None = None) -> Floats:
-    """Shares per scenario along a path, columns as in `classes.TABLE`."""
+def _effects(pair: PairNodes, path: PairPath) -> Effects:
+    return Effects(path.scenario, pair.step(path.node), pair.p[path.node], path.begin)
+
+
+def pair_table(
+    pair: PairNodes,
+    path: PairPath,
+    clock: Flat | None = None,
+    held: ClassStretches | None = None,
+) -> Floats:
+    """Shares per scenario along a path, columns as in `classes.TABLE`; `held` if it is at hand."""
     flat = clock or pair.flat
-    out = table_of(flat, pair_stretches(pair, path, clock))
+    out = table_of(flat, held or pair_stretches(pair, path, clock))
     seconds = np.where(path.node >= pair.n, path.end - path.begin, 0.0)
     out[:, LATER] = by_scenario(path.scenario, seconds, flat.count) / (flat.H - flat.r0)
     return out
@@ -472,37 +475,35 @@ def count(pair: PairNodes, path: PairPath) -> PairCounts:
     )
 
 
-def longest_stale_loss(pair: PairNodes, path: PairPath, c: Floats) -> StaleLoss | None:
-    """The longest contiguous stretch, over all scenarios, that one override made stale."""
+def longest_stale_loss(
+    pair: PairNodes, path: PairPath, c: Floats, held: ClassStretches
+) -> StaleLoss | None:
+    """The longest contiguous stretch, over all scenarios, that one override made stale.
+
+    That is time of a slow answer in force with its source outdated and the replaced one's not; of
+    equally long ones the first.
+    """
     over, gap = _overrides(pair, path)
-    right = pair.p[path.node] == pair.flat.y[pair.step(path.node)]
-    harmful = np.flatnonzero(over & (gap < 0) & right & np.roll(right, 1))
-    held = path.end[harmful] - path.begin[harmful]
-    best: tuple[float, int, float, float] | None = None
-    # Nothing can be lost for longer than it was in force, so the longest come first. Equal ones
-    # are told apart by scenario and time: the earliest is reported.
-    for k in harmful[np.argsort(-held, kind="stable")]:
-        if best is not None and path.end[k] - path.begin[k] < best[0]:
-            break
-        for begin, end in _lost(pair, path, int(k)):
-            if best is None or (end - begin, -int(k)) > (best[0], -best[1]):
-                best = (end - begin, int(k), begin, end)
-    if best is None:
+    own = pair.flat.y[pair.step(path.node)]
+    right = pair.p[path.node] == own
+    harmful = np.append(over & (gap < 0) & right & np.roll(right, 1), False)
+    where = np.flatnonzero(harmful[held.piece] & (held.begin < held.end))
+    piece, now = held.piece[where], pair.flat.y[held.step[where]]
+    where = where[(now == own[piece - 1]) & (now != own[piece])]
+    if not where.size:
         return None
-    _, k, begin, end = best
+    piece, begin, end = held.piece[where], held.begin[where], held.end[where]
+    breaks = np.flatnonzero((piece[1:] != piece[:-1]) | (begin[1:] != end[:-1]))
+    first, last = np.append(0, breaks + 1), np.append(breaks, len(where) - 1)
+    longest = int(np.argmax(end[last] - begin[first]))
+    k = int(piece[first[longest]])
     scenario = int(path.scenario[k])
     source = pair.step(path.node) - pair.flat.first[scenario]
     # On the recording clock delays are scaled by c; in seconds at the interval everything else is.
-    seconds = 1.0 / float(c[scenario])
-    return StaleLoss(
-        episode_id=pair.flat.parts[scenario].episode_id,
-        fast_source=int(source[k - 1]),
-        slow_source=int(source[k]),
-        fast_arrival_s=float(path.begin[k - 1]) * seconds,
-        slow_arrival_s=float(path.begin[k]) * seconds,
-        begin_s=begin * seconds,
-        end_s=end * seconds,
-    )
+    moments = path.begin[k - 1], path.begin[k], begin[first[longest]], end[last[longest]]
+    seconds = (np.array(moments) / c[scenario]).tolist()
+    episode = pair.flat.parts[scenario].episode_id
+    return StaleLoss(episode, int(source[k - 1]), int(source[k]), *seconds)
 
 
 def _earliest_newer(flat: Flat, u: Floats) -> Floats:
@@ -526,26 +527,6 @@ def _overrides(pair: PairNodes, path: PairPath) -> tuple[NDArray[np.bool_], Ints
     return same & slow & ~np.roll(slow, 1), gap
 
 
-def _lost(pair: PairNodes, path: PairPath, k: int) -> list[tuple[float, float]]:
-    """Stretches of answer k's time in force with its source outdated and the replaced one's not."""
-    flat = pair.flat
-    begin, end = float(path.begin[k]), float(path.end[k])
-    scenario = path.scenario[k : k + 1]
-    bounds = flat.locate(np.array([begin]), scenario), flat.locate(np.array([end]), scenario)
-    old, replaced = flat.y[pair.step(path.node[k])], flat.y[pair.step(path.node[k - 1])]
-    found: list[tuple[float, float]] = []
-    for step in range(int(bounds[0][0]), int(bounds[1][0]) + 1):
-        now = flat.y[step]
-        a, b = max(begin, float(flat.r[step])), min(end, float(flat.step_end[step]))
-        if now != replaced or now == old or a >= b:
-            continue
-        if found and found[-1][1] == a:
-            found[-1] = (found[-1][0], b)
-        else:
-            found.append((a, b))
-    return found
-
-
 # What a pair had in force when, as a trajectory: at one interval and over a range of them.
 
 
@@ -555,15 +536,7 @@ def pair_trajectory(
     """Two components in replay at an interval, on the nominal clock."""
     pair = PairNodes(*pair_members((fast, slow), ("fast", "slow"), np.inf))
     scale = pair.flat.tick / interval
-    path = path_at(pair, scale, rule)
-    return trajectory_of(
-        pair.flat,
-        pair.step(path.node),
-        path.begin,
-        scale,
-        scenario=path.scenario,
-        decision=pair.p[path.node],
-    )
+    return trajectory_of(pair.flat, _effects(pair, path_at(pair, scale, rule)), scale)
 
 
 def pair_sweep(

@@ -31,6 +31,7 @@ from streamdecisionbench.scoring.pair_sweep import (
     count,
     longest_stale_loss,
     pair_members,
+    pair_stretches,
     pair_sweeps,
     pair_table,
     path_at,
@@ -204,7 +205,8 @@ def _scores(
     found = []
     for rule, sweep in pair_sweeps(pair, hull, rules).items():
         path = path_at(pair, tick / interval, rule)
-        now, over, *narrower = pair_table(pair, path), *shares_over(sweep, measures)
+        held = pair_stretches(pair, path)
+        now, (over, *narrower) = pair_table(pair, path, held=held), shares_over(sweep, measures)
         by_range = [levels.means(one[:, CORRECT].sum(axis=1)).tolist() for one in narrower]
         rows = zip(
             levels.names,
@@ -226,7 +228,7 @@ def _scores(
                 clock="nominal",
                 family_of=levels.family_of,
                 counts=count(pair, path),
-                longest_stale_loss=longest_stale_loss(pair, path, tick / interval),
+                longest_stale_loss=longest_stale_loss(pair, path, tick / interval, held),
                 parts=parts,
                 slow_parts=pair.slow.flat.parts,
             )
@@ -269,13 +271,6 @@ class Matrix:
     by_family: Mapping[str, Best]
     by_range: Sequence[Best]
     """In the order of `ranges`."""
-
-    def best_rule(self, fast: str, slow: str) -> PairScore:
-        """The rule with the highest integrated score for one ordered pair."""
-        found = [p for p in self.pairs if (p.fast, p.slow) == (fast, slow)]
-        if not found:
-            raise InputError(f"no pair of {fast!r} and {slow!r} was composed")
-        return max(found, key=lambda p: p.log_auc)
 
 
 def matrix(

@@ -557,15 +557,12 @@ class PolicyReplay:
         as_recorded: bool = False,
     ) -> None:
         """With `as_recorded` several components keep their releases, too: those of one recording."""
-        setting = setting or Setting({}, {})
         self.policy = policy
         self.components = list(components) if as_recorded else on_one_clock(components)
         self.parts = self.components[0].parts
         self.flat = Flat(self.parts, [one.parts for one in self.components])
         self.references = references_of(self.flat)
-        self.groups = policy_arrays(
-            policy, self.components, changed=setting.changed, fallback=setting.fallback
-        )
+        self.groups = policy_arrays(policy, self.components, setting=setting)
 
     def at(self, interval: float) -> list[Replay]:
         """Every group's scenarios at an interval."""

@@ -45,9 +45,10 @@ from streamdecisionbench.scoring.score import (
     level_shares,
     signature_of,
     suite_of,
+    took_effect,
 )
 from streamdecisionbench.scoring.sweep import Sweep
-from streamdecisionbench.scoring.timeline import Floats, Ints, timelines
+from streamdecisionbench.scoring.timeline import Floats, timelines
 from streamdecisionbench.suite.scenario import Suite
 
 if TYPE_CHECKING:
@@ -77,30 +78,23 @@ class PolicyCounts:
 
 def count(played: PolicyReplay, done: Sequence[Replay]) -> PolicyCounts:
     K = played.policy.count
-    requests, cancelled, answers, withheld, taken = (np.zeros(K, dtype=np.int64) for _ in range(5))
+    found = np.zeros((5, K), dtype=np.int64)
     held_back = expiries = 0
     for arrays, one in zip(played.groups, done, strict=True):
         flights = one.flights
         arrived = flights.arrival < arrays.horizon[:, None, None]
-        sure = np.swapaxes(arrays.sure[0], 0, 1)
-        requests += flights.sent.sum(axis=(0, 2))
-        cancelled += flights.cancelled.sum(axis=(0, 2))
-        answers += arrived.sum(axis=(0, 2))
-        withheld += (arrived & ~sure).sum(axis=(0, 2))
-        taken += np.bincount(one.taken.component, minlength=K)
+        unsure = arrived & ~np.swapaxes(arrays.sure[0], 0, 1)
+        found[:4] += [
+            x.sum(axis=(0, 2)) for x in (flights.sent, flights.cancelled, arrived, unsure)
+        ]
+        found[4] += np.bincount(one.taken.component, minlength=K)
         held_back += int(one.taken.held_back.sum())
         expiries += int((one.held.yields.time < one.held.end.time).sum())
-    return PolicyCounts(
-        states=sum(arrays.release.size for arrays in played.groups),
-        requests=_whole(requests),
-        cancelled=_whole(cancelled),
-        answers=_whole(answers),
-        withheld=_whole(withheld),
-        taken=_whole(taken),
-        held_back=held_back,
-        expiries=expiries,
-        escalations=int(requests[1:].sum()) if played.policy.when_unsure else 0,
-    )
+    states = sum(arrays.release.size for arrays in played.groups)
+    requests, cancelled, answers, withheld, taken = (tuple(row) for row in found.tolist())
+    escalations = sum(requests[1:]) if played.policy.when_unsure else 0
+    by_component = requests, cancelled, answers, withheld, taken
+    return PolicyCounts(states, *by_component, held_back, expiries, escalations)
 
 
 def cost_per_hour(played: PolicyReplay, done: Sequence[Replay], interval: float) -> float | None:
@@ -114,10 +108,6 @@ def cost_per_hour(played: PolicyReplay, done: Sequence[Replay], interval: float)
                 spent += float(one.cost[s][found.flights.sent[nth, k]].sum())
     hours = sum(p.n for p in played.parts) * interval / 3600
     return None if math.isnan(spent) else spent / hours
-
-
-def _whole(values: Ints) -> tuple[int, ...]:
-    return tuple(map(int, values.tolist()))
 
 
 _NO_INTEGRAL = "no integral"
@@ -382,20 +372,7 @@ def live_policy(recording: Recording, suite: Suite) -> LivePolicyScore:
     )
 
 
-def _taken(arrays: PolicyArrays, halves: list[Recording]) -> Taken:
-    """What took effect, when it did; at equal times in the order of the protocol."""
-    lines: list[tuple[int, float, int, int]] = []
-    for s, name in enumerate(arrays.names):
-        for k, half in enumerate(halves):
-            for response in half.episodes[name].responses:
-                when = response.accepted_s
-                when = response.actual_recorded_s if when is None else when
-                if response.accepted and when < arrays.horizon[s]:
-                    lines.append((s, when, response.t, k))
-    lines.sort(key=lambda line: (line[0], line[1], -line[2], -line[3]))
-    row, source, component = (
-        np.array([line[column] for line in lines], dtype=np.int64) for column in (0, 2, 3)
-    )
-    begin = np.array([line[1] for line in lines], dtype=np.float64)
+def _taken(arrays: PolicyArrays, halves: Sequence[Recording]) -> Taken:
+    row, component, source, begin = took_effect(halves, arrays.names, arrays.horizon)
     nothing = np.zeros(arrays.count, dtype=np.int64)
     return Taken(row, component, source, Line.still(begin), nothing)

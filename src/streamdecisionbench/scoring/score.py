@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
@@ -28,7 +27,7 @@ from streamdecisionbench.scoring.classes import SEGMENT, class_stretches, table_
 from streamdecisionbench.scoring.curves import Curve, curves
 from streamdecisionbench.scoring.latency import Latency, Reliability, latency, reliability
 from streamdecisionbench.scoring.measure import ByLevel, Levels, family_weights
-from streamdecisionbench.scoring.sweep import Sweep, accepted_at, sweep_of
+from streamdecisionbench.scoring.sweep import Sweep, effects_of, sweep_of
 from streamdecisionbench.scoring.timeline import Columns, Flat, Floats, Ints, Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import find_suite
@@ -105,23 +104,20 @@ def tables(
     `published` holds the streams as they ran, where `flat` is on another clock.
     """
     u = flat.arrivals(flat.scale(interval))
-    accepted = accepted_at(flat, u)
-    source = np.flatnonzero(accepted)
-    physical = None
+    effects, physical = effects_of(flat, u), None
     if arrivals is not None:
         ran = published or flat
-        applied = np.flatnonzero(accepted_at(ran, arrivals))
-        took = class_stretches(ran, applied, arrivals[applied])
+        took = class_stretches(ran, effects_of(ran, arrivals))
         physical = table_of(ran, took, segments=segments)
     untimed, untimed_segment = flat.untimed() if segments else (np.zeros(0), np.zeros(0))
     return Tables(
-        at=table_of(flat, class_stretches(flat, source, u[source]), segments=segments),
+        at=table_of(flat, class_stretches(flat, effects), segments=segments),
         over=table_over(flat, bounds, segments=segments) if bounds else None,
         physical=physical,
         untimed=untimed,
         untimed_segment=untimed_segment,
-        accepted=_count(flat, accepted),
-        after_horizon=_count(flat, u >= flat.H[flat.scenario]),
+        accepted=np.bincount(effects.scenario, minlength=flat.count),
+        after_horizon=np.bincount(flat.scenario[u >= flat.H[flat.scenario]], minlength=flat.count),
     )
 
 
@@ -130,10 +126,6 @@ def _as_published(parts: Sequence[Timeline]) -> Flat | None:
     if all(p.published is None for p in parts):
         return None
     return Flat([p if p.published is None else replace(p, release=p.published) for p in parts])
-
-
-def _count(flat: Flat, which: NDArray[np.bool_]) -> Ints:
-    return np.bincount(flat.scenario[which], minlength=flat.count)
 
 
 # One recording, one score: what the component was worth, and whether judgment or latency is to blame.
@@ -304,6 +296,25 @@ class Lived(ByLevel[Shares]):
     @property
     def recorded(self) -> Shares:
         return self.overall
+
+
+def took_effect(
+    components: Sequence[Recording], episodes: Sequence[str], horizon: Floats
+) -> tuple[Ints, Ints, Ints, Floats]:
+    """What took effect live: scenario, component, step and when, scenario by scenario in that order.
+
+    At equal times in the order of the protocol: the newer source first, then the later component.
+    """
+    every = (
+        (s, r.actual_recorded_s if r.accepted_s is None else r.accepted_s, -r.t, -k)
+        for s, name in enumerate(episodes)
+        for k, one in enumerate(components)
+        for r in one.episodes[name].responses
+        if r.accepted
+    )
+    found = np.array(sorted(x for x in every if x[1] < horizon[x[0]])).reshape(-1, 4)
+    scenario, step, component = (np.abs(found[:, k]).astype(np.int64) for k in (0, 2, 3))
+    return scenario, component, step, found[:, 1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,20 +125,7 @@ class Spells:
 
 
 def spells_of(calm: Calm, measure: Measure) -> Spells:
-    """The wrong spells of a sweep: what lies between its calm stretches.
-
-    >>> from streamdecisionbench import example_recording, example_suite
-    >>> from streamdecisionbench.scoring.cut import calm_of, cut_of
-    >>> from streamdecisionbench.scoring.measure import At
-    >>> from streamdecisionbench.scoring.timeline import Flat, timelines
-    >>> from streamdecisionbench.scoring.sweep import trajectory_at
-    >>> path = trajectory_at(Flat(timelines(example_recording(), example_suite())), 2.0)
-    >>> found = spells_of(calm_of(cut_of(path)), At(path.scale))
-    >>> found.begin.round(3).tolist(), found.length.round(3).tolist()
-    ([0.0, 4.0, 6.0], [0.4, 0.8, 2.0])
-    >>> round(float(found.mean_age()[0]), 3), round(float(found.beyond_share(1.0)[0]), 3)
-    (0.3, 0.125)
-    """
+    """The wrong spells of a sweep: what lies between its calm stretches."""
     cut, pairs = calm.cut, calm.pairs
     refs = cut.sweep.references
     begin_at, begin_delay = _end(cut.end_at, cut.end_delay, pairs.before, refs.start[pairs.group])

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -348,11 +348,22 @@ def by_step(refs: References) -> References:
     )
 
 
-def taking_effect(flat: Flat, interval: float | None) -> tuple[Ints, Floats]:
-    """The steps whose answers take effect in replay at an interval, and when they do."""
-    u = flat.arrivals(flat.scale(interval))
-    source = np.flatnonzero(accepted_at(flat, u))
-    return source, u[source]
+class Effects(NamedTuple):
+    """What comes into force, scenario by scenario in that order, and when.
+
+    `source` are steps and `decision` what was answered for them; both are `NOTHING` where nothing is.
+    """
+
+    scenario: Ints
+    source: Ints
+    decision: Ints
+    begin: Floats
+
+
+def effects_of(flat: Flat, arrivals: Floats) -> Effects:
+    """The component's own answers, where the rule accepts them."""
+    source = np.flatnonzero(accepted_at(flat, arrivals))
+    return Effects(flat.scenario[source], source, flat.p[source], arrivals[source])
 
 
 def trajectory_at(flat: Flat, interval: float | None) -> Sweep:
@@ -367,37 +378,26 @@ def trajectory_at(flat: Flat, interval: float | None) -> Sweep:
     >>> found.decision.tolist(), found.begin.tolist()
     ([-1, 0, 0, 1, 1], [0.0, 0.4, 2.4, 4.8, 6.8])
     """
-    return trajectory_of(flat, *taking_effect(flat, interval), flat.scale(interval))
+    scale = flat.scale(interval)
+    return trajectory_of(flat, effects_of(flat, flat.arrivals(scale)), scale)
 
 
-def trajectory_of(
-    flat: Flat,
-    source: Ints,
-    begin: Floats,
-    scale: Floats,
-    *,
-    scenario: Ints | None = None,
-    decision: Ints | None = None,
-) -> Sweep:
-    """What took effect, scenario by scenario in that order, and when it did.
-
-    Without `decision` it is the component's own for that step.
-    """
-    scenario = flat.scenario[source] if scenario is None else scenario
-    decision = flat.p[source] if decision is None else decision
-    scenario = np.concatenate((np.arange(flat.count), scenario))
-    order = np.argsort(scenario, kind="stable")
-    scenario = scenario[order]
+def trajectory_of(flat: Flat, found: Effects, scale: Floats) -> Sweep:
+    """What was in force, given what came into force: nothing at first, then one after another."""
     none = np.full(flat.count, NOTHING, dtype=np.int64)
-    begin = np.concatenate((flat.r0, begin))[order]
+    at_first = Effects(np.arange(flat.count), none, none, flat.r0)
+    order = np.argsort(np.concatenate((at_first.scenario, found.scenario)), kind="stable")
+    scenario, source, decision, begin = (
+        np.concatenate(both)[order] for both in zip(at_first, found, strict=True)
+    )
     end = in_force_until(begin, scenario, flat.H)
     keep = begin < end
     return trajectory(
         references_of(flat),
         scale,
         scenario[keep],
-        np.concatenate((none, decision))[order][keep],
-        np.concatenate((none, source))[order][keep],
+        decision[keep],
+        source[keep],
         begin[keep],
         end[keep],
     )

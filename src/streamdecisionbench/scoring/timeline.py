@@ -228,10 +228,13 @@ def nominal(part: Timeline, tick: float | None = None) -> Timeline:
     return replace(part, tick=tick, release=part.nominal(tick), arrival=None)
 
 
-def nominal_like(first: Sequence[Timeline], parts: Sequence[Timeline], who: str) -> list[Timeline]:
+def nominal_like(
+    first: Sequence[Timeline], parts: Sequence[Timeline], who: str, *, gaps: bool = False
+) -> list[Timeline]:
     """A component's timelines in the order of another's, on its nominal clock.
 
-    Refused when they do not fit: another set of scenarios, other steps, another reference.
+    Refused when they do not fit: another set of scenarios, other steps, another reference; without
+    `gaps` also where an answer is missing.
     """
     mine = {part.episode_id: part for part in parts}
     found = []
@@ -255,7 +258,7 @@ def nominal_like(first: Sequence[Timeline], parts: Sequence[Timeline], who: str)
             where=who,
             fix="pair recordings of the same scenarios",
         )
-    check(found)
+    check(found, gaps=gaps)
     return found
 
 
@@ -448,12 +451,13 @@ class Flat:
         return self.places.find(time, scenario)
 
 
-def check(parts: Iterable[Timeline]) -> None:
+def check(parts: Iterable[Timeline], *, gaps: bool = False) -> None:
     """Refuses arrays no recording could hold; used where timelines are built by hand."""
     for part in parts:
         if part.n == 0:
             raise InputError("has no steps", where=part.episode_id)
-        ok = np.all(np.isfinite(part.release)) and np.all(np.isfinite(part.latency))
+        known = np.isfinite(part.latency) | (gaps & np.isposinf(part.latency))
+        ok = np.all(np.isfinite(part.release)) and np.all(known)
         if not ok or np.any(part.latency < 0) or np.any(np.diff(part.release) <= 0):
             raise InputError(
                 "releases must increase and latencies must be finite and not negative",
