@@ -9,7 +9,7 @@ for the horizon where the end of its time in force is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +20,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import REACH
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import LATER, ClassStretches, class_stretches, table_of
-from streamdecisionbench.scoring.cut import crossing, spread
+from streamdecisionbench.scoring.cut import crossing, neighbours
 from streamdecisionbench.scoring.sweep import (
     NOTHING,
     Effects,
@@ -28,12 +28,10 @@ from streamdecisionbench.scoring.sweep import (
     Sweep,
     critical_scale,
     in_force_until,
-    runs_of,
     sweep_along,
     trajectory_of,
 )
 from streamdecisionbench.scoring.timeline import (
-    Columns,
     Flat,
     Floats,
     Ints,
@@ -117,63 +115,49 @@ def pair_members(
 #     slow s   min( its own c*_s , min over fast j > s + k of the crossing of s with j )
 #
 # What differs is the order in which accepted answers take effect. Among fast ones, and among slow
-# ones, it is that of their sources; between fast j and slow s < j it changes at their crossing. The
-# *predecessor* of an accepted answer b at scale c is the later of the last fast and the last slow
-# acceptance before u_b(c). Each of these two is found by a search that only moves one way as c grows;
-# a *cell* is a range of c over which the predecessor of b stays the same. The horizon is a boundary
-# like any other: a fast answer for step n without latency.
+# ones, it is that of their sources; between fast j and slow s < j it changes at their crossing. So a
+# slow answer is listed once for every fast answer that may be the next one after it, with the range of
+# c over which it is: then the list is in the order of time at every c, and an answer is in force until
+# the arrival of its neighbour.
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells(Runs):
-    """Runs of a pair: for c in [low, high) node `source` is in force until node `until` takes effect."""
-
-    fast_before: Ints
-    """The last fast acceptance before `until` takes effect, −1 if none: places `until` in time."""
-
-
-@dataclass(frozen=True)
-class _Scales:
-    """Below which scale every answer is accepted, over a range of c per scenario."""
-
-    pair: PairNodes
-    low: Floats
-    high: Floats
-    fast: Floats
-    slow: dict[str, Floats]
-    """By rule."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Spans(Columns):
-    """What a search found for `owner`: step `value`, or −1, for c in [low, high)."""
-
-    owner: Ints
-    value: Ints
-    low: Floats
-    high: Floats
-
-
-class _ByOwner:
-    """Spans that can be looked up by their owner."""
-
-    def __init__(self, spans: _Spans, owners: int) -> None:
-        self.spans = spans.where(np.argsort(spans.owner, kind="stable"))
-        self.count = np.bincount(spans.owner, minlength=owners)
-        self.start = np.cumsum(self.count) - self.count
-
-    def overlap(self, others: _Spans, key: Ints) -> tuple[Ints, Ints, Floats, Floats]:
-        """Every pair of an other span and one of its key's spans here that share a range of c: which
-        of the others, the value here, and the range."""
-        a, b = spread(self.start[key], self.count[key])
-        low = np.maximum(others.low[a], self.spans.low[b])
-        high = np.minimum(others.high[a], self.spans.high[b])
-        keep = low < high
-        return a[keep], self.spans.value[b[keep]], low[keep], high[keep]
+def pair_sweeps(pair: PairNodes, bounds: Bounds, rules: Sequence[str]) -> dict[str, Sweep]:
+    """A pair in replay at every interval within the bounds, by rule; its members are ready for them."""
+    flat, n = pair.flat, pair.n
+    low, high = flat.tick / bounds.high, flat.tick / bounds.low
+    below_fast, below_slow = _scales(pair, high, rules)
+    widest: Floats = np.maximum.reduce(list(below_slow.values()))
+    slow, ahead, *span = _next_fast(pair, below_fast, widest, low, high)
+    every = np.arange(n)
+    # At the place of each fast answer first the slow ones before it; the horizon's come last of all.
+    step = np.concatenate((every, slow))
+    place = np.concatenate((every, np.where(ahead < 0, n, ahead)))
+    is_fast = np.arange(len(step)) < n
+    order = np.lexsort((step, is_fast, place, flat.scenario[step]))
+    step, is_fast = step[order], is_fast[order]
+    scenario = flat.scenario[step]
+    node = np.where(is_fast, step, n + step)
+    begins = np.concatenate((low[flat.scenario], span[0]))[order]
+    ends = np.concatenate((np.minimum(below_fast, high[flat.scenario]), span[1]))[order]
+    found = {}
+    for rule, limit in below_slow.items():
+        until = np.where(is_fast, ends, np.minimum(ends, limit[step]))
+        keep = begins < until
+        pairs = neighbours(scenario[keep], begins[keep], until[keep], low, high)
+        pairs = pairs.where(np.lexsort((pairs.before, pairs.group)))
+        at = np.append(node[keep], NOTHING)  # the last is where the edge points
+        runs = Runs(pairs.group, at[pairs.before], at[pairs.after], pairs.low, pairs.high)
+        found[rule] = sweep_along(flat, runs, low, high, pair.r, pair.latency, pair.p)
+    return found
 
 
-def _scales(pair: PairNodes, low: Floats, high: Floats, rules: Sequence[str]) -> _Scales:
-    """Acceptance scales under each rule. Those beyond `high` are only known to be beyond it."""
+def _scales(
+    pair: PairNodes, high: Floats, rules: Sequence[str]
+) -> tuple[Floats, dict[str, Floats]]:
+    """Below which scale every answer is accepted: fast ones, and slow ones by rule.
+
+    Those beyond `high` are only known to be beyond it.
+    """
     flat, fast, slow = pair.flat, pair.fast.flat.L, pair.slow.flat.L
     first = np.minimum(pair.fast.critical, _earliest_crossing(flat, fast, slow, 1, high))
     # A slow answer for the same step that takes no longer keeps the fast one out at any scale.
@@ -185,148 +169,38 @@ def _scales(pair: PairNodes, low: Floats, high: Floats, rules: Sequence[str]) ->
         if reach is not None:
             overtaken = _earliest_crossing(flat, slow, fast, 1 + reach, high)
             found[rule] = np.minimum(pair.slow.critical, overtaken)
-    return _Scales(pair, low, high, first, found)
+    return first, found
 
 
-def _cells(at: _Scales) -> dict[str, _Cells]:
-    """All cells under each rule: together they cover every boundary below its own scale."""
-    flat, n = at.pair.flat, at.pair.n
-    runs = runs_of(at.pair.fast.flat, at.fast, at.low, at.high)
-    previous_fast = _ByOwner(
-        _Spans(_key(flat, runs.until, runs.scenario), runs.source, runs.low, runs.high),
-        n + flat.count,
-    )
-    # The fast answer before a slow one is the one that precedes the next fast one after it.
-    ahead = _next_fast(at)
-    key = _key(flat, ahead.value, flat.scenario[ahead.owner])
-    a, fast, low, high = previous_fast.overlap(ahead, key)
-    fast_before_slow = _Spans(ahead.owner[a], fast, low, high)
-    found = {}
-    for rule, limit in at.slow.items():
-        before_fast = _before_fast(at, _last_slow(at, limit), previous_fast)
-        found[rule] = before_fast.followed_by([_before_slow(at, limit, fast_before_slow)])
-    return found
+def _next_fast(
+    pair: PairNodes, below_fast: Floats, below_slow: Floats, low: Floats, high: Floats
+) -> tuple[Ints, Ints, Floats, Floats]:
+    """Per slow answer, the first fast acceptance after it (−1 for the horizon), and for which c.
 
-
-def _before_fast(at: _Scales, last_slow: _Spans, previous_fast: _ByOwner) -> _Cells:
-    """_Cells that end with a fast acceptance or the horizon."""
-    flat, n = at.pair.flat, at.pair.n
-    a, fast, low, high = previous_fast.overlap(last_slow, last_slow.owner)
-    owner = last_slow.owner[a]
-    at_horizon = owner >= n
-    scenario = np.where(at_horizon, owner - n, flat.scenario[np.where(at_horizon, 0, owner)])
-    until = np.where(at_horizon, -1, owner)
-    return _later(at, scenario, until, fast, last_slow.value[a], low, high)
-
-
-def _before_slow(at: _Scales, limit: Floats, last_fast: _Spans) -> _Cells:
-    """_Cells that end with a slow acceptance."""
-    flat, n = at.pair.flat, at.pair.n
-    runs = runs_of(at.pair.slow.flat, limit, at.low, at.high)
-    runs = runs.where(runs.until >= 0)
-    previous_slow = _ByOwner(_Spans(runs.until, runs.source, runs.low, runs.high), n)
-    a, slow, low, high = previous_slow.overlap(last_fast, last_fast.owner)
-    owner = last_fast.owner[a]
-    return _later(at, flat.scenario[owner], n + owner, last_fast.value[a], slow, low, high)
-
-
-def _later(
-    at: _Scales, scenario: Ints, until: Ints, fast: Ints, slow: Ints, low: Floats, high: Floats
-) -> _Cells:
-    """Of the last fast and the last slow acceptance before a boundary, the later one holds.
-
-    A slow answer for the same or a newer step is later, or the fast one would not be accepted. One
-    for an older step is later from their crossing on.
+    As c grows candidates only drop out: they cease to be accepted, or the slow answer passes them. So
+    the nearest one that still lasts is followed by a further one where it ends.
     """
-    pair = at.pair
-    slow_holds_from = _crossing(pair.flat, slow, pair.slow.flat.L, fast, pair.fast.flat.L)
-    slow_holds_from = np.where(slow >= fast, 0.0, slow_holds_from)
-    slow_holds_from = np.where(slow < 0, np.inf, slow_holds_from)
-    by_fast = _Cells(scenario, fast, until, low, np.minimum(high, slow_holds_from), fast)
-    by_slow = _Cells(scenario, slow + pair.n, until, np.maximum(low, slow_holds_from), high, fast)
-    found = by_fast.followed_by([by_slow])
-    return found.where(found.low < found.high)
-
-
-def _next_fast(at: _Scales) -> _Spans:
-    """Per slow answer, the first fast acceptance after it; −1 for the horizon.
-
-    As c grows candidates only drop out: they cease to be accepted, or the slow answer passes them.
-    """
-    flat, L_slow, L_fast = at.pair.flat, at.pair.slow.flat.L, at.pair.fast.flat.L
-    owner = np.arange(at.pair.n)
-    last = flat.last[flat.scenario]
-
-    def candidate(open_: Ints, distance: int) -> tuple[Ints, Floats]:
-        fast = open_ + distance
-        at_horizon = fast > last[open_]
-        fast = np.where(at_horizon, 0, fast)
-        lasts = np.minimum(at.fast[fast], _crossing(flat, open_, L_slow, fast, L_fast))
-        return np.where(at_horizon, -1, fast), np.where(at_horizon, np.inf, lasts)
-
-    widest: Floats = np.maximum.reduce(list(at.slow.values()))
-    limit = np.minimum(widest, at.high[flat.scenario])
-    return _search(owner, at.low[flat.scenario], limit, candidate)
-
-
-def _last_slow(at: _Scales, accepted_below: Floats) -> _Spans:
-    """Per fast answer and per horizon (n + scenario), the last slow acceptance before it; −1 if none.
-
-    Slow answers for the same or newer steps come later. Of the others, as c grows, candidates only
-    drop out: they cease to be accepted, or they fall behind the fast answer.
-    """
-    flat, n = at.pair.flat, at.pair.n
-    every = np.arange(flat.count)
-    owner = np.arange(n + flat.count)
-    position = np.concatenate((owner[:n], flat.last + 1))
-    scenario = np.concatenate((flat.scenario, every))
-    first = flat.first[scenario]
-    r = np.concatenate((flat.r, flat.H))
-    L = np.concatenate((at.pair.fast.flat.L, np.zeros(flat.count)))
-
-    def candidate(open_: Ints, distance: int) -> tuple[Ints, Floats]:
-        slow = position[open_] - distance
-        none = slow < first[open_]
-        slow = np.where(none, 0, slow)
-        passed = crossing(flat.r[slow], at.pair.slow.flat.L[slow] - L[open_], r[open_])
-        lasts = np.minimum(accepted_below[slow], passed)
-        return np.where(none, -1, slow), np.where(none, np.inf, lasts)
-
-    limit = np.minimum(np.concatenate((at.fast, np.full(flat.count, np.inf))), at.high[scenario])
-    return _search(owner, at.low[scenario], limit, candidate)
-
-
-def _search(
-    owner: Ints,
-    low: Floats,
-    limit: Floats,
-    candidate: Callable[[Ints, int], tuple[Ints, Floats]],
-) -> _Spans:
-    """For each owner the nearest candidate that still lasts at c, over all c from `low` to `limit`.
-
-    `candidate(owners, distance)` gives the candidates at a distance and up to which c they last.
-    """
-    current = low.copy()
-    open_ = np.flatnonzero(low < limit)
+    flat, last = pair.flat, pair.flat.last[pair.flat.scenario]
+    current, limit = low[flat.scenario], np.minimum(below_slow, high[flat.scenario])
+    open_ = np.flatnonzero(current < limit)
     found: list[tuple[Ints, Ints, Floats, Floats]] = []
     distance = 1
     while open_.size:
-        value, lasts = candidate(open_, distance)
+        at_horizon = open_ + distance > last[open_]
+        fast = np.where(at_horizon, 0, open_ + distance)
+        passed = _crossing(flat, open_, pair.slow.flat.L, fast, pair.fast.flat.L)
+        lasts = np.where(at_horizon, np.inf, np.minimum(below_fast[fast], passed))
         longer = lasts > current[open_]
         hit, lasts = open_[longer], lasts[longer]
-        found.append((owner[hit], value[longer], current[hit], np.minimum(lasts, limit[hit])))
+        ahead = np.where(at_horizon, NOTHING, fast)[longer]
+        found.append((hit, ahead, current[hit], np.minimum(lasts, limit[hit])))
         current[hit] = lasts
         open_ = open_[current[open_] < limit[open_]]
         distance += 1
-    if not found:
-        none = np.zeros(0, dtype=np.int64)
-        return _Spans(none, none, np.zeros(0), np.zeros(0))
-    return _Spans(*(np.concatenate(column) for column in zip(*found, strict=True)))
-
-
-def _key(flat: Flat, step: Ints, scenario: Ints) -> Ints:
-    """Owners are steps, or N + scenario for the horizon."""
-    return np.where(step < 0, len(flat.r) + scenario, step)
+    none = np.zeros(0, dtype=np.int64)
+    found = found or [(none, none, np.zeros(0), np.zeros(0))]
+    slow, ahead, begin, end = (np.concatenate(column) for column in zip(*found, strict=True))
+    return slow, ahead, begin, end
 
 
 def _crossing(flat: Flat, early: Ints, L_early: Floats, late: Ints, L_late: Floats) -> Floats:
@@ -545,22 +419,3 @@ def pair_sweep(
     """Two components in replay at every interval within the bounds."""
     pair = PairNodes(*pair_members((fast, slow), ("fast", "slow"), bounds.low))
     return pair_sweeps(pair, bounds, (rule,))[rule]
-
-
-def pair_sweeps(pair: PairNodes, bounds: Bounds, rules: Sequence[str]) -> dict[str, Sweep]:
-    """The same by rule, of two members that are ready for the bounds."""
-    tick = pair.flat.tick
-    at = _scales(pair, tick / bounds.high, tick / bounds.low, rules)
-    return {rule: _sweep(at, found) for rule, found in _cells(at).items()}
-
-
-def _sweep(at: _Scales, found: _Cells) -> Sweep:
-    pair, flat = at.pair, at.pair.flat
-    # A boundary's place among all that exist at the same c: fast answers in the order of their
-    # steps, each followed by the slow ones accepted before the next fast one, the horizon last.
-    slow_end, at_horizon = found.until >= pair.n, found.until < 0
-    major = np.where(slow_end, found.fast_before, found.until)
-    major = np.where(at_horizon, pair.n, major)
-    minor = np.where(slow_end, found.until, NOTHING)
-    order = np.lexsort((minor, major, found.scenario))
-    return sweep_along(flat, found.where(order), at.low, at.high, pair.r, pair.latency, pair.p)
