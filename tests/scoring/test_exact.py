@@ -13,7 +13,7 @@ from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import TABLE, stretches_at, table_of, table_over
 from streamdecisionbench.scoring.curves import METRICS
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.sweep import accepted_at, critical_scale, find_runs
+from streamdecisionbench.scoring.sweep import accepted_at, critical_scale, runs_of
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from tests.scoring import plain
 from tests.scoring.drawn import latencies, whole
@@ -210,7 +210,7 @@ def test_runs_are_few_and_cover_every_scale(
 ) -> None:
     flat = Flat([timeline])
     low, high = np.array([timeline.tick / limits[1]]), np.array([timeline.tick / limits[0]])
-    runs = find_runs(flat, low, high)
+    runs = runs_of(flat, critical_scale(flat, high), low, high)
     assert len(runs.low) <= 2 * timeline.n + 1
     for c in np.linspace(low[0], high[0], 7)[1:-1]:
         if np.min(np.abs(np.concatenate((runs.low, runs.high)) - c)) < 1e-9:

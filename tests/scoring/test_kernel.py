@@ -21,7 +21,7 @@ from streamdecisionbench.scoring.classes import (
     stretches_at,
     table_of,
 )
-from streamdecisionbench.scoring.cut import at_one_scale, cut_of
+from streamdecisionbench.scoring.cut import cut_of
 from streamdecisionbench.scoring.measure import At, Over
 from streamdecisionbench.scoring.pair_sweep import (
     PairNodes,
@@ -31,8 +31,8 @@ from streamdecisionbench.scoring.pair_sweep import (
     path_at,
 )
 from streamdecisionbench.scoring.policy_replay import PolicyReplay, correct_share
-from streamdecisionbench.scoring.sweep import Sweep, accepted_at, by_step, sweep_of, trajectory_of
-from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
+from streamdecisionbench.scoring.sweep import Sweep, by_step, effects_of, sweep_of, trajectory_of
+from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline, by_scenario
 from tests.scoring.plain_streams import Stream
 from tests.scoring.policies import kit
 from tests.scoring.policies.kit import Case
@@ -69,7 +69,7 @@ def test_one_pace_is_the_kernel_with_all_weight_on_it(
     assert table_of(flat, stretches_at(flat, interval)) == pytest.approx(want, abs=EXACT)
     by_steps = shares_by_step_at(flat, interval)
     right = want[:, CORRECT].sum(axis=1)
-    assert flat.sum_by_scenario(by_steps, flat.scenario) == pytest.approx(right, abs=EXACT)
+    assert by_scenario(flat.scenario, by_steps, flat.count) == pytest.approx(right, abs=EXACT)
 
 
 @SOME
@@ -90,10 +90,9 @@ def test_physical_arrivals_are_a_sweep_that_stands_still(timeline: Timeline, see
     flat = Flat([timeline])
     rng = np.random.default_rng(seed)
     arrivals = flat.r + rng.choice([0.0, 0.5, 2.0, 7.0], len(flat.r)) * rng.random(len(flat.r))
-    source = np.flatnonzero(accepted_at(flat, arrivals))
-    scale = np.full(1, 3.0)
-    still = at_one_scale(trajectory_of(flat, source, arrivals[source], scale))
-    found = table_of(flat, class_stretches(flat, source, arrivals[source]))
+    scale, effects = np.full(1, 3.0), effects_of(flat, arrivals)
+    still = trajectory_of(flat, effects, scale)
+    found = table_of(flat, class_stretches(flat, effects))
     assert found == pytest.approx(at(still, scale), abs=EXACT)
 
 

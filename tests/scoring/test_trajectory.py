@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
-from streamdecisionbench.scoring.sweep import NOTHING, Sweep, Trajectory, sweep_of, trajectory_at
+from streamdecisionbench.scoring.sweep import NOTHING, Sweep, sweep_of, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from tests.scoring import plain, plain_pairs
 from tests.scoring.test_exact import SOME, bounds, intervals, recordings
@@ -18,12 +18,12 @@ from tests.scoring.test_pairs import duos
 RULES = ("freshest", "lag_one", "late_override")
 
 
-def _pieces(found: Trajectory) -> list[tuple[float, float, int, int]]:
+def _pieces(found: Sweep) -> list[tuple[float, float, int, int]]:
     columns = (found.begin, found.end, found.decision, found.source)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _covers(found: Trajectory) -> None:
+def _covers(found: Sweep) -> None:
     """Whole, in order, nothing empty."""
     where = found.references
     for scenario in range(where.count):
@@ -52,7 +52,7 @@ def test_a_trajectory_is_what_acceptance_by_arrival_puts_in_force(
     assert [(b, d, s) for b, _, d, s in _pieces(found)] == want
 
 
-def _check_sweep(sweep: Sweep, at: list[Trajectory], scales: list[np.ndarray]) -> None:
+def _check_sweep(sweep: Sweep, at: list[Sweep], scales: list[np.ndarray]) -> None:
     for want, c in zip(at, scales, strict=True):
         ends = np.concatenate((sweep.low, sweep.high))
         if np.min(np.abs(ends - c[np.concatenate((sweep.scenario, sweep.scenario))])) < 1e-9:

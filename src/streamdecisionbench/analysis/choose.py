@@ -50,7 +50,7 @@ from streamdecisionbench.scoring.pair_sweep import pair_trajectory
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_replay import policy_trajectory
 from streamdecisionbench.scoring.score import Shares
-from streamdecisionbench.scoring.sweep import Trajectory, trajectory_at
+from streamdecisionbench.scoring.sweep import Sweep, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline, nominal
 
 METHOD = (
@@ -458,7 +458,7 @@ def _path(
     parts: Mapping[str, Sequence[Timeline]],
     interval: float,
     answers: Mapping[str, Answers],
-) -> Trajectory:
+) -> Sweep:
     """On the nominal clock, on which all candidates are compared."""
     if candidate.policy is not None:
         policy = policy_of(candidate.policy, name=candidate.name)

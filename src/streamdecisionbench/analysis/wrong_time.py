@@ -22,12 +22,12 @@ from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.cost import (
     ALL_ACTS,
     ActMeasures,
-    ByLevel,
     ChangeMeasures,
     CostLevel,
     CostScore,
     SpellMeasures,
 )
+from streamdecisionbench.scoring.measure import ByLevel
 from streamdecisionbench.scoring.score import Score
 
 T = TypeVar("T")

@@ -24,14 +24,15 @@ from streamdecisionbench.scoring.pooled import (
     StreamRows,
     stream_keys,
 )
-from streamdecisionbench.scoring.score import batches, joined, tables
+from streamdecisionbench.scoring.score import batches, tables
 from streamdecisionbench.scoring.stream_costs import (
     CostSums,
     StreamCosts,
     joined_costs,
     stream_costs,
 )
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
+from streamdecisionbench.scoring.sweep import Effects
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, joined
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -322,8 +323,8 @@ def _physical(found: StreamArrays, portion: tuple[slice, slice], flat: Flat) -> 
     applied = found.applied[portion[1]]
     source = np.flatnonzero(applied < flat.H[flat.scenario])
     source = source[np.lexsort((source, applied[source], flat.scenario[source]))]
-    took = class_stretches(flat, source, applied[source])
-    return table_of(flat, took, segments=False)
+    took = Effects(flat.scenario[source], source, flat.p[source], applied[source])
+    return table_of(flat, class_stretches(flat, took), segments=False)
 
 
 def _flat(found: StreamArrays, portion: tuple[slice, slice]) -> Flat:

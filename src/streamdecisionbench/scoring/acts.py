@@ -32,9 +32,9 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.rules.costs import Act, Section
 from streamdecisionbench.scoring.changes import changes_of
 from streamdecisionbench.scoring.cut import EDGE, Cut, at_most, neighbours
-from streamdecisionbench.scoring.measure import Measure, by_scenario
+from streamdecisionbench.scoring.measure import Measure
 from streamdecisionbench.scoring.sweep import NOTHING, References
-from streamdecisionbench.scoring.timeline import Floats, Ints
+from streamdecisionbench.scoring.timeline import Columns, Floats, Ints, by_scenario
 
 OUTCOMES = ("calls", "in_time", "late", "missed", "wrongly", "twice")
 _CALLS, _IN_TIME, _LATE, _MISSED, _WRONGLY, _TWICE = range(6)
@@ -184,7 +184,7 @@ def _calls_of(refs: References, instance: _Instances) -> _Calls:
 
 
 @dataclass(frozen=True, slots=True)
-class _Doings:
+class _Doings(Columns):
     """On [low, high) a doing that answers `call` as `kind` says; `stray`: nothing called for it."""
 
     scenario: Ints
@@ -195,9 +195,6 @@ class _Doings:
     """In time."""
     low: Floats
     high: Floats
-
-    def where(self, keep: NDArray[np.bool_] | Ints) -> _Doings:
-        return _Doings(*(getattr(self, name)[keep] for name in _Doings.__dataclass_fields__))
 
 
 def _doings(cut: Cut, calls: _Calls, instance: _Instances, acts: Sequence[Act | None]) -> _Doings:
@@ -221,18 +218,9 @@ def _doings(cut: Cut, calls: _Calls, instance: _Instances, acts: Sequence[Act | 
     def add(
         keep: NDArray[np.bool_], call: Ints, kind: int, a: Floats, b: Floats, stray: bool = False
     ) -> None:
-        keep = keep & (a < b)
-        parts.append(
-            _Doings(
-                scenario[keep],
-                call[keep],
-                np.full(int(keep.sum()), kind),
-                np.full(int(keep.sum()), stray),
-                piece[keep],
-                a[keep],
-                b[keep],
-            )
-        )
+        of_kind, strays = np.full(len(a), kind), np.full(len(a), stray)
+        found = _Doings(scenario, call, of_kind, strays, piece, a, b)
+        parts.append(found.where(keep & (a < b)))
 
     add((now == NOTHING) & (before != NOTHING), before, _LATE, low, high)
     if len(calls.begin):
@@ -257,12 +245,7 @@ def _doings(cut: Cut, calls: _Calls, instance: _Instances, acts: Sequence[Act | 
         add(waits, nothing, _IN_TIME, a, b, stray=True)
         stray &= after == NOTHING
     add(stray, nothing, _IN_TIME, low, high, stray=True)
-    return _Doings(
-        *(
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in _Doings.__dataclass_fields__
-        )
-    )
+    return parts[0].followed_by(parts[1:])
 
 
 def _candidates(

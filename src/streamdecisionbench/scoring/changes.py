@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.scoring.cut import EDGE, Calm, Cut, at_most, neighbours
-from streamdecisionbench.scoring.measure import Measure, by_scenario
+from streamdecisionbench.scoring.measure import Measure
 from streamdecisionbench.scoring.sweep import NOTHING, References
-from streamdecisionbench.scoring.timeline import Floats, Ints
+from streamdecisionbench.scoring.timeline import Columns, Floats, Ints, by_scenario
 
 
 @dataclass(frozen=True, slots=True)
-class Delays:
+class Delays(Columns):
     """Every reference change at one pace, in seconds at the interval."""
 
     scenario: Ints
@@ -44,8 +44,7 @@ class Delays:
 
     def of(self, scenarios: Ints) -> Delays:
         """Those of some scenarios only."""
-        keep = np.isin(self.scenario, scenarios)
-        return Delays(self.scenario[keep], self.at[keep], self.delay[keep], self.limit[keep])
+        return self.where(np.isin(self.scenario, scenarios))
 
     def survival(self) -> Survival:
         return survival(np.minimum(self.delay, self.limit), ~self.never)
@@ -153,37 +152,18 @@ class Waits:
 
 
 def waits_of(calm: Calm, measure: Measure) -> Waits:
-    """The first right stretch of each segment: the calm one before it lies in another segment.
-
-    >>> from streamdecisionbench import example_recording, example_suite
-    >>> from streamdecisionbench.scoring.cut import calm_of, cut_of
-    >>> from streamdecisionbench.scoring.measure import At
-    >>> from streamdecisionbench.scoring.timeline import Flat, timelines
-    >>> from streamdecisionbench.scoring.sweep import trajectory_at
-    >>> path = trajectory_at(Flat(timelines(example_recording(), example_suite())), 2.0)
-    >>> found = waits_of(calm_of(cut_of(path)), At(path.scale)).delays()
-    >>> found.at.tolist(), found.delay.round(3).tolist()
-    ([4.0, 6.0], [0.8, inf])
-    """
+    """The first right stretch of each segment: the calm one before it lies in another segment."""
     cut, pairs = calm.cut, calm.pairs
     refs = cut.sweep.references
     is_change = np.zeros(len(refs.begin), dtype=bool)
     is_change[_changes(refs)] = True
-    inner = np.flatnonzero(pairs.after != EDGE)
-    after, before = pairs.after[inner], pairs.before[inner]
-    segment = cut.segment[after]
-    fresh = (before == EDGE) | (cut.segment[before] != segment)
-    fresh &= is_change[segment] & cut.right[after]
-    inner, after = inner[fresh], after[fresh]
-    return Waits(
-        measure,
-        refs,
-        cut.segment[after],
-        cut.begin_at[after],
-        cut.begin_delay[after],
-        pairs.low[inner],
-        pairs.high[inner],
-    )
+    pairs = pairs.where(pairs.after != EDGE)
+    segment = cut.segment[pairs.after]
+    fresh = (pairs.before == EDGE) | (cut.segment[pairs.before] != segment)
+    pairs = pairs.where(fresh & is_change[segment] & cut.right[pairs.after])
+    first = cut.where(pairs.after)
+    ends = first.segment, first.begin_at, first.begin_delay
+    return Waits(measure, refs, *ends, pairs.low, pairs.high)
 
 
 def _changes(refs: References) -> Ints:
@@ -222,7 +202,7 @@ class Edits:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Columns):
     """On [low, high) what is shown changes from `old` to `new` with a piece, in the order of time."""
 
     piece: Ints
@@ -239,29 +219,19 @@ def changes_of(cut: Cut, key: Ints) -> Changes:
     pairs = neighbours(
         sweep.scenario[shown], sweep.low[shown], sweep.high[shown], sweep.lowest, sweep.highest
     )
-    inner = np.flatnonzero(pairs.after != EDGE)
-    before, piece = pairs.before[inner], shown[pairs.after[inner]]
-    old = np.where(before == EDGE, NOTHING, key[shown[before]])
-    changed = np.flatnonzero(old != key[piece])
+    pairs = pairs.where(pairs.after != EDGE)
+    piece, old = (
+        shown[pairs.after],
+        np.where(pairs.before == EDGE, NOTHING, key[shown[pairs.before]]),
+    )
+    found = Changes(piece, old, key[piece], pairs.low, pairs.high)
+    found = found.where(found.old != found.new)
     # At any c each piece has one before it, so the order of the pieces is that of the changes.
-    changed = changed[np.argsort(piece[changed], kind="stable")]
-    piece, inner = piece[changed], inner[changed]
-    return Changes(piece, old[changed], key[piece], pairs.low[inner], pairs.high[inner])
+    return found.where(np.argsort(found.piece, kind="stable"))
 
 
 def edits_of(cut: Cut, measure: Measure) -> Edits:
-    """The changes of the decision in force.
-
-    >>> from streamdecisionbench import example_recording, example_suite
-    >>> from streamdecisionbench.scoring.cut import cut_of
-    >>> from streamdecisionbench.scoring.measure import At
-    >>> from streamdecisionbench.scoring.timeline import Flat, timelines
-    >>> from streamdecisionbench.scoring.sweep import trajectory_at
-    >>> path = trajectory_at(Flat(timelines(example_recording(), example_suite())), 2.0)
-    >>> found = edits_of(cut_of(path), At(path.scale))
-    >>> found.needed.tolist(), found.useless.tolist()
-    ([2.0], [0.0])
-    """
+    """The changes of the decision in force."""
     sweep, found = cut.sweep, changes_of(cut, cut.sweep.decision)
     refs = sweep.references
     piece, scenario = found.piece, sweep.scenario[found.piece]
@@ -269,15 +239,15 @@ def edits_of(cut: Cut, measure: Measure) -> Edits:
     on = measure.of(cut.scenario[stretch], *span).one
     right, known = cut.right[stretch], cut.known[stretch]
     pairs = neighbours(scenario, found.low, found.high, sweep.lowest, sweep.highest)
-    inner = np.flatnonzero((pairs.before != EDGE) & (pairs.after != EDGE))
-    inner = inner[found.new[pairs.after[inner]] == found.old[pairs.before[inner]]]
-    before, after, owner = pairs.before[inner], pairs.after[inner], pairs.group[inner]
+    pairs = pairs.where((pairs.before != EDGE) & (pairs.after != EDGE))
+    pairs = pairs.where(found.new[pairs.after] == found.old[pairs.before])
+    before, after, owner = piece[pairs.before], piece[pairs.after], pairs.group
     # Back within a tick.
     low, high = at_most(
-        sweep.begin_at[piece[after]] - sweep.begin_at[piece[before]] - _A_TICK * refs.tick[owner],
-        sweep.begin_delay[piece[after]] - sweep.begin_delay[piece[before]],
-        pairs.low[inner],
-        pairs.high[inner],
+        sweep.begin_at[after] - sweep.begin_at[before] - _A_TICK * refs.tick[owner],
+        sweep.begin_delay[after] - sweep.begin_delay[before],
+        pairs.low,
+        pairs.high,
     )
 
     def counted(which: NDArray[np.bool_]) -> Floats:

@@ -35,15 +35,8 @@ from streamdecisionbench.in_force import (
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.cut import Cut, cut_of
 from streamdecisionbench.scoring.measure import At, Measure, Over
-from streamdecisionbench.scoring.sweep import (
-    NOTHING,
-    Sweep,
-    Trajectory,
-    accepted_at,
-    by_step,
-    sweep_of,
-)
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
+from streamdecisionbench.scoring.sweep import NOTHING, Effects, Sweep, by_step, effects_of, sweep_of
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, by_scenario
 
 TABLE = (*ALL_CLASSES, "segment_in_force", "later_component")
 """Columns of the scorer's tables: the classes, segment-balanced in-force accuracy, and the share of
@@ -86,20 +79,16 @@ def shares_over(
     return found
 
 
-def classified(sweep: Sweep) -> Iterator[tuple[Cut, Ints]]:
+def classified(sweep: Sweep, at_once: int = _AT_ONCE) -> Iterator[tuple[Cut, Ints]]:
     """A sweep cut where its references change, with the class of every stretch, some at a time."""
     refs = sweep.references
     own = refs.decision[refs.step_segment[sweep.source]]
     known = bool((refs.decision != NOTHING).all())
     bits = _source_bits(sweep.decision, own, all_known=known)
-    for begin in range(0, len(sweep.low), _AT_ONCE):
-        part = slice(begin, begin + _AT_ONCE)
-        cut = cut_of(sweep.where(part))
-        piece = cut.piece + begin
-        yield (
-            cut,
-            _column(bits[piece], sweep.decision[piece], own[piece], refs.decision[cut.segment]),
-        )
+    for begin in range(0, len(sweep.low), at_once):
+        cut = cut_of(sweep.where(slice(begin, begin + at_once)))
+        piece, now = cut.piece + begin, refs.decision[cut.segment]
+        yield cut, _column(bits[piece], sweep.decision[piece], own[piece], now)
 
 
 def table_over(flat: Flat, bounds: Bounds, *, segments: bool = True) -> Floats:
@@ -166,21 +155,9 @@ class ClassStretches:
         return correct
 
 
-def class_stretches(
-    flat: Flat,
-    source: Ints,
-    begin: Floats,
-    *,
-    scenario: Ints | None = None,
-    decision: Ints | None = None,
-) -> ClassStretches:
-    """All observed time, given what comes into force, scenario by scenario in that order, and when.
-
-    `source` are steps and `decision` what was answered for them, the component's own without it; both
-    are `NOTHING` where nothing is in force.
-    """
-    scenario = flat.scenario[source] if scenario is None else scenario
-    decision = flat.p[source] if decision is None else decision
+def class_stretches(flat: Flat, effects: Effects) -> ClassStretches:
+    """All observed time, given what comes into force."""
+    scenario, source, decision, begin = effects
     pieces = len(source)
     # A piece's place among all cuts: after the releases up to its time and the pieces before it.
     place = flat.locate(begin, scenario) + np.arange(1, pieces + 1)
@@ -200,11 +177,9 @@ def class_stretches(
     return ClassStretches(of_step, piece, step, time, end, column)
 
 
-def path_stretches(flat: Flat, path: Trajectory) -> ClassStretches:
+def path_stretches(flat: Flat, path: Sweep) -> ClassStretches:
     """The same of a trajectory."""
-    return class_stretches(
-        flat, path.source, path.begin, scenario=path.scenario, decision=path.decision
-    )
+    return class_stretches(flat, Effects(path.scenario, path.source, path.decision, path.begin))
 
 
 def table_of(flat: Flat, found: ClassStretches, *, segments: bool = True) -> Floats:
@@ -218,18 +193,14 @@ def table_of(flat: Flat, found: ClassStretches, *, segments: bool = True) -> Flo
     out: Floats = sums.reshape(flat.count, width) / (flat.H - flat.r0)[:, None]
     if segments:
         right = np.flatnonzero(found.correct)
-        out[:, SEGMENT] = flat.sum_by_scenario(
-            seconds[right] * flat.segment_weight[found.step[right]], found.scenario[right]
-        )
+        balanced = seconds[right] * flat.segment_weight[found.step[right]]
+        out[:, SEGMENT] = by_scenario(found.scenario[right], balanced, flat.count)
     return out
 
 
 def stretches_at(flat: Flat, interval: float | None) -> ClassStretches:
     """One component in replay at an interval, or at the pace of each recording."""
-    scale = np.ones(flat.count) if interval is None else flat.tick / interval
-    u = flat.r + scale[flat.scenario] * flat.L
-    source = np.flatnonzero(accepted_at(flat, u))
-    return class_stretches(flat, source, u[source])
+    return class_stretches(flat, effects_of(flat, flat.arrivals(flat.scale(interval))))
 
 
 # Step by step: A_e(Δ) = Σ_g a_g(Δ), and the same integrated. While step g's evidence holds,

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,22 +42,16 @@ from streamdecisionbench.scoring.changes import (
 from streamdecisionbench.scoring.cut import Calm, Cut, calm_of, cut_of
 from streamdecisionbench.scoring.measure import (
     At,
+    ByLevel,
     Measure,
     Over,
-    by_scenario,
+    T,
     family_weights,
     per_time,
 )
 from streamdecisionbench.scoring.spells import Spells, spells_of
-from streamdecisionbench.scoring.sweep import (
-    NOTHING,
-    References,
-    Sweep,
-    Trajectory,
-    sweep_of,
-    trajectory_at,
-)
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
+from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep, sweep_of, trajectory_at
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, by_scenario
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
 
 NO_DECISION = "no decision"
@@ -65,7 +59,6 @@ ALL_ACTS = "all acts"
 ACTS = ("scenarios", *OUTCOMES, "cost", *(f"mean_{name}" for name in OUTCOMES))
 THETA_S = 4.0
 """Seconds from which a wrong spell counts as long, where nobody says otherwise."""
-T = TypeVar("T")
 
 
 class Done(NamedTuple):
@@ -78,9 +71,23 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True)
 class Figures:
-    """A sweep under a measure: at one pace or over a range. All figures are by scenario."""
+    """A sweep under a measure: at one pace or over a range. All figures are by scenario.
 
-    sweep: Sweep | Trajectory
+    >>> from streamdecisionbench import example_recording, example_suite
+    >>> from streamdecisionbench.scoring.timeline import timelines
+    >>> path = trajectory_at(Flat(timelines(example_recording(), example_suite())), 2.0)
+    >>> found = Figures(path, At(path.scale))
+    >>> found.spells.begin.round(3).tolist(), found.spells.length.round(3).tolist()
+    ([0.0, 4.0, 6.0], [0.4, 0.8, 2.0])
+    >>> found.spells.mean_age().round(3).tolist(), found.spells.beyond_share(1.0).round(3).tolist()
+    ([0.3], [0.125])
+    >>> found.waits.delays().at.tolist(), found.waits.delays().delay.round(3).tolist()
+    ([4.0, 6.0], [0.8, inf])
+    >>> found.edits.needed.tolist(), found.edits.useless.tolist()
+    ([2.0], [0.0])
+    """
+
+    sweep: Sweep
     measure: Measure
 
     @cached_property
@@ -236,21 +243,6 @@ class Course:
     families: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class ByLevel(Generic[T]):
-    """The whole, every family, every scenario."""
-
-    overall: T
-    by_family: Mapping[str, T]
-    by_scenario: Mapping[str, T]
-
-    def at(self, level: str) -> T:
-        """By name, as in a score."""
-        if level == "overall":
-            return self.overall
-        return self.by_family[level] if level in self.by_family else self.by_scenario[level]
-
-
 def course_of(parts: Sequence[Timeline], interval: float, bounds: Bounds) -> Course:
     """One component in replay."""
     check_interval(interval)
@@ -259,9 +251,7 @@ def course_of(parts: Sequence[Timeline], interval: float, bounds: Bounds) -> Cou
     return course_along(trajectory_at(flat, interval), sweep, parts, bounds)
 
 
-def course_along(
-    path: Trajectory, sweep: Sweep, parts: Sequence[Timeline], bounds: Bounds
-) -> Course:
+def course_along(path: Sweep, sweep: Sweep, parts: Sequence[Timeline], bounds: Bounds) -> Course:
     """Whatever had decisions in force: what it did at an interval, and over the bounds."""
     return Course(
         Figures(path, At(path.scale)),
@@ -575,7 +565,7 @@ def charge(course: Course, costs: Costs) -> CostScore:
     return CostScore(costs.name, costs.dated, costs.digest, by_level(course, figure), made_of)
 
 
-def cost_at(path: Trajectory, families: Sequence[str], costs: Costs) -> CostRates:
+def cost_at(path: Sweep, families: Sequence[str], costs: Costs) -> CostRates:
     """The cost of the whole at one interval, where nothing is integrated."""
     rates = Figures(path, At(path.scale)).rates([costs.section(family) for family in families])
     return CostRates(**_means(rates, np.arange(len(families)), family_weights(families)))

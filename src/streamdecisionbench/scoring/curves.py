@@ -58,28 +58,10 @@ def curves(
     Coefficients change where an arrival passes the publication of a state.
     """
     refs = by_step(sweep.references)
-    found = list(classified(replace(sweep, references=refs)))
-    column = np.concatenate([columns for _, columns in found])
-    scenario, step, low, high, alpha, beta, later = (
-        np.concatenate(parts)
-        for parts in zip(
-            *(
-                (
-                    cut.scenario,
-                    cut.segment,
-                    cut.low,
-                    cut.high,
-                    cut.end_at - cut.begin_at,
-                    cut.end_delay - cut.begin_delay,
-                    np.zeros(len(cut.low))
-                    if cut.sweep.component is None
-                    else cut.sweep.component[cut.piece],
-                )
-                for cut, _ in found
-            ),
-            strict=True,
-        )
-    )
+    ((cut, column),) = classified(replace(sweep, references=refs), len(sweep.low))
+    scenario, step, low, high = cut.scenario, cut.segment, cut.low, cut.high
+    alpha, beta = cut.end_at - cut.begin_at, cut.end_delay - cut.begin_delay
+    later = np.zeros(len(low)) if sweep.component is None else sweep.component[cut.piece]
     tick, weight = refs.tick[scenario], weights[scenario]
     shares = weight / refs.observed[scenario]
     # In terms of 1/Δ = c/tick the stretches of scenarios with different ticks share one axis.

@@ -8,13 +8,14 @@ end and E, and is cut where "later" or "earlier" changes sides. At one scale not
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.scoring.measure import Measure, by_scenario
-from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep, Trajectory
-from streamdecisionbench.scoring.timeline import Floats, Ints
+from streamdecisionbench.scoring.measure import Measure
+from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep
+from streamdecisionbench.scoring.timeline import Columns, Floats, Ints
 
 ROUNDING = 1e-12
 """A stretch shorter than this share of the horizon is two equal times that rounding told apart: being
@@ -22,11 +23,13 @@ right for it neither ends a spell nor answers a change."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Columns):
     """A sweep's pieces cut where the reference changes, listed in the order of time as they are.
 
     A stretch lasts from begin_at + c·begin_delay to end_at + c·end_delay, for c in [low, high).
     """
+
+    SHARED: ClassVar[tuple[str, ...]] = ("sweep",)
 
     sweep: Sweep
     """Which pieces, and beside which references."""
@@ -55,11 +58,7 @@ class Cut:
     @property
     def judged(self) -> Floats:
         """T of each scenario on the recording clock: the time in which it is known what is right."""
-        refs = self.sweep.references
-        known = refs.decision != NOTHING
-        if known.all():
-            return refs.observed
-        return by_scenario(refs.scenario, np.where(known, refs.end - refs.begin, 0.0), refs.count)
+        return self.sweep.references.judged
 
     def time(self, measure: Measure) -> Floats:
         """How long each stretch lasts on the recording clock, weighed."""
@@ -80,39 +79,12 @@ class Cut:
         keep = low < high
         return row[keep], stretch[keep], low[keep], high[keep]
 
-    def where(self, keep: NDArray[np.bool_]) -> Cut:
-        if keep.all():
-            return self
-        names = list(Cut.__dataclass_fields__)[1:]
-        return Cut(self.sweep, *(getattr(self, name)[keep] for name in names))
 
-
-def at_one_scale(path: Trajectory) -> Sweep:
-    """A trajectory as a sweep: its pieces stand still, and hold at its scale and nowhere else."""
-    still, beyond = np.zeros(len(path.begin)), np.nextafter(path.scale, np.inf)
-    return Sweep(
-        path.references,
-        path.scale,
-        beyond,
-        path.scenario,
-        path.decision,
-        path.source,
-        path.begin,
-        still,
-        path.end,
-        still,
-        path.scale[path.scenario],
-        beyond[path.scenario],
-    )
-
-
-def cut_of(sweep: Sweep | Trajectory, references: References | None = None) -> Cut:
+def cut_of(sweep: Sweep, references: References | None = None) -> Cut:
     """A sweep cut where its references change, or where others do: with one segment per step, at steps.
 
     At one scale nothing moves, and a stretch that only rounding made is left out.
     """
-    if isinstance(sweep, Trajectory):
-        sweep = at_one_scale(sweep)
     if references is not None:
         sweep = replace(sweep, references=references)
     refs = sweep.references
@@ -182,8 +154,8 @@ def _meetings(sweep: Sweep) -> tuple[Ints, Ints]:
     refs = sweep.references
     earliest = sweep.begin_at + sweep.low * sweep.begin_delay
     latest = sweep.end_at + sweep.high * sweep.end_delay
-    first = locate(refs, earliest, sweep.scenario)
-    last = np.maximum(locate(refs, latest, sweep.scenario), first)
+    first = refs.places.find(earliest, sweep.scenario)
+    last = np.maximum(refs.places.find(latest, sweep.scenario), first)
     return spread(first, np.where(sweep.empty, 0, last - first + 1))
 
 
@@ -192,11 +164,6 @@ def spread(first: Ints, count: Ints) -> tuple[Ints, Ints]:
     row = np.repeat(np.arange(len(count)), count)
     nth = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
     return row, first[row] + nth
-
-
-def locate(refs: References, time: Floats, scenario: Ints) -> Ints:
-    """The segment that holds at a time of a scenario."""
-    return refs.places.find(time, scenario)
 
 
 def crossing(at: Floats, delay: Floats, time: Floats, *, beyond: bool = False) -> Floats:
@@ -236,7 +203,7 @@ _BLOCK = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
+class Neighbours(Columns):
     """For c in [low, high) element `after` follows element `before`; either may be the `EDGE`."""
 
     group: Ints

@@ -5,20 +5,22 @@ Documented in docs/formats.md. Keys are only ever added under one schema number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from streamdecisionbench.in_force import CLASSES
 from streamdecisionbench.scoring.curves import METRICS
 
 if TYPE_CHECKING:
     from streamdecisionbench.scoring.cost import CostLevel, CostRates, CostScore
+    from streamdecisionbench.scoring.measure import ByLevel
     from streamdecisionbench.scoring.pair_live import Contention, LivePair, PartCost
     from streamdecisionbench.scoring.pairs import Best, Matrix, PairLevel, PairScore
     from streamdecisionbench.scoring.policy_score import LivePolicyScore, PolicyLevel, PolicyScore
-    from streamdecisionbench.scoring.score import Level, Score, Shares
+    from streamdecisionbench.scoring.score import Level, Score, Scored, Shares
 
+T = TypeVar("T")
 
 SCHEMA = "sdb-score/1"
 
@@ -43,33 +45,18 @@ def score_to_json(score: Score, *, with_curves: bool = False) -> dict[str, Any]:
             **({"curves": curves_to_json(score, level.name)} if with_curves else {}),
         }
 
+    levels = _levels(score, one, score.family_of)
+    for name, found in (score.latency_by_scenario or {}).items():
+        levels["by_scenario"][name]["latency"] = asdict(found)
     return {
-        "name": score.name,
-        "signature": score.signature,
+        **_named(score, "name", "signature"),
         "notes": list(score.notes),
-        "simulated": score.simulated,
-        "virtual_clock": score.virtual_clock,
+        **_named(score, "simulated", "virtual_clock"),
         "release_lag": asdict(score.punctuality) if score.punctuality else None,
         "served_models": list(score.served_models),
-        "interval": score.interval,
-        "bounds": [score.bounds.low, score.bounds.high],
-        "weighting": score.bounds.weighting,
-        "clock": score.clock,
+        **_paces(score),
         **({"costs": _cost_file(score.cost)} if score.cost else {}),
-        "overall": one(score.overall),
-        "by_family": {name: one(level) for name, level in score.by_family.items()},
-        "by_scenario": {
-            name: {
-                "family": score.family_of[name],
-                **one(level),
-                **(
-                    {"latency": asdict(score.latency_by_scenario[name])}
-                    if score.latency_by_scenario
-                    else {}
-                ),
-            }
-            for name, level in score.by_scenario.items()
-        },
+        **levels,
         "accepted": score.accepted,
         "discarded": {
             "after_horizon": score.discarded_after_horizon,
@@ -80,12 +67,37 @@ def score_to_json(score: Score, *, with_curves: bool = False) -> dict[str, Any]:
     }
 
 
+def _named(one: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in names}
+
+
+def _paces(score: Scored[Any]) -> dict[str, Any]:
+    return {
+        "interval": score.interval,
+        "bounds": [score.bounds.low, score.bounds.high],
+        "weighting": score.bounds.weighting,
+        "clock": score.clock,
+    }
+
+
+def _levels(
+    found: ByLevel[T], one: Callable[[T], dict[str, Any]], family_of: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """Every level as `one` says it; of scenarios also the family, where it is given."""
+    return {
+        "overall": one(found.overall),
+        "by_family": {name: one(level) for name, level in found.by_family.items()},
+        "by_scenario": {
+            name: {**({"family": family_of[name]} if family_of else {}), **one(level)}
+            for name, level in found.by_scenario.items()
+        },
+    }
+
+
 def level_to_json(level: Level) -> dict[str, Any]:
     """The shares of one level, at the interval, over the bounds and as it ran."""
     return {
-        "log_auc": level.log_auc,
-        "untimed": level.untimed,
-        "untimed_segment": level.untimed_segment,
+        **_named(level, "log_auc", "untimed", "untimed_segment"),
         **shares_to_json(level.at_interval),
         "integrated": {**shares_to_json(level.integrated), **level.integrated.classes()},
         "physical": shares_to_json(level.physical) if level.physical else None,
@@ -95,10 +107,7 @@ def level_to_json(level: Level) -> dict[str, Any]:
 def shares_to_json(shares: Shares) -> dict[str, Any]:
     """The six shares and what is read off them."""
     return {
-        "in_force": shares.in_force,
-        "segment_in_force": shares.segment_in_force,
-        "oracle": shares.oracle,
-        "u_current": shares.u_current,
+        **_named(shares, "in_force", "segment_in_force", "oracle", "u_current"),
         "lucky": shares.outdated_correct,
         "product": shares.product,
         "classes": shares.classes(),
@@ -117,11 +126,7 @@ def cost_to_json(level: CostLevel) -> dict[str, Any]:
 def curves_to_json(score: Score, level: str) -> dict[str, Any]:
     """share(Δ) = c0[k] + c1[k]/Δ for intervals[k] ≤ Δ ≤ intervals[k+1], per metric."""
     return {
-        metric: {
-            "intervals": curve.intervals.tolist(),
-            "c0": curve.c0.tolist(),
-            "c1": curve.c1.tolist(),
-        }
+        metric: {name: values.tolist() for name, values in asdict(curve).items()}
         for metric, curve in score.curve(level, tuple(METRICS)).items()
     }
 
@@ -149,10 +154,7 @@ def csv_rows(scores: Iterable[Score]) -> list[list[Any]]:
     """
     rows: list[list[Any]] = []
     for score in scores:
-        levels = [("overall", score.overall)]
-        levels += [("family", level) for level in score.by_family.values()]
-        levels += [("scenario", level) for level in score.by_scenario.values()]
-        for kind, level in levels:
+        for kind, _, level in score.rows():
             at, over = level.at_interval, level.integrated
             answers = score.answers_at(level.name)
             rows.append(
@@ -203,36 +205,28 @@ def pairs_csv(pairs: Sequence[PairScore], alone: Sequence[Score]) -> list[list[A
     by_name = {score.name: score for score in alone}
     rows: list[list[Any]] = []
     for score in alone:
-        for kind, name, level in _levels(score):
+        for kind, name, level in score.rows():
             rows.append(
                 [score.name, score.name, None, kind, name, level.log_auc, level.in_force,
                  *[None] * 7, score.signature]
             )  # fmt: skip
     for pair in pairs:
         parts = [by_name[name] for name in (pair.fast, pair.slow) if name in by_name]
-        singles = [{name: one.log_auc for _, name, one in _levels(part)} for part in parts]
-        for kind, name, level in _levels(pair):
+        singles = [{name: one.log_auc for _, name, one in part.rows()} for part in parts]
+        for kind, name, found in pair.rows():
             better = max((single[name] for single in singles), default=None)
             counts = pair.counts if kind == "overall" else None
             rows.append(
                 [
-                    pair.fast, pair.slow, pair.rule, kind, name, level.log_auc, level.in_force,
-                    None if better is None else level.log_auc - better,
-                    level.slow_share, level.slow_share_integrated,
+                    pair.fast, pair.slow, pair.rule, kind, name, found.log_auc, found.in_force,
+                    None if better is None else found.log_auc - better,
+                    found.slow_share, found.slow_share_integrated,
                     *((counts.slow_accepted, counts.corrections, counts.regressions, counts.refusals)
                       if counts else [None] * 4),
                     pair.signature,
                 ]
             )  # fmt: skip
     return rows
-
-
-def _levels(one: PairScore | Score) -> list[tuple[str, str, Any]]:
-    return [
-        ("overall", "overall", one.overall),
-        *(("family", name, level) for name, level in one.by_family.items()),
-        *(("scenario", name, level) for name, level in one.by_scenario.items()),
-    ]
 
 
 def matrix_to_json(found: Matrix) -> dict[str, Any]:
@@ -251,22 +245,9 @@ def pair_to_json(pair: PairScore) -> dict[str, Any]:
     """One pair under one rule."""
     loss = pair.longest_stale_loss
     return {
-        "fast": pair.fast,
-        "slow": pair.slow,
-        "rule": pair.rule,
-        "signature": pair.signature,
-        "simulated": pair.simulated,
-        "virtual_clock": pair.virtual_clock,
-        "interval": pair.interval,
-        "bounds": [pair.bounds.low, pair.bounds.high],
-        "weighting": pair.bounds.weighting,
-        "clock": "nominal",
-        "overall": _level(pair.overall),
-        "by_family": {name: _level(level) for name, level in pair.by_family.items()},
-        "by_scenario": {
-            name: {"family": pair.family_of[name], **_level(level)}
-            for name, level in pair.by_scenario.items()
-        },
+        **_named(pair, "fast", "slow", "rule", "signature", "simulated", "virtual_clock"),
+        **_paces(pair),
+        **_levels(pair, _level, pair.family_of),
         "slow_share": pair.slow_share,
         **asdict(pair.counts),
         "longest_stale_loss": None if loss is None else {**asdict(loss), "seconds": loss.seconds},
@@ -275,14 +256,11 @@ def pair_to_json(pair: PairScore) -> dict[str, Any]:
 
 def live_to_json(live: LivePair) -> dict[str, Any]:
     """A joint recording as it happened; its replays are the document's pairs."""
+    happened = _levels(live, shares_to_json, None)
     return {
-        "name": live.name,
-        "fast": live.fast,
-        "slow": live.slow,
-        "rule": live.rule,
-        "recorded": shares_to_json(live.recorded),
-        "by_family": {name: shares_to_json(shares) for name, shares in live.by_family.items()},
-        "by_scenario": {name: shares_to_json(shares) for name, shares in live.by_scenario.items()},
+        **_named(live, "name", "fast", "slow", "rule"),
+        "recorded": happened.pop("overall"),
+        **happened,
         "slow_share": live.slow_share,
         **asdict(live.counts),
         "replayed_at_recorded_pace": {
@@ -299,13 +277,13 @@ def contention_to_json(cost: Contention) -> dict[str, Any]:
             "p50_ratio": one.joint.p50 / one.alone.p50 if one.alone.p50 else None,
         }
 
+    figures = ("fast", "slow", "rule", "in_force", "log_auc", "slow_share")
     return {
         "fast": part(cost.fast),
         "slow": part(cost.slow),
-        "pair_from_alone": _figures(cost.pair_alone),
-        "pair_from_joint": _figures(cost.pair_joint),
-        "in_force_cost": cost.in_force_cost,
-        "auc_cost": cost.auc_cost,
+        "pair_from_alone": _named(cost.pair_alone, *figures),
+        "pair_from_joint": _named(cost.pair_joint, *figures),
+        **_named(cost, "in_force_cost", "auc_cost"),
     }
 
 
@@ -325,34 +303,17 @@ def _level(level: PairLevel) -> dict[str, Any]:
 
 
 def _alone(score: Score) -> dict[str, Any]:
-    return {
-        "name": score.name,
-        "clock": score.clock,
-        "overall": level_to_json(score.overall),
-        "by_family": {name: level_to_json(level) for name, level in score.by_family.items()},
-    }
+    levels = _levels(score, level_to_json, None)
+    return {**_named(score, "name", "clock"), **{k: levels[k] for k in ("overall", "by_family")}}
 
 
 def _best(best: Best) -> dict[str, Any]:
     return {
-        "fast": best.pair.fast,
-        "slow": best.pair.slow,
-        "rule": best.pair.rule,
+        **_named(best.pair, "fast", "slow", "rule"),
         "value": best.value,
         "best_alone": best.alone,
         "best_alone_value": best.alone_value,
         "gain": best.gain,
-    }
-
-
-def _figures(pair: PairScore) -> dict[str, Any]:
-    return {
-        "fast": pair.fast,
-        "slow": pair.slow,
-        "rule": pair.rule,
-        "in_force": pair.in_force,
-        "log_auc": pair.log_auc,
-        "slow_share": pair.slow_share,
     }
 
 
@@ -381,26 +342,17 @@ def policy_to_json(score: PolicyScore) -> dict[str, Any]:
     def level(found: PolicyLevel) -> dict[str, Any]:
         return {**_policy_level(found), **_wrong_time(score, found.name)}
 
-    overall = level(score.overall)
+    levels = _levels(score, level, score.family_of)
     if score.cost_per_hour is not None:
-        overall["cost_per_hour"] = score.cost_per_hour
+        levels["overall"]["cost_per_hour"] = score.cost_per_hour
     return {
         "policy": score.policy.to_json(),
         "name": score.policy.name,
         "components": list(score.components),
-        "signature": score.signature,
-        "simulated": score.simulated,
-        "interval": score.interval,
-        "bounds": [score.bounds.low, score.bounds.high],
-        "weighting": score.bounds.weighting,
-        "clock": score.clock,
+        **_named(score, "signature", "simulated"),
+        **_paces(score),
         **_named_cost_file(score),
-        "overall": overall,
-        "by_family": {name: level(found) for name, found in score.by_family.items()},
-        "by_scenario": {
-            name: {"family": score.family_of[name], **level(found)}
-            for name, found in score.by_scenario.items()
-        },
+        **levels,
         "counts": {
             k: list(v) if isinstance(v, tuple) else v for k, v in asdict(score.counts).items()
         },
@@ -417,9 +369,7 @@ def _live(live: LivePolicyScore) -> dict[str, Any]:
         "policy": live.policy.to_json(),
         "components": list(live.components),
         "interval": live.interval,
-        "overall": happened(live.recorded),
-        "by_family": {name: happened(shares) for name, shares in live.by_family.items()},
-        "by_scenario": {name: happened(shares) for name, shares in live.by_scenario.items()},
+        **_levels(live, happened, None),
         "replayed": live.replayed,
         "recorded_minus_replayed": live.gap,
         "why_not_replayed": live.why_not or None,
@@ -428,8 +378,7 @@ def _live(live: LivePolicyScore) -> dict[str, Any]:
 
 def _policy_level(level: PolicyLevel) -> dict[str, Any]:
     return {
-        "in_force": level.in_force,
-        "log_auc": level.log_auc,
+        **_named(level, "in_force", "log_auc"),
         "classes": level.at_interval.classes(),
         "oracle": level.oracle,
         **_identity(level.at_interval),
@@ -446,11 +395,7 @@ def _policy_level(level: PolicyLevel) -> dict[str, Any]:
 def _named_cost_file(score: PolicyScore) -> dict[str, Any]:
     if score.wrong_time is None:
         return {}
-    cost = score.wrong_time.cost
-    return {
-        "costs": {"name": cost.costs, "dated": cost.dated, "sha256": cost.digest},
-        "theta": score.wrong_time.theta,
-    }
+    return {"costs": _cost_file(score.wrong_time.cost), "theta": score.wrong_time.theta}
 
 
 def _wrong_time(score: PolicyScore, level: str) -> dict[str, Any]:

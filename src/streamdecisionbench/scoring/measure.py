@@ -1,4 +1,4 @@
-"""How paces weigh: all weight on one scale, or a whole range of intervals integrated.
+"""How paces weigh: all weight on one scale, or a whole range of intervals integrated; how scenarios do.
 
 Whatever a sweep is charged with is, between crossings, a sum of powers of c = tick/Δ: a share of
 observed time is a₀ + a₁·c, an age in seconds a₋₁/c + a₀ + a₁·c. So a measure has to say one thing of
@@ -16,13 +16,16 @@ divided by ln(b/a) and b − a:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.timeline import Floats, Ints
+from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline
+
+T = TypeVar("T")
 
 
 class Weights(NamedTuple):
@@ -86,17 +89,73 @@ class Over:
 Measure = At | Over
 
 
-def by_scenario(scenario: Ints, values: Floats, count: int) -> Floats:
-    """Sums over what belongs to each of `count` scenarios."""
-    return np.bincount(scenario, weights=values, minlength=count).astype(np.float64)
-
-
 def per_time(amount: Floats, time: Floats) -> Floats:
     """Amounts per second; nothing where no time is judged."""
     return np.divide(amount, time, out=np.zeros(len(time)), where=time > 0)
+
+
+# How scenarios weigh: a family is the mean of its scenarios, the whole is the mean of families.
 
 
 def family_weights(families: Sequence[str]) -> Floats:
     """How scenarios weigh in the whole: the mean over families of the mean over their scenarios."""
     size = Counter(families)
     return np.array([1.0 / (len(size) * size[family]) for family in families])
+
+
+@dataclass(frozen=True, slots=True)
+class ByLevel(Generic[T]):
+    """The whole, every family, every scenario."""
+
+    overall: T
+    by_family: Mapping[str, T]
+    by_scenario: Mapping[str, T]
+
+    def at(self, level: str) -> T:
+        """By name."""
+        if level == "overall":
+            return self.overall
+        return self.by_family[level] if level in self.by_family else self.by_scenario[level]
+
+    def rows(self) -> list[tuple[str, str, T]]:
+        """Which kind of level, its name, and what it has."""
+        return [
+            ("overall", "overall", self.overall),
+            *(("family", name, found) for name, found in self.by_family.items()),
+            *(("scenario", name, found) for name, found in self.by_scenario.items()),
+        ]
+
+
+class Levels:
+    """The whole, the families and the scenarios of timelines, in that order."""
+
+    def __init__(self, parts: Sequence[Timeline]) -> None:
+        self.families = list(dict.fromkeys(p.family for p in parts))
+        self.family_of = {p.episode_id: p.family for p in parts}
+        self.names = ["overall", *self.families, *(p.episode_id for p in parts)]
+        position = {name: index for index, name in enumerate(self.families)}
+        self._family = np.array([position[p.family] for p in parts], dtype=np.int64)
+
+    def means(self, values: Floats) -> Floats:
+        """Rows for the whole, for every family, and for every scenario as it is: sums, not matrices.
+
+        A scenario without a value (nothing is known of it) is left out of the means it belongs to.
+        """
+        rows = values.reshape(len(values), -1)
+        known = ~np.isnan(rows)
+        sums = np.zeros((len(self.families), rows.shape[1]))
+        np.add.at(sums, self._family, np.where(known, rows, 0.0))
+        counts = np.zeros_like(sums)
+        np.add.at(counts, self._family, known)
+        with np.errstate(invalid="ignore"):
+            means = sums / counts
+        heard = counts > 0
+        whole = np.where(heard, means, 0.0).sum(axis=0) / np.maximum(heard.sum(axis=0), 1)
+        whole[~heard.any(axis=0)] = np.nan
+        return np.concatenate((whole[None, :], means, rows)).reshape(-1, *values.shape[1:])
+
+    def split(self, rows: Sequence[T]) -> tuple[T, dict[str, T], dict[str, T]]:
+        """What there is for every level, as `ByLevel` holds it."""
+        k = len(self.families) + 1
+        named = [dict(zip(self.names[a:b], rows[a:b], strict=True)) for a, b in ((1, k), (k, None))]
+        return rows[0], named[0], named[1]

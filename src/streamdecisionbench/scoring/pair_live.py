@@ -17,9 +17,10 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, RULES, SLOW, pair_rule
 from streamdecisionbench.recording.events import Response
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
+from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.classes import LATER
 from streamdecisionbench.scoring.latency import Latency, latency
+from streamdecisionbench.scoring.measure import Levels
 from streamdecisionbench.scoring.pair_sweep import (
     PairCounts,
     PairNodes,
@@ -29,25 +30,27 @@ from streamdecisionbench.scoring.pair_sweep import (
     pair_table,
     path_at,
 )
-from streamdecisionbench.scoring.pairs import PairScore, compose_recordings
-from streamdecisionbench.scoring.score import Shares, level_weights, macro_shares, score
+from streamdecisionbench.scoring.pairs import PairScore, composed
+from streamdecisionbench.scoring.score import (
+    Lived,
+    Shares,
+    level_shares,
+    score_timelines,
+    suite_of,
+    took_effect,
+)
 from streamdecisionbench.scoring.sweep import in_force_until
-from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline, timelines
+from streamdecisionbench.scoring.timeline import Flat, Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
-from streamdecisionbench.suite.suite_files import find_suite
 
 
-@dataclass(frozen=True, slots=True)
-class LivePair:
-    """A joint recording as it happened, and the replays of its halves at the recorded pace."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LivePair(Lived):
+    """A pair, and the replays of its halves at the recorded pace."""
 
-    name: str
     fast: str
     slow: str
     rule: str
-    recorded: Shares
-    by_family: Mapping[str, Shares]
-    by_scenario: Mapping[str, Shares]
     slow_share: float
     counts: PairCounts
     replayed: Mapping[str, Shares]
@@ -119,38 +122,26 @@ def live_pair(
 ) -> LivePair:
     """Scores a joint recording: as it happened, and replayed under every rule."""
     fast, slow = halves_of(joint)
-    if suite is None:
-        suite = find_suite(joint.dataset_hash, near=joint.path)
-    rule = pair_rule(str(joint.config.get("rule") or RULES[0]))
+    suite, rule = suite_of([joint], suite), _rule(joint)
     recorded = timelines(fast, suite, clock="published")
     both = recorded, timelines(slow, suite, clock="published")
     pair = PairNodes(*pair_members(both, (fast.name, slow.name), np.inf))
     path = _recorded_path(pair, recorded, fast, slow)
     table = pair_table(pair, path, Flat(recorded, both))
-
-    def shares(table: Floats, level: str) -> Shares:
-        return macro_shares(table, pair.slow.untimed, level_weights(recorded, level))
-
+    levels, untimed = Levels(recorded), pair.slow.untimed
     as_recorded = np.ones(pair.flat.count)
-    replayed = {
-        name: shares(pair_table(pair, path_at(pair, as_recorded, name)), "overall")
-        for name in RULES
-    }
-    weights = level_weights(recorded, "overall")
+    replayed = {name: pair_table(pair, path_at(pair, as_recorded, name)) for name in RULES}
+    limits = Bounds(bounds[0], bounds[1], weighting)
     return LivePair(
+        *levels.split(level_shares(levels, table, untimed)),
         name=joint.name,
         fast=fast.name,
         slow=slow.name,
         rule=rule,
-        recorded=shares(table, "overall"),
-        by_family={f: shares(table, f) for f in dict.fromkeys(p.family for p in recorded)},
-        by_scenario={p.episode_id: shares(table, p.episode_id) for p in recorded},
-        slow_share=float(weights @ table[:, LATER]),
+        slow_share=float(levels.means(table[:, LATER])[0]),
         counts=count(pair, path),
-        replayed=replayed,
-        pairs=compose_recordings(
-            fast, slow, suite, interval=interval, bounds=bounds, weighting=weighting
-        ),
+        replayed={r: level_shares(levels, found, untimed)[0] for r, found in replayed.items()},
+        pairs=composed([fast, slow], suite, RULES, interval, limits, ordered=[(0, 1)]),
     )
 
 
@@ -166,18 +157,16 @@ def contention(
 ) -> Contention:
     """A joint recording against two of the same components made alone."""
     fast, slow = halves_of(joint)
-    if suite is None:
-        suite = find_suite(joint.dataset_hash, near=joint.path)
-    rule = pair_rule(str(joint.config.get("rule") or RULES[0]))
+    suite, rules = suite_of([joint], suite), (_rule(joint),)
+    limits = Bounds(bounds[0], bounds[1], weighting)
 
     def part(alone: Recording, half: Recording) -> PartCost:
         one, two = (
-            score(
-                recording, suite,
-                interval=interval, bounds=bounds, weighting=weighting, clock="nominal",
+            score_timelines(
+                timelines(recording, suite, clock="nominal"), interval=interval, bounds=limits
             )
             for recording in (alone, half)
-        )  # fmt: skip
+        )
         return PartCost(
             name=half.name,
             alone=latency(list(alone.episodes.values())),
@@ -188,49 +177,27 @@ def contention(
             joint_auc=two.log_auc,
         )
 
-    def pair(one: Recording, two: Recording) -> PairScore:
-        return compose_recordings(
-            one, two, suite, rule=rule, interval=interval, bounds=bounds, weighting=weighting
-        )[0]
-
-    return Contention(
-        fast=part(fast_alone, fast),
-        slow=part(slow_alone, slow),
-        pair_alone=pair(fast_alone, slow_alone),
-        pair_joint=pair(fast, slow),
+    pair_alone, pair_joint = (
+        composed(two, suite, rules, interval, limits, ordered=[(0, 1)])[0]
+        for two in ([fast_alone, slow_alone], [fast, slow])
     )
+    return Contention(part(fast_alone, fast), part(slow_alone, slow), pair_alone, pair_joint)
+
+
+def _rule(joint: Recording) -> str:
+    return pair_rule(str(joint.config.get("rule") or RULES[0]))
 
 
 def _recorded_path(
     pair: PairNodes, recorded: Sequence[Timeline], fast: Recording, slow: Recording
 ) -> PairPath:
     """The answers that took effect, when they did. At equal times the slow one stays."""
-    node: list[int] = []
-    begin: list[float] = []
-    refused = 0
-    flat = pair.flat
-    for k, part in enumerate(recorded):
-        taken = []
-        for offset, half in ((0, fast), (pair.n, slow)):
-            responses = half.episodes[part.episode_id].responses
-            taken += [
-                (_effective(r), offset + int(flat.first[k]) + r.t)
-                for r in responses
-                if r.accepted and _effective(r) < part.horizon
-            ]
-        taken.sort()
-        begin += [time for time, _ in taken]
-        node += [answer for _, answer in taken]
-        refused += _refused(slow.episodes[part.episode_id].responses, part.horizon)
-    nodes = np.array(node, dtype=np.int64)
-    times = np.array(begin, dtype=np.float64)
-    scenario = pair.scenario[nodes]
-    return PairPath(nodes, scenario, times, in_force_until(times, scenario, flat.H), refused)
-
-
-def _effective(response: Response) -> float:
-    taken = response.accepted_s
-    return response.actual_recorded_s if taken is None else taken
+    flat, episodes = pair.flat, [part.episode_id for part in recorded]
+    scenario, component, step, begin = took_effect((fast, slow), episodes, flat.H)
+    node = component * pair.n + flat.first[scenario] + step
+    until = in_force_until(begin, scenario, flat.H)
+    refused = sum(_refused(slow.episodes[p.episode_id].responses, p.horizon) for p in recorded)
+    return PairPath(node, scenario, begin, until, refused)
 
 
 def _refused(responses: Sequence[Response], horizon: float) -> int:

@@ -9,7 +9,7 @@ for the horizon where the end of its time in force is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,15 +20,15 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import REACH
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import LATER, ClassStretches, class_stretches, table_of
-from streamdecisionbench.scoring.cut import crossing
+from streamdecisionbench.scoring.cut import crossing, neighbours
 from streamdecisionbench.scoring.sweep import (
     NOTHING,
+    Effects,
+    Runs,
     Sweep,
-    Trajectory,
     critical_scale,
     in_force_until,
-    references_of,
-    runs_of,
+    sweep_along,
     trajectory_of,
 )
 from streamdecisionbench.scoring.timeline import (
@@ -36,6 +36,7 @@ from streamdecisionbench.scoring.timeline import (
     Floats,
     Ints,
     Timeline,
+    by_scenario,
     nominal,
     nominal_like,
 )
@@ -77,17 +78,13 @@ class PairNodes:
     def p(self) -> Ints:
         return np.concatenate((self.fast.flat.p, self.slow.flat.p))
 
-    @cached_property
-    def y(self) -> Ints:
-        return np.concatenate((self.flat.y, self.flat.y))
-
-    @cached_property
+    @property
     def r(self) -> Floats:
-        return np.concatenate((self.flat.r, self.flat.r))
+        return np.tile(self.flat.r, 2)
 
-    @cached_property
-    def scenario(self) -> Ints:
-        return np.concatenate((self.flat.scenario, self.flat.scenario))
+    def step(self, node: Ints) -> Ints:
+        """The step a node answers."""
+        return node % self.n
 
 
 def pair_members(
@@ -118,89 +115,49 @@ def pair_members(
 #     slow s   min( its own c*_s , min over fast j > s + k of the crossing of s with j )
 #
 # What differs is the order in which accepted answers take effect. Among fast ones, and among slow
-# ones, it is that of their sources; between fast j and slow s < j it changes at their crossing. The
-# *predecessor* of an accepted answer b at scale c is the later of the last fast and the last slow
-# acceptance before u_b(c). Each of these two is found by a search that only moves one way as c grows;
-# a *cell* is a range of c over which the predecessor of b stays the same. The horizon is a boundary
-# like any other: a fast answer for step n without latency.
+# ones, it is that of their sources; between fast j and slow s < j it changes at their crossing. So a
+# slow answer is listed once for every fast answer that may be the next one after it, with the range of
+# c over which it is: then the list is in the order of time at every c, and an answer is in force until
+# the arrival of its neighbour.
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """For c in [low, high), node `holder` is in force until node `until` takes effect.
+def pair_sweeps(pair: PairNodes, bounds: Bounds, rules: Sequence[str]) -> dict[str, Sweep]:
+    """A pair in replay at every interval within the bounds, by rule; its members are ready for them."""
+    flat, n = pair.flat, pair.n
+    low, high = flat.tick / bounds.high, flat.tick / bounds.low
+    below_fast, below_slow = _scales(pair, high, rules)
+    widest: Floats = np.maximum.reduce(list(below_slow.values()))
+    slow, ahead, *span = _next_fast(pair, below_fast, widest, low, high)
+    every = np.arange(n)
+    # At the place of each fast answer first the slow ones before it; the horizon's come last of all.
+    step = np.concatenate((every, slow))
+    place = np.concatenate((every, np.where(ahead < 0, n, ahead)))
+    is_fast = np.arange(len(step)) < n
+    order = np.lexsort((step, is_fast, place, flat.scenario[step]))
+    step, is_fast = step[order], is_fast[order]
+    scenario = flat.scenario[step]
+    node = np.where(is_fast, step, n + step)
+    begins = np.concatenate((low[flat.scenario], span[0]))[order]
+    ends = np.concatenate((np.minimum(below_fast, high[flat.scenario]), span[1]))[order]
+    found = {}
+    for rule, limit in below_slow.items():
+        until = np.where(is_fast, ends, np.minimum(ends, limit[step]))
+        keep = begins < until
+        pairs = neighbours(scenario[keep], begins[keep], until[keep], low, high)
+        pairs = pairs.where(np.lexsort((pairs.before, pairs.group)))
+        at = np.append(node[keep], NOTHING)  # the last is where the edge points
+        runs = Runs(pairs.group, at[pairs.before], at[pairs.after], pairs.low, pairs.high)
+        found[rule] = sweep_along(flat, runs, low, high, pair.r, pair.latency, pair.p)
+    return found
 
-    `holder` is −1 before the first acceptance, `until` −1 at the horizon.
+
+def _scales(
+    pair: PairNodes, high: Floats, rules: Sequence[str]
+) -> tuple[Floats, dict[str, Floats]]:
+    """Below which scale every answer is accepted: fast ones, and slow ones by rule.
+
+    Those beyond `high` are only known to be beyond it.
     """
-
-    scenario: Ints
-    holder: Ints
-    until: Ints
-    fast_before: Ints
-    """The last fast acceptance before `until` takes effect, −1 if none: places `until` in time."""
-    low: Floats
-    high: Floats
-
-    def __len__(self) -> int:
-        return len(self.low)
-
-    def where(self, keep: NDArray[np.bool_]) -> _Cells:
-        return _Cells(
-            self.scenario[keep],
-            self.holder[keep],
-            self.until[keep],
-            self.fast_before[keep],
-            self.low[keep],
-            self.high[keep],
-        )
-
-    @staticmethod
-    def join(parts: Sequence[_Cells]) -> _Cells:
-        return _Cells(
-            *(
-                np.concatenate([getattr(part, name) for part in parts])
-                for name in ("scenario", "holder", "until", "fast_before", "low", "high")
-            )
-        )
-
-
-@dataclass(frozen=True)
-class _Scales:
-    """Below which scale every answer is accepted, over a range of c per scenario."""
-
-    pair: PairNodes
-    low: Floats
-    high: Floats
-    fast: Floats
-    slow: dict[str, Floats]
-    """By rule."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Spans:
-    """What a search found for `owner`: step `value`, or −1, for c in [low, high)."""
-
-    owner: Ints
-    value: Ints
-    low: Floats
-    high: Floats
-
-
-class _ByOwner:
-    """Spans that can be looked up by their owner."""
-
-    def __init__(self, spans: _Spans, owners: int) -> None:
-        order = np.argsort(spans.owner, kind="stable")
-        self.value, self.low, self.high = (
-            spans.value[order],
-            spans.low[order],
-            spans.high[order],
-        )
-        self.count = np.bincount(spans.owner, minlength=owners)
-        self.start = np.cumsum(self.count) - self.count
-
-
-def _scales(pair: PairNodes, low: Floats, high: Floats, rules: Sequence[str]) -> _Scales:
-    """Acceptance scales under each rule. Those beyond `high` are only known to be beyond it."""
     flat, fast, slow = pair.flat, pair.fast.flat.L, pair.slow.flat.L
     first = np.minimum(pair.fast.critical, _earliest_crossing(flat, fast, slow, 1, high))
     # A slow answer for the same step that takes no longer keeps the fast one out at any scale.
@@ -212,167 +169,38 @@ def _scales(pair: PairNodes, low: Floats, high: Floats, rules: Sequence[str]) ->
         if reach is not None:
             overtaken = _earliest_crossing(flat, slow, fast, 1 + reach, high)
             found[rule] = np.minimum(pair.slow.critical, overtaken)
-    return _Scales(pair, low, high, first, found)
+    return first, found
 
 
-def _cells(at: _Scales) -> dict[str, _Cells]:
-    """All cells under each rule: together they cover every boundary below its own scale."""
-    flat, n = at.pair.flat, at.pair.n
-    runs = runs_of(at.pair.fast.flat, at.fast, at.low, at.high)
-    previous_fast = _ByOwner(
-        _Spans(_key(flat, runs.until, runs.scenario), runs.source, runs.low, runs.high),
-        n + flat.count,
-    )
-    # The fast answer before a slow one is the one that precedes the next fast one after it.
-    ahead = _next_fast(at)
-    a, b, low, high = _overlap(
-        ahead, _key(flat, ahead.value, flat.scenario[ahead.owner]), previous_fast
-    )
-    fast_before_slow = _Spans(ahead.owner[a], previous_fast.value[b], low, high)
-    return {
-        rule: _Cells.join(
-            [
-                _before_fast(at, _last_slow(at, limit), previous_fast),
-                _before_slow(at, limit, fast_before_slow),
-            ]
-        )
-        for rule, limit in at.slow.items()
-    }
+def _next_fast(
+    pair: PairNodes, below_fast: Floats, below_slow: Floats, low: Floats, high: Floats
+) -> tuple[Ints, Ints, Floats, Floats]:
+    """Per slow answer, the first fast acceptance after it (−1 for the horizon), and for which c.
 
-
-def _before_fast(at: _Scales, last_slow: _Spans, previous_fast: _ByOwner) -> _Cells:
-    """_Cells that end with a fast acceptance or the horizon."""
-    flat, n = at.pair.flat, at.pair.n
-    a, b, low, high = _overlap(last_slow, last_slow.owner, previous_fast)
-    owner = last_slow.owner[a]
-    at_horizon = owner >= n
-    scenario = np.where(at_horizon, owner - n, flat.scenario[np.where(at_horizon, 0, owner)])
-    until = np.where(at_horizon, -1, owner)
-    return _later(at, scenario, until, previous_fast.value[b], last_slow.value[a], low, high)
-
-
-def _before_slow(at: _Scales, limit: Floats, last_fast: _Spans) -> _Cells:
-    """_Cells that end with a slow acceptance."""
-    flat, n = at.pair.flat, at.pair.n
-    runs = runs_of(at.pair.slow.flat, limit, at.low, at.high)
-    answers = runs.until >= 0
-    previous_slow = _ByOwner(
-        _Spans(runs.until[answers], runs.source[answers], runs.low[answers], runs.high[answers]), n
-    )
-    a, b, low, high = _overlap(last_fast, last_fast.owner, previous_slow)
-    owner = last_fast.owner[a]
-    return _later(
-        at, flat.scenario[owner], n + owner, last_fast.value[a], previous_slow.value[b], low, high
-    )
-
-
-def _later(
-    at: _Scales, scenario: Ints, until: Ints, fast: Ints, slow: Ints, low: Floats, high: Floats
-) -> _Cells:
-    """Of the last fast and the last slow acceptance before a boundary, the later one holds.
-
-    A slow answer for the same or a newer step is later, or the fast one would not be accepted. One
-    for an older step is later from their crossing on.
+    As c grows candidates only drop out: they cease to be accepted, or the slow answer passes them. So
+    the nearest one that still lasts is followed by a further one where it ends.
     """
-    pair = at.pair
-    slow_holds_from = _crossing(pair.flat, slow, pair.slow.flat.L, fast, pair.fast.flat.L)
-    slow_holds_from = np.where(slow >= fast, 0.0, slow_holds_from)
-    slow_holds_from = np.where(slow < 0, np.inf, slow_holds_from)
-    by_fast = _Cells(scenario, fast, until, fast, low, np.minimum(high, slow_holds_from))
-    by_slow = _Cells(scenario, slow + pair.n, until, fast, np.maximum(low, slow_holds_from), high)
-    return _Cells.join([part.where(part.low < part.high) for part in (by_fast, by_slow)])
-
-
-def _next_fast(at: _Scales) -> _Spans:
-    """Per slow answer, the first fast acceptance after it; −1 for the horizon.
-
-    As c grows candidates only drop out: they cease to be accepted, or the slow answer passes them.
-    """
-    flat, L_slow, L_fast = at.pair.flat, at.pair.slow.flat.L, at.pair.fast.flat.L
-    owner = np.arange(at.pair.n)
-    last = flat.last[flat.scenario]
-
-    def candidate(open_: Ints, distance: int) -> tuple[Ints, Floats]:
-        fast = open_ + distance
-        at_horizon = fast > last[open_]
-        fast = np.where(at_horizon, 0, fast)
-        lasts = np.minimum(at.fast[fast], _crossing(flat, open_, L_slow, fast, L_fast))
-        return np.where(at_horizon, -1, fast), np.where(at_horizon, np.inf, lasts)
-
-    widest: Floats = np.maximum.reduce(list(at.slow.values()))
-    limit = np.minimum(widest, at.high[flat.scenario])
-    return _search(owner, at.low[flat.scenario], limit, candidate)
-
-
-def _last_slow(at: _Scales, accepted_below: Floats) -> _Spans:
-    """Per fast answer and per horizon (n + scenario), the last slow acceptance before it; −1 if none.
-
-    Slow answers for the same or newer steps come later. Of the others, as c grows, candidates only
-    drop out: they cease to be accepted, or they fall behind the fast answer.
-    """
-    flat, n = at.pair.flat, at.pair.n
-    every = np.arange(flat.count)
-    owner = np.arange(n + flat.count)
-    position = np.concatenate((owner[:n], flat.last + 1))
-    scenario = np.concatenate((flat.scenario, every))
-    first = flat.first[scenario]
-    r = np.concatenate((flat.r, flat.H))
-    L = np.concatenate((at.pair.fast.flat.L, np.zeros(flat.count)))
-
-    def candidate(open_: Ints, distance: int) -> tuple[Ints, Floats]:
-        slow = position[open_] - distance
-        none = slow < first[open_]
-        slow = np.where(none, 0, slow)
-        passed = crossing(flat.r[slow], at.pair.slow.flat.L[slow] - L[open_], r[open_])
-        lasts = np.minimum(accepted_below[slow], passed)
-        return np.where(none, -1, slow), np.where(none, np.inf, lasts)
-
-    limit = np.minimum(np.concatenate((at.fast, np.full(flat.count, np.inf))), at.high[scenario])
-    return _search(owner, at.low[scenario], limit, candidate)
-
-
-def _search(
-    owner: Ints,
-    low: Floats,
-    limit: Floats,
-    candidate: Callable[[Ints, int], tuple[Ints, Floats]],
-) -> _Spans:
-    """For each owner the nearest candidate that still lasts at c, over all c from `low` to `limit`.
-
-    `candidate(owners, distance)` gives the candidates at a distance and up to which c they last.
-    """
-    current = low.copy()
-    open_ = np.flatnonzero(low < limit)
+    flat, last = pair.flat, pair.flat.last[pair.flat.scenario]
+    current, limit = low[flat.scenario], np.minimum(below_slow, high[flat.scenario])
+    open_ = np.flatnonzero(current < limit)
     found: list[tuple[Ints, Ints, Floats, Floats]] = []
     distance = 1
     while open_.size:
-        value, lasts = candidate(open_, distance)
+        at_horizon = open_ + distance > last[open_]
+        fast = np.where(at_horizon, 0, open_ + distance)
+        passed = _crossing(flat, open_, pair.slow.flat.L, fast, pair.fast.flat.L)
+        lasts = np.where(at_horizon, np.inf, np.minimum(below_fast[fast], passed))
         longer = lasts > current[open_]
         hit, lasts = open_[longer], lasts[longer]
-        found.append((owner[hit], value[longer], current[hit], np.minimum(lasts, limit[hit])))
+        ahead = np.where(at_horizon, NOTHING, fast)[longer]
+        found.append((hit, ahead, current[hit], np.minimum(lasts, limit[hit])))
         current[hit] = lasts
         open_ = open_[current[open_] < limit[open_]]
         distance += 1
-    if not found:
-        none = np.zeros(0, dtype=np.int64)
-        return _Spans(none, none, np.zeros(0), np.zeros(0))
-    return _Spans(*(np.concatenate(column) for column in zip(*found, strict=True)))
-
-
-def _overlap(spans: _Spans, key: Ints, other: _ByOwner) -> tuple[Ints, Ints, Floats, Floats]:
-    """Every pair of a span and one of `key`'s spans in `other` that share a range of c."""
-    count = other.count[key]
-    a = np.repeat(np.arange(len(key)), count)
-    b = np.arange(len(a)) + np.repeat(other.start[key] - (np.cumsum(count) - count), count)
-    low = np.maximum(spans.low[a], other.low[b])
-    high = np.minimum(spans.high[a], other.high[b])
-    keep = low < high
-    return a[keep], b[keep], low[keep], high[keep]
-
-
-def _key(flat: Flat, step: Ints, scenario: Ints) -> Ints:
-    """Owners are steps, or N + scenario for the horizon."""
-    return np.where(step < 0, len(flat.r) + scenario, step)
+    none = np.zeros(0, dtype=np.int64)
+    found = found or [(none, none, np.zeros(0), np.zeros(0))]
+    slow, ahead, begin, end = (np.concatenate(column) for column in zip(*found, strict=True))
+    return slow, ahead, begin, end
 
 
 def _crossing(flat: Flat, early: Ints, L_early: Floats, late: Ints, L_late: Floats) -> Floats:
@@ -471,9 +299,9 @@ def path_at(pair: PairNodes, c: Floats, rule: str) -> PairPath:
     take_slow = delivered if reach is None else delivered & (slow < after_fast[:, 1 + reach])
     node = np.flatnonzero(np.concatenate((take_fast, take_slow)))
     time = np.concatenate((fast, slow))[node]
-    order = np.lexsort((node, time, pair.scenario[node]))
+    order = np.lexsort((node, time, flat.scenario[pair.step(node)]))
     node, begin = node[order], time[order]
-    scenario = pair.scenario[node]
+    scenario = flat.scenario[pair.step(node)]
     return PairPath(
         node,
         scenario,
@@ -488,22 +316,24 @@ def pair_stretches(pair: PairNodes, path: PairPath, clock: Flat | None = None) -
 
     `clock` says when the evidence changed; of a live pair that is the recorded clock.
     """
-    node = path.node
-    return class_stretches(
-        clock or pair.flat,
-        node % pair.n,
-        path.begin,
-        scenario=path.scenario,
-        decision=pair.p[node],
-    )
+    return class_stretches(clock or pair.flat, _effects(pair, path))
 
 
-def pair_table(pair: PairNodes, path: PairPath, clock: Flat | None = None) -> Floats:
-    """Shares per scenario along a path, columns as in `classes.TABLE`."""
+def _effects(pair: PairNodes, path: PairPath) -> Effects:
+    return Effects(path.scenario, pair.step(path.node), pair.p[path.node], path.begin)
+
+
+def pair_table(
+    pair: PairNodes,
+    path: PairPath,
+    clock: Flat | None = None,
+    held: ClassStretches | None = None,
+) -> Floats:
+    """Shares per scenario along a path, columns as in `classes.TABLE`; `held` if it is at hand."""
     flat = clock or pair.flat
-    out = table_of(flat, pair_stretches(pair, path, clock))
+    out = table_of(flat, held or pair_stretches(pair, path, clock))
     seconds = np.where(path.node >= pair.n, path.end - path.begin, 0.0)
-    out[:, LATER] = flat.sum_by_scenario(seconds, path.scenario) / (flat.H - flat.r0)
+    out[:, LATER] = by_scenario(path.scenario, seconds, flat.count) / (flat.H - flat.r0)
     return out
 
 
@@ -519,37 +349,35 @@ def count(pair: PairNodes, path: PairPath) -> PairCounts:
     )
 
 
-def longest_stale_loss(pair: PairNodes, path: PairPath, c: Floats) -> StaleLoss | None:
-    """The longest contiguous stretch, over all scenarios, that one override made stale."""
+def longest_stale_loss(
+    pair: PairNodes, path: PairPath, c: Floats, held: ClassStretches
+) -> StaleLoss | None:
+    """The longest contiguous stretch, over all scenarios, that one override made stale.
+
+    That is time of a slow answer in force with its source outdated and the replaced one's not; of
+    equally long ones the first.
+    """
     over, gap = _overrides(pair, path)
-    right = pair.p[path.node] == pair.y[path.node]
-    harmful = np.flatnonzero(over & (gap < 0) & right & np.roll(right, 1))
-    held = path.end[harmful] - path.begin[harmful]
-    best: tuple[float, int, float, float] | None = None
-    # Nothing can be lost for longer than it was in force, so the longest come first. Equal ones
-    # are told apart by scenario and time: the earliest is reported.
-    for k in harmful[np.argsort(-held, kind="stable")]:
-        if best is not None and path.end[k] - path.begin[k] < best[0]:
-            break
-        for begin, end in _lost(pair, path, int(k)):
-            if best is None or (end - begin, -int(k)) > (best[0], -best[1]):
-                best = (end - begin, int(k), begin, end)
-    if best is None:
+    own = pair.flat.y[pair.step(path.node)]
+    right = pair.p[path.node] == own
+    harmful = np.append(over & (gap < 0) & right & np.roll(right, 1), False)
+    where = np.flatnonzero(harmful[held.piece] & (held.begin < held.end))
+    piece, now = held.piece[where], pair.flat.y[held.step[where]]
+    where = where[(now == own[piece - 1]) & (now != own[piece])]
+    if not where.size:
         return None
-    _, k, begin, end = best
+    piece, begin, end = held.piece[where], held.begin[where], held.end[where]
+    breaks = np.flatnonzero((piece[1:] != piece[:-1]) | (begin[1:] != end[:-1]))
+    first, last = np.append(0, breaks + 1), np.append(breaks, len(where) - 1)
+    longest = int(np.argmax(end[last] - begin[first]))
+    k = int(piece[first[longest]])
     scenario = int(path.scenario[k])
-    source = path.node % pair.n - pair.flat.first[scenario]
+    source = pair.step(path.node) - pair.flat.first[scenario]
     # On the recording clock delays are scaled by c; in seconds at the interval everything else is.
-    seconds = 1.0 / float(c[scenario])
-    return StaleLoss(
-        episode_id=pair.flat.parts[scenario].episode_id,
-        fast_source=int(source[k - 1]),
-        slow_source=int(source[k]),
-        fast_arrival_s=float(path.begin[k - 1]) * seconds,
-        slow_arrival_s=float(path.begin[k]) * seconds,
-        begin_s=begin * seconds,
-        end_s=end * seconds,
-    )
+    moments = path.begin[k - 1], path.begin[k], begin[first[longest]], end[last[longest]]
+    seconds = (np.array(moments) / c[scenario]).tolist()
+    episode = pair.flat.parts[scenario].episode_id
+    return StaleLoss(episode, int(source[k - 1]), int(source[k]), *seconds)
 
 
 def _earliest_newer(flat: Flat, u: Floats) -> Floats:
@@ -567,30 +395,10 @@ def _overrides(pair: PairNodes, path: PairPath) -> tuple[NDArray[np.bool_], Ints
     """Where a slow answer replaced a fast one, and how much newer its source is."""
     if not path.node.size:
         return np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
-    slow, source = path.node >= pair.n, path.node % pair.n
+    slow, source = path.node >= pair.n, pair.step(path.node)
     same = np.append(False, path.scenario[1:] == path.scenario[:-1])
     gap = source - np.roll(source, 1)
     return same & slow & ~np.roll(slow, 1), gap
-
-
-def _lost(pair: PairNodes, path: PairPath, k: int) -> list[tuple[float, float]]:
-    """Stretches of answer k's time in force with its source outdated and the replaced one's not."""
-    flat = pair.flat
-    begin, end = float(path.begin[k]), float(path.end[k])
-    scenario = path.scenario[k : k + 1]
-    bounds = flat.locate(np.array([begin]), scenario), flat.locate(np.array([end]), scenario)
-    old, replaced = pair.y[path.node[k]], pair.y[path.node[k - 1]]
-    found: list[tuple[float, float]] = []
-    for step in range(int(bounds[0][0]), int(bounds[1][0]) + 1):
-        now = flat.y[step]
-        a, b = max(begin, float(flat.r[step])), min(end, float(flat.step_end[step]))
-        if now != replaced or now == old or a >= b:
-            continue
-        if found and found[-1][1] == a:
-            found[-1] = (found[-1][0], b)
-        else:
-            found.append((a, b))
-    return found
 
 
 # What a pair had in force when, as a trajectory: at one interval and over a range of them.
@@ -598,19 +406,11 @@ def _lost(pair: PairNodes, path: PairPath, k: int) -> list[tuple[float, float]]:
 
 def pair_trajectory(
     fast: Sequence[Timeline], slow: Sequence[Timeline], rule: str, interval: float
-) -> Trajectory:
+) -> Sweep:
     """Two components in replay at an interval, on the nominal clock."""
     pair = PairNodes(*pair_members((fast, slow), ("fast", "slow"), np.inf))
     scale = pair.flat.tick / interval
-    path = path_at(pair, scale, rule)
-    return trajectory_of(
-        pair.flat,
-        path.node % pair.n,
-        path.begin,
-        scale,
-        scenario=path.scenario,
-        decision=pair.p[path.node],
-    )
+    return trajectory_of(pair.flat, _effects(pair, path_at(pair, scale, rule)), scale)
 
 
 def pair_sweep(
@@ -619,38 +419,3 @@ def pair_sweep(
     """Two components in replay at every interval within the bounds."""
     pair = PairNodes(*pair_members((fast, slow), ("fast", "slow"), bounds.low))
     return pair_sweeps(pair, bounds, (rule,))[rule]
-
-
-def pair_sweeps(pair: PairNodes, bounds: Bounds, rules: Sequence[str]) -> dict[str, Sweep]:
-    """The same by rule, of two members that are ready for the bounds."""
-    tick = pair.flat.tick
-    at = _scales(pair, tick / bounds.high, tick / bounds.low, rules)
-    return {rule: _sweep(at, found) for rule, found in _cells(at).items()}
-
-
-def _sweep(at: _Scales, found: _Cells) -> Sweep:
-    pair, flat = at.pair, at.pair.flat
-    # A boundary's place among all that exist at the same c: fast answers in the order of their
-    # steps, each followed by the slow ones accepted before the next fast one, the horizon last.
-    slow_end, at_horizon = found.until >= pair.n, found.until < 0
-    major = np.where(slow_end, found.fast_before, found.until)
-    major = np.where(at_horizon, pair.n, major)
-    minor = np.where(slow_end, found.until, NOTHING)
-    order = np.lexsort((minor, major, found.scenario))
-    scenario, holder, until = found.scenario[order], found.holder[order], found.until[order]
-    waiting, at_horizon = holder < 0, until < 0
-    return Sweep(
-        references_of(flat),
-        at.low,
-        at.high,
-        scenario,
-        np.where(waiting, NOTHING, pair.p[holder]),
-        np.where(waiting, NOTHING, holder % pair.n),
-        begin_at=np.where(waiting, flat.r0[scenario], pair.r[holder]),
-        begin_delay=np.where(waiting, 0.0, pair.latency[holder]),
-        end_at=np.where(at_horizon, flat.H[scenario], pair.r[until]),
-        end_delay=np.where(at_horizon, 0.0, pair.latency[until]),
-        low=found.low[order],
-        high=found.high[order],
-        component=(holder >= pair.n).astype(np.int64),
-    )

@@ -13,21 +13,17 @@ nominal clock, so nothing is measured anew and nothing is sampled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, pairwise, permutations, repeat
 
-import numpy as np
-
-from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import CORRECT, RULES, pair_rule
+from streamdecisionbench.in_force import CORRECT, FAST, RULES, SLOW, pair_rule
 from streamdecisionbench.recording.notes import unusual_settings
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_interval
 from streamdecisionbench.scoring.classes import LATER, shares_over
-from streamdecisionbench.scoring.curves import Curve, curves
-from streamdecisionbench.scoring.measure import Over
+from streamdecisionbench.scoring.measure import Levels, Over
 from streamdecisionbench.scoring.pair_sweep import (
     PairCounts,
     PairNodes,
@@ -35,74 +31,46 @@ from streamdecisionbench.scoring.pair_sweep import (
     count,
     longest_stale_loss,
     pair_members,
+    pair_stretches,
     pair_sweeps,
     pair_table,
     path_at,
 )
 from streamdecisionbench.scoring.score import (
-    Level,
+    ReplayLevel,
     Score,
-    Shares,
-    level_weights,
-    macro_shares,
+    Scored,
+    level_shares,
     score_timelines,
+    signature_of,
+    suite_of,
 )
-from streamdecisionbench.scoring.timeline import Floats, Timeline, timelines
+from streamdecisionbench.scoring.sweep import Sweep
+from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
-from streamdecisionbench.suite.suite_files import find_suite
 
 
 @dataclass(frozen=True, slots=True)
-class PairLevel:
-    """A scenario, a family (mean of scenarios) or the whole (mean of families).
+class PairLevel(ReplayLevel):
+    """A pair. `product` of the shares is the proxy U_slow·O: it has no untimed answer of its own."""
 
-    `product` of the shares is the proxy U_slow·O: a pair has no untimed answer of its own.
-    """
-
-    name: str
-    at_interval: Shares
-    integrated: Shares
     slow_share: float
     """Share of observed time with a slow answer in force, at the interval."""
     slow_share_integrated: float
     by_range: tuple[float, ...] = ()
     """In-force accuracy over each of the ranges asked for."""
 
-    @property
-    def in_force(self) -> float:
-        """A at the interval."""
-        return self.at_interval.in_force
 
-    @property
-    def log_auc(self) -> float:
-        """S: in-force accuracy over the bounds."""
-        return self.integrated.in_force
-
-
-@dataclass(frozen=True, slots=True)
-class PairScore:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairScore(Scored[PairLevel]):
     """Everything `sdb compose` says about one pair under one rule."""
 
     fast: str
     slow: str
     rule: str
-    interval: float
-    bounds: Bounds
-    overall: PairLevel
-    by_family: Mapping[str, PairLevel]
-    by_scenario: Mapping[str, PairLevel]
-    family_of: Mapping[str, str]
     counts: PairCounts
     longest_stale_loss: StaleLoss | None
-    fast_parts: Sequence[Timeline]
     slow_parts: Sequence[Timeline]
-    signature: str = ""
-    simulated: bool = False
-    virtual_clock: bool = False
-
-    @property
-    def in_force(self) -> float:
-        return self.overall.in_force
 
     @property
     def log_auc(self) -> float:
@@ -112,27 +80,21 @@ class PairScore:
     def slow_share(self) -> float:
         return self.overall.slow_share
 
-    def curve(
-        self,
-        level: str = "overall",
-        metrics: tuple[str, ...] = ("in_force",),
-        bounds: Bounds | None = None,
-    ) -> dict[str, Curve]:
-        """Exact curves c0 + c1/Δ over the bounds, jumps included: names from `PAIR_METRICS`."""
-        bounds = bounds or self.bounds
-        parts = self.fast_parts, self.slow_parts
+    def swept(self, bounds: Bounds) -> Sweep:
+        parts = self.parts, self.slow_parts
         pair = PairNodes(*pair_members(parts, (self.fast, self.slow), bounds.low))
-        sweep = pair_sweeps(pair, bounds, (self.rule,))[self.rule]
-        return curves(sweep, level_weights(pair.flat.parts, level), bounds, metrics)
+        return pair_sweeps(pair, bounds, (self.rule,))[self.rule]
 
     def in_force_at(self, interval: float) -> float:
         """A at another interval."""
         if interval == self.interval:
             return self.in_force
-        parts = self.fast_parts, self.slow_parts
+        parts = self.parts, self.slow_parts
         pair = PairNodes(*pair_members(parts, (self.fast, self.slow), interval))
         table = pair_table(pair, path_at(pair, pair.flat.tick / interval, self.rule))
-        return float(level_weights(pair.flat.parts, "overall") @ table[:, CORRECT].sum(axis=1))
+        return float(
+            family_weights([p.family for p in pair.flat.parts]) @ table[:, CORRECT].sum(axis=1)
+        )
 
 
 def compose(
@@ -165,9 +127,7 @@ def compose_recordings(
 ) -> list[PairScore]:
     """Two recordings of one suite, composed in replay under one rule or all of them."""
     limits = Bounds(bounds[0], bounds[1], weighting)
-    return list(
-        _compose_each([fast, slow], [(0, 1)], suite, chosen_rules(rule), interval, limits, ranges)
-    )
+    return composed([fast, slow], suite, chosen_rules(rule), interval, limits, ranges, [(0, 1)])
 
 
 def all_pairs(
@@ -186,11 +146,8 @@ def all_pairs(
     In the `given_order` of every two only the earlier one is the fast one.
     """
     limits = Bounds(bounds[0], bounds[1], weighting)
-    every = range(len(recordings))
-    ordered = list(combinations(every, 2) if given_order else permutations(every, 2))
-    return list(
-        _compose_each(recordings, ordered, suite, chosen_rules(rule), interval, limits, ranges)
-    )
+    ordered = list(combinations(range(len(recordings)), 2)) if given_order else None
+    return composed(recordings, suite, chosen_rules(rule), interval, limits, ranges, ordered)
 
 
 def chosen_rules(name: str) -> tuple[str, ...]:
@@ -202,42 +159,51 @@ def chosen_rules(name: str) -> tuple[str, ...]:
     return RULES if name == "all" else (pair_rule(name),)
 
 
-def _compose_each(
+def composed(
     recordings: Sequence[Recording],
-    ordered: Sequence[tuple[int, int]],
     suite: Suite | None,
     rules: tuple[str, ...],
     interval: float,
     bounds: Bounds,
-    ranges: Sequence[Bounds],
-) -> Iterator[PairScore]:
-    """What is computed per component is computed once, however many pairs it is in."""
+    ranges: Sequence[Bounds] = (),
+    ordered: Iterable[tuple[int, int]] | None = None,
+) -> list[PairScore]:
+    """All pairs or those named, (fast, slow), under each rule.
+
+    What is computed per component is computed once, however many pairs it is in.
+    """
     check_interval(interval)
     if len(recordings) < 2:
         raise InputError("a pair needs two recordings", fix="give at least two")
-    if suite is None:
-        suite = find_suite(recordings[0].dataset_hash, near=recordings[0].path)
-    for one in recordings:
-        if one.dataset_hash != suite.dataset_hash:
-            raise InputError(
-                f"was recorded on suite {one.dataset_hash[:12] or '(unnamed)'}, "
-                f"not on {suite.dataset_hash[:12]}",
-                where=one.path or one.name,
-                fix="pair recordings of the same suite",
-            )
+    suite = suite_of(recordings, suite)
     names = [one.name for one in recordings]
     parts = [timelines(one, suite) for one in recordings]
     members = pair_members(parts, names, _hull(bounds, ranges).low)
-    for f, s in ordered:
-        fast, slow = recordings[f], recordings[s]
-        pair = PairNodes(members[f], members[s])
-        for score in _scores(pair, rules, interval, bounds, ranges, (fast.name, slow.name)):
-            yield replace(
-                score,
-                signature=_signature(fast, slow, suite, score),
-                simulated=fast.simulated or slow.simulated,
-                virtual_clock=fast.virtual_clock or slow.virtual_clock,
-            )
+    found = []
+    for f, s in permutations(range(len(recordings)), 2) if ordered is None else ordered:
+        pair, both = PairNodes(members[f], members[s]), (recordings[f], recordings[s])
+        for score in _scores(pair, rules, interval, bounds, ranges, (names[f], names[s])):
+            found.append(_made_of(score, both, suite))
+    return found
+
+
+def _made_of(score: PairScore, both: tuple[Recording, Recording], suite: Suite) -> PairScore:
+    """The score with what is to be said of its recordings."""
+    roles = dict(zip((FAST, SLOW), both, strict=True))
+    virtual = any(one.virtual_clock for one in both)
+    simulated = [role for role, one in roles.items() if one.simulated]
+    who = {**{role: one.events_sha256[:12] for role, one in roles.items()}, "rule": score.rule}
+    made = {
+        "time": "virtual" if virtual else "real",
+        "simulated": "+".join(simulated) or "no",
+        **{
+            f"{role}_{word}": value
+            for role, one in roles.items()
+            for word, value in unusual_settings(one.config).items()
+        },
+    }
+    signature = signature_of(suite, score, who, made)
+    return replace(score, signature=signature, simulated=bool(simulated), virtual_clock=virtual)
 
 
 def _scores(
@@ -251,42 +217,35 @@ def _scores(
     parts, tick = pair.flat.parts, pair.flat.tick
     hull, untimed = _hull(bounds, ranges), pair.slow.untimed
     measures = [Over(one, tick) for one in (bounds, *ranges)]
-    families = list(dict.fromkeys(p.family for p in parts))
-    of_level = {name: level_weights(parts, name) for name in ("overall", *families)}
-    alone = np.eye(len(parts))
+    levels = Levels(parts)
     found = []
     for rule, sweep in pair_sweeps(pair, hull, rules).items():
         path = path_at(pair, tick / interval, rule)
-        tables = pair_table(pair, path), *shares_over(sweep, measures)
-
-        def level(name: str, weights: Floats, tables: Sequence[Floats] = tables) -> PairLevel:
-            now, over, *narrower = tables
-            return PairLevel(
-                name=name,
-                at_interval=macro_shares(now, untimed, weights),
-                integrated=macro_shares(over, untimed, weights),
-                slow_share=float(weights @ now[:, LATER]),
-                slow_share_integrated=float(weights @ over[:, LATER]),
-                by_range=tuple(float(weights @ one[:, CORRECT].sum(axis=1)) for one in narrower),
-            )
-
+        held = pair_stretches(pair, path)
+        now, (over, *narrower) = pair_table(pair, path, held=held), shares_over(sweep, measures)
+        by_range = [levels.means(one[:, CORRECT].sum(axis=1)).tolist() for one in narrower]
+        rows = zip(
+            levels.names,
+            level_shares(levels, now, untimed),
+            level_shares(levels, over, untimed),
+            levels.means(now[:, LATER]).tolist(),
+            levels.means(over[:, LATER]).tolist(),
+            zip(*by_range, strict=True) if by_range else repeat((), len(levels.names)),
+            strict=True,
+        )
         found.append(
             PairScore(
+                *levels.split([PairLevel(*row) for row in rows]),
                 fast=names[0],
                 slow=names[1],
                 rule=rule,
                 interval=interval,
                 bounds=bounds,
-                overall=level("overall", of_level["overall"]),
-                by_family={family: level(family, of_level[family]) for family in families},
-                by_scenario={
-                    p.episode_id: level(p.episode_id, row)
-                    for p, row in zip(parts, alone, strict=True)
-                },
-                family_of={p.episode_id: p.family for p in parts},
+                clock="nominal",
+                family_of=levels.family_of,
                 counts=count(pair, path),
-                longest_stale_loss=longest_stale_loss(pair, path, tick / interval),
-                fast_parts=parts,
+                longest_stale_loss=longest_stale_loss(pair, path, tick / interval, held),
+                parts=parts,
                 slow_parts=pair.slow.flat.parts,
             )
         )
@@ -297,29 +256,6 @@ def _hull(bounds: Bounds, ranges: Sequence[Bounds]) -> Bounds:
     """The bounds and all ranges in one."""
     every = [bounds, *ranges]
     return Bounds(min(b.low for b in every), max(b.high for b in every), bounds.weighting)
-
-
-def _signature(fast: Recording, slow: Recording, suite: Suite, score: PairScore) -> str:
-    """How this pair's numbers were made, in one line."""
-    simulated = [name for name, one in (("fast", fast), ("slow", slow)) if one.simulated]
-    parts = {
-        "suite": suite.dataset_hash[:12],
-        "fast": fast.events_sha256[:12],
-        "slow": slow.events_sha256[:12],
-        "rule": score.rule,
-        "scenarios": f"{len(score.by_scenario)}/{len(suite.scenarios)}",
-        "protocol": "step-anchored",
-        "interval": f"{score.interval:g}",
-        "bounds": f"{score.bounds.low:g}-{score.bounds.high:g}",
-        "weighting": score.bounds.weighting,
-        "clock": "nominal",
-        "time": "virtual" if fast.virtual_clock or slow.virtual_clock else "real",
-        "simulated": "+".join(simulated) or "no",
-        **{f"fast_{word}": value for word, value in unusual_settings(fast.config).items()},
-        **{f"slow_{word}": value for word, value in unusual_settings(slow.config).items()},
-        "sdb": __version__,
-    }
-    return " ".join(f"{key}:{value}" for key, value in parts.items())
 
 
 # All pairs of a set of recordings: which is best, for which family, at which pace, and by how much.
@@ -352,13 +288,6 @@ class Matrix:
     by_range: Sequence[Best]
     """In the order of `ranges`."""
 
-    def best_rule(self, fast: str, slow: str) -> PairScore:
-        """The rule with the highest integrated score for one ordered pair."""
-        found = [p for p in self.pairs if (p.fast, p.slow) == (fast, slow)]
-        if not found:
-            raise InputError(f"no pair of {fast!r} and {slow!r} was composed")
-        return max(found, key=lambda p: p.log_auc)
-
 
 def matrix(
     recordings: Sequence[Recording],
@@ -370,16 +299,10 @@ def matrix(
     weighting: str = "log",
 ) -> Matrix:
     """Composes all ordered pairs and finds the best by family and by octave of intervals."""
-    if len(recordings) < 2:
-        raise InputError("a pair needs two recordings", fix="give at least two")
-    if suite is None:
-        suite = find_suite(recordings[0].dataset_hash, near=recordings[0].path)
     limits = Bounds(bounds[0], bounds[1], weighting)
     ranges = octaves(limits)
-    pairs = all_pairs(
-        recordings, suite,
-        rule=rule, interval=interval, bounds=bounds, weighting=weighting, ranges=ranges,
-    )  # fmt: skip
+    pairs = composed(recordings, suite, chosen_rules(rule), interval, limits, ranges)
+    suite = suite_of(recordings, suite)
     parts = [timelines(one, suite, clock="nominal") for one in recordings]
 
     def alone(over: Bounds) -> list[Score]:
@@ -393,15 +316,9 @@ def matrix(
         alone=whole,
         pairs=pairs,
         ranges=ranges,
-        best=_best(pairs, whole, lambda p: p.log_auc, lambda s: s.log_auc),
-        by_family={
-            family: _best(pairs, whole, _family(family), _family(family))
-            for family in whole[0].by_family
-        },
-        by_range=[
-            _best(pairs, alone(over), _range(k), lambda s: s.log_auc)
-            for k, over in enumerate(ranges)
-        ],
+        best=_best(pairs, whole),
+        by_family={family: _best(pairs, whole, family) for family in whole[0].by_family},
+        by_range=[_best(pairs, alone(over), nth=k) for k, over in enumerate(ranges)],
     )
 
 
@@ -421,21 +338,14 @@ def octaves(bounds: Bounds) -> list[Bounds]:
 def _best(
     pairs: Sequence[PairScore],
     alone: Sequence[Score],
-    of_pair: Callable[[PairScore], float],
-    of_score: Callable[[Score], float],
+    level: str = "overall",
+    nth: int | None = None,
 ) -> Best:
-    pair = max(pairs, key=of_pair)
-    single = max(alone, key=of_score)
-    return Best(pair, of_pair(pair), single.name, of_score(single))
+    """At a level over the bounds, or over the nth of the ranges, for which `alone` was scored."""
 
+    def value(pair: PairScore) -> float:
+        found = pair.at(level)
+        return found.log_auc if nth is None else found.by_range[nth]
 
-def _family(name: str) -> Callable[[PairScore | Score], float]:
-    def value(score: PairScore | Score) -> float:
-        level: PairLevel | Level = score.by_family[name]
-        return level.log_auc
-
-    return value
-
-
-def _range(k: int) -> Callable[[PairScore], float]:
-    return lambda pair: pair.overall.by_range[k]
+    pair, single = max(pairs, key=value), max(alone, key=lambda one: one.at(level).log_auc)
+    return Best(pair, value(pair), single.name, single.at(level).log_auc)

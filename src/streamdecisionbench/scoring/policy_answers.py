@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,15 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """What a policy needs to know of the suite: which states it sends, what it falls back to."""
+
+    changed: Mapping[str, Bools]
+    fallback: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Variant:
     """The numbers of a policy that a search varies while everything else stays."""
 
@@ -72,9 +82,6 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.c)
-
-    def slice(self, begin: int, end: int) -> Rows:
-        return Rows(self.scenario[begin:end], self.variant[begin:end], self.c[begin:end])
 
 
 @dataclass(frozen=True)
@@ -156,13 +163,11 @@ def policy_arrays(
     components: Sequence[Answers],
     *,
     variants: Sequence[Variant] | None = None,
-    changed: Mapping[str, Bools] | None = None,
-    fallback: Mapping[str, int] | None = None,
+    setting: Setting | None = None,
 ) -> list[PolicyArrays]:
     """The scenarios of these components, grouped by length. All components hold the same ones.
 
-    `changed` says by scenario which states are sent (mode "changed"), `fallback` which decision id
-    it falls back to. Without `variants`, the policy's own numbers are the only one.
+    Without `variants`, the policy's own numbers are the only one.
     """
     parts = components[0].parts
     _require_references(parts)
@@ -170,19 +175,11 @@ def policy_arrays(
     own = Variant(policy.gate.confidence, below, policy.expire.after_s)
     variants = variants or [own]
     sureness = [_sureness(policy, k, one, variants) for k, one in enumerate(components)]
-    lengths = dict.fromkeys(p.n for p in parts)
-    return [
-        _arrays(
-            policy,
-            components,
-            [s for s, p in enumerate(parts) if p.n == n],
-            variants,
-            sureness,
-            changed or {},
-            fallback or {},
-        )
-        for n in lengths
+    setting = setting or Setting({}, {})
+    groups = [
+        [s for s, p in enumerate(parts) if p.n == n] for n in dict.fromkeys(p.n for p in parts)
     ]
+    return [_arrays(policy, components, index, variants, sureness, setting) for index in groups]
 
 
 def _arrays(
@@ -191,21 +188,19 @@ def _arrays(
     index: Sequence[int],
     variants: Sequence[Variant],
     sureness: Sequence[Sequence[Floats] | None],
-    changed: Mapping[str, Bools],
-    fallback: Mapping[str, int],
+    setting: Setting,
 ) -> PolicyArrays:
     parts = [components[0].parts[s] for s in index]
+
+    def stacked(own: Sequence[NDArray[Any]] | None, otherwise: float = 0.0) -> NDArray[Any]:
+        if own is None:
+            return np.full((len(parts), parts[0].n), otherwise)
+        return np.stack([own[s] for s in index])
+
     gates = np.array([v.gate for v in variants])[:, None, None, None]
     belows = np.array([v.below for v in variants])[:, None, None, None]
     # Without confidences only thresholds that need none get this far.
-    confidence = np.stack(
-        [
-            np.full((len(parts), parts[0].n), 0.5)
-            if own is None
-            else np.stack([own[s] for s in index])
-            for own in sureness
-        ]
-    )
+    confidence = np.stack([stacked(own, 0.5) for own in sureness])
     gated = np.array(policy.gated())[None, :, None, None]
     every = np.ones(parts[0].n, dtype=bool)
     sends_changes = policy.dispatch.mode == "changed"
@@ -216,25 +211,18 @@ def _arrays(
         horizon=np.array([p.horizon for p in parts]),
         tick=np.array([p.tick for p in parts]),
         reference=np.stack([p.reference for p in parts]),
-        latency=np.stack([np.stack([one.parts[s].latency for s in index]) for one in components]),
-        predicted=np.stack(
-            [np.stack([one.parts[s].predicted for s in index]) for one in components]
-        ),
-        waited=np.stack(
-            [
-                np.zeros((len(parts), parts[0].n))
-                if one.waited is None
-                else np.stack([one.waited[s] for s in index])
-                for one in components
-            ]
-        ),
+        latency=np.stack([stacked([p.latency for p in one.parts]) for one in components]),
+        predicted=np.stack([stacked([p.predicted for p in one.parts]) for one in components]),
+        waited=np.stack([stacked(one.waited) for one in components]),
         sure=(confidence[None] >= gates) | ~gated,
         unsure=confidence[None] < belows,
         wanted=np.stack(
-            [changed.get(p.episode_id, every) if sends_changes else every for p in parts]
+            [setting.changed.get(p.episode_id, every) if sends_changes else every for p in parts]
         ),
         after=np.array([v.after_s for v in variants], dtype=np.float64),
-        fallback=np.array([fallback.get(p.episode_id, NO_FALLBACK) for p in parts], dtype=np.int64),
+        fallback=np.array(
+            [setting.fallback.get(p.episode_id, NO_FALLBACK) for p in parts], dtype=np.int64
+        ),
         names=[p.episode_id for p in parts],
     )
 
@@ -269,15 +257,6 @@ def _sureness(
 # What a policy reads of a recording and its suite: answers, delays, confidences, states, fallbacks.
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What a policy needs to know of the suite: which states it sends, what it falls back to."""
-
-    changed: Mapping[str, Bools]
-    fallback: Mapping[str, int]
-    notes: tuple[str, ...] = ()
-
-
 def answers_of(
     recording: Recording, suite: Suite, *, cost: Sequence[Floats] | None = None
 ) -> Answers:
@@ -303,23 +282,16 @@ def on_one_clock(components: Sequence[Answers]) -> list[Answers]:
 
 def answers_like(first: Sequence[Timeline], one: Answers) -> Answers:
     """A component's answers in the order of other timelines, on their clock; gaps stay gaps."""
-    whole = [replace(p, latency=np.where(np.isinf(p.latency), 0.0, p.latency)) for p in one.parts]
     place = {p.episode_id: k for k, p in enumerate(one.parts)}
-    fitted = nominal_like(first, whole, one.name)
+    parts = nominal_like(first, one.parts, one.name, gaps=True)
 
-    def ordered(values: Sequence[Floats]) -> list[Floats]:
-        return [values[place[p.episode_id]] for p in first]
+    def ordered(values: Sequence[Floats] | None) -> list[Floats] | None:
+        return None if values is None else [values[place[p.episode_id]] for p in first]
 
-    latencies = ordered([p.latency for p in one.parts])
-    return Answers(
-        one.name,
-        [replace(p, latency=own) for p, own in zip(fitted, latencies, strict=True)],
-        None
-        if one.confidence is None
-        else {way: ordered(values) for way, values in one.confidence.items()},
-        None if one.cost is None else ordered(one.cost),
-        None if one.waited is None else ordered(one.waited),
-    )
+    confidence = None
+    if one.confidence is not None:
+        confidence = {way: ordered(values) or [] for way, values in one.confidence.items()}
+    return Answers(one.name, parts, confidence, ordered(one.cost), ordered(one.waited))
 
 
 def setting_of(policy: Policy, suite: Suite, episodes: Sequence[str]) -> Setting:

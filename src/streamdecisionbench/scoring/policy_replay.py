@@ -8,8 +8,8 @@ acceptance keeps its place, and pieces of "this answer is in force" have ends th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from streamdecisionbench.in_force import REACH
 from streamdecisionbench.rules.policy_file import Policy
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import path_stretches, table_of
+from streamdecisionbench.scoring.cut import spread
 from streamdecisionbench.scoring.policy_answers import (
     NO_FALLBACK,
     Answers,
@@ -28,8 +29,31 @@ from streamdecisionbench.scoring.policy_answers import (
     on_one_clock,
     policy_arrays,
 )
-from streamdecisionbench.scoring.sweep import NOTHING, Sweep, Trajectory, references_of, sweep_of
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
+from streamdecisionbench.scoring.sweep import NOTHING, Sweep, references_of, sweep_of
+from streamdecisionbench.scoring.timeline import Columns, Flat, Floats, Ints
+
+Bools = NDArray[np.bool_]
+
+
+class Line(NamedTuple):
+    """Moments a + b·c, and where they are at the scale of their row: infinite where they never come."""
+
+    a: Floats
+    b: Floats
+    time: Floats
+
+    @classmethod
+    def still(cls, time: Floats) -> Line:
+        return cls(time, np.zeros_like(time), time)
+
+    def at(self, *place: Any) -> Line:
+        """Some of them."""
+        return Line(*(x[place] for x in self))
+
+    def chosen(self, where: Bools, other: Line) -> Line:
+        """These where `where` says so, else the other's."""
+        both = zip(self, other, strict=True)
+        return Line(*(np.where(where, mine, theirs) for mine, theirs in both))
 
 
 class ScaleWindow:
@@ -41,18 +65,12 @@ class ScaleWindow:
         self.high = np.full(len(c), np.inf)
 
     def meet(
-        self,
-        row: Ints | None,
-        a: Floats,
-        b: Floats,
-        other_a: Floats,
-        other_b: Floats | float,
-        where: NDArray[np.bool_] | bool = True,
+        self, one: Line, other: Line, where: Bools | bool = True, row: Ints | None = None
     ) -> None:
-        """Takes note that these lines were compared. `row` None: the first axis is the rows."""
+        """Takes note that these lines were compared. Without `row` the first axis is the rows."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            drop = np.asarray(b - other_b)
-            at = np.asarray((other_a - a) / drop)
+            drop = np.asarray(one.b - other.b)
+            at = np.asarray((other.a - one.a) / drop)
         c = self.c if row is None else self.c[row]
         c = c.reshape(c.shape + (1,) * (at.ndim - c.ndim))
         # Parallel lines never meet, and what is compared with "never" has no place to meet.
@@ -67,6 +85,11 @@ class ScaleWindow:
             np.minimum.at(self.high, row, above)
             np.maximum.at(self.low, row, below)
 
+    def rank(self, ordered: Line) -> None:
+        """Takes note of an order along each row: every line was compared with the next that comes."""
+        every, after = slice(None), ordered.at(slice(None), slice(1, None))
+        self.meet(ordered.at(every, slice(-1)), after, np.isfinite(after.time))
+
 
 # Which requests a policy sends, and when their answers arrive, on the re-paced clock.
 #
@@ -74,8 +97,6 @@ class ScaleWindow:
 # scale. At one instant answers arrive first, then states are published, then requests are sent. An
 # answer keeps its recorded latency from whenever its request is sent; nothing is sent at or after H.
 
-
-Bools = NDArray[np.bool_]
 
 _SLACK_S = 0.05
 """How much later than live a replay may give a request up: releases are not punctual to the second."""
@@ -85,9 +106,8 @@ class MissingAnswersError(InputError):
     """The recording was made under a policy that did not ask for an answer this one needs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flights:
-    """Requests and answers of every row: [row, component, step].
+class Flights(NamedTuple):
+    """Requests and answers of every row: [row, component, step], or [row, step] of one component.
 
     `arrival` = `a` + `b`·c, infinite where no answer comes: not sent, or cancelled.
     """
@@ -99,24 +119,15 @@ class Flights:
     cancelled: Bools
 
 
-@dataclass(frozen=True, slots=True)
-class _Asks:
-    """When a component is asked about each step: lines, and their values (infinite: never)."""
-
-    a: Floats
-    b: Floats
-    time: Floats
-
-
 def fly(arrays: PolicyArrays, rows: Rows, window: ScaleWindow | None = None) -> Flights:
     """Dispatch and cascade, component by component: later ones only depend on earlier ones."""
     s, c = rows.scenario, rows.c[:, None]
     mode = arrays.policy.dispatch.mode
     horizon = arrays.horizon[s][:, None]
     releases = np.where(arrays.wanted[s], arrays.release[s], np.inf)
-    published = _Asks(arrays.release[s], np.zeros_like(releases), releases)
+    published = Line(arrays.release[s], np.zeros_like(releases), releases)
     asks = published
-    found = []
+    found: list[Flights] = []
     for k in range(arrays.components):
         latency = arrays.latency[k][s]
         if mode == "one-at-a-time":
@@ -133,31 +144,27 @@ def fly(arrays: PolicyArrays, rows: Rows, window: ScaleWindow | None = None) -> 
         _require_answers(arrays, rows, k, one)
         found.append(one)
         if arrays.policy.when_unsure:
-            a, b, arrival, _, _ = one
-            unsure = arrays.unsure[rows.variant, k, s]
-            asks = _Asks(a, b, np.where(unsure & (arrival < horizon), arrival, np.inf))
+            asked = arrays.unsure[rows.variant, k, s] & (one.arrival < horizon)
+            asks = Line(one.a, one.b, np.where(asked, one.arrival, np.inf))
     return Flights(*(np.stack(column, axis=1) for column in zip(*found, strict=True)))
 
 
-_Found = tuple[Floats, Floats, Floats, Bools, Bools]
-
-
-def _every(asks: _Asks, latency: Floats, c: Floats, horizon: Floats) -> _Found:
+def _every(asks: Line, latency: Floats, c: Floats, horizon: Floats) -> Flights:
     sent = asks.time < horizon
     b = asks.b + latency
     arrival = np.where(sent, asks.a + b * c, np.inf)
-    return asks.a, b, arrival, sent, np.zeros_like(sent)
+    return Flights(asks.a, b, arrival, sent, np.zeros_like(sent))
 
 
 def _one_at_a_time(
-    asks: _Asks,
+    asks: Line,
     latency: Floats,
     c: Floats,
     horizon: Floats,
     window: ScaleWindow | None,
     *,
     ordered: bool,
-) -> _Found:
+) -> Flights:
     """One request at a time; when it is answered the newest step asked for since is next.
 
     Steps are asked for in order here, so answers come in order too. `ordered`: every one of them, and
@@ -170,31 +177,26 @@ def _one_at_a_time(
     a, b = np.zeros((count, n)), np.zeros((count, n))
     sent = np.zeros((count, n), dtype=bool)
     last = np.full(count, -1)
-    free_a, free_b, free = np.full(count, -np.inf), np.zeros(count), np.full(count, -np.inf)
+    free = Line.still(np.full(count, -np.inf))
     for _ in range(n):
-        queued, newest, ahead, following = find(asks.time, within, last, free)
+        queued, newest, ahead, following = find(asks.time, within, last, free.time)
         step = np.where(queued, newest, following)
-        start_a = np.where(queued, free_a, asks.a[every, step])
-        start_b = np.where(queued, free_b, asks.b[every, step])
-        start = start_a + start_b * c[:, 0]
-        go = (queued | ahead) & (start < horizon[:, 0])
+        start = free.chosen(queued, asks.at(every, step))
+        go = (queued | ahead) & (start.time < horizon[:, 0])
         if window is not None:
-            ran = np.isfinite(free)
-            for chosen, there in ((newest, queued), (following, ahead)):
-                ask_a, ask_b = asks.a[every, chosen], asks.b[every, chosen]
-                window.meet(None, free_a, free_b, ask_a, ask_b, ran & there)
-            window.meet(None, start_a, start_b, horizon[:, 0], 0.0, queued)
+            ran = np.isfinite(free.time)
+            window.meet(free, asks.at(every, newest), ran & queued)
+            window.meet(free, asks.at(every, following), ran & ahead)
+            window.meet(start, Line.still(horizon[:, 0]), queued)
         if not go.any():
             break
-        end_b = start_b + latency[every, step]
-        moving = every[go]
-        a[moving, step[go]], b[moving, step[go]] = start_a[go], end_b[go]
-        sent[moving, step[go]] = True
-        last = np.where(go, step, n)
-        free_a, free_b = np.where(go, start_a, free_a), np.where(go, end_b, free_b)
-        free = np.where(go, start_a + end_b * c[:, 0], np.inf)
+        end_b = start.b + latency[every, step]
+        end = Line(start.a, end_b, np.where(go, start.a + end_b * c[:, 0], np.inf))
+        moving = every[go], step[go]
+        a[moving], b[moving], sent[moving] = start.a[go], end_b[go], True
+        last, free = np.where(go, step, n), end
     arrival = np.where(sent, a + b * c, np.inf)
-    return a, b, arrival, sent, np.zeros_like(sent)
+    return Flights(a, b, arrival, sent, np.zeros_like(sent))
 
 
 _Next = tuple[Bools, Ints, Bools, Ints]
@@ -220,7 +222,7 @@ def _next_of_all(time: Floats, within: Bools, last: Ints, free: Floats) -> _Next
 
 
 def _latest(
-    asks: _Asks,
+    asks: Line,
     latency: Floats,
     c: Floats,
     horizon: Floats,
@@ -229,7 +231,7 @@ def _latest(
     waited: Floats,
     *,
     ordered: bool,
-) -> _Found:
+) -> Flights:
     """At most `limit` in flight; one more cancels the oldest step's, unless it is the oldest itself."""
     count, n = asks.time.shape
     every = np.arange(count)
@@ -239,33 +241,33 @@ def _latest(
     ran = np.zeros((count, n))
     order = _in_time(asks, window, ordered=ordered)
     step_in = np.full((count, limit), -1)
-    lands, lands_a, lands_b = (np.full((count, limit), -np.inf) for _ in range(3))
+    lands = Line(*(np.full((count, limit), -np.inf) for _ in range(3)))
     for nth in range(n):
         step = order[:, nth]
-        time = asks.time[every, step]
-        asked = time < horizon[:, 0]
+        ask = asks.at(every, step)
+        asked = ask.time < horizon[:, 0]
         if not asked.any():
             break
-        free = lands <= time[:, None]
+        free = lands.time <= ask.time[:, None]
         if window is not None:
-            ask_a, ask_b = asks.a[every, step][:, None], asks.b[every, step][:, None]
-            window.meet(None, lands_a, lands_b, ask_a, ask_b, asked[:, None] & (step_in >= 0))
+            window.meet(lands, ask.at(slice(None), None), asked[:, None] & (step_in >= 0))
         room = free.any(axis=1)
         oldest = np.argmin(step_in, axis=1)
         older = step_in[every, oldest] < step
         give_up = asked & ~room & older
         gone = every[give_up], step_in[every, oldest][give_up]
         cancelled[gone] = True
-        ran[gone] = (time[give_up] - asks.time[gone]) / c[gone[0], 0]
+        ran[gone] = (ask.time[give_up] - asks.time[gone]) / c[gone[0], 0]
         slot = np.where(room, np.argmax(free, axis=1), oldest)
         put = asked & (room | older)
         at, slot, step = every[put], slot[put], step[put]
         sent[at, step] = True
-        step_in[at, slot], lands[at, slot] = step, arrival[at, step]
-        lands_a[at, slot], lands_b[at, slot] = asks.a[at, step], b[at, step]
+        step_in[at, slot] = step
+        for mine, theirs in zip(lands, (asks.a, b, arrival), strict=True):
+            mine[at, slot] = theirs[at, step]
     _require_known_wait(cancelled & ~np.isfinite(latency), ran, waited)
     arrival = np.where(sent & ~cancelled, arrival, np.inf)
-    return asks.a, b, arrival, sent, cancelled
+    return Flights(asks.a, b, arrival, sent, cancelled)
 
 
 def _require_known_wait(cancelled: Bools, ran: Floats, waited: Floats) -> None:
@@ -277,23 +279,20 @@ def _require_known_wait(cancelled: Bools, ran: Floats, waited: Floats) -> None:
         )
 
 
-def _in_time(asks: _Asks, window: ScaleWindow | None, *, ordered: bool) -> Ints:
+def _in_time(asks: Line, window: ScaleWindow | None, *, ordered: bool) -> Ints:
     """Steps in the order they are asked about; at one instant the newer first."""
     count, n = asks.time.shape
     if ordered:
         return np.broadcast_to(np.arange(n), (count, n))
     order: Ints = n - 1 - np.argsort(asks.time[:, ::-1], axis=1, kind="stable")
-    if window is not None and n > 1:
-        a, b, time = (np.take_along_axis(x, order, axis=1) for x in (asks.a, asks.b, asks.time))
-        both = np.isfinite(time[:, 1:])
-        window.meet(None, a[:, :-1], b[:, :-1], a[:, 1:], b[:, 1:], both)
+    if window is not None:
+        window.rank(Line(*(np.take_along_axis(x, order, axis=1) for x in asks)))
     return order
 
 
-def _require_answers(arrays: PolicyArrays, rows: Rows, k: int, found: _Found) -> None:
+def _require_answers(arrays: PolicyArrays, rows: Rows, k: int, found: Flights) -> None:
     """A recording of a policy lacks the answers that policy never asked for."""
-    _, _, arrival, sent, cancelled = found
-    lacking = sent & ~cancelled & ~np.isfinite(arrival)
+    lacking = found.sent & ~found.cancelled & ~np.isfinite(found.arrival)
     if not lacking.any():
         return
     row, step = (int(x[0]) for x in np.nonzero(lacking))
@@ -316,25 +315,14 @@ def _require_answers(arrays: PolicyArrays, rows: Rows, k: int, found: _Found) ->
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Answers that took effect, row by row in the order they did; `a` + `b`·c is when."""
+    """Answers that took effect, row by row in the order they did, and when."""
 
     row: Ints
     component: Ints
     source: Ints
-    a: Floats
-    b: Floats
-    time: Floats
+    begin: Line
     held_back: Ints
     """Per row: sure answers that a debounce kept from taking effect."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Arrivals:
-    """Answers that pass the gate, as [row, i·K + k]; infinite where there is none."""
-
-    a: Floats
-    b: Floats
-    time: Floats
 
 
 def take(
@@ -342,10 +330,10 @@ def take(
 ) -> Taken:
     """What takes effect in every row."""
     sure = arrays.sure[rows.variant, :, rows.scenario]
-    found = _Arrivals(
-        _numbered(flights.a),
-        _numbered(flights.b),
-        _numbered(np.where(sure, flights.arrival, np.inf)),
+    arrival = np.where(sure, flights.arrival, np.inf)
+    # Answers that pass the gate, [row, component, step] as [row, i·K + k].
+    found = Line(
+        *(np.swapaxes(x, 1, 2).reshape(len(x), -1) for x in (flights.a, flights.b, arrival))
     )
     agree = arrays.policy.debounce.agree
     if agree == 1 and (arrays.components == 1 or arrays.policy.rule == "freshest"):
@@ -354,7 +342,7 @@ def take(
 
 
 def _closed_form(
-    arrays: PolicyArrays, rows: Rows, found: _Arrivals, window: ScaleWindow | None
+    arrays: PolicyArrays, rows: Rows, found: Line, window: ScaleWindow | None
 ) -> Taken:
     time = found.time
     count, width = time.shape
@@ -370,14 +358,14 @@ def _closed_form(
         rival = np.concatenate((which[:, 1:], np.full((count, 1), width - 1)), axis=1)
         every = np.arange(count)[:, None]
         compared = np.isfinite(time) & np.isfinite(before)
-        window.meet(None, found.a, found.b, found.a[every, rival], found.b[every, rival], compared)
-        window.meet(None, found.a, found.b, horizon, 0.0, np.isfinite(time))
+        window.meet(found, found.at(every, rival), compared)
+        window.meet(found, Line.still(horizon), np.isfinite(time))
     row, number = np.nonzero(taken)
     return _taken(arrays, found, row, number, np.zeros(count, dtype=np.int64))
 
 
 def _one_by_one(
-    arrays: PolicyArrays, rows: Rows, found: _Arrivals, window: ScaleWindow | None, agree: int
+    arrays: PolicyArrays, rows: Rows, found: Line, window: ScaleWindow | None, agree: int
 ) -> Taken:
     count, width = found.time.shape
     K, every = arrays.components, np.arange(count)
@@ -386,10 +374,9 @@ def _one_by_one(
     order = width - 1 - np.argsort(found.time[:, ::-1], axis=1, kind="stable")
     time = np.take_along_axis(found.time, order, axis=1)
     if window is not None:
-        a, b = (np.take_along_axis(x, order, axis=1) for x in (found.a, found.b))
-        both = np.isfinite(time[:, 1:])
-        window.meet(None, a[:, :-1], b[:, :-1], a[:, 1:], b[:, 1:], both)
-        window.meet(None, a, b, horizon[:, None], 0.0, np.isfinite(time))
+        ordered = Line(*(np.take_along_axis(x, order, axis=1) for x in found))
+        window.rank(ordered)
+        window.meet(ordered, Line.still(horizon[:, None]), np.isfinite(time))
     reach = REACH[arrays.policy.rule]
     delivered, said = np.full((count, K), -1), np.full((count, K), -1)
     streak = np.zeros((count, K), dtype=np.int64)
@@ -420,17 +407,9 @@ def _one_by_one(
     return _taken(arrays, found, row, order[row, place], held_back)
 
 
-def _taken(
-    arrays: PolicyArrays, found: _Arrivals, row: Ints, number: Ints, held_back: Ints
-) -> Taken:
+def _taken(arrays: PolicyArrays, found: Line, row: Ints, number: Ints, held_back: Ints) -> Taken:
     source, component = np.divmod(number, arrays.components)
-    a, b, time = (x[row, number] for x in (found.a, found.b, found.time))
-    return Taken(row, component, source, a, b, time, held_back)
-
-
-def _numbered(values: Floats) -> Floats:
-    """[row, component, step] as [row, i·K + k]."""
-    return np.swapaxes(values, 1, 2).reshape(len(values), -1)
+    return Taken(row, component, source, found.at(row, number), held_back)
 
 
 # What was in force, and what was counted on the way.
@@ -442,30 +421,13 @@ def _numbered(values: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Moments a + b·c, and where they are at the scale of their row."""
-
-    a: Floats
-    b: Floats
-    time: Floats
-
-    def chosen(self, where: Bools, other: Line) -> Line:
-        """These where `where` says so, else the other's."""
-        return Line(
-            *(
-                np.where(where, mine, theirs)
-                for mine, theirs in zip(_columns(self), _columns(other), strict=True)
-            )
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Held:
     """Decisions in force, row by row in order: from `begin` to `yields` its own, to `end` the fallback.
 
     `decision` is what was answered, `instead` the fallback's id or −1.
     """
 
+    rows: Rows
     row: Ints
     component: Ints
     source: Ints
@@ -501,22 +463,20 @@ def hold(arrays: PolicyArrays, rows: Rows, taken: Taken, window: ScaleWindow | N
     """What given acceptances kept in force, whoever decided on them."""
     row, s = taken.row, rows.scenario[taken.row]
     last = np.append(row[1:] != row[:-1], True)[: len(row)]
-    begin = Line(taken.a, taken.b, taken.time)
-    horizon = arrays.horizon[s]
-    following = Line(*(np.append(x[1:], 0.0)[: len(x)] for x in _columns(begin)))
-    end = Line(horizon, np.zeros(len(row)), horizon).chosen(last, following)
+    begin = taken.begin
+    following = Line(*(np.append(x[1:], 0.0)[: len(x)] for x in begin))
+    end = Line.still(arrays.horizon[s]).chosen(last, following)
     after = arrays.after[rows.variant[row]]
     release = arrays.release[s, taken.source]
     expires = np.isfinite(after)
-    if window is not None:
-        window.meet(row, release, after, begin.a, begin.b, expires)
-        window.meet(row, release, after, end.a, end.b, expires)
     expiry = Line(release, np.where(expires, after, 0.0), release + rows.c[row] * after)
+    if window is not None:
+        window.meet(expiry, begin, expires, row)
+        window.meet(expiry, end, expires, row)
     yields = begin.chosen(expiry.time <= begin.time, expiry.chosen(expiry.time < end.time, end))
     decision = arrays.predicted[taken.component, s, taken.source]
-    return Held(
-        row, taken.component, taken.source, decision, arrays.fallback[s], begin, yields, end
-    )
+    instead = arrays.fallback[s]
+    return Held(rows, row, taken.component, taken.source, decision, instead, begin, yields, end)
 
 
 def correct_share(arrays: PolicyArrays, rows: Rows) -> tuple[Floats, Flights]:
@@ -542,10 +502,6 @@ def _correct_until(arrays: PolicyArrays, s: Ints, p: Ints, time: Floats) -> Floa
     return so_far
 
 
-def _columns(line: Line) -> tuple[Floats, Floats, Floats]:
-    return line.a, line.b, line.time
-
-
 # What a policy had in force when: at an interval, and over a range of them as a sweep.
 #
 # A replay at one scale also says for which scales around it nothing changes (`ScaleWindow`). So a range
@@ -565,32 +521,25 @@ _CELLS = 2_000_000
 """Answers replayed at once: what memory holds comfortably."""
 _MOST = 6
 """Into how many parts one round may cut a gap."""
+_Range = tuple[Floats, Floats]
+"""Scales, from and to."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Pieces:
-    """Pieces of some rows, row after row in the order of time, empty ones among them."""
+class _Gaps(Columns):
+    """Ranges of c that no window covers yet."""
 
-    row: Ints
     scenario: Ints
-    component: Ints
-    decision: Ints
-    source: Ints
-    begin_at: Floats
-    begin_delay: Floats
     begin: Floats
-    end_at: Floats
-    end_delay: Floats
     end: Floats
 
-    def where(self, keep: Bools | Ints) -> _Pieces:
-        return _Pieces(*(getattr(self, f.name)[keep] for f in fields(self)))
-
-    @staticmethod
-    def join(parts: Sequence[_Pieces]) -> _Pieces:
-        return _Pieces(
-            *(np.concatenate([getattr(one, f.name) for one in parts]) for f in fields(_Pieces))
-        )
+    def cut(self, parts: Ints) -> _Gaps:
+        """Every gap in equal parts of ln c."""
+        owner, nth = spread(np.zeros_like(parts), parts)
+        gap, of = self.where(owner), parts[owner]
+        ratio = gap.end / gap.begin
+        lower, upper = gap.begin * ratio ** (nth / of), gap.begin * ratio ** ((nth + 1) / of)
+        return _Gaps(gap.scenario, lower, np.where(nth + 1 == of, gap.end, upper))
 
 
 class PolicyReplay:
@@ -608,73 +557,49 @@ class PolicyReplay:
         as_recorded: bool = False,
     ) -> None:
         """With `as_recorded` several components keep their releases, too: those of one recording."""
-        setting = setting or Setting({}, {})
         self.policy = policy
         self.components = list(components) if as_recorded else on_one_clock(components)
         self.parts = self.components[0].parts
         self.flat = Flat(self.parts, [one.parts for one in self.components])
-        self.groups = policy_arrays(
-            policy, self.components, changed=setting.changed, fallback=setting.fallback
-        )
+        self.references = references_of(self.flat)
+        self.groups = policy_arrays(policy, self.components, setting=setting)
 
     def at(self, interval: float) -> list[Replay]:
         """Every group's scenarios at an interval."""
         return [replay(arrays, arrays.rows(interval)) for arrays in self.groups]
 
-    def trajectory(self, interval: float, done: Sequence[Replay] | None = None) -> Trajectory:
-        """What is in force at an interval; `done` are its replays, where they are at hand."""
-        held = [one.held for one in (self.at(interval) if done is None else done)]
-        rows = [arrays.rows(interval) for arrays in self.groups]
-        return self.trajectory_of(rows, held, self.flat.tick / interval)
+    def trajectory(self, interval: float) -> Sweep:
+        """What is in force at an interval."""
+        return self.trajectory_of([one.held for one in self.at(interval)])
 
     def table(self, interval: float) -> Floats:
         """Shares per scenario at an interval, columns as in `classes.TABLE`."""
         return table_of(self.flat, path_stretches(self.flat, self.trajectory(interval)))
 
-    def trajectory_of(
-        self, rows: Sequence[Rows], held: Sequence[Held], scale: Floats
-    ) -> Trajectory:
+    def trajectory_of(self, held: Sequence[Held]) -> Sweep:
         """What is in force, one row for every scenario."""
-        parts = [self._pieces(*one) for one in zip(self.groups, rows, held, strict=True)]
-        pieces = _Pieces.join(parts)
-        pieces = pieces.where(pieces.begin < pieces.end)
-        pieces = pieces.where(np.argsort(pieces.scenario, kind="stable"))
-        return Trajectory(
-            references_of(self.flat),
-            scale,
-            pieces.scenario,
-            pieces.decision,
-            pieces.source,
-            pieces.begin,
-            pieces.end,
-        )
+        scale = np.ones(self.flat.count)
+        for arrays, one in zip(self.groups, held, strict=True):
+            scale[arrays.index[one.rows.scenario]] = one.rows.c
+        here = scale, np.nextafter(scale, np.inf)
+        first, *others = [
+            self._pieces(arrays, one, here, (one.rows.c, np.nextafter(one.rows.c, np.inf)))
+            for arrays, one in zip(self.groups, held, strict=True)
+        ]
+        pieces = first.followed_by(others)
+        return pieces.where(np.argsort(pieces.scenario, kind="stable")).at(scale)
 
     def sweep(self, bounds: Bounds) -> Sweep:
         """What is in force at every interval within the bounds."""
         low, high = self.flat.tick / bounds.high, self.flat.tick / bounds.low
         if (closed := self._closed_form()) is not None:
             return sweep_of(closed, low, high)
-        covered = [part for arrays in self.groups for part in self._cover(arrays, low, high)]
-        pieces = _Pieces.join([part for part, _, _ in covered])
-        lower, upper = (np.concatenate([x[k] for x in covered]) for k in (1, 2))
+        first, *others = [
+            part for arrays in self.groups for part in self._cover(arrays, (low, high))
+        ]
+        pieces = first.followed_by(others)
         # Scenario by scenario, window by window; within a window in the order of time.
-        order = np.lexsort((lower, pieces.scenario))
-        pieces, lower, upper = pieces.where(order), lower[order], upper[order]
-        return Sweep(
-            references_of(self.flat),
-            low,
-            high,
-            pieces.scenario,
-            pieces.decision,
-            pieces.source,
-            pieces.begin_at,
-            pieces.begin_delay,
-            pieces.end_at,
-            pieces.end_delay,
-            lower,
-            upper,
-            pieces.component,
-        )
+        return pieces.where(np.lexsort((pieces.low, pieces.scenario)))
 
     def _closed_form(self) -> Flat | None:
         """One component whose answers just arrive or do not, as in plain replay; else None."""
@@ -693,53 +618,53 @@ class PolicyReplay:
                 parts[s] = replace(parts[s], latency=np.where(arrives, parts[s].latency, np.inf))
         return Flat(parts)
 
-    def _cover(
-        self, arrays: PolicyArrays, lowest: Floats, highest: Floats
-    ) -> list[tuple[_Pieces, Floats, Floats]]:
-        """Pieces of every window, with the ranges of c they hold for."""
-        low, high = lowest[arrays.index], highest[arrays.index]
-        gaps = _cut(np.arange(arrays.count), low, high, np.full(arrays.count, _FIRST))
+    def _cover(self, arrays: PolicyArrays, within: _Range) -> list[Sweep]:
+        """Pieces of every window."""
+        low, high = (scale[arrays.index] for scale in within)
+        gaps = _Gaps(np.arange(arrays.count), low, high).cut(np.full(arrays.count, _FIRST))
         at_once = max(1, _CELLS // (arrays.components * arrays.n))
-        found: list[tuple[_Pieces, Floats, Floats]] = []
+        found: list[Sweep] = []
         windows = 0
-        while len(gaps[0]):
-            left: list[tuple[Ints, Floats, Floats]] = []
-            for first in range(0, len(gaps[0]), at_once):
-                mine = slice(first, first + at_once)
-                s, begin, end = gaps[0][mine], gaps[1][mine], gaps[2][mine]
+        while len(gaps.begin):
+            left: list[_Gaps] = []
+            for first in range(0, len(gaps.begin), at_once):
+                mine = gaps.where(slice(first, first + at_once))
+                begin, end = mine.begin, mine.end
                 at = begin * (end / begin) ** _INSIDE
-                rows = Rows(s, np.zeros(len(s), dtype=np.int64), at)
+                rows = Rows(mine.scenario, np.zeros(len(at), dtype=np.int64), at)
                 done = replay(arrays, rows, ranges=True)
                 lower, upper = np.clip(done.low, begin, at), np.clip(done.high, at, end)
                 lower = np.where(lower - begin <= _NARROW * end, begin, lower)
                 upper = np.where(end - upper <= _NARROW * end, end, upper)
-                pieces = self._pieces(arrays, rows, done.held)
-                empty = pieces.begin_at == pieces.end_at
-                empty &= pieces.begin_delay == pieces.end_delay
-                pieces = pieces.where(~empty & (lower < upper)[pieces.row])
-                found.append((pieces, lower[pieces.row], upper[pieces.row]))
-                left += [(s, begin, lower), (s, upper, end)]
-            windows += len(gaps[0])
-            s = np.concatenate([one[0] for one in left])
-            begin, end = (np.concatenate([one[k] for one in left]) for k in (1, 2))
-            open_ = begin < end
-            s, begin, end = s[open_], begin[open_], end[open_]
+                pieces = self._pieces(arrays, done.held, within, (lower, upper))
+                found.append(pieces.where(~pieces.empty & (pieces.low < pieces.high)))
+                left += [replace(mine, end=lower), replace(mine, begin=upper)]
+            windows += len(gaps.begin)
+            gaps = left[0].followed_by(left[1:])
+            gaps = gaps.where(gaps.begin < gaps.end)
             width = float(np.sum(np.log(high / low))) / windows
-            parts = np.clip((np.log(end / begin) / width / 2).astype(np.int64), 1, _MOST)
-            gaps = _cut(s, begin, end, parts)
+            parts = (np.log(gaps.end / gaps.begin) / width / 2).astype(np.int64)
+            gaps = gaps.cut(np.clip(parts, 1, _MOST))
         return found
 
-    def _pieces(self, arrays: PolicyArrays, rows: Rows, held: Held) -> _Pieces:
-        """Nothing at first, then each decision, and what stands in for it once it has lapsed."""
+    def _pieces(self, arrays: PolicyArrays, held: Held, within: _Range, holds: _Range) -> Sweep:
+        """Nothing at first, then each decision, and what stands in for it once it has lapsed.
+
+        `within` are the sweep's scales by scenario, `holds` those for which each row holds.
+        """
+        rows = held.rows
+        count, number = len(rows), len(held.row)
         count, number = len(rows), len(held.row)
         of_row, index = arrays.index[rows.scenario], arrays.index[rows.scenario[held.row]]
-        none, zero = np.full(count, NOTHING, dtype=np.int64), np.zeros(count)
-        start, horizon = self.flat.r0[of_row], self.flat.H[of_row]
+        none = np.full(count, NOTHING, dtype=np.int64)
+        start = Line.still(self.flat.r0[of_row])
         # Where nothing takes effect, nothing is in force up to the horizon.
         first = np.flatnonzero(np.append(True, held.row[1:] != held.row[:-1])[:number])
-        until = [horizon, zero.copy(), horizon.copy()]
-        for mine, others in zip(until, _columns(held.begin), strict=True):
-            mine[held.row[first]] = others[first]
+        until = Line.still(self.flat.H[of_row])
+        until.a[held.row[first]], until.b[held.row[first]] = (
+            held.begin.a[first],
+            held.begin.b[first],
+        )
         offset, source = self.flat.offset[index], self.flat.first[index] + held.source
         said = np.where(held.decision < 0, NOTHING, held.decision + offset)
         instead = np.where(held.instead == NO_FALLBACK, NOTHING, held.instead + offset)
@@ -757,23 +682,26 @@ class PolicyReplay:
                 out[own + 1] = lapsed
             return out
 
-        start_line = start, zero, start
-        begins = zip(start_line, _columns(held.begin), _columns(held.yields), strict=True)
-        ends = zip(until, _columns(held.yields), _columns(held.end), strict=True)
-        return _Pieces(
-            woven(np.arange(count), held.row, held.row),
+        row = woven(np.arange(count), held.row, held.row)
+        return Sweep(
+            self.references,
+            *within,
             woven(of_row, index, index),
-            woven(none, held.component, held.component),
             woven(none, said, instead),
             woven(none, source, behind),
-            *(woven(*column) for column in begins),
-            *(woven(*column) for column in ends),
+            begin_at=woven(start.a, held.begin.a, held.yields.a),
+            begin_delay=woven(start.b, held.begin.b, held.yields.b),
+            end_at=woven(until.a, held.yields.a, held.end.a),
+            end_delay=woven(until.b, held.yields.b, held.end.b),
+            low=holds[0][row],
+            high=holds[1][row],
+            component=woven(none, held.component, held.component),
         )
 
 
 def policy_trajectory(
     policy: Policy, components: Sequence[Answers], interval: float, setting: Setting | None = None
-) -> Trajectory:
+) -> Sweep:
     """A policy in replay at an interval.
 
     >>> from streamdecisionbench import example_recording, example_suite
@@ -785,21 +713,3 @@ def policy_trajectory(
     ([-1, 0, 0, 1, 1], [0.0, 0.4, 2.4, 4.8, 6.8])
     """
     return PolicyReplay(policy, components, setting).trajectory(interval)
-
-
-def policy_sweep(
-    policy: Policy, components: Sequence[Answers], bounds: Bounds, setting: Setting | None = None
-) -> Sweep:
-    """A policy in replay at every interval within the bounds."""
-    return PolicyReplay(policy, components, setting).sweep(bounds)
-
-
-def _cut(s: Ints, begin: Floats, end: Floats, parts: Ints) -> tuple[Ints, Floats, Floats]:
-    """Every gap in equal parts of ln c."""
-    owner = np.repeat(np.arange(len(s)), parts)
-    nth = np.arange(len(owner)) - np.repeat(np.cumsum(parts) - parts, parts)
-    ratio = (end / begin)[owner]
-    lower = begin[owner] * ratio ** (nth / parts[owner])
-    upper = begin[owner] * ratio ** ((nth + 1) / parts[owner])
-    upper = np.where(nth + 1 == parts[owner], end[owner], upper)
-    return s[owner], lower, upper

@@ -10,21 +10,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CORRECT, CURRENT_CORRECT, JUDGMENT
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.policy_file import Policy
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.classes import path_stretches, shares_over, table_of
-from streamdecisionbench.scoring.curves import Curve, curves
-from streamdecisionbench.scoring.measure import Over
+from streamdecisionbench.scoring.measure import Levels, Over
 from streamdecisionbench.scoring.policy_answers import (
     Answers,
     PolicyArrays,
@@ -33,17 +31,25 @@ from streamdecisionbench.scoring.policy_answers import (
     setting_of,
 )
 from streamdecisionbench.scoring.policy_replay import (
+    Line,
     MissingAnswersError,
     PolicyReplay,
     Replay,
     Taken,
     hold,
 )
-from streamdecisionbench.scoring.score import Shares, level_weights, macro_shares
-from streamdecisionbench.scoring.sweep import Sweep, Trajectory
-from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline, timelines
+from streamdecisionbench.scoring.score import (
+    Lived,
+    Scored,
+    Shares,
+    level_shares,
+    signature_of,
+    suite_of,
+    took_effect,
+)
+from streamdecisionbench.scoring.sweep import Sweep
+from streamdecisionbench.scoring.timeline import Floats, timelines
 from streamdecisionbench.suite.scenario import Suite
-from streamdecisionbench.suite.suite_files import find_suite
 
 if TYPE_CHECKING:
     from streamdecisionbench.rules.costs import Costs
@@ -72,30 +78,23 @@ class PolicyCounts:
 
 def count(played: PolicyReplay, done: Sequence[Replay]) -> PolicyCounts:
     K = played.policy.count
-    requests, cancelled, answers, withheld, taken = (np.zeros(K, dtype=np.int64) for _ in range(5))
+    found = np.zeros((5, K), dtype=np.int64)
     held_back = expiries = 0
     for arrays, one in zip(played.groups, done, strict=True):
         flights = one.flights
         arrived = flights.arrival < arrays.horizon[:, None, None]
-        sure = np.swapaxes(arrays.sure[0], 0, 1)
-        requests += flights.sent.sum(axis=(0, 2))
-        cancelled += flights.cancelled.sum(axis=(0, 2))
-        answers += arrived.sum(axis=(0, 2))
-        withheld += (arrived & ~sure).sum(axis=(0, 2))
-        taken += np.bincount(one.taken.component, minlength=K)
+        unsure = arrived & ~np.swapaxes(arrays.sure[0], 0, 1)
+        found[:4] += [
+            x.sum(axis=(0, 2)) for x in (flights.sent, flights.cancelled, arrived, unsure)
+        ]
+        found[4] += np.bincount(one.taken.component, minlength=K)
         held_back += int(one.taken.held_back.sum())
         expiries += int((one.held.yields.time < one.held.end.time).sum())
-    return PolicyCounts(
-        states=sum(arrays.release.size for arrays in played.groups),
-        requests=_whole(requests),
-        cancelled=_whole(cancelled),
-        answers=_whole(answers),
-        withheld=_whole(withheld),
-        taken=_whole(taken),
-        held_back=held_back,
-        expiries=expiries,
-        escalations=int(requests[1:].sum()) if played.policy.when_unsure else 0,
-    )
+    states = sum(arrays.release.size for arrays in played.groups)
+    requests, cancelled, answers, withheld, taken = (tuple(row) for row in found.tolist())
+    escalations = sum(requests[1:]) if played.policy.when_unsure else 0
+    by_component = requests, cancelled, answers, withheld, taken
+    return PolicyCounts(states, *by_component, held_back, expiries, escalations)
 
 
 def cost_per_hour(played: PolicyReplay, done: Sequence[Replay], interval: float) -> float | None:
@@ -109,10 +108,6 @@ def cost_per_hour(played: PolicyReplay, done: Sequence[Replay], interval: float)
                 spent += float(one.cost[s][found.flights.sent[nth, k]].sum())
     hours = sum(p.n for p in played.parts) * interval / 3600
     return None if math.isnan(spent) else spent / hours
-
-
-def _whole(values: Ints) -> tuple[int, ...]:
-    return tuple(map(int, values.tolist()))
 
 
 _NO_INTEGRAL = "no integral"
@@ -148,35 +143,21 @@ class PolicyLevel:
         return self.at_interval.oracle
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyScore:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyScore(Scored[PolicyLevel]):
     """Everything `sdb policy score` says about one policy on one set of components."""
 
     policy: Policy
     components: tuple[str, ...]
-    interval: float
-    bounds: Bounds
-    clock: str
-    overall: PolicyLevel
-    by_family: Mapping[str, PolicyLevel]
-    by_scenario: Mapping[str, PolicyLevel]
-    family_of: Mapping[str, str]
     counts: PolicyCounts
     cost_per_hour: float | None
-    parts: Sequence[Timeline]
-    path: Trajectory
+    path: Sweep
     """What is in force at the interval."""
     sweep: Sweep | None
     """What is in force at every interval within the bounds; None where that cannot be replayed."""
     notes: tuple[str, ...] = ()
-    signature: str = ""
-    simulated: bool = False
     wrong_time: WrongTime | None = None
     """What being wrong costs, where that was asked for and every interval can be replayed."""
-
-    @property
-    def in_force(self) -> float:
-        return self.overall.in_force
 
     @property
     def log_auc(self) -> float | None:
@@ -187,13 +168,11 @@ class PolicyScore:
         """The answer that is missing; empty where none is."""
         return next((note for note in self.notes if note.startswith(_NO_INTEGRAL)), "")
 
-    def curve(
-        self, level: str = "overall", metrics: tuple[str, ...] = ("in_force",)
-    ) -> dict[str, Curve]:
-        """Exact curves c0 + c1/Δ over the bounds, jumps included."""
-        if self.sweep is None:
-            raise InputError(self.why_no_integral, where=self.policy.name)
-        return curves(self.sweep, level_weights(self.parts, level), self.bounds, metrics)
+    def swept(self, bounds: Bounds) -> Sweep:
+        if self.sweep is None or bounds != self.bounds:
+            why = self.why_no_integral or f"was scored over {self.bounds.text()} only"
+            raise InputError(why, where=self.policy.name)
+        return self.sweep
 
 
 def score_policy(
@@ -216,7 +195,7 @@ def score_policy(
     played = PolicyReplay(policy, components, setting)
     components, parts = played.components, played.parts
     done = played.at(interval)
-    path = played.trajectory(interval, done)
+    path = played.trajectory_of([one.held for one in done])
     at = table_of(played.flat, path_stretches(played.flat, path))
     sweep, over, why_not = _integrated(played, bounds)
     # O: what the reference answers would get. Where acceptance does not look at answers, it is C.
@@ -232,29 +211,24 @@ def score_policy(
         mean = None if best_over is None else _correct(best_over)
     untimed = np.array([p.untimed for p in components[-1].parts])
 
-    def level(name: str, weights: Floats) -> PolicyLevel:
-        return PolicyLevel(
-            name,
-            macro_shares(at, untimed, weights),
-            None if over is None else macro_shares(over, untimed, weights),
-            float(weights @ now),
-            None if mean is None else float(weights @ mean),
-        )
-
-    families = list(dict.fromkeys(p.family for p in parts))
+    levels = Levels(parts)
+    none = [None] * len(levels.names)
+    rows = zip(
+        levels.names,
+        level_shares(levels, at, untimed),
+        none if over is None else level_shares(levels, over, untimed),
+        levels.means(now).tolist(),
+        none if mean is None else levels.means(mean).tolist(),
+        strict=True,
+    )
     return PolicyScore(
+        *levels.split([PolicyLevel(*row) for row in rows]),
         policy=policy,
         components=tuple(one.name for one in components),
         interval=interval,
         bounds=bounds,
         clock="recorded" if len(components) == 1 else "nominal",
-        overall=level("overall", level_weights(parts, "overall")),
-        by_family={f: level(f, level_weights(parts, f)) for f in families},
-        by_scenario={
-            p.episode_id: level(p.episode_id, row)
-            for p, row in zip(parts, np.eye(len(parts)), strict=True)
-        },
-        family_of={p.episode_id: p.family for p in parts},
+        family_of=levels.family_of,
         counts=count(played, done),
         cost_per_hour=cost_per_hour(played, done, interval),
         parts=parts,
@@ -281,7 +255,7 @@ def score_policy_recordings(
     `costs` is money per request; `error_costs` is what being wrong costs, `theta` from when on a wrong
     spell is long.
     """
-    suite = suite or find_suite(recordings[0].dataset_hash, near=recordings[0].path)
+    suite = suite_of(recordings, suite)
     costs = costs or [None] * len(recordings)
     components = [
         answers_of(one, suite, cost=cost) for one, cost in zip(recordings, costs, strict=True)
@@ -291,11 +265,11 @@ def score_policy_recordings(
     found = score_policy(policy, components, interval=interval, bounds=limits, setting=setting)
     if error_costs is not None:
         found = _charged(found, error_costs, theta)
-    return replace(
-        found,
-        signature=_signature(found, recordings, suite, error_costs),
-        simulated=any(one.simulated for one in recordings),
-    )
+    simulated = any(one.simulated for one in recordings)
+    who = {"events": "+".join(one.events_sha256[:12] for one in recordings), "policy": policy.name}
+    made = {"simulated": "yes" if simulated else "no"}
+    signature = signature_of(suite, found, who, made, error_costs)
+    return replace(found, signature=signature, simulated=simulated)
 
 
 def _charged(found: PolicyScore, costs: Costs, theta: float | None) -> PolicyScore:
@@ -327,28 +301,6 @@ def _correct(table: Floats) -> Floats:
     return correct
 
 
-def _signature(
-    found: PolicyScore, recordings: Sequence[Recording], suite: Suite, costs: Costs | None
-) -> str:
-    """How these numbers were made, in one line."""
-    parts = {
-        "suite": suite.dataset_hash[:12],
-        "events": "+".join(one.events_sha256[:12] for one in recordings),
-        "policy": found.policy.name,
-        "scenarios": f"{len(found.by_scenario)}/{len(suite.scenarios)}",
-        "protocol": "step-anchored",
-        "interval": f"{found.interval:g}",
-        "bounds": f"{found.bounds.low:g}-{found.bounds.high:g}",
-        "weighting": found.bounds.weighting,
-        "clock": found.clock,
-        "simulated": "yes" if any(one.simulated for one in recordings) else "no",
-        "sdb": __version__,
-    }
-    if costs is not None:
-        parts["costs"] = costs.digest[:12] or costs.name
-    return " ".join(f"{key}:{value}" for key, value in parts.items())
-
-
 # A policy recorded live: what really was in force, beside the replay of its own answers.
 #
 # The log says which answers took effect and when; a decision lapses at its release plus `after_s`, as
@@ -356,17 +308,13 @@ def _signature(
 # the recording holds the answers it needs: what the policy never sent or gave up nobody knows.
 
 
-@dataclass(frozen=True, slots=True)
-class LivePolicyScore:
-    """A live recording as it happened, at its own pace, and its replay where there can be one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LivePolicyScore(Lived):
+    """Under a policy, and its replay where there can be one."""
 
-    name: str
     policy: Policy
     components: tuple[str, ...]
     interval: float
-    recorded: Shares
-    by_family: Mapping[str, Shares]
-    by_scenario: Mapping[str, Shares]
     replayed: float | None
     """In-force accuracy of the same policy replayed on the recording's own answers."""
     why_not: str = ""
@@ -402,9 +350,8 @@ def live_policy(recording: Recording, suite: Suite) -> LivePolicyScore:
         hold(arrays, own, _taken(arrays, halves))
         for arrays, own in zip(lived.groups, rows, strict=True)
     ]
-    path = lived.trajectory_of(rows, held, np.ones(len(parts)))
+    path = lived.trajectory_of(held)
     table = table_of(lived.flat, path_stretches(lived.flat, path))
-    untimed = np.zeros(len(parts))
     interval = float(parts[0].tick)
     replayed, why_not = None, ""
     try:
@@ -413,36 +360,19 @@ def live_policy(recording: Recording, suite: Suite) -> LivePolicyScore:
     except InputError as error:
         why_not = error.what
 
-    def shares(level: str) -> Shares:
-        return macro_shares(table, untimed, level_weights(parts, level))
-
+    levels = Levels(parts)
     return LivePolicyScore(
+        *levels.split(level_shares(levels, table, np.zeros(len(parts)))),
         name=recording.name,
         policy=policy,
         components=tuple(one.name for one in components),
         interval=interval,
-        recorded=shares("overall"),
-        by_family={f: shares(f) for f in dict.fromkeys(p.family for p in parts)},
-        by_scenario={p.episode_id: shares(p.episode_id) for p in parts},
         replayed=replayed,
         why_not=why_not,
     )
 
 
-def _taken(arrays: PolicyArrays, halves: list[Recording]) -> Taken:
-    """What took effect, when it did; at equal times in the order of the protocol."""
-    lines: list[tuple[int, float, int, int]] = []
-    for s, name in enumerate(arrays.names):
-        for k, half in enumerate(halves):
-            for response in half.episodes[name].responses:
-                when = response.accepted_s
-                when = response.actual_recorded_s if when is None else when
-                if response.accepted and when < arrays.horizon[s]:
-                    lines.append((s, when, response.t, k))
-    lines.sort(key=lambda line: (line[0], line[1], -line[2], -line[3]))
-    row, source, component = (
-        np.array([line[column] for line in lines], dtype=np.int64) for column in (0, 2, 3)
-    )
-    begin = np.array([line[1] for line in lines], dtype=np.float64)
+def _taken(arrays: PolicyArrays, halves: Sequence[Recording]) -> Taken:
+    row, component, source, begin = took_effect(halves, arrays.names, arrays.horizon)
     nothing = np.zeros(arrays.count, dtype=np.int64)
-    return Taken(row, component, source, begin, np.zeros(len(begin)), begin, nothing)
+    return Taken(row, component, source, Line.still(begin), nothing)

@@ -142,9 +142,8 @@ class LatencySums:
         if self.bins is None:
             values = np.sort(np.concatenate(self.kept))
             return [float(v) for v in np.interp(ranks, np.arange(len(values)), values)]
-        at = np.searchsorted(np.cumsum(self.bins), ranks, side="right")
-        middle = np.exp2(_LOWEST + (at + 0.5) / _PER_OCTAVE)
-        return [float(v) for v in np.clip(middle, self.least, self.most)]
+        values, counts = self.values()
+        return [float(v) for v in values[np.searchsorted(np.cumsum(counts), ranks, side="right")]]
 
     def values(self) -> tuple[Floats, NDArray[np.int64]]:
         """What was added, and how often each: as it was, or the middles of bins."""

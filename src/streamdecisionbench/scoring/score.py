@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
@@ -27,9 +26,9 @@ from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_int
 from streamdecisionbench.scoring.classes import SEGMENT, class_stretches, table_of, table_over
 from streamdecisionbench.scoring.curves import Curve, curves
 from streamdecisionbench.scoring.latency import Latency, Reliability, latency, reliability
-from streamdecisionbench.scoring.measure import family_weights
-from streamdecisionbench.scoring.sweep import accepted_at, sweep_of
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, timelines
+from streamdecisionbench.scoring.measure import ByLevel, Levels, family_weights
+from streamdecisionbench.scoring.sweep import Sweep, effects_of, sweep_of
+from streamdecisionbench.scoring.timeline import Columns, Flat, Floats, Ints, Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import find_suite
 
@@ -45,7 +44,7 @@ _STREAMS = 1 << 11
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class Tables(Columns):
     """Per stream, columns as in `TABLE`: shares of observed time, and what else was counted."""
 
     at: Floats
@@ -88,15 +87,7 @@ def tables_of(
                 published=_as_published(some) if known else None,
             )
         )
-    return Tables(
-        at=np.concatenate([t.at for t in found]),
-        over=joined([t.over for t in found]),
-        physical=joined([t.physical for t in found]),
-        untimed=np.concatenate([t.untimed for t in found]),
-        untimed_segment=np.concatenate([t.untimed_segment for t in found]),
-        accepted=np.concatenate([t.accepted for t in found]),
-        after_horizon=np.concatenate([t.after_horizon for t in found]),
-    )
+    return found[0].followed_by(found[1:])
 
 
 def tables(
@@ -112,25 +103,21 @@ def tables(
 
     `published` holds the streams as they ran, where `flat` is on another clock.
     """
-    scale = np.ones(flat.count) if interval is None else flat.tick / interval
-    u = flat.r + scale[flat.scenario] * flat.L
-    accepted = accepted_at(flat, u)
-    source = np.flatnonzero(accepted)
-    physical = None
+    u = flat.arrivals(flat.scale(interval))
+    effects, physical = effects_of(flat, u), None
     if arrivals is not None:
         ran = published or flat
-        applied = np.flatnonzero(accepted_at(ran, arrivals))
-        took = class_stretches(ran, applied, arrivals[applied])
+        took = class_stretches(ran, effects_of(ran, arrivals))
         physical = table_of(ran, took, segments=segments)
     untimed, untimed_segment = flat.untimed() if segments else (np.zeros(0), np.zeros(0))
     return Tables(
-        at=table_of(flat, class_stretches(flat, source, u[source]), segments=segments),
+        at=table_of(flat, class_stretches(flat, effects), segments=segments),
         over=table_over(flat, bounds, segments=segments) if bounds else None,
         physical=physical,
         untimed=untimed,
         untimed_segment=untimed_segment,
-        accepted=_count(flat, accepted),
-        after_horizon=_count(flat, u >= flat.H[flat.scenario]),
+        accepted=np.bincount(effects.scenario, minlength=flat.count),
+        after_horizon=np.bincount(flat.scenario[u >= flat.H[flat.scenario]], minlength=flat.count),
     )
 
 
@@ -139,16 +126,6 @@ def _as_published(parts: Sequence[Timeline]) -> Flat | None:
     if all(p.published is None for p in parts):
         return None
     return Flat([p if p.published is None else replace(p, release=p.published) for p in parts])
-
-
-def _count(flat: Flat, which: NDArray[np.bool_]) -> Ints:
-    return np.bincount(flat.scenario[which], minlength=flat.count)
-
-
-def joined(parts: Sequence[Floats | None]) -> Floats | None:
-    """The tables of all batches, or None where a batch has none."""
-    found = [part for part in parts if part is not None]
-    return np.concatenate(found) if len(found) == len(parts) else None
 
 
 # One recording, one score: what the component was worth, and whether judgment or latency is to blame.
@@ -216,25 +193,32 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ReplayLevel:
     """A scenario, a family (mean of scenarios) or the whole (mean of families)."""
 
     name: str
-    untimed: float
-    untimed_segment: float
     at_interval: Shares
     integrated: Shares
-    physical: Shares | None
-    """Wall-clock shares at the recorded pace, beside the replay."""
+
+    @property
+    def in_force(self) -> float:
+        """A at the interval."""
+        return self.at_interval.in_force
 
     @property
     def log_auc(self) -> float:
         """S: in-force accuracy integrated over the bounds (log-weighted unless asked otherwise)."""
         return self.integrated.in_force
 
-    @property
-    def in_force(self) -> float:
-        return self.at_interval.in_force
+
+@dataclass(frozen=True, slots=True)
+class Level(ReplayLevel):
+    """One component."""
+
+    untimed: float
+    untimed_segment: float
+    physical: Shares | None
+    """Wall-clock shares at the recorded pace, beside the replay."""
 
     @property
     def segment_in_force(self) -> float:
@@ -259,25 +243,88 @@ class Level:
         return self.at_interval.product
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """Everything `sdb score` says about one recording."""
+class _InForce(Protocol):
+    @property
+    def in_force(self) -> float: ...
 
-    name: str
-    signature: str
+
+L = TypeVar("L", bound=_InForce)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored(ByLevel[L]):
+    """What every replay is told by: levels, at an interval and over bounds."""
+
     interval: float
     bounds: Bounds
     clock: str
-    overall: Level
-    by_family: Mapping[str, Level]
-    by_scenario: Mapping[str, Level]
     family_of: Mapping[str, str]
+    parts: Sequence[Timeline]
+    """Of the first component."""
+    signature: str = ""
+    simulated: bool = False
+    virtual_clock: bool = False
+
+    @property
+    def in_force(self) -> float:
+        return self.overall.in_force
+
+    def swept(self, bounds: Bounds) -> Sweep:
+        """What is in force at every interval within bounds."""
+        raise NotImplementedError
+
+    def curve(
+        self,
+        level: str = "overall",
+        metrics: tuple[str, ...] = ("in_force",),
+        bounds: Bounds | None = None,
+    ) -> dict[str, Curve]:
+        """Exact curves c0 + c1/Δ of the whole, a family or a scenario over the bounds, jumps included.
+
+        Names are those of `METRICS`, of a pair those of `PAIR_METRICS`.
+        """
+        bounds = bounds or self.bounds
+        return curves(self.swept(bounds), level_weights(self.parts, level), bounds, metrics)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lived(ByLevel[Shares]):
+    """A live recording as it happened, at its own pace."""
+
+    name: str
+
+    @property
+    def recorded(self) -> Shares:
+        return self.overall
+
+
+def took_effect(
+    components: Sequence[Recording], episodes: Sequence[str], horizon: Floats
+) -> tuple[Ints, Ints, Ints, Floats]:
+    """What took effect live: scenario, component, step and when, scenario by scenario in that order.
+
+    At equal times in the order of the protocol: the newer source first, then the later component.
+    """
+    every = (
+        (s, r.actual_recorded_s if r.accepted_s is None else r.accepted_s, -r.t, -k)
+        for s, name in enumerate(episodes)
+        for k, one in enumerate(components)
+        for r in one.episodes[name].responses
+        if r.accepted
+    )
+    found = np.array(sorted(x for x in every if x[1] < horizon[x[0]])).reshape(-1, 4)
+    scenario, step, component = (np.abs(found[:, k]).astype(np.int64) for k in (0, 2, 3))
+    return scenario, component, step, found[:, 1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score(Scored[Level]):
+    """Everything `sdb score` says about one recording."""
+
+    name: str
     accepted: int
     discarded_after_horizon: int
     discarded_older: int
-    parts: Sequence[Timeline]
-    simulated: bool = False
-    virtual_clock: bool = False
     punctuality: Punctuality | None = None
     """How late states were published; None where only arrays were scored."""
     latency: Latency | None = None
@@ -297,10 +344,6 @@ class Score:
     @property
     def untimed(self) -> float:
         return self.overall.untimed
-
-    @property
-    def in_force(self) -> float:
-        return self.overall.in_force
 
     @property
     def oracle(self) -> float:
@@ -329,16 +372,9 @@ class Score:
         parts = zip(weights, self.parts, strict=True)
         return mean_answers([(w, self.answers[p.episode_id]) for w, p in parts if w > 0])
 
-    def curve(
-        self,
-        level: str = "overall",
-        metrics: tuple[str, ...] = ("in_force",),
-        bounds: Bounds | None = None,
-    ) -> dict[str, Curve]:
-        """Exact curves of the whole, a family or a scenario over the bounds."""
-        flat, bounds = Flat(self.parts), bounds or self.bounds
-        sweep = sweep_of(flat, flat.tick / bounds.high, flat.tick / bounds.low)
-        return curves(sweep, level_weights(self.parts, level), bounds, metrics)
+    def swept(self, bounds: Bounds) -> Sweep:
+        flat = Flat(self.parts)
+        return sweep_of(flat, flat.tick / bounds.high, flat.tick / bounds.low)
 
 
 def score(
@@ -359,8 +395,7 @@ def score(
         folder = Path(recording)
         suite = suite or find_suite(recorded_suite_hash(folder), near=folder)
         recording = read_recording(folder, suite)
-    if suite is None:
-        suite = find_suite(recording.dataset_hash, near=recording.path)
+    suite = suite or suite_of([recording])
     limits = Bounds(bounds[0], bounds[1], weighting)
     parts = timelines(recording, suite, clock=clock)
     ticks = {s.episode_id: s.tick_seconds for s in suite}
@@ -373,7 +408,18 @@ def score(
     )
     scored = replace(
         base,
-        signature=signature_of(recording, suite, base, on_time),
+        signature=signature_of(
+            suite,
+            base,
+            {"events": recording.events_sha256[:12]},
+            {
+                "time": "virtual" if recording.virtual_clock else "real",
+                "simulated": "yes" if recording.simulated else "no",
+                **({} if on_time.punctual else {"lag": on_time.lag}),
+                **unusual_settings(recording.config),
+            },
+            costs,
+        ),
         punctuality=on_time,
         simulated=recording.simulated,
         virtual_clock=recording.virtual_clock,
@@ -392,9 +438,7 @@ def score(
         return scored
     from streamdecisionbench.scoring.cost import charge, course_of
 
-    mark = f"costs:{costs.digest[:12] or costs.name}"
-    found = charge(course_of(parts, interval, limits), costs)
-    return replace(scored, cost=found, signature=f"{scored.signature} {mark}")
+    return replace(scored, cost=charge(course_of(parts, interval, limits), costs))
 
 
 def score_timelines(
@@ -409,43 +453,32 @@ def score_timelines(
     check_interval(interval)
     bounds = bounds or Bounds()
     found = tables_of(parts, interval=interval, bounds=bounds)
-    families = list(dict.fromkeys(p.family for p in parts))
-    position = {name: index for index, name in enumerate(families)}
-    family = np.array([position[p.family] for p in parts], dtype=np.int64)
-    names = ["overall", *families, *(p.episode_id for p in parts)]
-
-    def every(values: Floats) -> Floats:
-        return _every_level(values, family)
+    levels = Levels(parts)
 
     def shares(table: Floats | None) -> list[Shares] | list[None]:
-        if table is None:
-            return [None] * len(names)
-        product = found.untimed * (table[:, 0] + table[:, 1])
-        return _all_shares(every(table), every(product))
-
-    levels = [
-        Level(*row)
-        for row in zip(
-            names,
-            every(found.untimed).tolist(),
-            every(found.untimed_segment).tolist(),
-            shares(found.at),
-            shares(found.over),
-            shares(found.physical),
-            strict=True,
+        return (
+            [None] * len(levels.names)
+            if table is None
+            else level_shares(levels, table, found.untimed)
         )
-    ]
+
+    rows = zip(
+        levels.names,
+        shares(found.at),
+        shares(found.over),
+        levels.means(found.untimed).tolist(),
+        levels.means(found.untimed_segment).tolist(),
+        shares(found.physical),
+        strict=True,
+    )
     accepted, after_horizon = int(found.accepted.sum()), int(found.after_horizon.sum())
     return Score(
+        *levels.split([Level(*row) for row in rows]),
         name=name,
-        signature="",
         interval=interval,
         bounds=bounds,
         clock=clock,
-        overall=levels[0],
-        by_family={level.name: level for level in levels[1 : len(families) + 1]},
-        by_scenario={level.name: level for level in levels[len(families) + 1 :]},
-        family_of={p.episode_id: p.family for p in parts},
+        family_of=levels.family_of,
         accepted=accepted,
         discarded_after_horizon=after_horizon,
         discarded_older=sum(p.n for p in parts) - accepted - after_horizon,
@@ -470,23 +503,10 @@ def macro_shares(table: Floats, untimed: Floats, weights: Floats) -> Shares:
     return _all_shares((weights @ table)[None, :], np.array([product]))[0]
 
 
-def _every_level(values: Floats, family: Ints) -> Floats:
-    """Rows for the whole, for every family, and for every scenario as it is: sums, not matrices.
-
-    A scenario without a value (nothing is known of it) is left out of the means it belongs to.
-    """
-    rows = values.reshape(len(values), -1)
-    known = ~np.isnan(rows)
-    sums = np.zeros((int(family.max()) + 1, rows.shape[1]))
-    np.add.at(sums, family, np.where(known, rows, 0.0))
-    counts = np.zeros_like(sums)
-    np.add.at(counts, family, known)
-    with np.errstate(invalid="ignore"):
-        means = sums / counts
-    heard = counts > 0
-    whole = np.where(heard, means, 0.0).sum(axis=0) / np.maximum(heard.sum(axis=0), 1)
-    whole[~heard.any(axis=0)] = np.nan
-    return np.concatenate((whole[None, :], means, rows)).reshape(-1, *values.shape[1:])
+def level_shares(levels: Levels, table: Floats, untimed: Floats) -> list[Shares]:
+    """The shares of every level from a table and U by scenario."""
+    product = untimed * (table[:, 0] + table[:, 1])
+    return _all_shares(levels.means(table), levels.means(product))
 
 
 def _all_shares(means: Floats, products: Floats) -> list[Shares]:
@@ -503,24 +523,43 @@ def _all_shares(means: Floats, products: Floats) -> list[Shares]:
     return [Shares(*row) for row in rows]
 
 
-# How a score was made, in one line that can be pasted beside the number.
+def suite_of(recordings: Sequence[Recording], suite: Suite | None = None) -> Suite:
+    """The suite recordings were made on; refused where one was not.
+
+    Without `suite`, it is the built-in one or the one that lies beside the first.
+    """
+    first = recordings[0]
+    suite = suite or find_suite(first.dataset_hash, near=first.path)
+    for one in recordings:
+        if one.dataset_hash != suite.dataset_hash:
+            raise InputError(
+                f"was recorded on suite {one.dataset_hash[:12] or '(unnamed)'}, "
+                f"not on {suite.dataset_hash[:12]}",
+                where=one.path or one.name,
+                fix="give recordings of the same suite",
+            )
+    return suite
 
 
-def signature_of(recording: Recording, suite: Suite, base: Score, on_time: Punctuality) -> str:
-    """How this score was made, in one line that can be pasted beside the number."""
+def signature_of(
+    suite: Suite,
+    scored: Scored[L],
+    who: Mapping[str, str],
+    made: Mapping[str, str],
+    costs: Costs | None = None,
+) -> str:
+    """How a score was made, in one line that can be pasted beside the number."""
     parts = {
         "suite": suite.dataset_hash[:12],
-        "events": recording.events_sha256[:12],
-        "scenarios": f"{len(base.parts)}/{len(suite.scenarios)}",
+        **who,
+        "scenarios": f"{len(scored.by_scenario)}/{len(suite.scenarios)}",
         "protocol": "step-anchored",
-        "interval": f"{base.interval:g}",
-        "bounds": f"{base.bounds.low:g}-{base.bounds.high:g}",
-        "weighting": base.bounds.weighting,
-        "clock": base.clock,
-        "time": "virtual" if recording.virtual_clock else "real",
-        "simulated": "yes" if recording.simulated else "no",
-        **({} if on_time.punctual else {"lag": on_time.lag}),
-        **unusual_settings(recording.config),
+        "interval": f"{scored.interval:g}",
+        "bounds": f"{scored.bounds.low:g}-{scored.bounds.high:g}",
+        "weighting": scored.bounds.weighting,
+        "clock": scored.clock,
+        **made,
         "sdb": __version__,
+        **({} if costs is None else {"costs": costs.digest[:12] or costs.name}),
     }
     return " ".join(f"{key}:{value}" for key, value in parts.items())

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamdecisionbench.scoring.cut import EDGE, ROUNDING, Calm, at_most
-from streamdecisionbench.scoring.measure import Measure, by_scenario, per_time
-from streamdecisionbench.scoring.timeline import Floats, Ints
+from streamdecisionbench.scoring.measure import Measure, per_time
+from streamdecisionbench.scoring.timeline import Floats, Ints, by_scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +125,7 @@ class Spells:
 
 
 def spells_of(calm: Calm, measure: Measure) -> Spells:
-    """The wrong spells of a sweep: what lies between its calm stretches.
-
-    >>> from streamdecisionbench import example_recording, example_suite
-    >>> from streamdecisionbench.scoring.cut import calm_of, cut_of
-    >>> from streamdecisionbench.scoring.measure import At
-    >>> from streamdecisionbench.scoring.timeline import Flat, timelines
-    >>> from streamdecisionbench.scoring.sweep import trajectory_at
-    >>> path = trajectory_at(Flat(timelines(example_recording(), example_suite())), 2.0)
-    >>> found = spells_of(calm_of(cut_of(path)), At(path.scale))
-    >>> found.begin.round(3).tolist(), found.length.round(3).tolist()
-    ([0.0, 4.0, 6.0], [0.4, 0.8, 2.0])
-    >>> round(float(found.mean_age()[0]), 3), round(float(found.beyond_share(1.0)[0]), 3)
-    (0.3, 0.125)
-    """
+    """The wrong spells of a sweep: what lies between its calm stretches."""
     cut, pairs = calm.cut, calm.pairs
     refs = cut.sweep.references
     begin_at, begin_delay = _end(cut.end_at, cut.end_delay, pairs.before, refs.start[pairs.group])
@@ -146,17 +133,9 @@ def spells_of(calm: Calm, measure: Measure) -> Spells:
     # Stretches that touch at every scale have nothing between them.
     rounding = ROUNDING * refs.horizon[pairs.group]
     apart = (end_at - begin_at > rounding) | (end_delay != begin_delay)
-    return Spells(
-        measure,
-        cut.judged,
-        pairs.group[apart],
-        begin_at[apart],
-        begin_delay[apart],
-        end_at[apart],
-        end_delay[apart],
-        pairs.low[apart],
-        pairs.high[apart],
-    )
+    ends = begin_at, begin_delay, end_at, end_delay
+    columns = (x[apart] for x in (pairs.group, *ends, pairs.low, pairs.high))
+    return Spells(measure, cut.judged, *columns)
 
 
 def _end(at: Floats, delay: Floats, index: Ints, edge: Floats) -> tuple[Floats, Floats]:

@@ -12,7 +12,7 @@ are within the error that `LatencySums` states.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ from streamdecisionbench.scoring.pooled import (
     interval_95,
 )
 from streamdecisionbench.scoring.sweep import sweep_of, trajectory_at
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, joined
 
 _COSTS = ("wrong", "age", "acts")
 _SPELLS = ("mean_age_s", "beyond_share", "wrong_share", "long_share")
@@ -115,20 +115,17 @@ def joined_costs(parts: Sequence[StreamCosts]) -> StreamCosts:
         return parts[0]
     sizes = [len(part.longest) for part in parts]
     first = np.cumsum(sizes) - sizes
-    delays = [part.delays for part in parts]
-    over = [part.over for part in parts if part.over is not None]
+    delays = [
+        replace(part.delays, scenario=part.delays.scenario + k)
+        for part, k in zip(parts, first.tolist(), strict=True)
+    ]
     names = dict.fromkeys(name for part in parts for name in part.acts)
     none = [np.zeros((size, len(ACTS))) for size in sizes]
     return StreamCosts(
         np.concatenate([part.at for part in parts]),
-        np.concatenate(over) if over else None,
+        joined([part.over for part in parts]),
         np.concatenate([part.longest for part in parts]),
-        Delays(
-            np.concatenate([d.scenario + k for d, k in zip(delays, first, strict=True)]),
-            np.concatenate([d.at for d in delays]),
-            np.concatenate([d.delay for d in delays]),
-            np.concatenate([d.limit for d in delays]),
-        ),
+        delays[0].followed_by(delays[1:]),
         {
             name: np.concatenate(
                 [p.acts.get(name, zero) for p, zero in zip(parts, none, strict=True)]

@@ -15,18 +15,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Places
+from streamdecisionbench.scoring.timeline import (
+    Columns,
+    Flat,
+    Floats,
+    Ints,
+    Places,
+    by_scenario,
+)
 
 _SIDE_BY_SIDE = 64
 """How many newer answers are compared one by one before a scenario's lines are swept instead."""
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class Runs(Columns):
     """Source `i` in force until the arrival of `j`, for c in [low, high).
 
     `source` is a step index, or −1 for "no decision yet"; `until` is a step index, or −1 for the
@@ -112,18 +120,13 @@ def _lower_envelope(flat: Flat, scenario: int, c: Floats) -> None:
         found[i] = min(meets, at_horizon)
 
 
-def find_runs(flat: Flat, c_low: Floats, c_high: Floats) -> Runs:
-    """All runs over [c_low, c_high] of each scenario.
+def runs_of(flat: Flat, critical: Floats, c_low: Floats, c_high: Floats) -> Runs:
+    """All runs over [c_low, c_high] of each scenario, of answers accepted exactly below `critical`.
 
     Sources i < j follow each other at scale c exactly when every source between them is gone
     (c ≥ max of their c*) and both are still there (c < min of theirs). So j is the first source
     after i that lasts at least as long as i, or i is the last before j that lasts longer than j.
     """
-    return runs_of(flat, critical_scale(flat, c_high), c_low, c_high)
-
-
-def runs_of(flat: Flat, critical: Floats, c_low: Floats, c_high: Floats) -> Runs:
-    """The runs of answers that are accepted exactly below the given scales, whatever set these."""
     critical = np.where(critical >= c_high[flat.scenario], np.inf, critical)
     # Nodes: every scenario's steps between a start and an end sentinel that always last.
     node_of_step = np.arange(len(flat.r)) + 2 * flat.scenario + 1
@@ -179,8 +182,8 @@ def _first_lasting(lasts: Floats, nodes: Ints, *, step: int, strict: bool) -> tu
 # stand the reference *segments*: which decision was right from when to when. Times are those of the
 # recording clock, on which delays are scaled by c = tick/Δ; t/c are seconds at the interval Δ.
 #
-# A `Trajectory` holds for one c per scenario, a `Sweep` for a whole range of them: there both ends of
-# a piece move with c.
+# A `Sweep` holds for a range of c per scenario, over which both ends of a piece move. Where the range is
+# one c, nothing moves: a *trajectory*.
 
 
 NOTHING = -1
@@ -229,37 +232,23 @@ class References:
     @property
     def judged(self) -> Floats:
         """The part of T in which it is known what is right."""
-        length = np.where(self.decision != NOTHING, self.end - self.begin, 0.0)
-        return np.bincount(self.scenario, length, self.count).astype(np.float64)
+        known = self.decision != NOTHING
+        if known.all():
+            return self.observed
+        return by_scenario(self.scenario, np.where(known, self.end - self.begin, 0.0), self.count)
 
 
 @dataclass(frozen=True, slots=True)
-class Trajectory:
-    """Pieces at one scale per scenario, one scenario after another, in time order without gaps.
-
-    The first piece of a scenario begins at r_0 (with `NOTHING` until something takes effect), the
-    last one ends at the horizon. No piece is empty.
-    """
-
-    references: References
-    scale: Floats
-    """c of each scenario."""
-    scenario: Ints
-    decision: Ints
-    source: Ints
-    """The step the decision was given for, counted over all scenarios; `NOTHING` if for none."""
-    begin: Floats
-    end: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(Columns):
     """Pieces over a range of scales: in force from `begin` to `end` for c in [low, high).
 
-    Both ends move: an end is `…_at` + c · `…_delay`. For every c of its scenario's range the pieces that hold at c cover
-    [r_0, H) without overlap, and they are listed in the order of time: of two pieces that hold at
-    the same c, the one listed first is in force first. Pieces may be empty at some c.
+    Both ends move: an end is `…_at` + c · `…_delay`. For every c of its scenario's range the pieces
+    that hold at c cover [r_0, H) without overlap, `NOTHING` until something takes effect, and they are
+    listed in the order of time: of two pieces that hold at the same c, the one listed first is in force
+    first. Pieces may be empty at some c.
     """
+
+    SHARED: ClassVar[tuple[str, ...]] = ("references", "lowest", "highest")
 
     references: References
     lowest: Floats
@@ -268,6 +257,7 @@ class Sweep:
     scenario: Ints
     decision: Ints
     source: Ints
+    """The step the decision was given for, counted over all scenarios; `NOTHING` if for none."""
     begin_at: Floats
     begin_delay: Floats
     end_at: Floats
@@ -277,24 +267,6 @@ class Sweep:
     component: Ints | None = None
     """Whose decision it is, where there are several: 0 for the first."""
 
-    def where(self, keep: slice | Ints | NDArray[np.bool_]) -> Sweep:
-        """Some of the pieces."""
-        return Sweep(
-            self.references,
-            self.lowest,
-            self.highest,
-            self.scenario[keep],
-            self.decision[keep],
-            self.source[keep],
-            self.begin_at[keep],
-            self.begin_delay[keep],
-            self.end_at[keep],
-            self.end_delay[keep],
-            self.low[keep],
-            self.high[keep],
-            None if self.component is None else self.component[keep],
-        )
-
     @property
     def empty(self) -> NDArray[np.bool_]:
         """Pieces that end where they begin, at every scale."""
@@ -303,20 +275,45 @@ class Sweep:
         )
         return empty
 
-    def at(self, scale: Floats) -> Trajectory:
-        """The trajectory at one scale per scenario, each within its range."""
+    def at(self, scale: Floats) -> Sweep:
+        """The trajectory at one scale per scenario, each within its range; no piece of it is empty."""
         c = scale[self.scenario]
         begin, end = self.begin_at + c * self.begin_delay, self.end_at + c * self.end_delay
         keep = np.flatnonzero((self.low <= c) & (c < self.high) & (begin < end))
-        return Trajectory(
-            self.references,
-            scale,
-            self.scenario[keep],
-            self.decision[keep],
-            self.source[keep],
-            begin[keep],
-            end[keep],
+        scenario, decision, source = self.scenario[keep], self.decision[keep], self.source[keep]
+        return trajectory(
+            self.references, scale, scenario, decision, source, begin[keep], end[keep]
         )
+
+    # At one scale nothing moves.
+
+    @property
+    def scale(self) -> Floats:
+        """c of each scenario."""
+        return self.lowest
+
+    @property
+    def begin(self) -> Floats:
+        return self.begin_at
+
+    @property
+    def end(self) -> Floats:
+        return self.end_at
+
+
+def trajectory(
+    references: References,
+    scale: Floats,
+    scenario: Ints,
+    decision: Ints,
+    source: Ints,
+    begin: Floats,
+    end: Floats,
+) -> Sweep:
+    """Pieces that stand still, and hold at one scale per scenario and nowhere else."""
+    still, beyond = np.zeros(len(begin)), np.nextafter(scale, np.inf)
+    ends, holds = (begin, still, end, still), (scale[scenario], beyond[scenario])
+    return Sweep(references, scale, beyond, scenario, decision, source, *ends, *holds)
 
 
 def references_of(flat: Flat) -> References:
@@ -351,7 +348,25 @@ def by_step(refs: References) -> References:
     )
 
 
-def trajectory_at(flat: Flat, interval: float | None) -> Trajectory:
+class Effects(NamedTuple):
+    """What comes into force, scenario by scenario in that order, and when.
+
+    `source` are steps and `decision` what was answered for them; both are `NOTHING` where nothing is.
+    """
+
+    scenario: Ints
+    source: Ints
+    decision: Ints
+    begin: Floats
+
+
+def effects_of(flat: Flat, arrivals: Floats) -> Effects:
+    """The component's own answers, where the rule accepts them."""
+    source = np.flatnonzero(accepted_at(flat, arrivals))
+    return Effects(flat.scenario[source], source, flat.p[source], arrivals[source])
+
+
+def trajectory_at(flat: Flat, interval: float | None) -> Sweep:
     """One component in step-anchored replay at an interval Δ: u_i = r_i + c·L_i, newest source wins.
 
     Without an interval, at the pace at which each scenario was recorded.
@@ -363,40 +378,26 @@ def trajectory_at(flat: Flat, interval: float | None) -> Trajectory:
     >>> found.decision.tolist(), found.begin.tolist()
     ([-1, 0, 0, 1, 1], [0.0, 0.4, 2.4, 4.8, 6.8])
     """
-    scale = np.ones(flat.count) if interval is None else flat.tick / interval
-    u = flat.r + scale[flat.scenario] * flat.L
-    source = np.flatnonzero(accepted_at(flat, u))
-    return trajectory_of(flat, source, u[source], scale)
+    scale = flat.scale(interval)
+    return trajectory_of(flat, effects_of(flat, flat.arrivals(scale)), scale)
 
 
-def trajectory_of(
-    flat: Flat,
-    source: Ints,
-    begin: Floats,
-    scale: Floats,
-    *,
-    scenario: Ints | None = None,
-    decision: Ints | None = None,
-) -> Trajectory:
-    """What took effect, scenario by scenario in that order, and when it did.
-
-    Without `decision` it is the component's own for that step.
-    """
-    scenario = flat.scenario[source] if scenario is None else scenario
-    decision = flat.p[source] if decision is None else decision
-    scenario = np.concatenate((np.arange(flat.count), scenario))
-    order = np.argsort(scenario, kind="stable")
-    scenario = scenario[order]
+def trajectory_of(flat: Flat, found: Effects, scale: Floats) -> Sweep:
+    """What was in force, given what came into force: nothing at first, then one after another."""
     none = np.full(flat.count, NOTHING, dtype=np.int64)
-    begin = np.concatenate((flat.r0, begin))[order]
+    at_first = Effects(np.arange(flat.count), none, none, flat.r0)
+    order = np.argsort(np.concatenate((at_first.scenario, found.scenario)), kind="stable")
+    scenario, source, decision, begin = (
+        np.concatenate(both)[order] for both in zip(at_first, found, strict=True)
+    )
     end = in_force_until(begin, scenario, flat.H)
     keep = begin < end
-    return Trajectory(
+    return trajectory(
         references_of(flat),
         scale,
         scenario[keep],
-        np.concatenate((none, decision))[order][keep],
-        np.concatenate((none, source))[order][keep],
+        decision[keep],
+        source[keep],
         begin[keep],
         end[keep],
     )
@@ -404,23 +405,32 @@ def trajectory_of(
 
 def sweep_of(flat: Flat, low: Floats, high: Floats) -> Sweep:
     """One component in replay for every c from `low` to `high` of its scenario."""
-    runs = find_runs(flat, low, high)
-    order = np.lexsort((runs.source, runs.scenario))
-    scenario, source, until = runs.scenario[order], runs.source[order], runs.until[order]
-    waiting, at_horizon = source < 0, until < 0
+    runs = runs_of(flat, critical_scale(flat, high), low, high)
+    runs = runs.where(np.lexsort((runs.source, runs.scenario)))
+    return sweep_along(flat, runs, low, high, flat.r, flat.L, flat.p)
+
+
+def sweep_along(
+    flat: Flat, runs: Runs, low: Floats, high: Floats, r: Floats, L: Floats, p: Ints
+) -> Sweep:
+    """Runs as pieces. What runs number as sources are answers: those of the first component, for every
+    step in turn, then those of the next; `r`, `L` and `p` are theirs."""
+    scenario, holder, until, steps = runs.scenario, runs.source, runs.until, len(flat.r)
+    waiting, at_horizon = holder < 0, until < 0
     return Sweep(
         references_of(flat),
         low,
         high,
         scenario,
-        np.where(waiting, NOTHING, flat.p[source]),
-        source,
-        begin_at=np.where(waiting, flat.r0[scenario], flat.r[source]),
-        begin_delay=np.where(waiting, 0.0, flat.L[source]),
-        end_at=np.where(at_horizon, flat.H[scenario], flat.r[until]),
-        end_delay=np.where(at_horizon, 0.0, flat.L[until]),
-        low=runs.low[order],
-        high=runs.high[order],
+        np.where(waiting, NOTHING, p[holder]),
+        np.where(waiting, NOTHING, holder % steps),
+        begin_at=np.where(waiting, flat.r0[scenario], r[holder]),
+        begin_delay=np.where(waiting, 0.0, L[holder]),
+        end_at=np.where(at_horizon, flat.H[scenario], r[until]),
+        end_delay=np.where(at_horizon, 0.0, L[until]),
+        low=runs.low,
+        high=runs.high,
+        component=None if len(r) == steps else (holder >= steps).astype(np.int64),
     )
 
 

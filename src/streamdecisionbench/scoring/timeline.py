@@ -10,9 +10,11 @@ right.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from threading import Lock
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,40 @@ UNKNOWN = -2
 NO_ANSWER = -3
 """Predicted id where no answer came. Unequal to `UNKNOWN`, so that the two never match; −1 is left
 to those who number sources and mean none of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Arrays of one length: their rows can be chosen, and those of parts put one after another."""
+
+    SHARED: ClassVar[tuple[str, ...]] = ()
+    """Fields that belong to all rows and stay as they are."""
+
+    def where(self, keep: slice | Ints | NDArray[np.bool_]) -> Self:
+        """Some of the rows."""
+        return replace(self, **{name: getattr(self, name)[keep] for name in self._columns()})
+
+    def followed_by(self, others: Sequence[Self]) -> Self:
+        """These rows, then those of the others."""
+        columns = {
+            name: [getattr(one, name) for one in (self, *others)] for name in self._columns()
+        }
+        return replace(self, **{name: joined(found) for name, found in columns.items()})
+
+    def _columns(self) -> list[str]:
+        names = (f.name for f in fields(self) if f.name not in self.SHARED)
+        return [name for name in names if getattr(self, name) is not None]
+
+
+def joined(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    """One after another, or None where a part is."""
+    found = [part for part in parts if part is not None]
+    return np.concatenate(found) if len(found) == len(parts) else None
+
+
+def by_scenario(scenario: Ints, values: Floats, count: int) -> Floats:
+    """Sums over what belongs to each of `count` scenarios."""
+    return np.bincount(scenario, weights=values, minlength=count).astype(np.float64)
 
 
 class Decisions(list[Mapping[str, str]]):
@@ -115,11 +151,6 @@ class Timeline:
         """U = n⁻¹ Σ 1[κ(â_i) = κ(y_i)], over the states whose reference is known."""
         return float(np.mean(self.right[np.greater_equal(self.reference, 0)]))
 
-    def segment_starts(self) -> Ints:
-        """First step of every reference segment I_1 … I_K."""
-        changed = np.flatnonzero(self.reference[1:] != self.reference[:-1]) + 1
-        return np.concatenate(([0], changed)).astype(np.int64)
-
 
 def timelines(
     recording: Recording, suite: Suite, *, clock: Clock = "recorded", gaps: bool = False
@@ -197,10 +228,13 @@ def nominal(part: Timeline, tick: float | None = None) -> Timeline:
     return replace(part, tick=tick, release=part.nominal(tick), arrival=None)
 
 
-def nominal_like(first: Sequence[Timeline], parts: Sequence[Timeline], who: str) -> list[Timeline]:
+def nominal_like(
+    first: Sequence[Timeline], parts: Sequence[Timeline], who: str, *, gaps: bool = False
+) -> list[Timeline]:
     """A component's timelines in the order of another's, on its nominal clock.
 
-    Refused when they do not fit: another set of scenarios, other steps, another reference.
+    Refused when they do not fit: another set of scenarios, other steps, another reference; without
+    `gaps` also where an answer is missing.
     """
     mine = {part.episode_id: part for part in parts}
     found = []
@@ -224,7 +258,7 @@ def nominal_like(first: Sequence[Timeline], parts: Sequence[Timeline], who: str)
             where=who,
             fix="pair recordings of the same scenarios",
         )
-    check(found)
+    check(found, gaps=gaps)
     return found
 
 
@@ -317,32 +351,13 @@ class Flat:
         Ids are shared by all streams then, so that one that says much is read once. Trajectories allow
         that: they compare decisions within a stream only.
         """
-        flat = Flat.__new__(Flat)
-        width = self.decisions // self.count
-        flat.decisions, flat.values = width, values
-        flat._set(
-            n=self.n,
-            r=self.r,
-            L=self.L,
-            H=self.H,
-            tick=self.tick,
-            y=np.where(self.y < 0, self.y, self.y % width),
-            p=np.where(self.p < 0, self.p, self.p % width),
-            offset=np.zeros(self.count, dtype=np.int64),
-        )
+        flat, width = copy(self), self.decisions // self.count
+        flat.decisions, flat.values, flat.offset = width, values, np.zeros_like(self.offset)
+        flat.y, flat.p = (np.where(ids < 0, ids, ids % width) for ids in (self.y, self.p))
         return flat
 
     def _set(
-        self,
-        *,
-        n: Ints,
-        r: Floats,
-        L: Floats,
-        H: Floats,
-        tick: Floats,
-        y: Ints,
-        p: Ints,
-        offset: Ints,
+        self, n: Ints, r: Floats, L: Floats, H: Floats, tick: Floats, y: Ints, p: Ints, offset: Ints
     ) -> None:
         self.count = len(n)
         self.n = n
@@ -402,6 +417,15 @@ class Flat:
         weights[known] = 1.0 / (in_scenario[owner[known]] * lengths[known])
         return np.repeat(weights, counts)
 
+    def scale(self, interval: float | None) -> Floats:
+        """c = tick/Δ per scenario; without an interval at the pace of each recording."""
+        return np.ones(self.count) if interval is None else self.tick / interval
+
+    def arrivals(self, scale: Floats) -> Floats:
+        """u_i(c) = r_i + c·L_i."""
+        arrivals: Floats = self.r + scale[self.scenario] * self.L
+        return arrivals
+
     def untimed(self) -> tuple[Floats, Floats]:
         """U per scenario over its known references, and with every known segment counting alike.
 
@@ -411,12 +435,12 @@ class Flat:
         right = self.right.astype(np.float64)
         known = self.y[starts] >= 0
         owner = self.scenario[starts]
-        steps = self.sum_by_scenario(np.where(known, counts, 0).astype(np.float64), owner)
-        number = self.sum_by_scenario(known.astype(np.float64), owner)
+        steps = np.bincount(owner, np.where(known, counts, 0), self.count)
+        number = np.bincount(owner, known, self.count)
         shares = np.add.reduceat(right, starts) / counts
         with np.errstate(invalid="ignore"):
-            by_step = self.sum_by_scenario(right, self.scenario) / steps
-            return by_step, self.sum_by_scenario(shares, owner) / number
+            by_step = by_scenario(self.scenario, right, self.count) / steps
+            return by_step, by_scenario(owner, shares, self.count) / number
 
     @cached_property
     def places(self) -> Places:
@@ -426,19 +450,14 @@ class Flat:
         """The step whose evidence holds at `time` in its scenario."""
         return self.places.find(time, scenario)
 
-    def sum_by_scenario(self, values: Floats, scenario: Ints) -> Floats:
-        sums: Floats = np.bincount(scenario, weights=values, minlength=self.count).astype(
-            np.float64
-        )
-        return sums
 
-
-def check(parts: Iterable[Timeline]) -> None:
+def check(parts: Iterable[Timeline], *, gaps: bool = False) -> None:
     """Refuses arrays no recording could hold; used where timelines are built by hand."""
     for part in parts:
         if part.n == 0:
             raise InputError("has no steps", where=part.episode_id)
-        ok = np.all(np.isfinite(part.release)) and np.all(np.isfinite(part.latency))
+        known = np.isfinite(part.latency) | (gaps & np.isposinf(part.latency))
+        ok = np.all(np.isfinite(part.release)) and np.all(known)
         if not ok or np.any(part.latency < 0) or np.any(np.diff(part.release) <= 0):
             raise InputError(
                 "releases must increase and latencies must be finite and not negative",

@@ -19,7 +19,7 @@ from streamdecisionbench.scoring.cost import Figures
 from streamdecisionbench.scoring.measure import At, Measure, Over
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.sweep import Sweep, Trajectory, sweep_of, trajectory_at
+from streamdecisionbench.scoring.sweep import Sweep, sweep_of, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from tests.scoring.costs import plain_costs
 from tests.scoring.test_exact import bounds, intervals, recordings
@@ -78,7 +78,7 @@ def sections(draw: DrawFn) -> Section:
     )
 
 
-def _figures(found: Sweep | Trajectory, measure: Measure, section: Section) -> dict[str, float]:
+def _figures(found: Sweep, measure: Measure, section: Section) -> dict[str, float]:
     figures = Figures(found, measure)
     rates = figures.rates([section])
     (done,) = figures.acts([section])
@@ -90,7 +90,7 @@ def _figures(found: Sweep | Trajectory, measure: Measure, section: Section) -> d
     }
 
 
-def _at(path: Trajectory, section: Section) -> dict[str, float]:
+def _at(path: Sweep, section: Section) -> dict[str, float]:
     return _figures(path, At(path.scale), section)
 
 

@@ -17,7 +17,7 @@ from streamdecisionbench.scoring.measure import At, Measure, Over
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.spells import Spells
-from streamdecisionbench.scoring.sweep import Sweep, Trajectory, sweep_of, trajectory_at
+from streamdecisionbench.scoring.sweep import Sweep, sweep_of, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
 from tests.scoring.costs import plain_costs
 from tests.scoring.test_exact import bounds, intervals, recordings
@@ -39,7 +39,7 @@ def _sweep(parts: list[Timeline], limits: tuple[float, float]) -> Sweep:
     return sweep_of(flat, flat.tick / limits[1], flat.tick / limits[0])
 
 
-def _figures(found: Sweep | Trajectory, measure: Measure, theta: float, k: int) -> dict[str, float]:
+def _figures(found: Sweep, measure: Measure, theta: float, k: int) -> dict[str, float]:
     figures = Figures(found, measure)
     numbers = {**figures.spell_numbers, **figures.change_numbers}
     shares, changes = figures.spell_shares(theta), numbers["changes"][k]
@@ -57,7 +57,7 @@ def _figures(found: Sweep | Trajectory, measure: Measure, theta: float, k: int) 
     }
 
 
-def _at(path: Trajectory, theta: float, k: int = 0) -> dict[str, float]:
+def _at(path: Sweep, theta: float, k: int = 0) -> dict[str, float]:
     longest = _spells(path).longest[k]
     return {**_figures(path, At(path.scale), theta, k), "longest": float(longest)}
 
@@ -66,7 +66,7 @@ def _over(sweep: Sweep, theta: float, limits: Bounds, k: int = 0) -> dict[str, f
     return _figures(sweep, Over(limits, sweep.references.tick), theta, k)
 
 
-def _spells(path: Trajectory) -> Spells:
+def _spells(path: Sweep) -> Spells:
     return Figures(path, At(path.scale)).spells
 
 

@@ -25,7 +25,7 @@ from streamdecisionbench.scoring.cost import (
 from streamdecisionbench.scoring.cut import cut_of
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.policy_answers import Answers, Setting
-from streamdecisionbench.scoring.policy_replay import policy_sweep, policy_trajectory
+from streamdecisionbench.scoring.policy_replay import PolicyReplay
 from streamdecisionbench.scoring.policy_score import score_policy
 from streamdecisionbench.scoring.sweep import by_step
 from tests.scoring.costs import plain_costs
@@ -66,8 +66,8 @@ def under(
     bounds: Bounds,
     setting: Setting | None = None,
 ) -> Course:
-    path = policy_trajectory(policy, answers, interval, setting)
-    sweep = policy_sweep(policy, answers, bounds, setting)
+    played = PolicyReplay(policy, answers, setting)
+    path, sweep = played.trajectory(interval), played.sweep(bounds)
     return course_along(path, sweep, answers[0].parts, bounds)
 
 

@@ -23,7 +23,7 @@ from streamdecisionbench.rules.policy_file import (
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.cost import course_along, wrong_time
 from streamdecisionbench.scoring.policy_answers import answers_of
-from streamdecisionbench.scoring.policy_replay import policy_sweep, policy_trajectory
+from streamdecisionbench.scoring.policy_replay import PolicyReplay
 from streamdecisionbench.scoring.policy_score import score_policy_recordings
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import read_suite
@@ -88,7 +88,8 @@ def test_the_table_of_costs_in_the_docs(name: str, published: Published) -> None
     cells: list[str] = []
     for policy, who in ((PARTS[name], [astra]), (PARTS[name], [jev]), (pair, [jev, astra])):
         bounds = Bounds(1.99, 2.01)
-        path, sweep = policy_trajectory(policy, who, 2.0), policy_sweep(policy, who, bounds)
+        played = PolicyReplay(policy, who)
+        path, sweep = played.trajectory(2.0), played.sweep(bounds)
         found = wrong_time(course_along(path, sweep, who[0].parts, bounds), default_costs())
         spells = found.spells.overall
         cells += [f"{found.cost.overall.at_interval.total:.2f}", f"{spells.mean_age_s:.2f}"]

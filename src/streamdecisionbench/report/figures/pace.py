@@ -162,9 +162,7 @@ def arbitration(material: Material, pairs: Sequence[PairScore]) -> Figure | None
     panels: list[Drawing] = []
     table, words = [], []
     for group in chosen:
-        fast = score_timelines(
-            group[0].fast_parts, interval=material.interval, bounds=material.bounds
-        )
+        fast = score_timelines(group[0].parts, interval=material.interval, bounds=material.bounds)
         # The grey line first: it lies under the others.
         curves = {_ALONE: _sampled(material, fast, _PAIR_POINTS)}
         curves |= {spelled(p.rule): _sampled(material, p, _PAIR_POINTS) for p in group}
