@@ -1,4 +1,7 @@
-"""How results are printed: tables for people, CSV and JSON for other programs."""
+"""How results are printed: tables for people, CSV and JSON for other programs.
+
+Every command imports this at its top, so it imports nothing heavy at its own.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +14,14 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
-from streamdecisionbench.analysis.table import Cell, Table
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.report.screens import (
-    console,
-    fitted,
-    shared_signatures,
-)
 from streamdecisionbench.text import inert_cell
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from streamdecisionbench.analysis.registry import Found
+    from streamdecisionbench.analysis.table import Cell, Table
     from streamdecisionbench.cli.loading import Subject
 
 SCHEMA = "sdb-analysis/1"
@@ -81,6 +79,10 @@ def print_tables(
     tables: Sequence[Table], headings: Sequence[Heading] = (), lines: Sequence[str] = ()
 ) -> None:
     """Notes that must be read first, lines in plain words, tables, signatures."""
+    from rich.text import Text
+
+    from streamdecisionbench.report.screens import console, fitted, shared_signatures
+
     out = console()
     for note, names in _grouped(headings).items():
         out.print(Text(f"! {note} ({', '.join(names)})", style="bold yellow"))
@@ -100,6 +102,24 @@ def print_tables(
             out.print(Text(note, style="dim"))
     for line in shared_signatures([(h.name, h.signature) for h in headings]):
         out.print(Text(line, style="dim", overflow="fold"))
+
+
+def print_grid(
+    title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1
+) -> Console:
+    """Cells as they are, so many columns from the left as words; where to print what is said of them."""
+    from rich.table import Table as RichTable
+
+    from streamdecisionbench.report.screens import console
+
+    grid = RichTable(title=title, title_justify="left", box=None, pad_edge=False)
+    for k, heading in enumerate(headings):
+        grid.add_column(heading, justify="left" if k < left else "right", no_wrap=True)
+    for row in rows:
+        grid.add_row(*row)
+    out = console()
+    out.print(grid)
+    return out
 
 
 def print_csv(tables: Sequence[Table]) -> None:
