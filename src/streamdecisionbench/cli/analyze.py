@@ -34,7 +34,7 @@ from streamdecisionbench.cli.options import (
     Seed,
     Weighting,
 )
-from streamdecisionbench.cli.printing import Form, show
+from streamdecisionbench.cli.printing import show
 from streamdecisionbench.cli.progress import working
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
 
@@ -161,7 +161,8 @@ def _run(
     doing = _WORKING.get(name, "").format(n=len(subjects), **given)
     with working(doing) if doing else nullcontext():
         found = row.run(subjects, **given)
-    show(name, found, subjects, Form(as_json, as_csv), {**told, **found.options})
+    options = {**told, **found.options}
+    show(name, found, subjects, options, as_json=as_json, as_csv=as_csv)
 
 
 def _command(name: str, help_: str, options: Options) -> Callable[..., None]:

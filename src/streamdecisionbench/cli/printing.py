@@ -28,14 +28,6 @@ SCHEMA = "sdb-analysis/1"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Form:
-    """How the result is wanted."""
-
-    as_json: bool = False
-    as_csv: bool = False
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
 class Heading:
     """What every reader must be told about a recording before its numbers."""
 
@@ -48,12 +40,14 @@ def show(
     analysis: str,
     found: Found,
     subjects: Sequence[Subject],
-    form: Form,
     options: Mapping[str, Any],
+    *,
+    as_json: bool,
+    as_csv: bool,
 ) -> None:
     """An analysis in the form wanted, with what must be known of every recording."""
-    require_one_form(form.as_json, form.as_csv)
-    if form.as_csv:
+    require_one_form(as_json, as_csv)
+    if as_csv:
         print_csv(found.tables)
         return
     scoring = {k: v for k, v in options.items() if k in ("interval", "bounds", "weighting")}
@@ -64,7 +58,7 @@ def show(
         else h
         for h in headings
     ]
-    if form.as_json:
+    if as_json:
         print_json(analysis, found.result, headings, options)
     else:
         print_tables(found.tables, headings)
