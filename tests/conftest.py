@@ -16,6 +16,7 @@ from streamdecisionbench.recording.published_tables import Correction, import_ta
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
 # CI draws the same examples every time, so that a change is judged by the change; a contributor's
 # machine goes on looking for new ones.
@@ -52,6 +53,12 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure() -> None:
     gc.unfreeze()  # what a library counts at the end can be collected again
+
+
+@pytest.fixture(scope="session")
+def sdb_v1() -> Suite:
+    """The suite that ships inside the package."""
+    return read_suite(builtin_suite_path())
 
 
 @pytest.fixture(scope="session")

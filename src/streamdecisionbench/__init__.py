@@ -46,34 +46,26 @@ __all__ = [
     "write_suite",
 ]
 
-_HOME = {
-    "__version__": "_version",
-    "example_recording": "examples",
-    "example_suite": "examples",
-    "Recording": "recording.recording",
-    "read_recording": "recording.reader",
-    "mistakes": "scoring.answers",
-    "all_pairs": "scoring.pairs",
-    "compose_recordings": "scoring.pairs",
-    "LogScore": "logs.score",
-    "score_log": "logs.score",
-    "Level": "scoring.score",
-    "Score": "scoring.score",
-    "Shares": "scoring.score",
-    "score": "scoring.score",
-    "read_suite": "suite.suite_files",
-    "write_suite": "suite.suite_files",
-    "DecisionSpec": "suite.scenario",
-    "Scenario": "suite.scenario",
-    "Suite": "suite.scenario",
+_HOMES = {
+    "_version": ("__version__",),
+    "examples": ("example_recording", "example_suite"),
+    "logs.score": ("LogScore", "score_log"),
+    "recording.reader": ("read_recording",),
+    "recording.recording": ("Recording",),
+    "scoring.answers": ("mistakes",),
+    "scoring.pairs": ("all_pairs", "compose_recordings"),
+    "scoring.score": ("Level", "Score", "Shares", "score"),
+    "suite.scenario": ("DecisionSpec", "Scenario", "Suite"),
+    "suite.suite_files": ("read_suite", "write_suite"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        import importlib
+    for home, names in _HOMES.items():
+        if name in names:
+            import importlib
 
-        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+            return getattr(importlib.import_module(f"{__name__}.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -94,31 +94,19 @@ def ask() -> Solver:
 @metric
 def in_force(interval: float = 2.0) -> Metric:
     """In-force accuracy at the interval."""
-
-    def computed(scores: list[SampleScore]) -> float:
-        return _stream_score(scores, interval).in_force
-
-    return computed
+    return lambda scores: _stream_score(scores, interval).in_force
 
 
 @metric
 def log_auc() -> Metric:
     """In-force accuracy integrated over 0.5–8 s."""
-
-    def computed(scores: list[SampleScore]) -> float:
-        return _stream_score(scores).log_auc
-
-    return computed
+    return lambda scores: _stream_score(scores).log_auc
 
 
 @metric
 def untimed() -> Metric:
     """Accuracy if latency did not matter."""
-
-    def computed(scores: list[SampleScore]) -> float:
-        return _stream_score(scores).untimed
-
-    return computed
+    return lambda scores: _stream_score(scores).untimed
 
 
 @scorer(metrics=[log_auc(), in_force(), untimed()])

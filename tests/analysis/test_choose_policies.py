@@ -35,7 +35,7 @@ from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_score import score_policy
 from tests.analysis.kit import timeline
-from tests.cli.command import sdb
+from tests.cli.command import record_simulated, sdb
 from tests.report.kit import in_haste
 
 QUICK = Terms(sampling=Sampling(resamples=300))
@@ -289,11 +289,7 @@ def test_what_changes_nothing_is_no_contender() -> None:
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("recorded")
     for profile in ("jev", "terra-none"):
-        made = sdb(
-            "run", f"simulated:{profile}", "--clock", "virtual", "--quiet",
-            "--families", "support_call_assist", "--out", folder / profile,
-        )  # fmt: skip
-        assert made.returncode == 0, made.stderr
+        record_simulated(profile, folder / profile, "--families", "support_call_assist")
     return folder
 
 

@@ -12,14 +12,13 @@ import pytest
 from streamdecisionbench.audit.agreement import check, read_answers
 from streamdecisionbench.audit.probe import SHORTCUTS, shortcuts
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.scenario import Scenario
-from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+from streamdecisionbench.suite.scenario import Scenario, Suite
 from tests.cli.command import sdb
 
 
 @pytest.fixture(scope="module")
-def scenario() -> Scenario:
-    return read_suite(builtin_suite_path()).scenarios["support_a"]
+def scenario(sdb_v1: Suite) -> Scenario:
+    return sdb_v1.scenarios["support_a"]
 
 
 def _sheet(of: Scenario, path: Path, **changed: Any) -> Path:
@@ -106,10 +105,9 @@ def test_shortcuts_by_hand(scenario: Scenario) -> None:
     assert shortcuts(first)["position"] == 1.0
 
 
-def test_shortcuts_stay_near_zero() -> None:
+def test_shortcuts_stay_near_zero(sdb_v1: Suite) -> None:
     """All but the two bounds that know the references of the same timeline."""
-    suite = read_suite(builtin_suite_path())
-    for scenario in suite:
+    for scenario in sdb_v1:
         for name, value in shortcuts(scenario).items():
             limit = 0.70 if name == "persistence" else 0.25
             assert value <= limit, f"{scenario.episode_id} {name}"

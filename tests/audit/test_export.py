@@ -10,7 +10,6 @@ import pytest
 
 from streamdecisionbench.audit.export import diff, export
 from streamdecisionbench.suite.scenario import Scenario, Suite
-from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
 
 PRIVATE = {"gold", "evidence", "decision", "reference", "option_semantics", "decision_spec", "note"}
@@ -18,27 +17,22 @@ PRIVATE = {"gold", "evidence", "decision", "reference", "option_semantics", "dec
 
 
 @pytest.fixture(scope="module")
-def suite() -> Suite:
-    return read_suite(builtin_suite_path())
-
-
-@pytest.fixture(scope="module")
-def folders(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def folders(sdb_v1: Suite, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("audit")
-    return {s.episode_id: export(s, root / s.episode_id) for s in suite}
+    return {s.episode_id: export(s, root / s.episode_id) for s in sdb_v1}
 
 
-def test_steps_are_exactly_the_requests(suite: Suite, folders: dict[str, Path]) -> None:
-    for scenario in suite:
+def test_steps_are_exactly_the_requests(sdb_v1: Suite, folders: dict[str, Path]) -> None:
+    for scenario in sdb_v1:
         files = sorted((folders[scenario.episode_id] / "steps").iterdir())
         assert [f.name for f in files] == [f"{t:02d}.json" for t in range(scenario.n)]
         for t, file in enumerate(files):
             assert json.loads(file.read_text()) == scenario.request(t)
 
 
-def test_nothing_but_the_public_part_is_exported(suite: Suite, folders: dict[str, Path]) -> None:
+def test_nothing_but_the_public_part_is_exported(sdb_v1: Suite, folders: dict[str, Path]) -> None:
     """No note of the author and no reference answer, in any file of any scenario."""
-    for scenario in suite:
+    for scenario in sdb_v1:
         folder = folders[scenario.episode_id]
         names = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
         steps = {f"steps/{t:02d}.json" for t in range(scenario.n)}
@@ -54,14 +48,14 @@ def test_nothing_but_the_public_part_is_exported(suite: Suite, folders: dict[str
         assert all(value is None for entry in sheet["steps"] for value in entry["answers"].values())
 
 
-def test_no_gold_value_stands_alone_outside_option_texts(suite: Suite) -> None:
+def test_no_gold_value_stands_alone_outside_option_texts(sdb_v1: Suite) -> None:
     """No field of a state holds a composed decision: nothing precomputed names the answer.
 
     A state may well name things that are also option values (a file, a card, a slide). What it may
     not hold is a field that equals the reference answer of one question at every single step, or an
     object that holds the decision of its step. (An answer that never varies tells nothing.)
     """
-    for scenario in suite:
+    for scenario in sdb_v1:
         spec = scenario.decision_spec
         for step in scenario.steps:
             decision = spec.compose(step.gold)
@@ -78,9 +72,9 @@ def test_no_gold_value_stands_alone_outside_option_texts(suite: Suite) -> None:
                 )
 
 
-def test_timeline_replays_to_the_last_state(suite: Suite, folders: dict[str, Path]) -> None:
+def test_timeline_replays_to_the_last_state(sdb_v1: Suite, folders: dict[str, Path]) -> None:
     """The compact view loses nothing: every change of every state is a line of it."""
-    for scenario in suite:
+    for scenario in sdb_v1:
         text = (folders[scenario.episode_id] / "timeline.md").read_text()
         for before, after in zip(scenario.steps, scenario.steps[1:], strict=False):
             for line in diff(before.state, after.state):

@@ -24,13 +24,7 @@ from streamdecisionbench.audit.agreement import (
 from streamdecisionbench.families.assembly import reference as assembly
 from streamdecisionbench.families.registry import drafts
 from streamdecisionbench.suite.scenario import Scenario, Suite
-from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
-
-
-@pytest.fixture(scope="module")
-def suite() -> Suite:
-    return read_suite(builtin_suite_path())
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +32,17 @@ def record() -> AuditRecord:
     return read_record(builtin_record_path())
 
 
-def test_it_is_valid_and_covers_every_scenario_twice(suite: Suite, record: AuditRecord) -> None:
-    assert violations(record, suite) == []
-    for scenario in suite.scenarios:
+def test_it_is_valid_and_covers_every_scenario_twice(sdb_v1: Suite, record: AuditRecord) -> None:
+    assert violations(record, sdb_v1) == []
+    for scenario in sdb_v1.scenarios:
         roles = {c.role for c in record.checks if c.scenario == scenario}
         assert {"program", "hand"} <= roles
 
 
-def test_the_recorded_agreement_is_that_of_the_sheets(suite: Suite, record: AuditRecord) -> None:
+def test_the_recorded_agreement_is_that_of_the_sheets(sdb_v1: Suite, record: AuditRecord) -> None:
     folder = builtin_record_path().parent
     for entry in record.checks:
-        scenario = suite.scenarios[entry.scenario]
+        scenario = sdb_v1.scenarios[entry.scenario]
         result = check(scenario, read_answers(folder / entry.answers, scenario))
         assert result.consumed == entry.consumed == 60, entry.answers
 
@@ -93,9 +87,9 @@ def _flipped() -> types.ModuleType:
     return module
 
 
-def test_a_flipped_precedence_is_caught(suite: Suite, record: AuditRecord) -> None:
+def test_a_flipped_precedence_is_caught(sdb_v1: Suite, record: AuditRecord) -> None:
     """Every committed sheet of the scenario notices that a ticket no longer outranks a specialist."""
-    scenario = _rederived(suite.scenarios["assembly_a"], _flipped().reference)
+    scenario = _rederived(sdb_v1.scenarios["assembly_a"], _flipped().reference)
     folder = builtin_record_path().parent
     sheets = [c.answers for c in record.checks if c.scenario == "assembly_a"]
     assert len(sheets) >= 4
@@ -108,8 +102,8 @@ def test_a_flipped_precedence_is_caught(suite: Suite, record: AuditRecord) -> No
         )
 
 
-def test_an_unbroken_reference_passes_the_same_way(suite: Suite, record: AuditRecord) -> None:
-    scenario = _rederived(suite.scenarios["assembly_a"], drafts()["assembly_a"].reference)
+def test_an_unbroken_reference_passes_the_same_way(sdb_v1: Suite, record: AuditRecord) -> None:
+    scenario = _rederived(sdb_v1.scenarios["assembly_a"], drafts()["assembly_a"].reference)
     folder = builtin_record_path().parent
     for entry in record.checks:
         if entry.scenario == "assembly_a":

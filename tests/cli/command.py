@@ -37,6 +37,14 @@ def sdb(
     return subprocess.CompletedProcess(words, code, _read(out), _read(err))
 
 
+def record_simulated(profile: str, out: Path, *options: str | Path) -> Path:
+    """A recording of a simulated component on the virtual clock."""
+    run = ("run", f"simulated:{profile}", "--clock", "virtual", "--quiet", "--out", out)
+    done = sdb(*run, *options)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
 def sdb_process(
     *arguments: str | Path, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ import pytest
 
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.policy_file import read_policy
-from tests.cli.command import sdb
+from tests.cli.command import record_simulated, sdb
 
 FEW = ("--resamples", "100")
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -30,11 +30,9 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("recorded")
     for profile, seed in (("jev", 0), ("terra-none", 0), ("kev-4b", 1), ("astra-low", 2)):
-        made = sdb(
-            "run", f"simulated:{profile}", "--clock", "virtual", "--quiet", "--seed", seed,
-            "--families", "support_call_assist", "--out", folder / profile,
-        )  # fmt: skip
-        assert made.returncode == 0, made.stderr
+        record_simulated(
+            profile, folder / profile, "--seed", str(seed), "--families", "support_call_assist"
+        )
     return folder
 
 

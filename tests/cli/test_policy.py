@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.in_force import CLASSES
-from tests.cli.command import sdb
+from tests.cli.command import record_simulated, sdb
 
 BEYOND = """
 [gate]                      # an answer takes effect only if it is sure enough
@@ -35,11 +35,7 @@ rule = "freshest"
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     for profile in ("jev", "kev-4b", "astra-low"):
-        made = sdb(
-            "run", f"simulated:{profile}", "--clock", "virtual", "--quiet",
-            "--families", "support_call_assist", "--out", folder / profile,
-        )  # fmt: skip
-        assert made.returncode == 0, made.stderr
+        record_simulated(profile, folder / profile, "--families", "support_call_assist")
     return folder
 
 

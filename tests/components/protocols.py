@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from streamdecisionbench.components.contract import Request
+from streamdecisionbench.components.contract import Answer, Component, Request, check_answer
 
 REQUEST = Request(
     state={"tick": 7, "speech": [{"who": "host", "text": "Any questions?"}], "café": "é"},
@@ -25,6 +26,22 @@ REQUEST = Request(
     },
 )  # fmt: skip
 RIGHT = {"mode": "K01", "captions": "K02"}
+
+
+def asked_once(component: Component, request: Request = REQUEST) -> Answer:
+    """One attempt as the recorder makes it: answer, then contract."""
+
+    async def attempt() -> Answer:
+        await component.open()
+        try:
+            answer = await component.answer(request)
+            check_answer(answer, request.questions)
+            return answer
+        finally:
+            await component.close()
+
+    return asyncio.run(attempt())
+
 
 Distributions = Mapping[str, Mapping[str, float]]
 

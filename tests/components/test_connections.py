@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from streamdecisionbench.components.contract import Answer, Fatal, Options, Retryable
 from streamdecisionbench.components.registry import create
 from streamdecisionbench.errors import InputError
-from tests.components.protocols import OPENAI, PROTOCOLS, REQUEST, RIGHT, Protocol
+from tests.components.protocols import OPENAI, PROTOCOLS, RIGHT, Protocol, asked_once
 from tests.components.secure import Certificate, http2_server, make_certificate
 from tests.components.servers import Reply, scripted, unused_port
 from tests.components.test_http_policy import _VARIABLES
@@ -32,15 +31,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
 
 
 def ask(protocol: Protocol, url: str, timeout_s: float = 20.0) -> Answer:
-    async def attempt() -> Answer:
-        component = create(f"{protocol.provider}:m", Options(base_url=url, timeout_s=timeout_s))
-        await component.open()
-        try:
-            return await component.answer(REQUEST)
-        finally:
-            await component.close()
-
-    return asyncio.run(attempt())
+    return asked_once(create(f"{protocol.provider}:m", Options(base_url=url, timeout_s=timeout_s)))
 
 
 @each

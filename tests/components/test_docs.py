@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import sys
@@ -11,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.components.contract import Answer, Fatal, Options, Retryable, check_answer
+from streamdecisionbench.components.contract import Answer, Fatal, Options, Retryable
 from streamdecisionbench.components.registry import PROVIDERS, create
-from tests.components.protocols import REQUEST, RIGHT
+from tests.components.protocols import RIGHT, asked_once
 from tests.components.servers import Reply, scripted
 
 PAGE = Path(__file__).parents[2] / "docs" / "providers.md"
@@ -38,17 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def ask(name: str, options: Options | None = None) -> Answer:
-    async def attempt() -> Answer:
-        component = create(name, options)
-        await component.open()
-        try:
-            answer = await component.answer(REQUEST)
-            check_answer(answer, REQUEST.questions)
-            return answer
-        finally:
-            await component.close()
-
-    return asyncio.run(attempt())
+    return asked_once(create(name, options))
 
 
 def test_your_own_code() -> None:

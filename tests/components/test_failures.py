@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.components.contract import Answer, Fatal, Options, Retryable, check_answer
+from streamdecisionbench.components.contract import Answer, Fatal, Options, Retryable
 from streamdecisionbench.components.registry import create
 from tests.components.protocols import (
     EVEN,
@@ -23,6 +23,7 @@ from tests.components.protocols import (
     RIGHT,
     SYSTEMONE,
     Protocol,
+    asked_once,
 )
 from tests.components.servers import Reply, ScriptedServer, scripted, unused_port
 
@@ -132,21 +133,10 @@ TABLE = [
 
 
 def ask(protocol: Protocol, url: str, timeout_s: float = 20.0) -> Answer:
-    """One attempt as the recorder makes it: answer, then contract."""
-
-    async def attempt() -> Answer:
-        options = Options(base_url=url, timeout_s=timeout_s)
-        component = create(f"{protocol.provider}:test-model", options)
-        assert KEY not in repr(component.info)
-        await component.open()
-        try:
-            answer = await component.answer(REQUEST)
-            check_answer(answer, REQUEST.questions)
-            return answer
-        finally:
-            await component.close()
-
-    return asyncio.run(attempt())
+    options = Options(base_url=url, timeout_s=timeout_s)
+    component = create(f"{protocol.provider}:test-model", options)
+    assert KEY not in repr(component.info)
+    return asked_once(component)
 
 
 def everything_said(error: BaseException) -> str:

@@ -17,7 +17,7 @@ from streamdecisionbench.components.registry import create
 from streamdecisionbench.recording.request import RunRequest, launch
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.components.processes import process, sparrow
-from tests.components.protocols import REQUEST
+from tests.components.protocols import REQUEST, asked_once
 from tests.recording.recorder_kit import suite_folder
 
 
@@ -35,17 +35,7 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(name: str, url: str, request: Request = REQUEST, timeout_s: float = 120.0) -> Answer:
-    async def attempt() -> Answer:
-        component = create(name, Options(base_url=url, timeout_s=timeout_s))
-        await component.open()
-        try:
-            answer = await component.answer(request)
-            check_answer(answer, request.questions)
-            return answer
-        finally:
-            await component.close()
-
-    return asyncio.run(attempt())
+    return asked_once(create(name, Options(base_url=url, timeout_s=timeout_s)), request)
 
 
 # --- sparrow-decider ---------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 
-from streamdecisionbench.audit.sentence_bank import read_readings, shown_sentences
+from streamdecisionbench.audit.readings import read_readings, shown_sentences
 from streamdecisionbench.families.registry import FAMILY_MODULES, bank_of
 from streamdecisionbench.suite.generation.compose import Solver
 

@@ -16,7 +16,7 @@ from streamdecisionbench.report.folder import MARKER, fill
 from streamdecisionbench.report.render import escape_markdown
 from streamdecisionbench.report.write_report import write_report
 from streamdecisionbench.suite.suite_files import write_suite
-from tests.cli.command import sdb
+from tests.cli.command import record_simulated, sdb
 from tests.report import kit
 
 Done = subprocess.CompletedProcess[str]
@@ -34,11 +34,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("recorded")
     write_suite(kit.suite(title="<script>alert(1)</script>"), home / "suite")
     for name in ("jev", "terra-none"):
-        done = sdb(
-            "run", f"simulated:{name}", "--clock", "virtual", "--data", home / "suite",
-            "--out", home / name, "--quiet",
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        record_simulated(name, home / name, "--data", home / "suite")
     return home
 
 

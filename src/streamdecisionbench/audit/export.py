@@ -57,24 +57,18 @@ def diff(before: Any, after: Any, path: str = "") -> Iterator[str]:
     >>> list(diff({"now": 3, "log": ["a"]}, {"now": 4, "log": ["a", "b"]}))
     ['now: 3 → 4', 'log[1]: added "b"']
     """
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in [*before, *(k for k in after if k not in before)]:
-            where = f"{path}.{key}" if path else str(key)
-            if key not in after:
-                yield f"{where}: removed (was {_text(before[key])})"
-            elif key not in before:
-                yield f"{where}: added {_text(after[key])}"
+    both = (before, after)
+    named = all(isinstance(value, dict) for value in both)
+    if named or all(isinstance(value, list) for value in both):
+        old, new = both if named else (dict(enumerate(value)) for value in both)
+        for key in {**old, **new}:
+            where = f"{path}.{key}" if named and path else str(key) if named else f"{path}[{key}]"
+            if key not in new:
+                yield f"{where}: removed (was {_text(old[key])})"
+            elif key not in old:
+                yield f"{where}: added {_text(new[key])}"
             else:
-                yield from diff(before[key], after[key], where)
-    elif isinstance(before, list) and isinstance(after, list):
-        for i in range(max(len(before), len(after))):
-            where = f"{path}[{i}]"
-            if i >= len(after):
-                yield f"{where}: removed (was {_text(before[i])})"
-            elif i >= len(before):
-                yield f"{where}: added {_text(after[i])}"
-            else:
-                yield from diff(before[i], after[i], where)
+                yield from diff(old[key], new[key], where)
     elif before != after:
         yield f"{path}: {_text(before)} → {_text(after)}"
 

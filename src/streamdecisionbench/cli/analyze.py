@@ -10,6 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
+from streamdecisionbench.cli.loading import (
+    costs_for,
+    load_suite,
+    open_runs,
+    require_one_suite,
+    with_sweeps,
+)
 from streamdecisionbench.cli.options import (
     Block,
     Bounds,
@@ -27,6 +34,8 @@ from streamdecisionbench.cli.options import (
     Seed,
     Weighting,
 )
+from streamdecisionbench.cli.printing import show
+from streamdecisionbench.cli.progress import working
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
 
 Options = dict[str, tuple[Any, Any]]
@@ -138,15 +147,6 @@ def _run(
     **given: Any,
 ) -> None:
     from streamdecisionbench.analysis.registry import ANALYSES
-    from streamdecisionbench.cli.loading import (
-        costs_for,
-        load_suite,
-        open_runs,
-        require_one_suite,
-        with_sweeps,
-    )
-    from streamdecisionbench.cli.printing import Form, show
-    from streamdecisionbench.cli.progress import working
 
     row = ANALYSES[name]
     told = {option: given[option] for option in row.told}
@@ -161,7 +161,8 @@ def _run(
     doing = _WORKING.get(name, "").format(n=len(subjects), **given)
     with working(doing) if doing else nullcontext():
         found = row.run(subjects, **given)
-    show(name, found, subjects, Form(as_json, as_csv), {**told, **found.options})
+    options = {**told, **found.options}
+    show(name, found, subjects, options, as_json=as_json, as_csv=as_csv)
 
 
 def _command(name: str, help_: str, options: Options) -> Callable[..., None]:

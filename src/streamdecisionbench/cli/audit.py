@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from streamdecisionbench.cli.loading import find_scenario, load_suite
 from streamdecisionbench.cli.options import PlainJson, SuiteData
+from streamdecisionbench.cli.printing import decision_text, dump, print_grid
 from streamdecisionbench.errors import InputError
 
 if TYPE_CHECKING:
     from streamdecisionbench.audit.probe import ProbeResult
-    from streamdecisionbench.audit.sentence_bank import Compared
+    from streamdecisionbench.audit.readings import Compared
     from streamdecisionbench.suite.scenario import Suite
 
 
@@ -23,7 +25,7 @@ def bank(
     out: Annotated[Path, typer.Option(help="A fresh folder.")],
 ) -> None:
     """Write a family's sentences without their intents, in no order, with the definitions."""
-    from streamdecisionbench.audit.sentence_bank import export_bank
+    from streamdecisionbench.audit.readings import export_bank
     from streamdecisionbench.families.registry import bank_of
 
     found, intents = bank_of(family)
@@ -40,8 +42,6 @@ def check(
     """Compare a reader's answers with the references; exit code 1 when a decision differs."""
     from streamdecisionbench.audit.agreement import check as compare
     from streamdecisionbench.audit.agreement import read_answers
-    from streamdecisionbench.cli.loading import find_scenario, load_suite
-    from streamdecisionbench.cli.printing import decision_text, dump
 
     found = find_scenario(load_suite(data), scenario)
     result = compare(found, read_answers(answers, found))
@@ -69,7 +69,6 @@ def export(
 ) -> None:
     """Write what a blind reader may see: states and questions, nothing else."""
     from streamdecisionbench.audit.export import export as write
-    from streamdecisionbench.cli.loading import find_scenario, load_suite
 
     found = find_scenario(load_suite(data), scenario)
     write(found, out)
@@ -99,7 +98,6 @@ def probe(
     """Learn hashed words on generated scenarios, try them on others and on SDB v1; exit code 1 when
     40 % of composed decisions in a family can be had that way."""
     from streamdecisionbench.audit import probe as audit
-    from streamdecisionbench.cli.printing import dump
     from streamdecisionbench.families.generate import generate, generated_families
     from streamdecisionbench.suite.generation.parameters import Parameters
 
@@ -137,7 +135,6 @@ def probe(
 
 
 def _suite(data: Path | None) -> Suite:
-    from streamdecisionbench.cli.loading import load_suite
 
     suite = load_suite(data)
     if suite.manifest.generation and suite.manifest.generation.get("split") == "train":
@@ -150,37 +147,22 @@ def _suite(data: Path | None) -> Suite:
 
 
 def _show(table: dict[str, dict[str, ProbeResult]]) -> None:
-    from rich.table import Table
-
     from streamdecisionbench.analysis.table import percent
     from streamdecisionbench.audit.probe import LIMIT
-    from streamdecisionbench.report.screens import console
 
-    out = Table(
-        title="Untimed accuracy of a learned shallow probe (%)",
-        title_justify="left",
-        box=None,
-        pad_edge=False,
+    tried = [(f, name, found) for f, results in table.items() for name, found in results.items()]
+    screen = print_grid(
+        "Untimed accuracy of a learned shallow probe (%)",
+        ("family", "tried on", "states", "composed", "commonest"),
+        [(f, on, str(r.states), percent(r.composed), percent(r.commonest)) for f, on, r in tried],
+        left=2,
     )
-    out.add_column("family", no_wrap=True)
-    out.add_column("tried on", no_wrap=True)
-    for column in ("states", "composed", "commonest"):
-        out.add_column(column, justify="right", no_wrap=True)
-    screen = console()
-    for family, results in table.items():
-        for name, found in results.items():
-            figures = (percent(found.composed), percent(found.commonest))
-            out.add_row(family, name, str(found.states), *figures)
-    screen.print(out)
     screen.print("commonest: every question's commonest answer in training", style="dim")
-    for family, results in table.items():
-        for name, found in results.items():
-            parts = ", ".join(f"{q} {percent(v)}" for q, v in found.questions.items())
-            screen.print(f"{family} on {name}, by question: {parts}", style="dim")
-            if found.leaks:
-                screen.print(
-                    f"{family} on {name} leaks: {percent(LIMIT)} % or more without any rule"
-                )
+    for family, name, found in tried:
+        parts = ", ".join(f"{q} {percent(v)}" for q, v in found.questions.items())
+        screen.print(f"{family} on {name}, by question: {parts}", style="dim")
+        if found.leaks:
+            screen.print(f"{family} on {name} leaks: {percent(LIMIT)} % or more without any rule")
 
 
 def readings(
@@ -191,7 +173,7 @@ def readings(
     ] = None,
 ) -> None:
     """Compare readings with the bank and each other; exit code 1 where a sentence is in dispute."""
-    from streamdecisionbench.audit.sentence_bank import compare, read_reading, write_record
+    from streamdecisionbench.audit.readings import compare, read_reading, write_record
     from streamdecisionbench.families.registry import bank_of
 
     bank, intents = bank_of(family)
@@ -235,8 +217,6 @@ def record(
         summarise,
         violations,
     )
-    from streamdecisionbench.cli.loading import load_suite
-    from streamdecisionbench.cli.printing import dump
 
     path = path or builtin_record_path()
     suite = load_suite(data)
@@ -270,36 +250,22 @@ def shortcuts(data: SuiteData = None, as_json: PlainJson = False) -> None:
     from streamdecisionbench.analysis.table import percent
     from streamdecisionbench.audit.probe import SHORTCUTS
     from streamdecisionbench.audit.probe import shortcuts as guess
-    from streamdecisionbench.cli.loading import load_suite
-    from streamdecisionbench.cli.printing import dump
 
-    suite = load_suite(data)
-    table: dict[str, dict[str, float]] = {s.episode_id: guess(s) for s in suite}
+    table: dict[str, dict[str, float]] = {s.episode_id: guess(s) for s in load_suite(data)}
     if as_json:
         dump({"schema": "sdb-audit-shortcuts/1", "scenarios": table})
         return
-    from rich.table import Table
-
-    from streamdecisionbench.report.screens import console
-
-    names = list(table)
-    out = Table(
-        title="Untimed accuracy without the rules (%)",
-        title_justify="left",
-        box=None,
-        pad_edge=False,
+    worth = {name: [found[name] for found in table.values()] for name in SHORTCUTS}
+    screen = print_grid(
+        "Untimed accuracy without the rules (%)",
+        ("shortcut", *map(_short, table), "mean"),
+        [
+            (name, *map(percent, values), percent(sum(values) / len(values)))
+            for name, values in worth.items()
+        ],
     )
-    out.add_column("shortcut", no_wrap=True)
-    for name in names:
-        out.add_column(_short(name), justify="right", no_wrap=True)
-    out.add_column("mean", justify="right")
-    for shortcut in SHORTCUTS:
-        values = [table[name][shortcut] for name in names]
-        out.add_row(shortcut, *(percent(v) for v in values), percent(sum(values) / len(values)))
-    screen = console()
-    screen.print(out)
-    for shortcut, (_, text) in SHORTCUTS.items():
-        screen.print(f"{shortcut}: {text}", style="dim")
+    for name, (_, text) in SHORTCUTS.items():
+        screen.print(f"{name}: {text}", style="dim")
 
 
 def _short(name: str) -> str:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
+from streamdecisionbench.cli.loading import load
 from streamdecisionbench.cli.options import Data, FixedInterval, IntegrateBounds, Weighting
+from streamdecisionbench.cli.printing import csv_writer, dump, require_one_form
+from streamdecisionbench.cli.progress import working
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from streamdecisionbench.cli.printing import Form
     from streamdecisionbench.recording.recording import Recording
     from streamdecisionbench.scoring.pairs import PairScore
     from streamdecisionbench.scoring.score import Score
@@ -24,6 +28,16 @@ class _Over(TypedDict):
     interval: float
     bounds: tuple[float, float]
     weighting: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Composed:
+    """Pairs beside their components alone, and how they are told to programs and to people."""
+
+    pairs: Sequence[PairScore]
+    alone: Sequence[Score]
+    document: Callable[[], Mapping[str, Any]]
+    screens: Callable[[], Iterable[Any]]
 
 
 def compose(
@@ -53,21 +67,20 @@ def compose(
     Two recordings are replayed together; a joint recording of a live pair is scored as it happened
     and replayed, and compared with --fast and --slow, recorded alone, where these are given.
     """
-    from streamdecisionbench.cli.printing import Form, require_one_form
-    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.report.screens import console
+    from streamdecisionbench.scoring.json import PAIR_CSV_COLUMNS, pairs_csv
     from streamdecisionbench.scoring.pairs import chosen_rules
 
     require_one_form(as_json, as_csv)
-    form = Form(as_json, as_csv)
     runs = runs or []
     chosen_rules(rule)  # refused before anything is read
     over = _Over(interval=interval, bounds=bounds, weighting=weighting)
     if every:
         if fast or slow:
             raise InputError("--all takes recordings, not --fast and --slow", fix="drop them")
-        _all(runs, data, rule, over, form)
+        found = _all(runs, data, rule, over)
     elif len(runs) == 1:
-        _joint(runs[0], fast, slow, data, rule, over, form)
+        found = _joint(runs[0], fast, slow, data, rule, over)
     elif runs:
         raise InputError(
             f"{len(runs)} recordings without a role",
@@ -79,12 +92,21 @@ def compose(
             fix="sdb compose --fast RUN --slow RUN, sdb compose --all RUN …, or a joint recording",
         )
     else:
-        _pair(fast, slow, data, rule, over, form)
+        found = _pair(fast, slow, data, rule, over)
+    if as_csv:
+        writer = csv_writer()
+        writer.writerow(PAIR_CSV_COLUMNS)
+        writer.writerows(pairs_csv(found.pairs, found.alone))
+    elif as_json:
+        dump(found.document())
+    else:
+        out = console()
+        for screen in found.screens():
+            out.print(screen)
 
 
-def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over, form: Form) -> None:
-    from streamdecisionbench.cli.loading import load
-    from streamdecisionbench.cli.printing import dump
+def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over) -> _Composed:
+    from streamdecisionbench.report.screens import pair_screen
     from streamdecisionbench.scoring.json import pairs_to_json
     from streamdecisionbench.scoring.pairs import compose_recordings
 
@@ -92,29 +114,15 @@ def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over, for
     _require_same(suite, other, slow)
     pairs = compose_recordings(one, two, suite, rule=rule, **over)
     alone = _alone(one, suite, over), _alone(two, suite, over)
-    if form.as_csv:
-        _print_csv(pairs, alone)
-        return
-    if form.as_json:
-        dump(pairs_to_json(pairs, alone))
-        return
-    from streamdecisionbench.report.screens import console, pair_screen
-
-    console().print(pair_screen(alone, pairs))
+    return _Composed(
+        pairs, alone, lambda: pairs_to_json(pairs, alone), lambda: [pair_screen(alone, pairs)]
+    )
 
 
 def _joint(
-    folder: Path,
-    fast: Path | None,
-    slow: Path | None,
-    data: Path | None,
-    rule: str,
-    over: _Over,
-    form: Form,
-) -> None:
-    from streamdecisionbench.cli.loading import load
-    from streamdecisionbench.cli.printing import dump
-    from streamdecisionbench.errors import InputError
+    folder: Path, fast: Path | None, slow: Path | None, data: Path | None, rule: str, over: _Over
+) -> _Composed:
+    from streamdecisionbench.report.screens import contention_screen, live_screen, pair_screen
     from streamdecisionbench.scoring.json import contention_to_json, live_to_json, pairs_to_json
     from streamdecisionbench.scoring.pair_live import contention, halves_of, live_pair
     from streamdecisionbench.scoring.pairs import chosen_rules
@@ -135,34 +143,20 @@ def _joint(
         for (_, other), where in zip(loaded, (fast, slow), strict=True):
             _require_same(suite, other, where)
         cost = contention(joint, loaded[0][0], loaded[1][0], suite, **over)
-    if form.as_csv:
-        _print_csv(pairs, alone)
-        return
-    if form.as_json:
-        document = {**pairs_to_json(pairs, alone), "live": live_to_json(live)}
-        if cost is not None:
-            document["contention"] = contention_to_json(cost)
-        dump(document)
-        return
-    from streamdecisionbench.report.screens import (
-        console,
-        contention_screen,
-        live_screen,
-        pair_screen,
-    )
 
-    out = console()
-    out.print(live_screen(live))
-    if cost is not None:
-        out.print(contention_screen(cost))
-    out.print(pair_screen(alone, pairs))
+    def document() -> dict[str, Any]:
+        told = {**pairs_to_json(pairs, alone), "live": live_to_json(live)}
+        return told if cost is None else {**told, "contention": contention_to_json(cost)}
+
+    def screens() -> list[Any]:
+        measured = [] if cost is None else [contention_screen(cost)]
+        return [live_screen(live), *measured, pair_screen(alone, pairs)]
+
+    return _Composed(pairs, alone, document, screens)
 
 
-def _all(runs: list[Path], data: Path | None, rule: str, over: _Over, form: Form) -> None:
-    from streamdecisionbench.cli.loading import load
-    from streamdecisionbench.cli.printing import dump
-    from streamdecisionbench.cli.progress import working
-    from streamdecisionbench.errors import InputError
+def _all(runs: list[Path], data: Path | None, rule: str, over: _Over) -> _Composed:
+    from streamdecisionbench.report.screens import matrix_screen
     from streamdecisionbench.scoring.json import matrix_to_json
     from streamdecisionbench.scoring.pairs import matrix
 
@@ -174,24 +168,9 @@ def _all(runs: list[Path], data: Path | None, rule: str, over: _Over, form: Form
         _require_same(suite, other, where)
     with working(f"composing {len(loaded) * (len(loaded) - 1)} ordered pairs"):
         found = matrix([recording for recording, _ in loaded], suite, rule=rule, **over)
-    if form.as_csv:
-        _print_csv(found.pairs, found.alone)
-        return
-    if form.as_json:
-        dump(matrix_to_json(found))
-        return
-    from streamdecisionbench.report.screens import console, matrix_screen
-
-    console().print(matrix_screen(found))
-
-
-def _print_csv(pairs: Sequence[PairScore], alone: Sequence[Score]) -> None:
-    from streamdecisionbench.cli.printing import csv_writer
-    from streamdecisionbench.scoring.json import PAIR_CSV_COLUMNS, pairs_csv
-
-    writer = csv_writer()
-    writer.writerow(PAIR_CSV_COLUMNS)
-    writer.writerows(pairs_csv(pairs, alone))
+    return _Composed(
+        found.pairs, found.alone, lambda: matrix_to_json(found), lambda: [matrix_screen(found)]
+    )
 
 
 def _alone(recording: Recording, suite: Suite, over: _Over) -> Score:
@@ -201,7 +180,6 @@ def _alone(recording: Recording, suite: Suite, over: _Over) -> Score:
 
 
 def _require_same(suite: Suite, other: Suite, where: Path) -> None:
-    from streamdecisionbench.errors import InputError
 
     if suite.dataset_hash != other.dataset_hash:
         raise InputError(

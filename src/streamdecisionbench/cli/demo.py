@@ -27,6 +27,7 @@ from typing import IO, Annotated, Any
 
 import typer
 
+from streamdecisionbench.cli.loading import load
 from streamdecisionbench.components.serving.child_process import ending_with_us
 from streamdecisionbench.errors import InputError, SdbError
 
@@ -335,7 +336,6 @@ def _busy(recorders: Sequence[RecordingProcess], since: list[float] | None = Non
 
 def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequence[str]) -> None:
     from streamdecisionbench.analysis.choose import choice_lines
-    from streamdecisionbench.cli.loading import load
     from streamdecisionbench.report.screens import console, ranking
     from streamdecisionbench.report.write_report import write_report
 

@@ -1,4 +1,7 @@
-"""How commands open what they are given: recordings with their suites, suites, scenarios."""
+"""How commands open what they are given: recordings with their suites, suites, scenarios.
+
+Every command imports this at its top, so it imports nothing heavy at its own.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.cli.printing import Heading
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.reader import read_partial, read_recording, recorded_suite_hash
-from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.recording.request import conditions_in, recordings_in
-from streamdecisionbench.scoring.score import Score, score
-from streamdecisionbench.scoring.timeline import Timeline, timelines
-from streamdecisionbench.suite.scenario import Scenario, Suite
-from streamdecisionbench.suite.suite_files import builtin_suite_path, find_suite, read_suite
 
 if TYPE_CHECKING:
+    from streamdecisionbench.recording.recording import Recording
     from streamdecisionbench.rules.costs import Costs
+    from streamdecisionbench.scoring.score import Score
+    from streamdecisionbench.scoring.timeline import Timeline
+    from streamdecisionbench.suite.scenario import Scenario, Suite
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,13 @@ class Subject:
 
     @cached_property
     def parts(self) -> list[Timeline]:
+        from streamdecisionbench.scoring.timeline import timelines
+
         return timelines(self.recording, self.suite)
 
     def score(self, **options: Any) -> Score:
+        from streamdecisionbench.scoring.score import score
+
         return score(self.recording, self.suite, **options)
 
     def heading(self, **options: Any) -> Heading:
@@ -54,6 +58,13 @@ def load(
     false where two roles may be played by one. `partial` takes the complete scenarios of recordings
     that are not complete.
     """
+    from streamdecisionbench.recording.reader import (
+        read_partial,
+        read_recording,
+        recorded_suite_hash,
+    )
+    from streamdecisionbench.suite.suite_files import find_suite
+
     runs = [one for folder in runs for one in passes_in(folder)]
     if distinct:
         _require_distinct(runs)
@@ -76,11 +87,15 @@ def load(
 
 def passes_in(folder: Path) -> list[Path]:
     """The recording itself, or the passes or replicas in a folder that `sdb run` made of several."""
+    from streamdecisionbench.recording.request import recordings_in
+
     return recordings_in(folder) or [folder]
 
 
 def with_sweeps(folders: list[Path]) -> list[Path]:
     """A sweep's folder stands for its conditions."""
+    from streamdecisionbench.recording.request import conditions_in
+
     return [one for folder in folders for one in conditions_in(folder) or [folder]]
 
 
@@ -112,6 +127,8 @@ def require_one_suite(subjects: Sequence[Subject]) -> None:
 
 
 def load_suite(data: Path | None) -> Suite:
+    from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+
     return read_suite(data or builtin_suite_path())
 
 

@@ -16,7 +16,7 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import IO, Annotated, Any, cast
@@ -84,7 +84,7 @@ class WholeSummaries(TyperGroup):
                 formatter.write_dl([(name, _sentence(command.help)) for name, command in listed])
 
 
-class _ReadWhenAsked(Mapping[str, Any]):
+class _Sdb(WholeSummaries):
     """Commands by the name they are typed with; a module is read when its command is asked for.
 
     A module holds its commands as `COMMANDS`; one that also says what they have in common (`HELP`)
@@ -92,36 +92,20 @@ class _ReadWhenAsked(Mapping[str, Any]):
     stays fast, and a command reads only its own.
     """
 
-    def __init__(self, home: Mapping[str, str]) -> None:
-        self._home = home
-        self._read: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._read:
-            module = importlib.import_module(f"streamdecisionbench.cli.{self._home[name]}")
-            help_ = getattr(module, "HELP", None)
-            if help_ is None:
-                self._read |= _group({name: module.COMMANDS[name]}, None).commands
-            else:
-                self._read[name] = _group(module.COMMANDS, help_, name=name)
-        return self._read[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._home)
-
-    def __len__(self) -> int:
-        return len(self._home)
-
-
-class _Sdb(WholeSummaries):
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)
-        self.commands = cast(Any, _ReadWhenAsked(MODULES))  # read, never added to
+        self.commands = cast(Any, dict.fromkeys(MODULES))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in MODULES and self.commands[cmd_name] is None:
+            module = importlib.import_module(f"streamdecisionbench.cli.{MODULES[cmd_name]}")
+            help_ = getattr(module, "HELP", None)
+            group = _group(module.COMMANDS, help_, cmd_name)
+            self.commands[cmd_name] = group.commands[cmd_name] if help_ is None else group
+        return self.commands.get(cmd_name)
 
 
-def _group(
-    functions: Mapping[str, Callable[..., None]], help_: str | None, name: str | None = None
-) -> Any:
+def _group(functions: Mapping[str, Callable[..., None]], help_: str | None, name: str) -> Any:
     group = typer.Typer(
         name=name, cls=WholeSummaries, help=help_, no_args_is_help=True, rich_markup_mode=None
     )
@@ -138,11 +122,6 @@ def _sentence(text: str | None) -> str:
     """
     first = " ".join((text or "").strip().split("\n\n")[0].split())
     return first.split(". ")[0].rstrip(".") + "." if first else ""
-
-
-def harmless(stream: IO[str]) -> IO[str]:
-    """The stream, guarded; one that is guarded already stays as it is."""
-    return stream if isinstance(stream, Harmless) else Harmless(stream)  # type: ignore[return-value]
 
 
 class Harmless:
@@ -194,7 +173,8 @@ def main() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=PLAIN_ERRORS)
-    sys.stdout = harmless(sys.stdout)
+    if not isinstance(sys.stdout, Harmless):
+        sys.stdout = Harmless(sys.stdout)
     try:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
             signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,7 @@
-"""How results are printed: tables for people, CSV and JSON for other programs."""
+"""How results are printed: tables for people, CSV and JSON for other programs.
+
+Every command imports this at its top, so it imports nothing heavy at its own.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +14,17 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
-from streamdecisionbench.analysis.table import Cell, Table
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.report.screens import (
-    console,
-    fitted,
-    shared_signatures,
-)
 from streamdecisionbench.text import inert_cell
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from streamdecisionbench.analysis.registry import Found
+    from streamdecisionbench.analysis.table import Cell, Table
     from streamdecisionbench.cli.loading import Subject
 
 SCHEMA = "sdb-analysis/1"
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Form:
-    """How the result is wanted."""
-
-    as_json: bool = False
-    as_csv: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -50,12 +40,14 @@ def show(
     analysis: str,
     found: Found,
     subjects: Sequence[Subject],
-    form: Form,
     options: Mapping[str, Any],
+    *,
+    as_json: bool,
+    as_csv: bool,
 ) -> None:
     """An analysis in the form wanted, with what must be known of every recording."""
-    require_one_form(form.as_json, form.as_csv)
-    if form.as_csv:
+    require_one_form(as_json, as_csv)
+    if as_csv:
         print_csv(found.tables)
         return
     scoring = {k: v for k, v in options.items() if k in ("interval", "bounds", "weighting")}
@@ -66,7 +58,7 @@ def show(
         else h
         for h in headings
     ]
-    if form.as_json:
+    if as_json:
         print_json(analysis, found.result, headings, options)
     else:
         print_tables(found.tables, headings)
@@ -81,6 +73,10 @@ def print_tables(
     tables: Sequence[Table], headings: Sequence[Heading] = (), lines: Sequence[str] = ()
 ) -> None:
     """Notes that must be read first, lines in plain words, tables, signatures."""
+    from rich.text import Text
+
+    from streamdecisionbench.report.screens import console, fitted, shared_signatures
+
     out = console()
     for note, names in _grouped(headings).items():
         out.print(Text(f"! {note} ({', '.join(names)})", style="bold yellow"))
@@ -100,6 +96,24 @@ def print_tables(
             out.print(Text(note, style="dim"))
     for line in shared_signatures([(h.name, h.signature) for h in headings]):
         out.print(Text(line, style="dim", overflow="fold"))
+
+
+def print_grid(
+    title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1
+) -> Console:
+    """Cells as they are, so many columns from the left as words; where to print what is said of them."""
+    from rich.table import Table as RichTable
+
+    from streamdecisionbench.report.screens import console
+
+    grid = RichTable(title=title, title_justify="left", box=None, pad_edge=False)
+    for k, heading in enumerate(headings):
+        grid.add_column(heading, justify="left" if k < left else "right", no_wrap=True)
+    for row in rows:
+        grid.add_row(*row)
+    out = console()
+    out.print(grid)
+    return out
 
 
 def print_csv(tables: Sequence[Table]) -> None:

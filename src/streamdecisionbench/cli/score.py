@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from streamdecisionbench.cli.loading import Subject, costs_for, load, parts_of, passes_in
 from streamdecisionbench.cli.options import Data, FixedInterval, IntegrateBounds, Weighting
+from streamdecisionbench.cli.printing import (
+    csv_writer,
+    decision_text,
+    dump,
+    print_tables,
+    require_one_form,
+)
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
 
 if TYPE_CHECKING:
@@ -53,15 +62,6 @@ def score(
     from streamdecisionbench.analysis.bootstrap import score_intervals, sure_scores_to_json
     from streamdecisionbench.analysis.repeats import repeats, repeats_table
     from streamdecisionbench.analysis.wrong_time import cost_table
-    from streamdecisionbench.cli.loading import Subject, costs_for, load, parts_of, passes_in
-    from streamdecisionbench.cli.printing import (
-        csv_writer,
-        decision_text,
-        dump,
-        print_tables,
-        require_one_form,
-    )
-    from streamdecisionbench.errors import InputError
     from streamdecisionbench.scoring.answers import mistakes as find_mistakes
     from streamdecisionbench.scoring.json import COST_COLUMNS, CSV_COLUMNS, csv_rows
     from streamdecisionbench.scoring.score import score as rate

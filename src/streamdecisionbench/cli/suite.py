@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from streamdecisionbench.cli.loading import find_scenario, load_suite
 from streamdecisionbench.cli.options import PlainJson, SuiteData
+from streamdecisionbench.cli.printing import decision_text, dump, print_grid
+from streamdecisionbench.cli.progress import working
 from streamdecisionbench.errors import InputError, SdbError
+from streamdecisionbench.text import visible
 
 if TYPE_CHECKING:
     from streamdecisionbench.families.coverage import FamilyCoverage
@@ -40,7 +44,6 @@ def build(
     """
     from streamdecisionbench.families.sdb_v1 import build as build_suite
     from streamdecisionbench.suite.suite_files import write_suite
-    from streamdecisionbench.text import visible
 
     if out.exists() and any(
         p.name != "manifest.json" and p.suffix != ".json" for p in out.iterdir()
@@ -93,7 +96,6 @@ def check(
     """Re-run the references over every stored state and make the suite again to compare digests:
     the built-in one from its sources, a generated one from its manifest alone, one of your own by the
     reference you name."""
-    from streamdecisionbench.cli.loading import load_suite
     from streamdecisionbench.families.generate import regenerate
     from streamdecisionbench.families.sdb_v1 import NO_REFERENCE
     from streamdecisionbench.families.sdb_v1 import build as build_suite
@@ -172,9 +174,6 @@ def _against(suite: Suite, name: str) -> list[str]:
 def coverage(data: SuiteData = None, as_json: PlainJson = False) -> None:
     """Per rule the states it decides, per option the states it answers, per misreading of one rule
     the decisions it changes."""
-    from streamdecisionbench.cli.loading import load_suite
-    from streamdecisionbench.cli.printing import dump
-    from streamdecisionbench.cli.progress import working
     from streamdecisionbench.families.coverage import coverage as measure
 
     suite = load_suite(data)
@@ -225,7 +224,6 @@ def export(
     ] = _FILES,
 ) -> None:
     """Write a suite to a folder, file by file as it ships, or a train split as rows to learn from."""
-    from streamdecisionbench.cli.loading import load_suite
     from streamdecisionbench.components.training_rows import FORMATS
     from streamdecisionbench.suite.disk import require_empty
     from streamdecisionbench.suite.suite_files import write_suite
@@ -291,7 +289,6 @@ def generate(
     ] = None,
 ) -> None:
     """Generate a suite of new scenarios: new names, limits, phrases and events for every seed."""
-    from streamdecisionbench.cli.progress import working
     from streamdecisionbench.families.generate import generate as generate_suite
     from streamdecisionbench.families.generate import generated_families
     from streamdecisionbench.suite.disk import require_empty
@@ -347,7 +344,6 @@ def _solver(text: str, families: tuple[str, ...]) -> tuple[str, Solver]:
 
 def list_(data: SuiteData = None) -> None:
     """List the scenarios of a suite."""
-    from streamdecisionbench.cli.loading import load_suite
     from streamdecisionbench.suite.scenario import FAMILIES
 
     suite = load_suite(data)
@@ -370,7 +366,6 @@ def show(
     """Show a scenario: what happens at every step, what changes in the reference, and why."""
     import json
 
-    from streamdecisionbench.cli.loading import find_scenario, load_suite
     from streamdecisionbench.report.screens import console
 
     found = find_scenario(load_suite(data), scenario)
@@ -404,7 +399,6 @@ def _print_rules(out: Any, state: State) -> None:
 
 def _print_step(out: Any, scenario: Scenario, t: int, *, brief: bool) -> None:
     from streamdecisionbench.audit.export import diff
-    from streamdecisionbench.cli.printing import decision_text
 
     step = scenario.steps[t]
     spec = scenario.decision_spec
@@ -436,41 +430,34 @@ def stats(
     """The benchmark table: questions, routes, options, changes, baselines, segments, sizes."""
     from streamdecisionbench.analysis.paper import facts
     from streamdecisionbench.analysis.table import percent
-    from streamdecisionbench.cli.loading import load_suite
-    from streamdecisionbench.cli.printing import dump
 
     suite = load_suite(data)
     rows = [facts(s) for s in suite]
     if as_json:
         dump({"suite": suite.name, "dataset_hash": suite.dataset_hash, "scenarios": rows})
         return
-    from rich.table import Table
-
-    from streamdecisionbench.report.screens import console
-
-    title = f"{suite.name} ({suite.dataset_hash[:12]})"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    heads = (
-        "scenario", "qs", "routes", "opt.", "chg.", "near", "seg.", "const.", "first", "lex.", "tokens",
+    out = print_grid(
+        f"{suite.name} ({suite.dataset_hash[:12]})",
+        (
+            "scenario", "qs", "routes", "opt.", "chg.", "near", "seg.", "const.", "first", "lex.", "tokens",
+        ),
+        [
+            (
+                row["scenario"],
+                str(row["questions"]),
+                str(row["routes"]),
+                f"{row['options_min']}–{row['options_max']}",
+                str(row["changes"]),
+                str(row["near_states"]),
+                f"{row['segment_min']}–{row['segment_max']}",
+                percent(row["best_constant"]),
+                str(row["first_option_states"]),
+                str(row["lexical_overlap_states"]),
+                f"{row['tokens_min']}–{row['tokens_max']}",
+            )
+            for row in rows
+        ],
     )  # fmt: skip
-    for head in heads:
-        table.add_column(head, justify="left" if head == "scenario" else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(
-            row["scenario"],
-            str(row["questions"]),
-            str(row["routes"]),
-            f"{row['options_min']}–{row['options_max']}",
-            str(row["changes"]),
-            str(row["near_states"]),
-            f"{row['segment_min']}–{row['segment_max']}",
-            percent(row["best_constant"]),
-            str(row["first_option_states"]),
-            str(row["lexical_overlap_states"]),
-            f"{row['tokens_min']}–{row['tokens_max']}",
-        )
-    out = console()
-    out.print(table)
     states = sum(r["steps"] for r in rows)
     out.print(
         f"\n{states} states, {sum(r['steps'] * r['questions'] for r in rows)} state–question pairs,"

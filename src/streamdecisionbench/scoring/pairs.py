@@ -23,7 +23,7 @@ from streamdecisionbench.recording.notes import unusual_settings
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_interval
 from streamdecisionbench.scoring.classes import LATER, shares_over
-from streamdecisionbench.scoring.measure import Levels, Over
+from streamdecisionbench.scoring.measure import Levels, Over, family_weights
 from streamdecisionbench.scoring.pair_sweep import (
     PairCounts,
     PairNodes,

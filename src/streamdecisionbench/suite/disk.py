@@ -131,19 +131,14 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 
 
 def write_synced(path: Path, data: bytes) -> None:
-    """A file that is ours alone, on the medium when this returns."""
-    with os.fdopen(open_new(path), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def open_new(path: Path) -> int:
-    """A descriptor for a file that is ours alone: what had the name, a link too, loses it."""
+    """A file that is ours alone, on the medium when this returns; what had the name, a link too, loses it."""
     with contextlib.suppress(FileNotFoundError):
         path.unlink()
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PRIVATE | _NO_LINKS
-    return os.open(path, flags, 0o666)
+    with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def require_empty(folder: Path) -> None:

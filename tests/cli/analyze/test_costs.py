@@ -13,7 +13,7 @@ from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
-from tests.cli.command import sdb
+from tests.cli.command import record_simulated, sdb
 from tests.scoring.costs import plain_costs
 
 EQUAL = 'schema = "sdb-costs/1"\n[default]\nwrong = 1.0\nno_decision = 1.0\n'
@@ -24,11 +24,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Two simulated components over two scenarios of two families."""
     folder = tmp_path_factory.mktemp("costs")
     for name in ("jev", "astra-low"):
-        done = sdb(
-            "run", f"simulated:{name}", "--clock", "virtual", "--quiet",
-            "--scenarios", "support_a,assembly_b", "--out", folder / name,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        record_simulated(name, folder / name, "--scenarios", "support_a,assembly_b")
     return [str(folder / "jev"), str(folder / "astra-low")]
 
 

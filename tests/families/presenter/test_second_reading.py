@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.audit.sentence_bank import read_readings, shown_sentences
+from streamdecisionbench.audit.readings import read_readings, shown_sentences
 from streamdecisionbench.families.presenter import DRAFTS
 from streamdecisionbench.families.presenter.bank import INTENTS, READINGS, SETTING, bank
 from streamdecisionbench.families.presenter.rules import COMMANDS

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from streamdecisionbench.families.support.intercom_call.setting import INITIAL as INTERCOM_CALL
 from streamdecisionbench.families.support.payment_call.setting import INITIAL as PAYMENT_CALL
 from streamdecisionbench.families.support.rules import INTERCOM_RULES, PAYMENT_RULES
+from tests.families.cases import Case
+
+Line = tuple[int, str, bool, str]
+"""(at, speaker, final, text)"""
+
+C, A, B = "customer", "agent", "background"
 
 PAYMENT_POLICY: dict[str, Any] = {
     "hold_check_ticks": 4,
@@ -52,3 +61,42 @@ INTERCOM_START: dict[str, Any] = {
     "rules": INTERCOM_RULES,
     "policy": INTERCOM_POLICY,
 }
+
+
+@dataclass
+class Call:
+    """One of the two calls: states of it, and the cases that pin its rules."""
+
+    start: dict[str, Any]
+    rules: Mapping[str, str]
+    cases: list[Case] = field(default_factory=list)
+
+    def state(self, now: int, *lines: Line, **fields: Any) -> dict[str, Any]:
+        """The call as it opens, with these utterances and these fields (`call__status="hold"`)."""
+        state = copy.deepcopy(self.start)
+        state["clock"]["now"] = now
+        state["transcript"] = [
+            {"id": f"x{i}", "at": at, "speaker": who, "final": final, "text": text}
+            for i, (at, who, final, text) in enumerate(lines)
+        ]
+        for path, value in fields.items():
+            *folders, name = path.split("__")
+            place = state
+            for folder in folders:
+                place = place[folder]
+            assert name in place, path
+            place[name] = value
+        return state
+
+    def case(
+        self,
+        name: str,
+        rules: str,
+        state: dict[str, Any],
+        expected: Mapping[str, str] | None = None,
+        **answers: str,
+    ) -> None:
+        """Add a case; `rules` are id prefixes such as "B05 B08"."""
+        ids = tuple(r for prefix in rules.split() for r in self.rules if r.startswith(prefix))
+        assert len(ids) == len(rules.split()), rules
+        self.cases.append(Case(name, state, {**(expected or {}), **answers}, ids))

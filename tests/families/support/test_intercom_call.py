@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -11,30 +10,10 @@ import pytest
 from streamdecisionbench.families.support.reference import reference
 from streamdecisionbench.families.support.rules import INTERCOM_RULES
 from tests.families.cases import Case, holds
-from tests.families.support.listed import INTERCOM_START
+from tests.families.support.listed import INTERCOM_START, A, B, C, Call, Line
 
-Line = tuple[int, str, bool, str]
-"""(at, speaker, final, text)"""
-
-C, A, B = "customer", "agent", "background"
-
-
-def call(now: int, *lines: Line, **fields: Any) -> dict[str, Any]:
-    """The call as it opens, with these utterances and these fields (`call__status="hold"`)."""
-    state = copy.deepcopy(INTERCOM_START)
-    state["clock"]["now"] = now
-    state["transcript"] = [
-        {"id": f"x{i}", "at": at, "speaker": who, "final": final, "text": text}
-        for i, (at, who, final, text) in enumerate(lines)
-    ]
-    for path, value in fields.items():
-        *folders, name = path.split("__")
-        place = state
-        for folder in folders:
-            place = place[folder]
-        assert name in place, path
-        place[name] = value
-    return state
+CALL = Call(INTERCOM_START, INTERCOM_RULES)
+call, case, CASES = CALL.state, CALL.case, CALL.cases
 
 
 def callbacks(*pairs: tuple[str, str]) -> list[dict[str, Any]]:
@@ -74,22 +53,6 @@ DELIVERY_OFF = {"delivery_action": "none"}
 CANCEL_OFF = {"cancellation_action": "none"}
 REPAIR_OFF = {"repair_target": "none", "repair_action": "none"}
 ALL_OFF = {**DELIVERY_OFF, **CANCEL_OFF, **REPAIR_OFF, "delivery_target": "none"}
-
-CASES: list[Case] = []
-
-
-def case(
-    name: str,
-    rules: str,
-    state: dict[str, Any],
-    expected: Mapping[str, str] | None = None,
-    **answers: str,
-) -> None:
-    """Add a case; `rules` are id prefixes such as "B05 B08"."""
-    ids = tuple(r for prefix in rules.split() for r in INTERCOM_RULES if r.startswith(prefix))
-    assert len(ids) == len(rules.split()), rules
-    CASES.append(Case(name, state, {**(expected or {}), **answers}, ids))
-
 
 # fmt: off
 # --- the work: requests, corrections, who may set it --------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -11,30 +10,10 @@ import pytest
 from streamdecisionbench.families.support.reference import reference
 from streamdecisionbench.families.support.rules import PAYMENT_RULES
 from tests.families.cases import Case, holds
-from tests.families.support.listed import PAYMENT_START
+from tests.families.support.listed import PAYMENT_START, A, B, C, Call, Line
 
-Line = tuple[int, str, bool, str]
-"""(at, speaker, final, text)"""
-
-C, A, B = "customer", "agent", "background"
-
-
-def call(now: int, *lines: Line, **fields: Any) -> dict[str, Any]:
-    """The call as it opens, with these utterances and these fields (`payment__status="draft"`)."""
-    state = copy.deepcopy(PAYMENT_START)
-    state["clock"]["now"] = now
-    state["transcript"] = [
-        {"id": f"x{i}", "at": at, "speaker": who, "final": final, "text": text}
-        for i, (at, who, final, text) in enumerate(lines)
-    ]
-    for path, value in fields.items():
-        *folders, name = path.split("__")
-        place = state
-        for folder in folders:
-            place = place[folder]
-        assert name in place, path
-        place[name] = value
-    return state
+CALL = Call(PAYMENT_START, PAYMENT_RULES)
+call, case, CASES = CALL.state, CALL.case, CALL.cases
 
 
 def form(card: str | None, number: bool = True, expiry: bool = True, code: bool = True) -> Any:
@@ -48,22 +27,6 @@ ASK: Line = (4, A, True, "Could you read me the long number?")
 STOP: Line = (6, A, True, "Let's stop there with the card.")
 LINE: Line = (1, C, True, "My connection has dropped.")
 ROUTER: Line = (1, C, True, "Can you check the router?")
-
-CASES: list[Case] = []
-
-
-def case(
-    name: str,
-    rules: str,
-    state: dict[str, Any],
-    expected: Mapping[str, str] | None = None,
-    **answers: str,
-) -> None:
-    """Add a case; `rules` are id prefixes such as "A05 A14"."""
-    ids = tuple(r for prefix in rules.split() for r in PAYMENT_RULES if r.startswith(prefix))
-    assert len(ids) == len(rules.split()), rules
-    CASES.append(Case(name, state, {**(expected or {}), **answers}, ids))
-
 
 PAYMENT_OFF = {"payment_stage": "none", "instrument": "none"}
 SERVICE_OFF = {"service_target": "none", "service_action": "none"}

@@ -17,7 +17,7 @@ from streamdecisionbench.report.board.board import SuiteRows, write_board
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
-from tests.cli.command import sdb
+from tests.cli.command import record_simulated, sdb
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
 
 HOSTILE = "<img src=x onerror=alert(1)> \"'&"
@@ -34,11 +34,9 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     suite = read_suite(builtin_suite_path())
     made = []
     for profile in SETTINGS:
-        done = sdb(
-            "run", f"simulated:{profile}", "--clock", "virtual", "--quiet", "--scenarios",
-            "support_a,presenter_b", "--passes", str(PASSES), "--out", home / profile,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        record_simulated(
+            profile, home / profile, "--scenarios", "support_a,presenter_b", "--passes", str(PASSES)
+        )
         for seed in range(PASSES):
             run = read_recording(home / profile / f"pass-{seed + 1}", suite)
             path = home / f"{profile}-{seed}.zip"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.audit.sentence_bank import (
+from streamdecisionbench.audit.readings import (
     Record,
     SentenceReading,
     expected,
