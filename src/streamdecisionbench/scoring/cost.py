@@ -19,7 +19,7 @@ quantiles of delays are taken over all changes together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -43,9 +43,10 @@ from streamdecisionbench.scoring.cut import Calm, Cut, calm_of, cut_of
 from streamdecisionbench.scoring.measure import (
     At,
     ByLevel,
+    Levels,
     Measure,
+    Members,
     Over,
-    T,
     family_weights,
     per_time,
 )
@@ -235,12 +236,13 @@ def _costs(refs: References, segment: Ints, decision: Ints, sections: Sequence[S
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """One subject at a pace and over bounds, with the names of its scenarios."""
+    """One subject at a pace and over bounds, and the levels its scenarios make up."""
 
     at: Figures
     over: Figures
-    episodes: Sequence[str]
     families: Sequence[str]
+    """Of every scenario."""
+    levels: Levels
 
 
 def course_of(parts: Sequence[Timeline], interval: float, bounds: Bounds) -> Course:
@@ -256,35 +258,9 @@ def course_along(path: Sweep, sweep: Sweep, parts: Sequence[Timeline], bounds: B
     return Course(
         Figures(path, At(path.scale)),
         Figures(sweep, Over(bounds, sweep.references.tick)),
-        [p.episode_id for p in parts],
         [p.family for p in parts],
+        Levels(parts),
     )
-
-
-def by_level(course: Course, figure: Callable[[Ints, Floats], T]) -> ByLevel[T]:
-    """`figure(scenarios, weights)` for the whole, families and scenarios; weights sum to one."""
-    every = np.arange(len(course.episodes))
-    families = np.array(course.families)
-
-    def family(name: str) -> T:
-        mine = every[families == name]
-        return figure(mine, np.full(len(mine), 1.0 / len(mine)))
-
-    return ByLevel(
-        overall=figure(every, family_weights(course.families)),
-        by_family={name: family(name) for name in dict.fromkeys(course.families)},
-        by_scenario={
-            name: figure(every[k : k + 1], np.ones(1)) for k, name in enumerate(course.episodes)
-        },
-    )
-
-
-def _means(values: Mapping[str, Floats], scenarios: Ints, weights: Floats) -> dict[str, float]:
-    return {name: float(weights @ x[scenarios]) for name, x in values.items()}
-
-
-def _sums(values: Mapping[str, Floats], scenarios: Ints) -> dict[str, float]:
-    return {name: float(x[scenarios].sum()) for name, x in values.items()}
 
 
 # Spells, delays and decision changes as plain numbers.
@@ -444,15 +420,12 @@ def spell_measures(course: Course, theta: float) -> ByLevel[SpellMeasures]:
     number, mean_number = course.at.spell_numbers, course.over.spell_numbers
     longest = course.at.spells.longest
 
-    def figure(scenarios: Ints, weights: Floats) -> SpellMeasures:
-        return SpellMeasures.of(
-            _means(at, scenarios, weights),
-            _sums(number, scenarios),
-            float(longest[scenarios].max()),
-            SpellMeans.of(_means(over, scenarios, weights), _sums(mean_number, scenarios)),
-        )
+    def figure(of: Members) -> SpellMeasures:
+        means = SpellMeans.of(of.means(over), of.sums(mean_number))
+        most = float(longest[of.scenarios].max())
+        return SpellMeasures.of(of.means(at), of.sums(number), most, means)
 
-    return by_level(course, figure)
+    return course.levels.each(figure)
 
 
 def change_measures(course: Course) -> ByLevel[ChangeMeasures]:
@@ -460,12 +433,11 @@ def change_measures(course: Course) -> ByLevel[ChangeMeasures]:
     delays = course.at.waits.delays()
     at, over = course.at.change_numbers, course.over.change_numbers
 
-    def figure(scenarios: Ints, weights: Floats) -> ChangeMeasures:
-        del weights  # numbers of things are sums
-        curve = delays.of(scenarios).survival()
-        return ChangeMeasures.of(_sums(at, scenarios), curve, _sums(over, scenarios))
+    def figure(of: Members) -> ChangeMeasures:
+        curve = delays.of(of.scenarios).survival()
+        return ChangeMeasures.of(of.sums(at), curve, of.sums(over))
 
-    return by_level(course, figure)
+    return course.levels.each(figure)
 
 
 # What it costs.
@@ -552,23 +524,20 @@ def charge(course: Course, costs: Costs) -> CostScore:
     """The cost of a course at its interval and over its bounds."""
     sections = [costs.section(family) for family in course.families]
     at, over = course.at.rates(sections), course.over.rates(sections)
-
-    def figure(scenarios: Ints, weights: Floats) -> CostLevel:
-        return CostLevel(
-            CostRates(**_means(at, scenarios, weights)),
-            CostRates(**_means(over, scenarios, weights)),
-        )
-
+    levels = course.levels.each(
+        lambda of: CostLevel(CostRates(**of.means(at)), CostRates(**of.means(over)))
+    )
     made_of: Mapping[str, float] = {}
     if course.at.sweep.references.values:
-        made_of = course.at.contributions(sections, family_weights(course.families))
-    return CostScore(costs.name, costs.dated, costs.digest, by_level(course, figure), made_of)
+        made_of = course.at.contributions(sections, course.levels.weights)
+    return CostScore(costs.name, costs.dated, costs.digest, levels, made_of)
 
 
 def cost_at(path: Sweep, families: Sequence[str], costs: Costs) -> CostRates:
     """The cost of the whole at one interval, where nothing is integrated."""
     rates = Figures(path, At(path.scale)).rates([costs.section(family) for family in families])
-    return CostRates(**_means(rates, np.arange(len(families)), family_weights(families)))
+    whole = Members(np.arange(len(families)), family_weights(families))
+    return CostRates(**whole.means(rates))
 
 
 def act_measures(course: Course, costs: Costs) -> Mapping[str, ByLevel[ActMeasures]]:
@@ -577,8 +546,8 @@ def act_measures(course: Course, costs: Costs) -> Mapping[str, ByLevel[ActMeasur
     tables = act_tables(course.at.acts(sections), course.over.acts(sections))
 
     def level(table: Floats) -> ByLevel[ActMeasures]:
-        return by_level(
-            course, lambda scenarios, _: ActMeasures.of(table[scenarios].sum(axis=0), over=True)
+        return course.levels.each(
+            lambda of: ActMeasures.of(table[of.scenarios].sum(axis=0), over=True)
         )
 
     return {name: level(table) for name, table in with_all_acts(tables).items()}

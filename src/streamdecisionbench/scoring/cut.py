@@ -166,17 +166,6 @@ def spread(first: Ints, count: Ints) -> tuple[Ints, Ints]:
     return row, first[row] + nth
 
 
-def crossing(at: Floats, delay: Floats, time: Floats, *, beyond: bool = False) -> Floats:
-    """The scale from which at + c·delay has reached `time`: −∞ if always, ∞ if never.
-
-    What stands still has reached it when it is there already; `beyond` asks for more than that.
-    """
-    moving = delay > 0
-    there = at > time if beyond else at >= time
-    found = (time - at) / np.where(moving, delay, 1.0)
-    return np.where(moving, found, np.where(there, -np.inf, np.inf))
-
-
 def at_most(at: Floats, slope: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """The part of [low, high] in which at + slope·c ≤ 0; empty ranges keep low = high."""
     with np.errstate(divide="ignore", invalid="ignore"):

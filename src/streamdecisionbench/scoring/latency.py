@@ -45,16 +45,9 @@ def latency(episodes: Sequence[Episode]) -> Latency:
     values = np.sort([r.service_s for e in episodes for r in e.responses])
     # As np.percentile, which imports a tenth of a cold start's worth of modules on its first call.
     ranks = np.array([0.50, 0.95, 0.99]) * (len(values) - 1)
-    p50, p95, p99 = np.interp(ranks, np.arange(len(values)), values)
-    return Latency(
-        count=len(values),
-        mean=float(values.mean()),
-        p50=float(p50),
-        p95=float(p95),
-        p99=float(p99),
-        min=float(values.min()),
-        max=float(values.max()),
-    )
+    p50, p95, p99 = np.interp(ranks, np.arange(len(values)), values).tolist()
+    least, most = float(values.min()), float(values.max())
+    return Latency(len(values), float(values.mean()), p50, p95, p99, least, most)
 
 
 def reliability(recording: Recording) -> Reliability:

@@ -16,7 +16,7 @@ divided by ln(b/a) and b − a:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
@@ -126,11 +126,25 @@ class ByLevel(Generic[T]):
         ]
 
 
+class Members(NamedTuple):
+    """The scenarios of a level, and their weights in it, which sum to one."""
+
+    scenarios: Ints
+    weights: Floats
+
+    def means(self, values: Mapping[str, Floats]) -> dict[str, float]:
+        return {name: float(self.weights @ x[self.scenarios]) for name, x in values.items()}
+
+    def sums(self, values: Mapping[str, Floats]) -> dict[str, float]:
+        return {name: float(x[self.scenarios].sum()) for name, x in values.items()}
+
+
 class Levels:
     """The whole, the families and the scenarios of timelines, in that order."""
 
     def __init__(self, parts: Sequence[Timeline]) -> None:
         self.families = list(dict.fromkeys(p.family for p in parts))
+        self.weights = family_weights([p.family for p in parts])
         self.family_of = {p.episode_id: p.family for p in parts}
         self.names = ["overall", *self.families, *(p.episode_id for p in parts)]
         position = {name: index for index, name in enumerate(self.families)}
@@ -153,6 +167,15 @@ class Levels:
         whole = np.where(heard, means, 0.0).sum(axis=0) / np.maximum(heard.sum(axis=0), 1)
         whole[~heard.any(axis=0)] = np.nan
         return np.concatenate((whole[None, :], means, rows)).reshape(-1, *values.shape[1:])
+
+    def each(self, figure: Callable[[Members], T]) -> ByLevel[T]:
+        """What `figure` says of the scenarios of every level."""
+        every = np.arange(len(self._family))
+        groups = [every[self._family == k] for k, _ in enumerate(self.families)]
+        groups += [every[k : k + 1] for k in every]
+        members = [Members(mine, np.full(len(mine), 1.0 / len(mine))) for mine in groups]
+        members = [Members(every, self.weights), *members]
+        return ByLevel(*self.split([figure(one) for one in members]))
 
     def split(self, rows: Sequence[T]) -> tuple[T, dict[str, T], dict[str, T]]:
         """What there is for every level, as `ByLevel` holds it."""

@@ -167,15 +167,9 @@ def contention(
             )
             for recording in (alone, half)
         )
-        return PartCost(
-            name=half.name,
-            alone=latency(list(alone.episodes.values())),
-            joint=latency(list(half.episodes.values())),
-            alone_in_force=one.in_force,
-            joint_in_force=two.in_force,
-            alone_auc=one.log_auc,
-            joint_auc=two.log_auc,
-        )
+        alone_s, joint_s = (latency(list(x.episodes.values())) for x in (alone, half))
+        figures = one.in_force, two.in_force, one.log_auc, two.log_auc
+        return PartCost(half.name, alone_s, joint_s, *figures)
 
     pair_alone, pair_joint = (
         composed(two, suite, rules, interval, limits, ordered=[(0, 1)])[0]

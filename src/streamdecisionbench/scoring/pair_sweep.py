@@ -20,7 +20,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import REACH
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import LATER, ClassStretches, class_stretches, table_of
-from streamdecisionbench.scoring.cut import crossing, neighbours
+from streamdecisionbench.scoring.cut import neighbours
 from streamdecisionbench.scoring.sweep import (
     NOTHING,
     Effects,
@@ -205,7 +205,8 @@ def _next_fast(
 
 def _crossing(flat: Flat, early: Ints, L_early: Floats, late: Ints, L_late: Floats) -> Floats:
     """The scale from which the older source's answer comes after the newer's; ∞ if there is none."""
-    return crossing(flat.r[early], L_early[early] - L_late[late], flat.r[late])
+    gains, gap = L_early[early] - L_late[late], flat.r[late] - flat.r[early]
+    return np.where(gains > 0, gap / np.where(gains > 0, gains, 1.0), np.inf)
 
 
 def _earliest_crossing(

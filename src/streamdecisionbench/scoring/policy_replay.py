@@ -1,4 +1,4 @@
-"""For which scales a replay stays the same: every comparison it made, turned into a range of c.
+"""A policy on recorded answers, arrival by arrival, and for which scales its replay stays the same.
 
 All times of a replay are lines a + b·c. Two of them change order where they meet, at
 (a₂ − a₁)/(b₁ − b₂); as long as none of the pairs that were compared meets, every request, every
@@ -119,6 +119,18 @@ class Flights(NamedTuple):
     cancelled: Bools
 
 
+class _Trip(NamedTuple):
+    """What the requests of one component meet: when it is asked, and how long it takes."""
+
+    asks: Line
+    latency: Floats
+    c: Floats
+    horizon: Floats
+    window: ScaleWindow | None
+    as_published: bool
+    """Asked as states are published, not by an earlier component."""
+
+
 def fly(arrays: PolicyArrays, rows: Rows, window: ScaleWindow | None = None) -> Flights:
     """Dispatch and cascade, component by component: later ones only depend on earlier ones."""
     s, c = rows.scenario, rows.c[:, None]
@@ -129,18 +141,14 @@ def fly(arrays: PolicyArrays, rows: Rows, window: ScaleWindow | None = None) -> 
     asks = published
     found: list[Flights] = []
     for k in range(arrays.components):
-        latency = arrays.latency[k][s]
+        trip = _Trip(asks, arrays.latency[k][s], c, horizon, window, asks is published)
         if mode == "one-at-a-time":
-            ordered = asks is published and bool(arrays.wanted.all())
-            one = _one_at_a_time(asks, latency, c, horizon, window, ordered=ordered)
+            one = _one_at_a_time(trip, all_wanted=bool(arrays.wanted.all()))
         elif mode == "latest":
             limit = min(arrays.policy.dispatch.limit or arrays.n, arrays.n)
-            waited = arrays.waited[k][s]
-            one = _latest(
-                asks, latency, c, horizon, limit, window, waited, ordered=asks is published
-            )
+            one = _latest(trip, limit, arrays.waited[k][s])
         else:
-            one = _every(asks, latency, c, horizon)
+            one = _every(trip)
         _require_answers(arrays, rows, k, one)
         found.append(one)
         if arrays.policy.when_unsure:
@@ -149,30 +157,22 @@ def fly(arrays: PolicyArrays, rows: Rows, window: ScaleWindow | None = None) -> 
     return Flights(*(np.stack(column, axis=1) for column in zip(*found, strict=True)))
 
 
-def _every(asks: Line, latency: Floats, c: Floats, horizon: Floats) -> Flights:
-    sent = asks.time < horizon
-    b = asks.b + latency
-    arrival = np.where(sent, asks.a + b * c, np.inf)
+def _every(trip: _Trip) -> Flights:
+    asks, b = trip.asks, trip.asks.b + trip.latency
+    sent = asks.time < trip.horizon
+    arrival = np.where(sent, asks.a + b * trip.c, np.inf)
     return Flights(asks.a, b, arrival, sent, np.zeros_like(sent))
 
 
-def _one_at_a_time(
-    asks: Line,
-    latency: Floats,
-    c: Floats,
-    horizon: Floats,
-    window: ScaleWindow | None,
-    *,
-    ordered: bool,
-) -> Flights:
+def _one_at_a_time(trip: _Trip, *, all_wanted: bool) -> Flights:
     """One request at a time; when it is answered the newest step asked for since is next.
 
-    Steps are asked for in order here, so answers come in order too. `ordered`: every one of them, and
-    none before an earlier one.
+    Steps are asked for in order here, so answers come in order too.
     """
+    asks, latency, c, horizon, window, as_published = trip
     count, n = asks.time.shape
     every = np.arange(count)
-    find = _next_of_all if ordered else _next
+    find = _next_of_all if as_published and all_wanted else _next
     within = asks.time < horizon
     a, b = np.zeros((count, n)), np.zeros((count, n))
     sent = np.zeros((count, n), dtype=bool)
@@ -221,25 +221,16 @@ def _next_of_all(time: Floats, within: Bools, last: Ints, free: Floats) -> _Next
     return newest > last, np.maximum(newest, 0), following < end, np.minimum(following, n - 1)
 
 
-def _latest(
-    asks: Line,
-    latency: Floats,
-    c: Floats,
-    horizon: Floats,
-    limit: int,
-    window: ScaleWindow | None,
-    waited: Floats,
-    *,
-    ordered: bool,
-) -> Flights:
+def _latest(trip: _Trip, limit: int, waited: Floats) -> Flights:
     """At most `limit` in flight; one more cancels the oldest step's, unless it is the oldest itself."""
+    asks, latency, c, horizon, window, as_published = trip
     count, n = asks.time.shape
     every = np.arange(count)
     b = asks.b + latency
     arrival = asks.a + b * c
     sent, cancelled = np.zeros((count, n), dtype=bool), np.zeros((count, n), dtype=bool)
     ran = np.zeros((count, n))
-    order = _in_time(asks, window, ordered=ordered)
+    order = _in_time(asks, window, ordered=as_published)
     step_in = np.full((count, limit), -1)
     lands = Line(*(np.full((count, limit), -np.inf) for _ in range(3)))
     for nth in range(n):

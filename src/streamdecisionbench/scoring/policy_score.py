@@ -199,16 +199,17 @@ def score_policy(
     at = table_of(played.flat, path_stretches(played.flat, path))
     sweep, over, why_not = _integrated(played, bounds)
     # O: what the reference answers would get. Where acceptance does not look at answers, it is C.
-    now, mean = _current(at), None if over is None else _current(over)
+    current = CURRENT_CORRECT, JUDGMENT
+    now, mean = _share(at, current), None if over is None else _share(over, current)
     if policy.debounce.agree > 1 or setting.fallback:
         perfect = [
             replace(one, parts=[replace(p, predicted=p.reference) for p in one.parts])
             for one in components
         ]
         best = PolicyReplay(policy, perfect, setting)
-        now = _correct(best.table(interval))
+        now = _share(best.table(interval), CORRECT)
         best_over = _integrated(best, bounds)[1]
-        mean = None if best_over is None else _correct(best_over)
+        mean = None if best_over is None else _share(best_over, CORRECT)
     untimed = np.array([p.untimed for p in components[-1].parts])
 
     levels = Levels(parts)
@@ -290,15 +291,9 @@ def _integrated(played: PolicyReplay, bounds: Bounds) -> tuple[Sweep | None, Flo
     return sweep, shares_over(sweep, [Over(bounds, played.flat.tick)])[0], ""
 
 
-def _current(table: Floats) -> Floats:
-    """C: the share of time whose source is current."""
-    current: Floats = table[:, CURRENT_CORRECT] + table[:, JUDGMENT]
-    return current
-
-
-def _correct(table: Floats) -> Floats:
-    correct: Floats = table[:, CORRECT].sum(axis=1)
-    return correct
+def _share(table: Floats, classes: Sequence[int]) -> Floats:
+    share: Floats = table[:, classes].sum(axis=1)
+    return share
 
 
 # A policy recorded live: what really was in force, beside the replay of its own answers.

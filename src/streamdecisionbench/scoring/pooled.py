@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.in_force import ALL_CLASSES
-from streamdecisionbench.scoring.classes import TABLE
+from streamdecisionbench.in_force import ALL_CLASSES, CORRECT, UNJUDGED
 from streamdecisionbench.scoring.timeline import Floats
 
 RESAMPLES = 500
@@ -206,10 +205,6 @@ COUNTS = (
 )  # fmt: skip
 """What is counted of every stream beside its classes."""
 
-_CLASS_COLUMNS = [TABLE.index(name) for name in ALL_CLASSES]
-_CORRECT = [ALL_CLASSES.index(name) for name in ("current_correct", "outdated_correct")]
-_UNJUDGED = ALL_CLASSES.index("unjudged")
-
 
 class Sum:
     """A vector that keeps what rounding would lose, so that the order of parts leaves no trace."""
@@ -294,7 +289,7 @@ class Group:
             "physical": (rows.physical, rows.as_it_ran),
         }
         found = {
-            name: table[:, _CLASS_COLUMNS] * time[:, None]
+            name: table[:, : len(ALL_CLASSES)] * time[:, None]
             for name, (table, time) in seconds.items()
             if table is not None
         }
@@ -329,8 +324,8 @@ def in_force_of(seconds: Floats) -> Floats:
     >>> float(in_force_of(by_class))
     0.6
     """
-    correct = seconds[..., _CORRECT].sum(axis=-1)
-    judged = seconds.sum(axis=-1) - seconds[..., _UNJUDGED]
+    correct = seconds[..., CORRECT].sum(axis=-1)
+    judged = seconds.sum(axis=-1) - seconds[..., UNJUDGED]
     with np.errstate(divide="ignore", invalid="ignore"):
         share: Floats = np.where(judged > 1e-12, correct / judged, np.nan)
     return share

@@ -1,4 +1,12 @@
-"""Streams through the scorer, in batches that stay near the processor.
+"""One recording, one score: what the component was worth, and whether judgment or latency is to blame.
+
+>>> import streamdecisionbench as sdb
+>>> example = sdb.example_recording()
+>>> s = sdb.score(example, sdb.example_suite(), interval=2.0)
+>>> round(s.overall.untimed, 3), round(s.in_force, 3)
+(0.75, 0.6)
+>>> round(s.oracle * s.overall.u_current + s.overall.outdated_correct, 3)   # A = O·U_cur + λ
+0.6
 
 Everything is known of a stream once its own arrays are; so streams are scored some thousand
 decisions at a time, in time and memory linear in decisions and in streams, and sums of seconds keep
@@ -28,7 +36,15 @@ from streamdecisionbench.scoring.curves import Curve, curves
 from streamdecisionbench.scoring.latency import Latency, Reliability, latency, reliability
 from streamdecisionbench.scoring.measure import ByLevel, Levels, family_weights
 from streamdecisionbench.scoring.sweep import Sweep, effects_of, sweep_of
-from streamdecisionbench.scoring.timeline import Columns, Flat, Floats, Ints, Timeline, timelines
+from streamdecisionbench.scoring.timeline import (
+    Columns,
+    Flat,
+    Floats,
+    Ints,
+    Timeline,
+    joined,
+    timelines,
+)
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import find_suite
 
@@ -75,17 +91,10 @@ def tables_of(
     sizes = np.array([p.n for p in parts], dtype=np.int64)
     found = []
     for batch in batches(sizes):
-        some = parts[batch]
-        arrivals = [p.arrival for p in some if p.arrival is not None]
-        known = len(arrivals) == len(some)
+        flat, ran = Flat(parts[batch]), _as_published(parts[batch])
+        arrivals = joined([p.arrival for p in parts[batch]])
         found.append(
-            tables(
-                Flat(some),
-                interval=interval,
-                bounds=bounds,
-                arrivals=np.concatenate(arrivals) if known else None,
-                published=_as_published(some) if known else None,
-            )
+            tables(flat, interval=interval, bounds=bounds, arrivals=arrivals, published=ran)
         )
     return found[0].followed_by(found[1:])
 
@@ -126,17 +135,6 @@ def _as_published(parts: Sequence[Timeline]) -> Flat | None:
     if all(p.published is None for p in parts):
         return None
     return Flat([p if p.published is None else replace(p, release=p.published) for p in parts])
-
-
-# One recording, one score: what the component was worth, and whether judgment or latency is to blame.
-#
-# >>> import streamdecisionbench as sdb
-# >>> example = sdb.example_recording()
-# >>> s = sdb.score(example, sdb.example_suite(), interval=2.0)
-# >>> round(s.overall.untimed, 3), round(s.in_force, 3)
-# (0.75, 0.6)
-# >>> round(s.oracle * s.overall.u_current + s.overall.outdated_correct, 3)   # A = O·U_cur + λ
-# 0.6
 
 
 @dataclass(frozen=True, slots=True)

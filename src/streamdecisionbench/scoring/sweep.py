@@ -270,20 +270,15 @@ class Sweep(Columns):
     @property
     def empty(self) -> NDArray[np.bool_]:
         """Pieces that end where they begin, at every scale."""
-        empty: NDArray[np.bool_] = (self.begin_at == self.end_at) & (
-            self.begin_delay == self.end_delay
-        )
-        return empty
+        return np.equal(self.begin_at, self.end_at) & np.equal(self.begin_delay, self.end_delay)
 
     def at(self, scale: Floats) -> Sweep:
         """The trajectory at one scale per scenario, each within its range; no piece of it is empty."""
         c = scale[self.scenario]
         begin, end = self.begin_at + c * self.begin_delay, self.end_at + c * self.end_delay
-        keep = np.flatnonzero((self.low <= c) & (c < self.high) & (begin < end))
-        scenario, decision, source = self.scenario[keep], self.decision[keep], self.source[keep]
-        return trajectory(
-            self.references, scale, scenario, decision, source, begin[keep], end[keep]
-        )
+        end = np.where((self.low <= c) & (c < self.high), end, begin)
+        whose = self.scenario, self.decision, self.source
+        return trajectory(self.references, scale, *whose, begin, end)
 
     # At one scale nothing moves.
 
@@ -310,10 +305,11 @@ def trajectory(
     begin: Floats,
     end: Floats,
 ) -> Sweep:
-    """Pieces that stand still, and hold at one scale per scenario and nowhere else."""
+    """Pieces that stand still, and hold at one scale per scenario and nowhere else; no empty ones."""
     still, beyond = np.zeros(len(begin)), np.nextafter(scale, np.inf)
     ends, holds = (begin, still, end, still), (scale[scenario], beyond[scenario])
-    return Sweep(references, scale, beyond, scenario, decision, source, *ends, *holds)
+    found = Sweep(references, scale, beyond, scenario, decision, source, *ends, *holds)
+    return found.where(np.flatnonzero(begin < end))
 
 
 def references_of(flat: Flat) -> References:
@@ -391,16 +387,7 @@ def trajectory_of(flat: Flat, found: Effects, scale: Floats) -> Sweep:
         np.concatenate(both)[order] for both in zip(at_first, found, strict=True)
     )
     end = in_force_until(begin, scenario, flat.H)
-    keep = begin < end
-    return trajectory(
-        references_of(flat),
-        scale,
-        scenario[keep],
-        decision[keep],
-        source[keep],
-        begin[keep],
-        end[keep],
-    )
+    return trajectory(references_of(flat), scale, scenario, decision, source, begin, end)
 
 
 def sweep_of(flat: Flat, low: Floats, high: Floats) -> Sweep:
