@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -74,7 +74,7 @@ def main() -> None:
 
         folder = Path(sys.argv[1])
         suite = find_suite(recorded_suite_hash(folder), near=folder)
-        parts = timelines(read_recording(folder, suite), suite)
+        parts: Sequence[Timeline] = timelines(read_recording(folder, suite), suite)
     else:
         parts = drawn(60, seed=1)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
+from collections import Counter
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -239,3 +242,21 @@ def test_long_work_gives_a_sign_of_life(capsys: pytest.CaptureFixture[str]) -> N
     with working("nothing", first_s=60.0):
         pass
     assert "nothing" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [(), ("--costs", "default"), ("--json", "--curves")], ids=" ".join)
+def test_a_recording_is_read_once_and_replayed_once(run: Path, more: tuple[str, ...]) -> None:
+    calls: Counter[str] = Counter()
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            calls[frame.f_code.co_name] += 1
+
+    sys.setprofile(count)
+    try:
+        done = sdb("score", run, *more)
+    finally:
+        sys.setprofile(None)
+    assert done.returncode == 0, done.stderr
+    once = ("read_recording", "timelines", "score_timelines", "critical_scale")
+    assert {name: calls[name] for name in once} == dict.fromkeys(once, 1)

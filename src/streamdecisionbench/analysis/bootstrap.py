@@ -19,7 +19,7 @@ from streamdecisionbench.scoring.classes import shares_by_step_at, shares_by_ste
 from streamdecisionbench.scoring.json import scores_to_json
 from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.score import Score
-from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
+from streamdecisionbench.scoring.timeline import Floats, Timeline, flat_of
 
 _STEPS_AT_ONCE = 1 << 20
 """Of all resamples together: some megabytes."""
@@ -278,7 +278,7 @@ def intervals(
     names = list(recordings)
     parts = same_states(recordings)
     columns: list[Floats] = []
-    for flat in map(Flat, recordings.values()):
+    for flat in map(flat_of, recordings.values()):
         untimed = flat.right / flat.n[flat.scenario]
         columns += shares_by_step_over(flat, bounds), shares_by_step_at(flat, interval), untimed
     estimates = bootstrap(parts, np.stack(columns, axis=1), sampling)

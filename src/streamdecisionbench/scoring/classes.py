@@ -35,7 +35,14 @@ from streamdecisionbench.in_force import (
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.cut import Cut, cut_of
 from streamdecisionbench.scoring.measure import At, Measure, Over
-from streamdecisionbench.scoring.sweep import NOTHING, Effects, Sweep, by_step, effects_of, sweep_of
+from streamdecisionbench.scoring.sweep import (
+    NOTHING,
+    Effects,
+    Sweep,
+    by_step,
+    effects_of,
+    sweep_over,
+)
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, by_scenario
 
 TABLE = (*ALL_CLASSES, "segment_in_force", "later_component")
@@ -94,7 +101,7 @@ def classified(sweep: Sweep, at_once: int = _AT_ONCE) -> Iterator[tuple[Cut, Int
 def table_over(flat: Flat, bounds: Bounds, *, segments: bool = True) -> Floats:
     """One component in replay: integrated shares per scenario, columns as in `TABLE`."""
     measure = Over(bounds, flat.tick)
-    sweep = sweep_of(flat, measure.lowest, measure.highest)
+    sweep = sweep_over(flat, bounds)
     return shares_over(sweep, [measure], segments=segments)[0]
 
 
@@ -225,7 +232,7 @@ def shares_by_step_at(flat: Flat, interval: float) -> Floats:
 def shares_by_step_over(flat: Flat, bounds: Bounds) -> Floats:
     """The integrated score, step by step."""
     measure = Over(bounds, flat.tick)
-    sweep = sweep_of(flat, measure.lowest, measure.highest)
+    sweep = sweep_over(flat, bounds)
     seconds = np.zeros(len(flat.r))
     for cut, column in classified(replace(sweep, references=by_step(sweep.references))):
         right = np.flatnonzero(_IS_CORRECT[column])

@@ -51,8 +51,8 @@ from streamdecisionbench.scoring.measure import (
     per_time,
 )
 from streamdecisionbench.scoring.spells import Spells, spells_of
-from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep, sweep_of, trajectory_at
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, by_scenario
+from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep, sweep_over, trajectory_at
+from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline, by_scenario, flat_of
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
 
 NO_DECISION = "no decision"
@@ -248,9 +248,8 @@ class Course:
 def course_of(parts: Sequence[Timeline], interval: float, bounds: Bounds) -> Course:
     """One component in replay."""
     check_interval(interval)
-    flat = Flat(parts)
-    sweep = sweep_of(flat, flat.tick / bounds.high, flat.tick / bounds.low)
-    return course_along(trajectory_at(flat, interval), sweep, parts, bounds)
+    flat = flat_of(parts)
+    return course_along(trajectory_at(flat, interval), sweep_over(flat, bounds), parts, bounds)
 
 
 def course_along(path: Sweep, sweep: Sweep, parts: Sequence[Timeline], bounds: Bounds) -> Course:

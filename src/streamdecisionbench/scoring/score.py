@@ -35,13 +35,14 @@ from streamdecisionbench.scoring.classes import SEGMENT, class_stretches, table_
 from streamdecisionbench.scoring.curves import Curve, curves
 from streamdecisionbench.scoring.latency import Latency, Reliability, latency, reliability
 from streamdecisionbench.scoring.measure import ByLevel, Levels, family_weights
-from streamdecisionbench.scoring.sweep import Sweep, effects_of, sweep_of
+from streamdecisionbench.scoring.sweep import Sweep, effects_of, sweep_over
 from streamdecisionbench.scoring.timeline import (
     Columns,
     Flat,
     Floats,
     Ints,
     Timeline,
+    flat_of,
     joined,
     timelines,
 )
@@ -91,8 +92,9 @@ def tables_of(
     sizes = np.array([p.n for p in parts], dtype=np.int64)
     found = []
     for batch in batches(sizes):
-        flat, ran = Flat(parts[batch]), _as_published(parts[batch])
-        arrivals = joined([p.arrival for p in parts[batch]])
+        some = parts if batch == slice(0, len(parts)) else parts[batch]
+        flat, ran = flat_of(some), _as_published(some)
+        arrivals = joined([p.arrival for p in some])
         found.append(
             tables(flat, interval=interval, bounds=bounds, arrivals=arrivals, published=ran)
         )
@@ -371,8 +373,7 @@ class Score(Scored[Level]):
         return mean_answers([(w, self.answers[p.episode_id]) for w, p in parts if w > 0])
 
     def swept(self, bounds: Bounds) -> Sweep:
-        flat = Flat(self.parts)
-        return sweep_of(flat, flat.tick / bounds.high, flat.tick / bounds.low)
+        return sweep_over(flat_of(self.parts), bounds)
 
 
 def score(

@@ -40,7 +40,7 @@ from streamdecisionbench.scoring.pooled import (
     drawn_sums,
     interval_95,
 )
-from streamdecisionbench.scoring.sweep import sweep_of, trajectory_at
+from streamdecisionbench.scoring.sweep import sweep_over, trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, joined
 
 _COSTS = ("wrong", "age", "acts")
@@ -97,7 +97,7 @@ def stream_costs(
     at, over = Figures(path, At(path.scale)), None
     if bounds is not None:
         measure = Over(bounds, flat.tick)
-        over = Figures(sweep_of(flat, measure.lowest, measure.highest), measure)
+        over = Figures(sweep_over(flat, bounds), measure)
     done = at.acts(sections)
     mean_done = None if over is None else over.acts(sections)
     return StreamCosts(

@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.timeline import (
     Columns,
     Flat,
@@ -388,6 +389,14 @@ def trajectory_of(flat: Flat, found: Effects, scale: Floats) -> Sweep:
     )
     end = in_force_until(begin, scenario, flat.H)
     return trajectory(references_of(flat), scale, scenario, decision, source, begin, end)
+
+
+def sweep_over(flat: Flat, bounds: Bounds) -> Sweep:
+    """One component in replay at every interval within bounds; replayed once, however often asked."""
+    if flat.swept is None or flat.swept[:2] != (bounds.low, bounds.high):
+        found = sweep_of(flat, flat.tick / bounds.high, flat.tick / bounds.low)
+        flat.swept = bounds.low, bounds.high, found
+    return cast(Sweep, flat.swept[2])
 
 
 def sweep_of(flat: Flat, low: Floats, high: Floats) -> Sweep:

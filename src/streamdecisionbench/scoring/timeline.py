@@ -154,7 +154,7 @@ class Timeline:
 
 def timelines(
     recording: Recording, suite: Suite, *, clock: Clock = "recorded", gaps: bool = False
-) -> list[Timeline]:
+) -> Timelines:
     """The recording's scenarios in suite order. With `gaps` also one of a policy that sent less.
 
     Re-pacing at Δ scales releases: r_i·Δ/tick. Of a release that lagged by ℓ_i it would make a lag of
@@ -178,7 +178,7 @@ def timelines(
     on_plan = clock == "nominal" or (clock == "recorded" and not is_punctual(recording, suite))
     config = recording.config.get("interval_s")
     stated = float(config) if isinstance(config, int | float) else None
-    found = []
+    found = Timelines()
     for scenario in suite.scenarios.values():
         episode = recording.episodes.get(scenario.episode_id)
         if episode is None:
@@ -286,6 +286,18 @@ class Places:
         return np.clip(found, self._first[scenario], self._last[scenario])
 
 
+class Timelines(list[Timeline]):
+    """The scenarios of a recording; whoever needs them laid end to end shares one replay of them."""
+
+    @cached_property
+    def flat(self) -> Flat:
+        return Flat(self)
+
+
+def flat_of(parts: Sequence[Timeline]) -> Flat:
+    return parts.flat if isinstance(parts, Timelines) else Flat(parts)
+
+
 class Flat:
     """Timelines laid end to end.
 
@@ -295,6 +307,8 @@ class Flat:
     """
 
     parts: Sequence[Timeline] = ()
+    swept: tuple[float, float, object] | None = None
+    """The replay that was asked for last: from which interval to which, and its sweep."""
     values: Sequence[Mapping[str, str]] = ()
     """What each decision id says, field by field; empty where only ids are known."""
 
