@@ -1,9 +1,9 @@
-# Two commands do everything: `make demo` and `make test`.
+# Three commands do everything: `make demo`, `make test`, and `make quick` while working.
 PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: demo test lint types unit bench clean
+.PHONY: demo test quick lint types unit bench clean
 
 demo: $(VENV)/.run
 	$(BIN)/sdb demo
@@ -36,6 +36,22 @@ unit: $(VENV)/.dev
 	if [ $$shared != 0 ]; then $(FAILED) .pytest_cache >> $(VENV)/again.txt; $(SHARED) $(AGAIN) || exit 1; fi; \
 	if [ $$timed != 0 ]; then $(FAILED) .pytest_cache/realtime >> $(VENV)/again.txt; $(TIMED) $(AGAIN) || exit 1; fi; \
 	if [ -s $(VENV)/again.txt ]; then echo "Failed at first and passed when tried again, alone:"; cat $(VENV)/again.txt; fi
+
+# What a change of ordinary code needs, in about a minute on two cores. Left out: whatever starts servers,
+# browsers, Spark, local models or other processes, presses keys and kills; the families and what they
+# generate; commands of the documentation; whole reports; and the dearest of the property tests.
+SLOW = tests/test_inspect_task.py tests/test_pytest_plugin.py tests/docs tests/families tests/report/watch tests/report/board tests/logs/engines tests/components/serving \
+  $(addprefix tests/analysis/test_,choose_policies.py policy_search.py repacing_served.py) \
+  $(addprefix tests/audit/test_,check.py export.py probe.py) \
+  $(addprefix tests/cli/,analyze test_bad_input.py test_demo.py test_gate.py test_one_answer.py test_policy.py) \
+  $(addprefix tests/components/test_,gguf.py http_policy.py real_servers.py serve.py) \
+  $(addprefix tests/meter/test_,decision_log.py opentelemetry.py prometheus.py) \
+  $(addprefix tests/recording/test_,full_pass.py kill.py never_spoiled.py policy_servers.py resume.py runner.py) \
+  $(addprefix tests/recording/test_,runner_record.py services.py) \
+  $(addprefix tests/report/test_,figures.py page.py page_browser.py report.py) \
+  $(addprefix tests/scoring/,policies test_exact.py test_pairs.py test_pairs_live.py test_streams.py)
+quick: lint types
+	$(SHARED) -n 2 --dist loadfile $(addprefix --ignore=,$(SLOW))
 
 bench: $(VENV)/.dev
 	$(BIN)/python bench/scoring.py

@@ -94,19 +94,31 @@ def ask() -> Solver:
 @metric
 def in_force(interval: float = 2.0) -> Metric:
     """In-force accuracy at the interval."""
-    return lambda scores: _stream_score(scores, interval).in_force
+
+    def computed(scores: list[SampleScore]) -> float:
+        return _stream_score(scores, interval).in_force
+
+    return computed
 
 
 @metric
 def log_auc() -> Metric:
     """In-force accuracy integrated over 0.5–8 s."""
-    return lambda scores: _stream_score(scores).log_auc
+
+    def computed(scores: list[SampleScore]) -> float:
+        return _stream_score(scores).log_auc
+
+    return computed
 
 
 @metric
 def untimed() -> Metric:
     """Accuracy if latency did not matter."""
-    return lambda scores: _stream_score(scores).untimed
+
+    def computed(scores: list[SampleScore]) -> float:
+        return _stream_score(scores).untimed
+
+    return computed
 
 
 @scorer(metrics=[log_auc(), in_force(), untimed()])
