@@ -100,9 +100,6 @@ def long_or_many(results: Mapping[str, ByLevel[SpellMeasures]]) -> tuple[str, ..
     )
 
 
-# What follows reference changes, as tables: delays until right again, changes of the decision.
-
-
 def change_tables(results: Mapping[str, ByLevel[ChangeMeasures]], interval: float) -> list[Table]:
     """Delays, then decision changes, of every level at the interval."""
     found = list(_by_level(results))
@@ -135,9 +132,6 @@ def change_tables(results: Mapping[str, ByLevel[ChangeMeasures]], interval: floa
     ]  # fmt: skip
 
 
-# One-time acts as a table: done in time, late, missed, wrongly, twice.
-
-
 def action_tables(
     results: Mapping[str, Mapping[str, ByLevel[ActMeasures]]], interval: float, costs: str
 ) -> list[Table]:
@@ -168,9 +162,6 @@ def _acts(found: Mapping[str, Mapping[str, ActMeasures]], by: Column, title: str
          count("missed"), count("wrongly"), count("twice"), number("cost s", 0, "cost")),
         tuple(rows),
     )  # fmt: skip
-
-
-# The cost of being wrong as tables, and where ranking by cost differs from ranking by time.
 
 
 _LARGEST = 8
@@ -260,9 +251,6 @@ def disagreement(found: Mapping[str, tuple[float, float]]) -> tuple[str, ...]:
         )
     one, two = next((a, b) for a, b in zip(by_time, by_cost, strict=True) if a != b)
     return (f"{best} is best by time and by cost; {one} and {two} change places.",)
-
-
-# What being wrong comes to in a log, as tables: spells and delays, acts, costs.
 
 
 def log_cost_tables(score: LogScore) -> list[Table]:

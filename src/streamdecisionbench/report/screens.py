@@ -173,9 +173,6 @@ def _numbered(texts: Mapping[str, str], width: int) -> dict[str, str]:
     return found
 
 
-# What a suite puts to the test, as tables in 80 columns.
-
-
 def print_coverage(suite: Suite, found: Mapping[str, FamilyCoverage]) -> None:
     """Per family: rules with their misreadings, options, and what is missing."""
     out = console()
@@ -228,9 +225,6 @@ def _missing(part: FamilyCoverage) -> list[str]:
         f"nothing would notice somebody who {m.what} (rule {m.rule})" for m in part.unnoticed()
     ]
     return lines or ["every rule decides, every option answers, every misreading shows"]
-
-
-# What `sdb logs check` and `sdb logs pace` print for people.
 
 
 def check_lines(found: Checked) -> list[str]:
@@ -309,9 +303,6 @@ def pace_tables(found: LogPace) -> list[Table]:
             ),
         )
     ]
-
-
-# A log's score in the terminal: groups side by side, their classes, and how they differ.
 
 
 def log_tables(score: LogScore) -> list[Table]:
@@ -402,9 +393,6 @@ def _range(interval: tuple[float, float] | None) -> str:
 
 def _signed(value: float) -> str:
     return f"{value * 100:+.1f}"
-
-
-# What `sdb compose` prints for people: a pair beside its parts, a joint recording, a matrix. 80 columns.
 
 
 _MARKS = {"freshest": "f", "lag_one": "l", "late_override": "o"}
@@ -588,9 +576,6 @@ def _dim(text: str) -> Text:
 def _signed_points(share: float, digits: int = 1) -> str:
     text = percent(share, digits)
     return text if text.startswith("-") or float(text) == 0 else f"+{text}"
-
-
-# What `sdb score` prints for people: one screen per recording, a ranking for several. 80 columns.
 
 
 def screen(

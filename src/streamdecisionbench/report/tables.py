@@ -283,9 +283,6 @@ def costs_of_error(material: Material, found: ErrorCosts) -> Table:
     )
 
 
-# Tables of how recordings went: network removed, latency, tokens and cost, reliability.
-
-
 def family(material: Material, networks: Mapping[str, NetworkEstimate]) -> Table:
     """Family means at the interval, with the remainder removed."""
     rows: list[tuple[Cell, ...]] = []
@@ -466,9 +463,6 @@ def _machine(entry: Entry) -> str:
     return ", ".join([*known, *([f"{cores} cores"] if cores else [])]) or "–"
 
 
-# Tables of two: states decided differently, pairs and what arbitration did.
-
-
 def differences(flips: Flips) -> Table:
     """Every such state, with what each answered, the reference and the evidence."""
     return Table(
@@ -535,9 +529,6 @@ def composition_details(material: Material, pairs: Sequence[PairScore]) -> Table
 
 def _marked(pair: PairScore) -> str:
     return f"{pair.slow} (sim.)" if pair.simulated else pair.slow
-
-
-# Tables about the suite: what is asked, and which decision comes of it.
 
 
 def benchmark(suite: Suite) -> Table:

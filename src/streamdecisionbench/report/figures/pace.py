@@ -137,9 +137,6 @@ def _alternative(material: Material, samples: dict[str, Points]) -> str:
     return "Curves of in-force accuracy against the time-step interval. " + " ".join(parts)
 
 
-# Pairs: what arbitration changes, and which pairs are worth having.
-
-
 _RULES = tuple(spelled(rule) for rule in RULES)
 """In the order tables list them."""
 

@@ -77,9 +77,6 @@ def short(label: str, most: int = 34) -> str:
     return f"{label[: most - 1 - half]}…{label[-half:]}"
 
 
-# Parts of drawings.
-
-
 _AS_USUAL: Any = object()
 
 

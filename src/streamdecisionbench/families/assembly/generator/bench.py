@@ -40,8 +40,6 @@ class Bench:
     numbers: dict[str, int] = field(default_factory=dict)
     open_speech: tuple[str, str, str] | None = None
 
-    # --- what shows ------------------------------------------------------------------------------
-
     def show(self, because: str) -> None:
         """The card that follows from the bench's own account."""
         decision = {"stage": self.stage, **self.card()}
@@ -95,8 +93,6 @@ class Bench:
     def before(self, stage: str, other: str) -> bool:
         order = self.station.public["stages"]
         return bool(order.index(stage) < order.index(other))
-
-    # --- records ---------------------------------------------------------------------------------
 
     def result(self, check: Check, passes: bool, note: str) -> None:
         """A result that counts."""
@@ -154,8 +150,6 @@ class Bench:
         self.passed.pop(target, None)
         self.failures.pop(target, None)
 
-    # --- tickets, badges, speech -----------------------------------------------------------------
-
     def open_ticket(self, note: str) -> str:
         ticket = self.next_id("T-", self.draws.between(300, 800))
         subject = self.draws.choose(self.station.product.defects)
@@ -195,8 +189,6 @@ class Bench:
     def next_id(self, prefix: str, first: int) -> str:
         self.numbers[prefix] = self.numbers.get(prefix, first - 1) + 1
         return f"{prefix}{self.numbers[prefix]}"
-
-    # --- what is going on ------------------------------------------------------------------------
 
     @property
     def now(self) -> int:

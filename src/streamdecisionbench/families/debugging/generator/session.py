@@ -70,8 +70,6 @@ class Session:
     open_speech: tuple[str, Person, str] | None = None
     """A partial utterance still to be completed: id, speaker, final text."""
 
-    # --- what shows ------------------------------------------------------------------------------
-
     def show(self, card: str, because: str, **branch: str) -> None:
         """The card from now on, with both badges as they stand."""
         self.card = card
@@ -82,8 +80,6 @@ class Session:
     def show_rerun(self, scope: str, because: str) -> None:
         self.phase, self.scope = DUE, scope
         self.show("rerun", because, rerun_scope=scope)
-
-    # --- editor ----------------------------------------------------------------------------------
 
     def edit(self, file: SourceFile, note: str) -> None:
         self.script.emit(say.edit(self.now, file.path, note))
@@ -105,8 +101,6 @@ class Session:
     def widest(self) -> str:
         """The scope of a rerun after all changes."""
         return max((f.scope for f in self.changed), key=["target", "module", "full"].index)
-
-    # --- runs ------------------------------------------------------------------------------------
 
     def start(self, note: str) -> None:
         """A run of the scope on the card starts."""
@@ -216,8 +210,6 @@ class Session:
             if text != self.project.session["original_error"]:
                 return text
 
-    # --- people ----------------------------------------------------------------------------------
-
     def chat(self, who: Person, text: str, note: str) -> Event:
         self.utterances += 1
         return say.chat(self.now, f"m{self.utterances}", who, text, note)
@@ -252,8 +244,6 @@ class Session:
     def has_time_for(self, ticks: int) -> bool:
         """Whether there is time for something else than the doors still unnamed."""
         return self.script.steps - self.now >= ticks + 7 * len(self.unnamed())
-
-    # --- shorthand -------------------------------------------------------------------------------
 
     @property
     def now(self) -> int:

@@ -125,9 +125,6 @@ def _without_words(room: Room) -> None:
     room.finish(voice, text, "distractor: plain speech")
 
 
-# --- the close -----------------------------------------------------------------------------------
-
-
 def _may_close(room: Room) -> bool:
     return room.mode != "closed" and room.now >= room.end
 

@@ -66,8 +66,6 @@ class Room:
     written: int = 0
     """Characters of transcript and side log so far, roughly."""
 
-    # --- what shows ------------------------------------------------------------------------------
-
     def show(self, because: str) -> None:
         """The composed decision from now on."""
         decision = {"mode": self.mode, "slide": self.slide, "captions": self.captions}
@@ -122,8 +120,6 @@ class Room:
             self.mode, self.mode_since = mode, self.now
         self.early_pause = False
 
-    # --- voices ----------------------------------------------------------------------------------
-
     def begin(self, channel: str, text: str, note: str, *, trap: bool = False) -> Voice:
         """Somebody starts to speak; whoever had not finished on that microphone has, now."""
         voice = self._start(channel)
@@ -177,8 +173,6 @@ class Room:
 
     def _say(self, event: Event, trap: bool) -> None:
         (self.script.trap if trap else self.script.emit)(event)
-
-    # --- shorthand -------------------------------------------------------------------------------
 
     @property
     def now(self) -> int:

@@ -92,9 +92,6 @@ def _words_of_others(call: Call, purposes: Sequence[str]) -> None:
     call.script.emit(call.final(speaker, text, note))
 
 
-# --- the payment call ------------------------------------------------------------------------------
-
-
 def _account(call: PaymentCall) -> None:
     lines = ("account: address unchanged", "account: two cards known, numbers are not kept",
              "account: paper bill on", "billing: last payment on time")  # fmt: skip
@@ -113,9 +110,6 @@ def _chat(call: PaymentCall) -> None:
     speaker = CUSTOMER if purpose in ("request", "stop") else AGENT
     text = f"chat, supervisor: {plain(call.voice.by_others(purpose, speaker))}"
     call.script.emit(say.log(call.now, text, "distractor: chat commands nothing"))
-
-
-# --- the intercom call -----------------------------------------------------------------------------
 
 
 def _eta(call: IntercomCall) -> None:

@@ -39,8 +39,6 @@ class Call(ABC):
     heard_at: int = -1
     """When it was last heard: a text stands for at least a tick."""
 
-    # --- what shows ------------------------------------------------------------------------------
-
     @abstractmethod
     def decision(self) -> dict[str, str]:
         """What shows now, by the call's own account."""
@@ -51,8 +49,6 @@ class Call(ABC):
     @property
     def on_hold_too_long(self) -> bool:
         return self.status == HOLD and self.now - self.since >= self.hold_limit
-
-    # --- time ------------------------------------------------------------------------------------
 
     @property
     def now(self) -> int:
@@ -76,8 +72,6 @@ class Call(ABC):
     def breathe(self) -> None:
         """A tick before something that changes nothing, if the pace allows."""
         self.wait(0 if self.script.behind else 1)
-
-    # --- speech ----------------------------------------------------------------------------------
 
     def final(self, speaker: str, text: str, note: str) -> Event:
         return say.say(self.now, self.next_id(), speaker, True, text, note)
@@ -140,8 +134,6 @@ class Call(ABC):
     def happen(self, event: Event) -> None:
         """Something a tool reports; its note says whether it is there to mislead."""
         (self.script.trap if event.note.startswith("trap") else self.script.emit)(event)
-
-    # --- telephone -------------------------------------------------------------------------------
 
     def telephone(self, status: str, published: str, note: str, because: str) -> None:
         self.script.emit(say.phone(self.now, published, note))

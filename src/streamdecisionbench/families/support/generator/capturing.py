@@ -17,9 +17,6 @@ _SUM = "that makes"
 _OPENINGS = ("it ends in", "the reference is", "the postcode is", _SUM)
 
 
-# --- capture ---------------------------------------------------------------------------------------
-
-
 def _close_capture(call: PaymentCall) -> None:
     if call.capturing:
         call.pause()
@@ -66,9 +63,6 @@ def _ask_and_stop(call: PaymentCall) -> None:
     call.pause(1, 3)
     text = call.voice.both(order[1], order[0])
     call.agent_says(order[0], f"{order[1]}, then {order[0]}", f"the last word is {order[0]}", text)
-
-
-# --- digits ----------------------------------------------------------------------------------------
 
 
 def _live_digits(call: PaymentCall) -> None:
@@ -127,9 +121,6 @@ def _strange_digits(call: PaymentCall) -> None:
     call.pause(1, 2)
     row = " ".join(call.draws.sample(_DIGITS[2:], call.digits + 1))
     call.trap(CUSTOMER, f"My customer number is {row}.", "digits that are final")
-
-
-# --- the table -------------------------------------------------------------------------------------
 
 
 def _has_time(call: PaymentCall) -> bool:

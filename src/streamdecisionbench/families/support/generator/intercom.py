@@ -54,8 +54,6 @@ class IntercomCall(Call):
     owed: str = "email"
     """The channel that has its turn in this call."""
 
-    # --- what shows ------------------------------------------------------------------------------
-
     def decision(self) -> dict[str, str]:
         channel = self.preferred if self.preferred in self.permitted else "none"
         self.shown.add(channel)
@@ -100,8 +98,6 @@ class IntercomCall(Call):
             return "explain_clear"
         return "send_part" if device.self_fit and device.stock else "book_visit"
 
-    # --- what is said ----------------------------------------------------------------------------
-
     def customer_says(self, purpose: str, cause: str, because: str, text: str = "") -> None:
         text = text or self.voice.says(purpose)
         self.speak(CUSTOMER, text, cause, because, lambda: self.hear(purpose))
@@ -142,8 +138,6 @@ class IntercomCall(Call):
 
     def _turn_of(self, items: list[str]) -> str:
         return self.draws.choose([i for i in items if i not in self.shown] or items)
-
-    # --- tools -----------------------------------------------------------------------------------
 
     def tool(self, fields: Mapping[str, Any], text: str, note: str) -> None:
         self.happen(say.put(self.now, fields, text, note))
@@ -208,8 +202,6 @@ class IntercomCall(Call):
         self.happen(say.feed(self.now, "permission_log", entry, note))
         if by == CUSTOMER:
             (self.permitted.add if given else self.permitted.discard)(permission)
-
-    # --- telephone -------------------------------------------------------------------------------
 
     def put_on_hold(self) -> None:
         self.telephone(HOLD, "hold", "cause: hold begins", "the customer is put on hold")

@@ -24,9 +24,6 @@ def other_work(call: IntercomCall) -> tuple[str, str]:
     return kind, call.next_device() if kind == "repair" else call.next_parcel()
 
 
-# --- requests and corrections ----------------------------------------------------------------------
-
-
 def _ask(call: IntercomCall) -> None:
     """Somebody else asks for something first, which nobody follows."""
     kind, item = other_work(call)
@@ -92,9 +89,6 @@ def _overtaken(call: IntercomCall) -> None:
     call.show("the sentence that began first is final at last")
 
 
-# --- delivery --------------------------------------------------------------------------------------
-
-
 def _deadline(call: IntercomCall) -> None:
     """Late exactly at the deadline, whatever the estimate and the driver say; delivered all the same."""
     item = call.next_parcel()
@@ -150,9 +144,6 @@ def _on_its_way(call: IntercomCall) -> None:
         call.pause(1, 2)
         call.ship(item, status, texts[status], f"cause: {status}")
         call.show(f"the carrier reports {status}")
-
-
-# --- cancellation ----------------------------------------------------------------------------------
 
 
 def _undecided(call: IntercomCall) -> list[str]:

@@ -8,8 +8,6 @@ from streamdecisionbench.families.support.generator.payment import DETAILS, Paym
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER
 from streamdecisionbench.suite.generation.situations import Situation
 
-# --- what has to be so before something can happen --------------------------------------------------
-
 
 def to_a_draft(call: PaymentCall) -> None:
     """The panel shows a payment that is still a draft."""
@@ -52,9 +50,6 @@ def open_capture(call: PaymentCall) -> None:
     if not call.capturing:
         call.pause()
         call.agent_says("request", "asks for the long number", "the agent asks for the long number")
-
-
-# --- consent ---------------------------------------------------------------------------------------
 
 
 def _consent(call: PaymentCall) -> None:
@@ -133,9 +128,6 @@ def _yes_and_no(call: PaymentCall) -> None:
     call.customer_says(first, f"{second}, then {first}", f"the last word is {first}", text)
 
 
-# --- cards -----------------------------------------------------------------------------------------
-
-
 def _card(call: PaymentCall) -> None:
     """The agent's offer and an unlisted wish choose nothing."""
     to_a_draft(call)
@@ -183,9 +175,6 @@ def _too_late(call: PaymentCall) -> None:
     call.pause(1, 2)
     call.new_draft("cause: a new payment is drafted")
     call.show(f"a new payment is drafted, with the {card} card")
-
-
-# --- forms and the bank ----------------------------------------------------------------------------
 
 
 def _other_form(call: PaymentCall) -> None:
@@ -245,9 +234,6 @@ def _once_more(call: PaymentCall) -> None:
     call.show("a new payment is drafted")
     call.pause(1, 2)
     call.customer_says("consent", "final consent", "the customer agrees to the amount")
-
-
-# --- the table -------------------------------------------------------------------------------------
 
 
 def on_the_line(call: PaymentCall) -> bool:

@@ -40,8 +40,6 @@ class PaymentCall(Call):
     shown: set[str] = field(default_factory=set)
     """Cards that some panel has named."""
 
-    # --- what shows ------------------------------------------------------------------------------
-
     def decision(self) -> dict[str, str]:
         if self.status == ENDED:
             return {"route": "wrap", "recorder": "stop"}
@@ -88,8 +86,6 @@ class PaymentCall(Call):
         """Whether the form has every detail of the chosen card."""
         return self.form["card"] == self.card and all(self.form[d] for d in DETAILS)
 
-    # --- what is said ----------------------------------------------------------------------------
-
     def customer_says(self, purpose: str, cause: str, because: str, text: str = "") -> None:
         """The customer says something that counts for `purpose`."""
         text = text or self.voice.says(purpose)
@@ -118,8 +114,6 @@ class PaymentCall(Call):
         if self.subject != subject:
             self.pause()
             self.customer_says(subject, f"names {subject}", f"the customer turns to {subject}")
-
-    # --- tools -----------------------------------------------------------------------------------
 
     def tool(self, fields: Mapping[str, Any], text: str, note: str) -> None:
         self.happen(say.put(self.now, fields, text, note))
@@ -187,8 +181,6 @@ class PaymentCall(Call):
         self.router_online = online
         shown = "online" if online else "offline"
         self.tool({"service.router.status": shown}, f"router: {shown}", note)
-
-    # --- telephone -------------------------------------------------------------------------------
 
     def put_on_hold(self) -> None:
         self.telephone(HOLD, "hold", "cause: hold begins", "the customer is put on hold")

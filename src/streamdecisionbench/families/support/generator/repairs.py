@@ -13,8 +13,6 @@ from streamdecisionbench.families.support.generator.parcels import (
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER
 from streamdecisionbench.suite.generation.situations import Situation
 
-# --- devices ---------------------------------------------------------------------------------------
-
 
 def _to_a_test(call: IntercomCall, result: str) -> str:
     """A device is tested; `result` comes out."""
@@ -113,9 +111,6 @@ def _unclear(call: IntercomCall) -> None:
     call.show(f"the remote check finds {result}")
 
 
-# --- contact ---------------------------------------------------------------------------------------
-
-
 def _prefers(call: IntercomCall) -> None:
     """A preference with its permission; others cannot prefer for the customer."""
     channel = call.next_channel()
@@ -181,9 +176,6 @@ def _words_only(call: IntercomCall) -> None:
     call.pause(1, 2)
     text = call.voice.both(first, second)
     call.customer_says(second, f"{first}, then {second}", f"the customer settles on {second}", text)
-
-
-# --- telephone -------------------------------------------------------------------------------------
 
 
 def _long_hold(call: IntercomCall) -> None:
