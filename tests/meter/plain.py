@@ -123,6 +123,36 @@ def _class(found: Known, current: int, source: int | None, closed: bool) -> str 
     return table[decision == own, own == right, decision == right]
 
 
+class Judged(NamedTuple):
+    """Time by what is known at one moment: whether it was right, or what it waits for."""
+
+    right: float
+    wrong: float
+    unjudged: float
+    """What is right now may still become known."""
+    unattributed: float
+    """It is known whether it was right, and may become known whether its own state was."""
+
+
+def judged(events: Sequence[Happened], now: float, *, window: int = 1000) -> Judged:
+    """In-force accuracy needs what is right now and what is in force, and nothing else."""
+    found = known(events, window)
+    sums = {"right": 0.0, "wrong": 0.0, "unjudged": 0.0, "unattributed": 0.0}
+    last = now if found.end is None else found.end
+    cuts = sorted({*found.published, *(at for at, _ in found.applied), last})
+    for begin, end in pairwise(cut for cut in cuts if found.published and cut <= last):
+        current = max(i for i, at in enumerate(found.published) if at <= begin)
+        sources = [step for at, step in found.applied if at <= begin]
+        if current not in found.references:
+            sums["unjudged"] += 0.0 if current in found.given_up else end - begin
+            continue
+        decision = found.decisions[sources[-1]] if sources else None
+        sums["right" if decision == found.references[current] else "wrong"] += end - begin
+        if sources and not {sources[-1]} & (found.references.keys() | found.given_up):
+            sums["unattributed"] += end - begin
+    return Judged(**sums)
+
+
 def age_integral(events: Sequence[Happened], now: float) -> tuple[float, float]:
     """∫ age dt and seconds, over the time a decision was in force."""
     found = known(events)

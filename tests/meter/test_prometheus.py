@@ -63,6 +63,16 @@ def test_every_counter_is_shown() -> None:
     mine = ("applied", 'a "new" one')
     assert values["sdb_decision_seconds_total", *mine, "current_correct"] == 1.75
     assert values["sdb_decision_seconds_total", *mine, "no_decision"] == 0.25
+    assert {
+        s.labels["verdict"]: s.value
+        for s in families["sdb_judged_seconds"].samples
+        if s.labels["component"] == "applied" and s.name.endswith("_total")
+    } == {"right": 1.75, "wrong": 0.25}
+    assert {
+        s.labels["class"]: s.value
+        for s in families["sdb_pending_seconds"].samples
+        if s.labels["component"] == "applied"
+    } == {"unjudged": 0.0, "unattributed": 0.0}
     assert values["sdb_in_force_seconds_total", *mine, None] == 1.75
     assert values["sdb_decision_latency_seconds_sum", *mine, None] == 0.25
     assert values["sdb_decision_latency_seconds_count", *mine, None] == 1
@@ -262,11 +272,15 @@ def test_promql_says_what_the_log_says(watched: Watched) -> None:
                 f'sdb_decision_seconds_total{{component="{component}",class="{name}"}}'
             )
             assert found == pytest.approx(value, abs=1e-9)
-        shares = 'sum({}(sdb_decision_seconds_total{{component="{}",{}}}{}))'
+        shares = 'sum({}(sdb_{}_total{{component="{}",{}}}{}))'
         for function, reach, near in (("", "", 1e-9), ("rate", window, SCRAPE_S / SCRAPED_S)):
-            right = shares.format(function, component, RIGHT, reach)
-            judged = shares.format(function, component, 'class!="unjudged"', reach)
-            assert watched.value(f"{right} / {judged}") == pytest.approx(in_force, abs=near)
+            for name, right_ones, judged_ones in (
+                ("decision_seconds", RIGHT, 'class!="unjudged"'),
+                ("judged_seconds", 'verdict="right"', ""),
+            ):
+                right = shares.format(function, name, component, right_ones, reach)
+                judged = shares.format(function, name, component, judged_ones, reach)
+                assert watched.value(f"{right} / {judged}") == pytest.approx(in_force, abs=near)
     for expression in queries():
         assert watched.query(expression), f"the dashboard asks for nothing: {expression}"
     assert watched.query("sdb_meter_errors_total > 0") == []

@@ -12,7 +12,15 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from streamdecisionbench.in_force import ALL_CLASSES
-from streamdecisionbench.meter.counts import COUNTERS, GRAINS, THETA_S, Counter, Counts, Reading
+from streamdecisionbench.meter.counts import (
+    COUNTERS,
+    GRAINS,
+    THETA_S,
+    Counter,
+    Counts,
+    Reading,
+    accuracy,
+)
 from streamdecisionbench.meter.lane import Lane, Rates
 from streamdecisionbench.meter.stream import APPLIED, Notice, Sink, Stream
 
@@ -125,20 +133,17 @@ class Meter:
         return found.judge(step, reference)
 
     def seconds(self, component: str = APPLIED, **labels: str) -> dict[str, float]:
-        """Seconds by class, judged so far, running streams included."""
+        """Seconds by class, of which all that decides the class is known, running streams included."""
         total = dict.fromkeys(ALL_CLASSES, 0.0)
-        for reading in self.readings():
-            if reading.component == component and labels.items() <= dict(reading.labels).items():
-                for kind, seconds in reading.seconds.items():
-                    total[kind] += seconds
+        for reading in self._chosen(component, labels):
+            for kind, seconds in reading.seconds.items():
+                total[kind] += seconds
         return total
 
     def in_force(self, component: str = APPLIED, **labels: str) -> float | None:
         """In-force accuracy so far: correct time over judged time; None before any was judged."""
-        seconds = self.seconds(component, **labels)
-        judged = sum(seconds.values()) - seconds["unjudged"]
-        right = seconds["current_correct"] + seconds["outdated_correct"]
-        return right / judged if judged else None
+        judged = [reading.judged for reading in self._chosen(component, labels)]
+        return accuracy(sum(one["right"] for one in judged), sum(one["wrong"] for one in judged))
 
     def readings(self) -> list[Reading]:
         """Every counter at this moment, per component and labels. Constant time per group."""
@@ -244,6 +249,14 @@ class Meter:
         task = asyncio.get_running_loop().create_task(wait())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    def _chosen(self, component: str, labels: dict[str, str]) -> list[Reading]:
+        return [
+            reading
+            for reading in self.readings()
+            if reading.component == component
+            and all(dict(reading.labels).get(name) == value for name, value in labels.items())
+        ]
 
     def _drop_oldest(self) -> None:
         _, (stream, waiting) = self._ended.popitem(last=False)

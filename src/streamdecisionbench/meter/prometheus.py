@@ -3,8 +3,7 @@
 Counters are read when Prometheus scrapes; between two scrapes nothing is computed. In-force accuracy
 over five minutes is
 
-    sum(rate(sdb_decision_seconds_total{class=~"current_correct|outdated_correct"}[5m]))
-      / sum(rate(sdb_decision_seconds_total{class!="unjudged"}[5m]))
+    sum(rate(sdb_judged_seconds_total{verdict="right"}[5m])) / sum(rate(sdb_judged_seconds_total[5m]))
 """
 
 from __future__ import annotations
@@ -57,7 +56,9 @@ class MeterCollector(Collector):
                     counter.add_metric(labels, found)
             yield counter
         pending = GaugeMetricFamily(
-            "sdb_pending_seconds", "Observed seconds that wait for a judgment.", labels=names
+            "sdb_pending_seconds",
+            "Observed seconds in no class yet: what was right now, or for their source, is not known.",
+            labels=[*names, "class"],
         )
         latency = HistogramMetricFamily(
             "sdb_decision_latency_seconds",
@@ -65,7 +66,8 @@ class MeterCollector(Collector):
             labels=names,
         )
         for labels, reading in labelled:
-            pending.add_metric(labels, reading.pending_s)
+            for kind, value in reading.waiting.items():
+                pending.add_metric([*labels, kind], value)
             latency.add_metric(labels, list(_cumulative(reading)), reading.latency_sum_s)
         yield pending
         yield latency
