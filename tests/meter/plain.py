@@ -34,8 +34,6 @@ class Known(NamedTuple):
     references: dict[int, str]
     given_up: set[int]
     """Their judgment no longer counts."""
-    forgotten: set[int]
-    """Judged, but an answer that comes now is that of an unknown state."""
     end: float | None
 
 
@@ -47,8 +45,7 @@ def known(events: Sequence[Happened], window: int = 1000) -> Known:
     answered: set[int] = set()
     references: dict[int, str] = {}
     given_up: set[int] = set()
-    forgotten: set[int] = set()
-    held: set[int] = set()
+    gone: set[int] = set()
     end: float | None = None
 
     def waits(step: int) -> bool:
@@ -62,15 +59,14 @@ def known(events: Sequence[Happened], window: int = 1000) -> Known:
     for event in events:
         if event.kind == "publish" and end is None:
             published.append(event.at)
-            gone = given_up | forgotten
             kept = [i for i in range(len(published)) if i not in gone and waits(i)]
             if len(kept) > window:
-                (forgotten if kept[0] in references else given_up).add(kept[0])
+                gone.add(kept[0])
+                if kept[0] not in references:
+                    given_up.add(kept[0])
         elif event.kind == "answer" and 0 <= event.step < len(published):
             if end is None and (not applied or event.step > applied[-1][1]):
                 applied.append((event.at, event.step))
-                if event.step not in forgotten:
-                    held.add(event.step)
                 decisions[event.step] = event.value
             answered.add(event.step)
         elif event.kind == "judge" and 0 <= event.step < len(published):
@@ -78,7 +74,7 @@ def known(events: Sequence[Happened], window: int = 1000) -> Known:
                 references[event.step] = event.value
         elif event.kind == "end" and end is None:
             end = event.at
-    return Known(published, applied, decisions, references, given_up, forgotten - held, end)
+    return Known(published, applied, decisions, references, given_up, end)
 
 
 def seconds(
@@ -107,8 +103,8 @@ def _class(found: Known, current: int, source: int | None, closed: bool) -> str 
     if source is None:
         return "no_decision"
     decision = found.decisions[source]
-    if source not in found.references or source in found.forgotten:
-        if not closed and source not in found.given_up | found.forgotten:
+    if source not in found.references:
+        if not closed and source not in found.given_up:
             return None
         return "current_correct" if decision == right else "unattributed"
     own = found.references[source]

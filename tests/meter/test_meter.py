@@ -14,7 +14,7 @@ import pytest
 
 from streamdecisionbench.meter import CLASSES, Meter, Notice
 from streamdecisionbench.meter.lane import STRAGGLERS
-from tests.meter.test_counters import FakeClock
+from tests.meter.test_counters import FakeClock, near
 
 
 @pytest.fixture
@@ -230,14 +230,27 @@ def test_labels_split_the_counters(clock: FakeClock) -> None:
 
 
 def test_labels_as_many_as_sessions_do_not_make_as_many_counters(clock: FakeClock) -> None:
-    meter = Meter("test", clock=clock, by=("session",))
+    meter = Meter("test", clock=clock, by=("caller",))
     for k in range(1500):
-        with meter.stream("call", session=str(k)) as call:
+        with meter.stream("call", caller=str(k)) as call:
             call.publish(reference="wait")
             clock.now += 1.0
-    assert len(meter.readings()) <= 1001
+    assert len(meter.readings()) == 1001
     assert meter.seconds()["no_decision"] == 1500.0
-    assert meter.errors["labels"] > 0
+    assert meter.seconds(caller="999")["no_decision"] == 1.0
+    assert meter.seconds(caller="other")["no_decision"] == 500.0
+    assert meter.errors == {"labels": 500}
+
+
+def test_shadows_as_many_as_sessions_do_not_make_as_many_counters(clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock)
+    call = meter.stream("call")
+    step = call.publish(reference="wait")
+    found = [call.shadow(f"shadow-{k}", step, "wait") for k in range(1500)]
+    assert found == [True] * 999 + [False] * 501
+    assert len(meter.readings()) == 1000
+    assert meter.errors == {"shadow": 501}
+    assert call.shadow("shadow-998", call.publish(), "wait") is True
 
 
 class Colour(enum.Enum):
@@ -304,7 +317,7 @@ def test_a_clock_that_fails_or_goes_back_stops_no_application(clock: FakeClock) 
     assert call.answer(4, "wait") is True
     assert call.decision == "wait"
     call.end()
-    assert meter.errors == {"clock": 2, "publish": 1}
+    assert meter.errors == {"clock": 3}
 
 
 def test_what_a_sink_raises_goes_no_further(meter: Meter, clock: FakeClock) -> None:
@@ -346,9 +359,7 @@ def test_after_the_end_nothing_is_counted_and_nothing_raised(
     assert meter.errors == {"publish": 1, "shadow": 1}
 
 
-def test_an_answer_older_than_the_window_is_in_force_and_of_unknown_worth(
-    clock: FakeClock,
-) -> None:
+def test_an_answer_older_than_the_window_is_in_force_and_measured(clock: FakeClock) -> None:
     meter = Meter("test", clock=clock, window=2)
     with meter.stream("call") as call:
         for k in range(5):
@@ -358,7 +369,25 @@ def test_an_answer_older_than_the_window_is_in_force_and_of_unknown_worth(
         assert call.decision == "wait"
         clock.now = 6.0
     meter.close()
-    assert meter.seconds() == only(no_decision=4.0, unattributed=2.0)
+    assert meter.seconds() == only(no_decision=4.0, stale=2.0)
+    assert meter.readings()[0].age_integral_s2 == pytest.approx((36 - 16) / 2)
+
+
+def test_an_answer_for_a_state_that_is_long_forgotten_is_in_force_and_not_measured(
+    clock: FakeClock,
+) -> None:
+    """Nobody can say any more of which state it is: the log could not either. So it says so."""
+    meter = Meter("test", clock=clock, window=2)
+    with meter.stream("call") as call:
+        steps = [call.publish(reference="wait") for _ in range(STRAGGLERS + 10)]
+        assert call.answer(steps[2], "wait") is True
+        assert (call.decision, call.source) == ("wait", steps[2])
+        clock.now = 5.0
+        assert call.answer(steps[1], "hold") is False
+        assert call.answer(steps[-1], "wait") is True
+        clock.now = 6.0
+    assert meter.seconds() == near(only(no_decision=5.0, current_correct=1.0))
+    assert meter.errors == {"answered too late": 1}
 
 
 def test_latencies_ages_and_changes(meter: Meter, clock: FakeClock) -> None:

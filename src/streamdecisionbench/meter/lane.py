@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from streamdecisionbench.rules.costs import AgePenalty, Section
 
 STRAGGLERS = 64
-"""Judged steps behind the source in force whose answers may still come, for their latencies alone."""
+"""Steps that are let go of, kept while their answers may come: behind the source in force for their
+latencies, outside the window to know which state such an answer is for."""
 _REMEMBERED = 10_000
 
 
@@ -141,6 +142,7 @@ class Lane:
         """An answer for `step` is there; `applies` is what the in-force rule says."""
         step.answered = True
         step.decision = decision
+        self._stragglers.pop(step.number, None)
         self.counts.took(now - step.published)
         if not applies:
             self._forget(step)
@@ -180,6 +182,8 @@ class Lane:
     def give_up(self, step: LaneStep) -> None:
         """Nothing more is expected for `step`; what is not known of it stays unknown."""
         self.steps.pop(step.number, None)
+        if not step.answered and not self._ended:
+            self._keep_straggler(step)
         if step.reference is not None:
             return
         step.given_up = True
@@ -306,6 +310,9 @@ class Lane:
             self._stragglers.pop(step.number, None)
         elif self.source is not None and step.number < self.source.number:
             self.steps.pop(step.number, None)
-            self._stragglers[step.number] = step
-            if len(self._stragglers) > STRAGGLERS:
-                self._stragglers.popitem(last=False)
+            self._keep_straggler(step)
+
+    def _keep_straggler(self, step: LaneStep) -> None:
+        self._stragglers[step.number] = step
+        if len(self._stragglers) > STRAGGLERS:
+            self._stragglers.popitem(last=False)
