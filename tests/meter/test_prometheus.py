@@ -22,6 +22,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.meter import CLASSES, Meter
 from streamdecisionbench.meter.prometheus import export
 from tests.meter import plain, written
@@ -92,6 +93,42 @@ def test_every_counter_is_shown() -> None:
     }
     assert {s.labels["class"] for s in families["sdb_decision_seconds"].samples} == set(CLASSES)
     assert {"sdb_open_streams", "sdb_meter_errors", "sdb_log_lost_rows"} <= families.keys()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"by": ("kind",), "costs": "default"}, "the label 'kind' is taken"),
+        ({"by": ("le",)}, "the label 'le' is taken"),
+        ({"by": ("größe",)}, "is no label of Prometheus"),
+        ({"by": ("a-b",)}, "is no label of Prometheus"),
+    ],
+)
+def test_labels_that_would_lose_series_are_refused_at_the_start(
+    options: dict[str, Any], says: str
+) -> None:
+    registry = CollectorRegistry()
+    with pytest.raises(InputError, match=says):
+        export(Meter("recorder", **options), registry)
+    assert not list(registry.collect())
+
+
+def test_no_two_series_have_the_same_labels() -> None:
+    """Whatever splits the counters: a scrape that shows one twice loses it."""
+    meter = Meter(
+        "recorder", by=("kind", "where", "outcome_of", "cause"), shadows=("candidate", "other")
+    )  # fmt: skip
+    registry = CollectorRegistry()
+    export(meter, registry)
+    for k in range(3):
+        with meter.stream("call", kind=f"{k}", where="\ud800") as call:
+            call.answer(call.publish(reference="wait"), "wait")
+    text = generate_latest(registry).decode()
+    shown = [line.rpartition(" ")[0] for line in text.splitlines() if line[:1] != "#"]
+    assert len(shown) == len(set(shown)) > 400
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            assert sample.labels["meter"] == "recorder"
 
 
 @needs_prometheus

@@ -8,6 +8,7 @@ over five minutes is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prometheus_client import REGISTRY, CollectorRegistry
@@ -19,12 +20,22 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S, Reading
 from streamdecisionbench.meter.meter import Meter
 
 
 def export(meter: Meter, registry: CollectorRegistry = REGISTRY) -> MeterCollector:
-    """Shows the meter in a registry of the client; `prometheus_client.start_http_server` serves it."""
+    """Shows the meter in a registry of the client; `prometheus_client.start_http_server` serves it.
+
+    Labels of streams that Prometheus would not keep apart from the meter's own are refused.
+    """
+    taken = {"meter", "component", "le", *(one.label for one in meter.counters())}
+    for name in meter.by:
+        if not re.fullmatch("[a-zA-Z_][a-zA-Z0-9_]*", name):
+            raise InputError(f"{name!r} is no label of Prometheus", fix="letters, digits and _")
+        if name in taken:
+            raise InputError(f"the label {name!r} is taken", fix="call it otherwise in Meter(by=…)")
     collector = MeterCollector(meter)
     registry.register(collector)
     return collector
