@@ -407,7 +407,7 @@ def answered(meter: Meter, **numbers: float) -> bool:
 
 
 def at_no_time(meter: Meter, clock: FakeClock) -> None:
-    for reading in (None, math.inf, math.nan):
+    for reading in (None, math.inf, math.nan, 1e300):
         before, clock.now = clock.now, reading  # type: ignore[assignment]
         meter.stream("bad").publish()
         clock.now = before
@@ -428,7 +428,7 @@ def test_one_bad_event_costs_that_event_alone(where: str, tmp_path: Path) -> Non
     log.flush()
     clock.now += 1.0
     meter.close()
-    assert meter.errors == {where: 3 if where == "clock" else 1}
+    assert meter.errors == {where: 4 if where == "clock" else 1}
     assert meter.lost_rows == 0
     streams = {rows[0].get("session"): rows for rows in written.streams(tmp_path).values()}
     for k in range(3):
@@ -590,6 +590,52 @@ def test_every_process_counts_and_writes_for_itself(when: str, kill: int, tmp_pa
         assert group["seconds"] == pytest.approx(sum(sums.values()), abs=1e-6)
         for name, value in sums.items():
             assert group["classes"][name] == pytest.approx(value / sum(sums.values()), abs=1e-9)
+
+
+def test_a_child_of_a_busy_process_waits_for_nobody(tmp_path: Path) -> None:
+    """Forked while other threads hold every lock there is: the child has locks of its own."""
+    program = f"""
+import os, threading
+from streamdecisionbench.meter import DecisionLog, Meter
+meter = Meter("busy")
+log = DecisionLog(meter, {str(tmp_path)!r}, flush_s=0.001)
+stop = threading.Event()
+old = meter.stream("old")
+with old:
+    waiting = old.publish()
+def hammer(k):
+    with meter.stream(f"busy-{{k}}") as call:
+        while not stop.is_set():
+            call.answer(call.publish(reference="wait"), "wait")
+threads = [threading.Thread(target=hammer, args=(k,)) for k in range(3)]
+for thread in threads:
+    thread.start()
+codes = []
+for k in range(20):
+    child = os.fork()
+    if not child:
+        assert old.judge(waiting, "wait") is False
+        with meter.stream(f"child-{{k}}") as call:
+            for _ in range(50):
+                assert call.answer(call.publish(reference="wait"), "wait")
+        meter.close()
+        (reading,) = meter.readings()
+        assert (reading.streams, reading.states, meter.lost_rows) == (1, 50, 0), reading
+        assert meter.errors == {{"judged too late": 1}}, meter.errors
+        os._exit(0)
+    codes.append(os.waitpid(child, 0)[1])
+stop.set()
+for thread in threads:
+    thread.join()
+meter.close()
+assert codes == [0] * 20, codes
+assert meter.errors == {{}}, meter.errors
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    found = {rows[0]["session"]: rows for rows in written.streams(tmp_path).values()}
+    for k in range(20):
+        assert [row["step"] for row in found[f"child-{k}"]] == list(range(50))
+    assert len(list(tmp_path.iterdir())) == 21
 
 
 def test_containers_that_start_in_one_second_are_different_runs() -> None:

@@ -43,6 +43,8 @@ RESERVED = frozenset({
 
 _MAX_GROUPS = 1000
 _MAX_LABELS = 100
+_NEVER = 2.0**80
+"""No clock that counts seconds, or nanoseconds by mistake, gets there."""
 
 
 class Meter:
@@ -87,10 +89,6 @@ class Meter:
         for limit, given in (("window", window), ("late_window", late_window)):
             if not isinstance(given, int) or given < 0:
                 raise InputError(f"{limit}={given!r} is no number of steps", fix="give 0 or more")
-        self.errors: dict[str, int] = {}
-        """What went wrong inside the meter, by place; none of it reached the application."""
-        self.lock = threading.RLock()
-        self.name = self.text(name, "names")
         self.theta = theta
         self.costs = None if costs is None else _cost_rules(costs)
         self._rates: dict[str, Rates] = {}
@@ -106,6 +104,7 @@ class Meter:
         self._now = 0
         self._spellings = {name.lower(): name for name in self.by}
         self.begin_run()
+        self.name = self.text(name, "names")
         _METERS.add(self)
 
     def begin_run(self) -> None:
@@ -117,7 +116,8 @@ class Meter:
         began = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         self.run = f"{began}-{os.getpid()}-{os.urandom(8).hex()}"
         """When and in which process this meter began: part of every stream's id."""
-        self.errors = {}
+        self.errors: dict[str, int] = {}
+        """What went wrong inside the meter, by place; none of it reached the application."""
         self.lost_rows = 0
         """Rows of a decision log that could not be written."""
         self._groups: dict[tuple[str, ...], Counts] = {}
@@ -237,7 +237,7 @@ class Meter:
                 at = float(at)
         except Exception:
             at = math.nan
-        if not self._last_read <= at < math.inf:
+        if not self._last_read <= at < _NEVER:
             self.count_error("clock")
             at = self._last_read
         self._last_read = at
@@ -249,11 +249,10 @@ class Meter:
         self._latest = at
         return self._now
 
-    def begins(self, stream: Stream, *, ended: bool) -> int:
+    def begins(self, stream: Stream) -> int:
         """Its ordinal in this run."""
         self._ordinal += 1
-        if not ended:
-            self._open[self._ordinal] = self._streams[stream.name] = stream
+        self._open[self._ordinal] = self._streams[stream.name] = stream
         return self._ordinal
 
     def add_shadow(self, name: str) -> None:

@@ -75,11 +75,16 @@ class Stream:
     def _begin(self) -> None:
         """In the meter's present run: when it is made, and again in a child process that uses it.
 
-        There it goes on as a stream of its own from its next state on; what is in force stays so.
+        There it goes on as a stream of its own from its next state on; what is in force stays so. Of one
+        that has ended nothing more is expected there.
         """
         meter, before = self._meter, self._lanes
         self._run = meter.run
-        self.ordinal = meter.begins(self, ended=self._ended)
+        if self._ended:
+            for lane in before.values():
+                lane.steps.clear()
+            return
+        self.ordinal = meter.begins(self)
         self.id = f"{self.name}@{meter.run}.{self.ordinal}"
         """Unlike its name never used twice; the decision log calls it `stream`."""
         self._lanes = {
@@ -283,7 +288,7 @@ class Stream:
             if type(step) is not int:
                 number = -1
                 with meter.guards["answer"]:
-                    number = operator.index(step)
+                    number = int(operator.index(step))
             outcome = self._outcome(lane, number, decision)
             if outcome == _APPLIED:
                 lane.rule.activate(None, number)
@@ -339,11 +344,13 @@ class Stream:
         """A number that a log may hold; None where there is none, or none that it may."""
         if value is None:
             return None
-        with self._meter.guards["answer"]:
+        try:
             number = math.nan if isinstance(value, str | bytes) else float(value)
-            if math.isfinite(number) and (number >= 0 or where != "cost"):
-                return number
-            self._meter.count_error(where)
+        except Exception:
+            number = math.nan
+        if math.isfinite(number) and (number >= 0 or where != "cost"):
+            return number
+        self._meter.count_error(where)
         return None
 
     def _judgment(self, lane: Lane, step: LaneStep, at: float, text: str) -> Notice:
