@@ -1,6 +1,7 @@
 """What the meter costs: time per event, memory over an hour, and how many streams one core serves.
 
-    python bench/meter.py            # all three, about a minute
+    python bench/meter.py                                  # all three; says first how long the hour takes
+    python bench/meter.py --streams 200 --seconds 600      # in seconds
 
 Ratios are to an uninstrumented holder of the newest decision and to one increment of a Prometheus
 counter, in the same process. The hour is virtual: 10,000 open streams, one event a second each. A fifth of
@@ -50,7 +51,7 @@ def per_call_us(work: Callable[[int], None], calls: int, events: int = 1) -> flo
     return 1e6 * best
 
 
-def time_per_event() -> None:
+def time_per_event() -> float:
     counter = Counter("bench", "x", ["class"], registry=CollectorRegistry()).labels("stale")
 
     def increments(n: int) -> None:
@@ -80,6 +81,7 @@ def time_per_event() -> None:
     for size in (1_000, 100_000):
         took = per_call_us(metered, size // 3 + 1, 3)
         print(f"  on a stream of {size // 3:,} steps: {took / three:.2f} of that")
+    return three
 
 
 def resident_mb() -> float:
@@ -128,7 +130,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=3600)
     parser.add_argument("--window", type=int, default=20)
     chosen = parser.parse_args()
-    time_per_event()
+    us = time_per_event()
+    # A quarter is for memory that grows and streams that lie far apart in it.
+    minutes = chosen.streams * chosen.seconds * 1.25 * us / 60e6
+    print(f"the hour, about {minutes:.1f} minutes of one core", flush=True)
     hour(chosen.streams, chosen.seconds, chosen.window)
 
 

@@ -20,6 +20,8 @@ _CONTROLS = re.compile(
 """C0 and C1 controls, line separators, the marks that turn the direction of writing, and halves of
 surrogate pairs: no file takes them, and in names of files they stand for bytes that are no UTF-8."""
 
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 PLAIN_ERRORS = "sdb-plain"
@@ -80,20 +82,29 @@ def decision_text(value: Any) -> str | None:
     True
     >>> decision_text(" wait "), decision_text('"wait"'), decision_text(True), decision_text('{"wait"')
     ('wait', 'wait', 'true', None)
+
+    Asked again of a canonical text it says the same text: a log that is read is what was written.
     """
     if not isinstance(value, str):
-        return None if value is None else compact_json(_plain_value(value))
+        value = _plain_value(value)
+        if not isinstance(value, str):
+            return None if value is None else compact_json(value)
     text = value.strip()
     if text[:1] not in ("{", "[", '"'):
         return text
     try:
-        parsed = json.loads(text)
-        if not isinstance(parsed, str):
-            return compact_json(_plain_value(parsed))
+        return decision_text(json.loads(text))
     except (ValueError, RecursionError):
         return None
-    inner = parsed.strip()
-    return decision_text(inner) if inner[:1] in ("{", "[") else inner
+
+
+def harmless(text: str) -> str:
+    """The text with a mark in place of halves of surrogate pairs, which no file takes.
+
+    >>> harmless("wait\\ud800")
+    'wait�'
+    """
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
 
 
 def compact_json(value: Any) -> str:
@@ -112,7 +123,7 @@ def _plain_value(value: Any) -> Any:
     if isinstance(value, float):
         return int(value) if value.is_integer() else value
     if isinstance(value, Mapping):
-        return {key: _plain_value(item) for key, item in value.items()}
+        return {_plain_key(key): _plain_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain_value(item) for item in value]
     import dataclasses
@@ -123,6 +134,15 @@ def _plain_value(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _plain_value(dataclasses.asdict(value))
     raise TypeError(f"a decision of type {type(value).__name__} is no JSON value")
+
+
+def _plain_key(key: Any) -> str:
+    """As text before they are put in order: 9 comes after 10 then, as in a file that is read."""
+    if isinstance(key, str):
+        return key
+    if key is None or isinstance(key, bool | int | float):
+        return json.dumps(key)
+    raise TypeError(f"a key of type {type(key).__name__} is no JSON value")
 
 
 def _plain_signs(error: UnicodeError) -> tuple[str | bytes, int]:

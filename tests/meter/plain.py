@@ -34,8 +34,6 @@ class Known(NamedTuple):
     references: dict[int, str]
     given_up: set[int]
     """Their judgment no longer counts."""
-    forgotten: set[int]
-    """Judged, but an answer that comes now is that of an unknown state."""
     end: float | None
 
 
@@ -47,8 +45,7 @@ def known(events: Sequence[Happened], window: int = 1000) -> Known:
     answered: set[int] = set()
     references: dict[int, str] = {}
     given_up: set[int] = set()
-    forgotten: set[int] = set()
-    held: set[int] = set()
+    gone: set[int] = set()
     end: float | None = None
 
     def waits(step: int) -> bool:
@@ -62,15 +59,14 @@ def known(events: Sequence[Happened], window: int = 1000) -> Known:
     for event in events:
         if event.kind == "publish" and end is None:
             published.append(event.at)
-            gone = given_up | forgotten
             kept = [i for i in range(len(published)) if i not in gone and waits(i)]
             if len(kept) > window:
-                (forgotten if kept[0] in references else given_up).add(kept[0])
+                gone.add(kept[0])
+                if kept[0] not in references:
+                    given_up.add(kept[0])
         elif event.kind == "answer" and 0 <= event.step < len(published):
             if end is None and (not applied or event.step > applied[-1][1]):
                 applied.append((event.at, event.step))
-                if event.step not in forgotten:
-                    held.add(event.step)
                 decisions[event.step] = event.value
             answered.add(event.step)
         elif event.kind == "judge" and 0 <= event.step < len(published):
@@ -78,7 +74,7 @@ def known(events: Sequence[Happened], window: int = 1000) -> Known:
                 references[event.step] = event.value
         elif event.kind == "end" and end is None:
             end = event.at
-    return Known(published, applied, decisions, references, given_up, forgotten - held, end)
+    return Known(published, applied, decisions, references, given_up, end)
 
 
 def seconds(
@@ -107,8 +103,8 @@ def _class(found: Known, current: int, source: int | None, closed: bool) -> str 
     if source is None:
         return "no_decision"
     decision = found.decisions[source]
-    if source not in found.references or source in found.forgotten:
-        if not closed and source not in found.given_up | found.forgotten:
+    if source not in found.references:
+        if not closed and source not in found.given_up:
             return None
         return "current_correct" if decision == right else "unattributed"
     own = found.references[source]
@@ -121,6 +117,36 @@ def _class(found: Known, current: int, source: int | None, closed: bool) -> str 
         (False, False, True): "outdated_correct",
     }
     return table[decision == own, own == right, decision == right]
+
+
+class Judged(NamedTuple):
+    """Time by what is known at one moment: whether it was right, or what it waits for."""
+
+    right: float
+    wrong: float
+    unjudged: float
+    """What is right now may still become known."""
+    unattributed: float
+    """It is known whether it was right, and may become known whether its own state was."""
+
+
+def judged(events: Sequence[Happened], now: float, *, window: int = 1000) -> Judged:
+    """In-force accuracy needs what is right now and what is in force, and nothing else."""
+    found = known(events, window)
+    sums = {"right": 0.0, "wrong": 0.0, "unjudged": 0.0, "unattributed": 0.0}
+    last = now if found.end is None else found.end
+    cuts = sorted({*found.published, *(at for at, _ in found.applied), last})
+    for begin, end in pairwise(cut for cut in cuts if found.published and cut <= last):
+        current = max(i for i, at in enumerate(found.published) if at <= begin)
+        sources = [step for at, step in found.applied if at <= begin]
+        if current not in found.references:
+            sums["unjudged"] += 0.0 if current in found.given_up else end - begin
+            continue
+        decision = found.decisions[sources[-1]] if sources else None
+        sums["right" if decision == found.references[current] else "wrong"] += end - begin
+        if sources and not {sources[-1]} & (found.references.keys() | found.given_up):
+            sums["unattributed"] += end - begin
+    return Judged(**sums)
 
 
 def age_integral(events: Sequence[Happened], now: float) -> tuple[float, float]:

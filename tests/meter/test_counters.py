@@ -58,11 +58,15 @@ actions = st.lists(
 )
 
 
+Look = Callable[[Meter, list[Happened], float], None]
+
+
 def play(
     taken: list[Action],
     *,
     window: int = 1000,
-    look: Callable[[Meter, list[Happened], float], None] = lambda *_: None,
+    look: Look = lambda *_: None,
+    always: Look = lambda *_: None,
     **options: Any,
 ) -> tuple[Meter, list[Happened], FakeClock]:
     clock = FakeClock()
@@ -87,8 +91,10 @@ def play(
         else:
             call.judge(step, DECISIONS[which])
             happened.append(Happened("judge", clock.now, step, DECISIONS[which]))
+        always(meter, happened, clock.now)
     call.end()
     happened.append(Happened("end", clock.now))
+    always(meter, happened, clock.now)
     return meter, happened, clock
 
 
@@ -133,6 +139,56 @@ def test_beyond_the_window_what_is_unknown_stays_so(taken: list[Action], window:
     assert meter.seconds() == near(plain.seconds(happened, clock.now, window=window, closed=True))
     (reading,) = meter.readings()
     assert reading.given_up >= len(plain.known(happened, window).given_up)
+
+
+@settings(max_examples=300, deadline=None)
+@given(actions, st.sampled_from([2, 3, 1000]))
+def test_at_every_event_in_force_is_that_of_the_time_whose_right_answer_is_known(
+    taken: list[Action], window: int
+) -> None:
+    """Whatever is not known of the source: who is to blame may come later, the figure does not wait."""
+    before = {"right": 0.0, "wrong": 0.0}
+
+    def always(meter: Meter, happened: list[Happened], now: float) -> None:
+        want = plain.judged(happened, now, window=window)
+        (reading,) = meter.readings()
+        assert reading.judged == near({"right": want.right, "wrong": want.wrong})
+        assert reading.waiting == near(
+            {"unjudged": want.unjudged, "unattributed": want.unattributed}
+        )
+        assert all(reading.judged[k] >= v for k, v in before.items()), "a counter went back"
+        before.update(reading.judged)
+        if want.right + want.wrong > 1e-3:
+            accuracy = want.right / (want.right + want.wrong)
+            assert meter.in_force() == pytest.approx(accuracy, abs=1e-6)
+            assert reading.in_force == meter.in_force()
+
+    meter, *_ = play(taken, window=window, always=always)
+    before_close = meter.in_force()
+    meter.close()
+    assert meter.in_force() == before_close
+    seconds = meter.seconds()
+    (reading,) = meter.readings()
+    right = seconds["current_correct"] + seconds["outdated_correct"]
+    assert reading.judged["right"] == pytest.approx(right, abs=1e-9)
+    assert reading.judged_s == pytest.approx(sum(seconds.values()) - seconds["unjudged"], abs=1e-9)
+
+
+def test_seconds_whose_source_waits_for_its_judgment_are_in_the_figure() -> None:
+    """The waiting ones are mostly the wrong ones: a wrong answer is in force over several states."""
+    clock = FakeClock()
+    meter = Meter("test", clock=clock)
+    call = meter.stream("call")
+    call.answer(call.publish(reference="a"), "a")
+    clock.now = 8.0
+    call.answer(call.publish(), "b")
+    call.publish(reference="a")
+    clock.now = 10.0
+    assert meter.in_force() == 0.8
+    (reading,) = meter.readings()
+    assert reading.judged == {"right": 8.0, "wrong": 2.0}
+    assert reading.waiting == {"unjudged": 0.0, "unattributed": 2.0}
+    assert sum(meter.seconds().values()) == 8.0
 
 
 def drawn(draw: random.Random) -> list[Action]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +19,7 @@ from typing import Any
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.meter import CLASSES, DecisionLog, Meter, decision_log
+from streamdecisionbench.meter import CLASSES, DecisionLog, Meter, Stream, decision_log
 from tests.cli.command import sdb
 from tests.meter import plain, written
 from tests.meter.test_counters import FakeClock, drive, ticking
@@ -244,6 +247,446 @@ for path in sorted((disk / "log").iterdir()):
     assert done.returncode == 0, done.stderr
     steps = [json.loads(line)["step"] for line in done.stdout.splitlines() if '"step"' in line]
     assert sorted(set(steps)) == list(range(120))
+
+
+def test_a_disk_that_stays_full_leaves_no_empty_files(tmp_path: Path) -> None:
+    """A system that lets no file grow: every flush fails, is counted, and leaves nothing behind."""
+    program = f"""
+import resource
+from streamdecisionbench.meter import DecisionLog, Meter
+meter = Meter("test")
+log = DecisionLog(meter, {str(tmp_path)!r}, flush_s=3600)
+call = meter.stream("call")
+call.publish(reference="wait")
+log.flush()
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+for k in range(20):
+    call.publish(reference="wait")
+    log.flush()
+assert meter.errors == {{"log": 20}}, meter.errors
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+call.end()
+meter.close()
+assert meter.lost_rows == 0
+"""
+    subprocess.run([sys.executable, "-B", "-c", program], check=True)
+    assert all(path.stat().st_size for path in tmp_path.iterdir())
+    assert len(list(tmp_path.iterdir())) == 2
+    assert [row["step"] for row in written.rows(tmp_path).values()] == list(range(21))
+
+
+def test_a_folder_that_stays_away_does_not_make_memory_grow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decision_log, "_MOST_PENDING", 10)
+    folder = tmp_path / "log"
+    meter = Meter("test")
+    log = DecisionLog(meter, folder, flush_s=3600)
+    folder.rmdir()
+    call = meter.stream("call")
+    for _ in range(5):
+        for _ in range(4):
+            call.publish()
+        log.flush()
+    assert len(log._unwritten) == 10
+    assert meter.lost_rows == 10
+    folder.mkdir()
+    meter.close()
+    assert [row["step"] for row in written.rows(folder).values() if "step" in row] == list(range(10, 20))  # fmt: skip
+
+
+class Synced:
+    """What the system was asked to put on disk, and how long each file was then."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.sizes: dict[str, int] = {}
+        self.asked: list[str] = []
+        fsync = os.fsync
+
+        def noted(file: int) -> None:
+            path = str(Path(f"/proc/self/fd/{file}").readlink())
+            self.sizes[path] = os.fstat(file).st_size
+            self.asked.append(path)
+            fsync(file)
+
+        monkeypatch.setattr(os, "fsync", noted)
+
+
+@pytest.mark.parametrize("fsync", [False, True])
+def test_fsync_waits_for_the_disk_at_every_flush(
+    fsync: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For every byte of a file, and for the folder that lists it."""
+    synced = Synced(monkeypatch)
+    meter = Meter("test")
+    log = DecisionLog(meter, tmp_path, flush_s=3600, max_bytes=2000, fsync=fsync)
+    call = meter.stream("call")
+    for _ in range(20):
+        call.publish(reference="wait")
+        log.flush()
+        on_disk = {str(path): path.stat().st_size for path in tmp_path.iterdir()}
+        if fsync:
+            assert str(tmp_path) in synced.asked
+            assert {path: synced.sizes[path] for path in on_disk} == on_disk
+    assert len(on_disk) > 1
+    assert (synced.asked.count(str(tmp_path)) == len(on_disk)) == fsync
+    assert bool(synced.asked) == fsync
+    meter.close()
+
+
+def test_with_fsync_a_parquet_file_is_on_disk_before_its_source_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    synced = Synced(monkeypatch)
+    gone: list[list[str]] = []
+    unlink = Path.unlink
+
+    def noted(path: Path, missing_ok: bool = False) -> None:
+        if path.suffix == ".jsonl":
+            gone.append(list(synced.asked))
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", noted)
+    meter = Meter("test")
+    DecisionLog(meter, tmp_path, flush_s=3600, parquet=True, fsync=True)
+    with meter.stream("call") as call:
+        call.publish(reference="wait")
+    meter.close()
+    (target,) = tmp_path.iterdir()
+    ((*_, parquet, folder),) = gone
+    assert (parquet, folder) == (f"{target}.part", str(tmp_path))
+
+
+def test_states_are_written_as_they_were_published(tmp_path: Path) -> None:
+    """A list that grows would show the future."""
+    meter = Meter("test")
+    DecisionLog(meter, tmp_path, flush_s=3600, states=True)
+    heard: list[str] = []
+    with meter.stream("call") as call:
+        for word in ("my", "card", "number"):
+            heard.append(word)
+            call.publish(heard)
+            call.answer(call.publish({"heard": heard}), heard)
+    meter.close()
+    rows = list(written.rows(tmp_path).values())
+    assert [json.loads(row["state"]) for row in rows[::2]] == [
+        ["my"], ["my", "card"], ["my", "card", "number"],
+    ]  # fmt: skip
+    assert [row["decision"] for row in rows[1::2]] == [row["state"] for row in rows[::2]]
+
+
+class Mute:
+    def __str__(self) -> str:
+        raise RuntimeError("says nothing")
+
+
+BAD: dict[str, Callable[[Meter, FakeClock], object]] = {
+    "publish": lambda meter, clock: ended(meter).publish(),
+    "state": lambda meter, clock: meter.stream("bad").publish(object()),
+    "names": lambda meter, clock: meter.stream(Mute()).publish(),  # type: ignore[arg-type]
+    "labels": lambda meter, clock: meter.stream("bad", model=Mute()).publish(),  # type: ignore[arg-type]
+    "answer": lambda meter, clock: meter.stream("bad").answer([], "wait"),  # type: ignore[arg-type]
+    "confidence": lambda meter, clock: answered(meter, confidence=math.nan),
+    "cost": lambda meter, clock: answered(meter, cost=-1.0),
+    "judge": lambda meter, clock: meter.stream("bad").judge(0, object()),
+    "shadow": lambda meter, clock: meter.stream("bad").shadow([], 0, "wait"),  # type: ignore[arg-type]
+    "clock": lambda meter, clock: at_no_time(meter, clock),  # noqa: PLW0108 - defined below
+}
+
+
+def ended(meter: Meter) -> Stream:
+    stream = meter.stream("bad")
+    stream.end()
+    return stream
+
+
+def answered(meter: Meter, **numbers: float) -> bool:
+    stream = meter.stream("bad")
+    return stream.answer(stream.publish(), "wait", **numbers)
+
+
+def at_no_time(meter: Meter, clock: FakeClock) -> None:
+    for reading in (None, math.inf, math.nan, 1e300):
+        before, clock.now = clock.now, reading  # type: ignore[assignment]
+        meter.stream("bad").publish()
+        clock.now = before
+
+
+@pytest.mark.parametrize("where", BAD)
+def test_one_bad_event_costs_that_event_alone(where: str, tmp_path: Path) -> None:
+    clock = FakeClock()
+    meter = Meter("test", clock=clock)
+    log = DecisionLog(meter, tmp_path, flush_s=3600, states=True)
+    calls = [meter.stream(f"call-{k}") for k in range(3)]
+    for call in calls:
+        call.answer(call.publish("first", reference="wait"), "wait")
+    BAD[where](meter, clock)
+    clock.now += 1.0
+    for call in calls:
+        call.publish("second", reference="wait")
+    log.flush()
+    clock.now += 1.0
+    meter.close()
+    assert meter.errors == {where: 4 if where == "clock" else 1}
+    assert meter.lost_rows == 0
+    streams = {rows[0].get("session"): rows for rows in written.streams(tmp_path).values()}
+    for k in range(3):
+        assert [row["state"] for row in streams[f"call-{k}"]] == ["first", "second"]
+        assert all(row["reference"] == "wait" for row in streams[f"call-{k}"])
+    assert meter.seconds()["current_correct"] == pytest.approx(6.0)
+
+
+def test_text_that_no_file_takes_is_made_harmless(tmp_path: Path) -> None:
+    """Halves of surrogate pairs come from cut strings; what is counted is what is written."""
+    clock = FakeClock()
+    meter = Meter("m\ud800", clock=clock, by=("model",))
+    DecisionLog(meter, tmp_path, flush_s=3600, states=True)
+    with meter.stream("call\ud800", model="jev\ud800") as call:
+        step = call.publish({"said": "\ud800"}, reference="wait\ud800")
+        call.answer(step, "wait\udfff")
+        call.shadow("s\udfff", step, {"\ud800": 1})
+        clock.now += 1.0
+    meter.close()
+    assert meter.errors == {}
+    assert meter.seconds(model="jev\ufffd")["current_correct"] == 1.0
+    one, two = written.rows(tmp_path).values()
+    assert (one["session"], one["model"], one["meter"]) == ("call\ufffd", "jev\ufffd", "m\ufffd")
+    assert (one["decision"], one["reference"]) == ("wait\ufffd", "wait\ufffd")
+    assert one["state"] == '{"said":"\ufffd"}'
+    assert (two["component"], two["decision"]) == ("s\ufffd", '{"\ufffd":1}')
+
+
+def test_what_begins_like_json_and_is_none_is_written_as_text(tmp_path: Path) -> None:
+    """A reader would take it for JSON, and refuse the log."""
+    clock = FakeClock()
+    meter = Meter("test", clock=clock)
+    DecisionLog(meter, tmp_path, flush_s=3600)
+    with meter.stream("call") as call:
+        call.answer(call.publish(reference='{"torn'), '{"torn')
+        clock.now += 1.0
+    meter.close()
+    (row,) = written.rows(tmp_path).values()
+    assert row["decision"] == row["reference"] == 'not JSON: {"torn'
+    assert sdb("logs", "score", tmp_path).returncode == 0
+
+
+def test_wall_time_is_when_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the microsecond, before and after the epoch."""
+    for now, want in (
+        (1_700_000_000.25, "2023-11-14T22:13:20.250000Z"),
+        (-1.25, "1969-12-31T23:59:58.750000Z"),
+    ):
+        clock = FakeClock()
+        meter = Meter("test", clock=clock)
+        monkeypatch.setattr(time, "time", lambda now=now: now)
+        folder = tmp_path / str(now)
+        DecisionLog(meter, folder, flush_s=3600)
+        with meter.stream("call") as call:
+            call.publish()
+            clock.now = 1.0
+        monkeypatch.undo()
+        meter.close()
+        (row,) = written.rows(folder).values()
+        assert row["wall_time"] == want
+
+
+FORKED = """
+import json, os, sys, time
+from streamdecisionbench.meter import DecisionLog, Meter
+
+folder, when, kill = sys.argv[1], sys.argv[2], int(sys.argv[3])
+now = [100.0]
+meter = Meter("workers", clock=lambda: now[0], shadows=("candidate",))
+log = DecisionLog(meter, folder, flush_s=3600)
+
+def session(name, right):
+    with meter.stream(name) as call:
+        for _ in range(20):
+            step = call.publish(reference="wait")
+            now[0] += 0.25
+            call.answer(step, "wait" if right else "hold")
+            call.shadow("candidate", step, "wait")
+            now[0] += 0.75
+
+def say():
+    said = {r.component: meter.seconds(r.component) for r in meter.readings()}
+    line = {"run": meter.run, "seconds": said, "lost": meter.lost_rows, "errors": meter.errors}
+    os.write(1, json.dumps(line).encode() + b"\\n")
+
+opened = None
+if when == "after events":
+    session("before", True)
+    opened = meter.stream("open")
+    opened.answer(opened.publish(reference="wait"), "wait")
+    now[0] += 1.0
+workers = []
+for k in range(3):
+    worker = os.fork()
+    if not worker:
+        now[0] += 0.001 * k
+        session("call", k > 0)
+        if opened is not None:
+            assert opened.decision == "wait"
+            step = opened.publish(reference="wait")
+            assert opened.answer(0, "late") is False
+            assert opened.answer(step, "hold") is True
+            now[0] += 2.0
+            opened.end()
+        if k == kill:
+            call = meter.stream("left open")
+            step = call.publish(reference="wait")
+            now[0] += 1.0
+            call.answer(step, "wait")
+            now[0] += 3.0
+            call.publish(reference="hold")
+            log.flush()
+            say()
+            os.kill(os.getpid(), 9)
+        session("call", k > 0)
+        meter.close()
+        say()
+        os._exit(0)
+    workers.append(worker)
+    if when == "one by one":
+        os.waitpid(worker, 0)
+for worker in workers if when != "one by one" else ():
+    os.waitpid(worker, 0)
+if opened is not None:
+    now[0] += 1.0
+    opened.end()
+session("after", True)
+meter.close()
+say()
+"""
+
+
+@pytest.mark.parametrize("kill", [-1, 1])
+@pytest.mark.parametrize("when", ["before events", "after events", "one by one"])
+def test_every_process_counts_and_writes_for_itself(when: str, kill: int, tmp_path: Path) -> None:
+    """Real forks and a real kill: the log says what all processes together have counted."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, str(tmp_path), when, str(kill)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = {one["run"]: one for one in map(json.loads, done.stdout.splitlines())}
+    assert len(said) == 4
+    assert all(one["lost"] == 0 for one in said.values())
+    assert all(one["errors"].keys() <= {"answered too late"} for one in said.values())
+    assert len(list(tmp_path.iterdir())) == 4
+    total: dict[str, dict[str, float]] = {}
+    for one in said.values():
+        for component, seconds in one["seconds"].items():
+            sums = total.setdefault(component, dict.fromkeys(CLASSES, 0.0))
+            for name, value in seconds.items():
+                sums[name] += value
+    for component, sums in total.items():
+        assert wanted_seconds(tmp_path, component) == pytest.approx(sums, abs=1e-6)
+    scored = sdb("logs", "score", tmp_path, "--by", "component", "--json", "--quiet")
+    assert scored.returncode == 0, scored.stderr
+    for group in json.loads(scored.stdout)["groups"]:
+        sums = total[group["by"]["component"]]
+        assert group["seconds"] == pytest.approx(sum(sums.values()), abs=1e-6)
+        for name, value in sums.items():
+            assert group["classes"][name] == pytest.approx(value / sum(sums.values()), abs=1e-9)
+
+
+def test_a_child_of_a_busy_process_waits_for_nobody(tmp_path: Path) -> None:
+    """Forked while other threads hold every lock there is: the child has locks of its own."""
+    program = f"""
+import os, threading
+from streamdecisionbench.meter import DecisionLog, Meter
+meter = Meter("busy")
+log = DecisionLog(meter, {str(tmp_path)!r}, flush_s=0.001)
+stop = threading.Event()
+old = meter.stream("old")
+with old:
+    waiting = old.publish()
+def hammer(k):
+    with meter.stream(f"busy-{{k}}") as call:
+        while not stop.is_set():
+            call.answer(call.publish(reference="wait"), "wait")
+threads = [threading.Thread(target=hammer, args=(k,)) for k in range(3)]
+for thread in threads:
+    thread.start()
+codes = []
+for k in range(20):
+    child = os.fork()
+    if not child:
+        assert old.judge(waiting, "wait") is False
+        with meter.stream(f"child-{{k}}") as call:
+            for _ in range(50):
+                assert call.answer(call.publish(reference="wait"), "wait")
+        meter.close()
+        (reading,) = meter.readings()
+        assert (reading.streams, reading.states, meter.lost_rows) == (1, 50, 0), reading
+        assert meter.errors == {{"judged too late": 1}}, meter.errors
+        os._exit(0)
+    codes.append(os.waitpid(child, 0)[1])
+stop.set()
+for thread in threads:
+    thread.join()
+meter.close()
+assert codes == [0] * 20, codes
+assert meter.errors == {{}}, meter.errors
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    found = {rows[0]["session"]: rows for rows in written.streams(tmp_path).values()}
+    for k in range(20):
+        assert [row["step"] for row in found[f"child-{k}"]] == list(range(50))
+    assert len(list(tmp_path.iterdir())) == 21
+
+
+def test_containers_that_start_in_one_second_are_different_runs() -> None:
+    """In each of them the process has number 1."""
+    program = (
+        "import os, time; os.getpid = lambda: 1; now = time.gmtime(0); time.gmtime = lambda: now\n"
+        "from streamdecisionbench.meter import Meter; print(Meter('m').run, Meter('m').run)"
+    )
+    runs = [
+        run
+        for _ in range(2)
+        for run in subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        ).stdout.split()
+    ]
+    assert len(set(runs)) == 4
+    assert all(run.startswith("19700101T000000Z-1-") for run in runs)
+
+
+def test_a_stream_that_ends_when_its_last_state_comes_is_in_the_log(tmp_path: Path) -> None:
+    clock = FakeClock()
+    clock.now = 1e9
+    meter = Meter("test", clock=clock)
+    DecisionLog(meter, tmp_path, flush_s=3600)
+    with meter.stream("call") as call:
+        call.answer(call.publish(reference="wait"), "wait")
+        clock.now += 8.0
+        call.publish(reference="hold")
+    meter.close()
+    done = sdb("logs", "score", tmp_path, "--json", "--quiet")
+    assert done.returncode == 0, done.stderr
+    (group,) = json.loads(done.stdout)["groups"]
+    assert group["seconds"] == pytest.approx(8.0, abs=1e-6)
+    assert meter.seconds()["current_correct"] == pytest.approx(8.0, abs=1e-6)
+
+
+def test_an_answer_from_outside_the_window_is_one_for_its_own_state(tmp_path: Path) -> None:
+    clock = FakeClock()
+    meter = Meter("test", clock=clock, window=2)
+    DecisionLog(meter, tmp_path, flush_s=3600)
+    with meter.stream("call") as call:
+        for _ in range(4):
+            call.publish(reference="wait")
+            clock.now += 1.0
+        call.answer(0, "wait")
+        clock.now += 8.0
+    meter.close()
+    assert len(written.rows(tmp_path)) == 4
+    assert meter.in_force() == pytest.approx(8 / 12)
+    (group,) = json.loads(sdb("logs", "score", tmp_path, "--json", "--quiet").stdout)["groups"]
+    assert group["in_force"] == pytest.approx(8 / 12)
 
 
 def killed(folder: Path, flush_s: float, seconds: float, seed: int = 0) -> list[dict[str, Any]]:

@@ -1,15 +1,44 @@
-"""The law: the counters are what `sdb logs score` says of the log the meter wrote."""
+"""The law: the counters are what `sdb logs score` says of the log the meter wrote, whatever happens to
+objects, process, clock and window; and one bad event costs that event alone, counted."""
 
 from __future__ import annotations
 
+import enum
 import json
+import math
+import random
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from streamdecisionbench.meter import DecisionLog, Meter
 from tests.cli.command import sdb
 from tests.meter.test_counters import FakeClock, drive, ticking
+
+
+def one_file(folder: Path) -> Path:
+    """The folder's JSON Lines as one file beside it: a log is a log, in however many files."""
+    target = folder.with_suffix(".jsonl")
+    target.write_bytes(b"".join(path.read_bytes() for path in sorted(folder.glob("*.jsonl"))))
+    return target
+
+
+def assert_log_says(folder: Path, counted: dict[tuple[str, str], dict[str, float]]) -> None:
+    """Seconds by class, by meter and component, are those that were counted."""
+    done = sdb("logs", "score", folder, "--by", "meter", "--by", "component", "--json", "--quiet")
+    assert done.returncode == 0, done.stderr
+    groups = {
+        (g["by"]["meter"], g["by"]["component"]): g for g in json.loads(done.stdout)["groups"]
+    }
+    # Whatever lasted for less than the clock can tell from nothing is in no log.
+    counted = {key: seconds for key, seconds in counted.items() if sum(seconds.values()) > 1e-6}
+    assert groups.keys() >= counted.keys()
+    for key, seconds in counted.items():
+        observed = sum(seconds.values())
+        found = {name: share * observed for name, share in groups[key]["classes"].items()}
+        assert found == pytest.approx(seconds, abs=1e-6), key
 
 
 @pytest.mark.parametrize("parquet", [False, True])
@@ -101,3 +130,155 @@ def test_a_shadow_is_paired_with_what_it_shadows(tmp_path: Path) -> None:
     assert abs(high) < 1e-12
     low, high = json.loads(done.stdout)["groups"][0]["interval_95"]
     assert low < high
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+class Unspeakable:
+    """Nothing can be asked of it."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        raise RuntimeError("do not ask")
+
+    __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("do not compare")
+
+
+ODD_DECISIONS: tuple[Any, ...] = (
+    "wait", " wait ", "hold", '"wait"', '"\\"wait\\""', '"\\"wait"', '"[wait"', '{"card": 1', "red",
+    Colour.RED, {"card": Colour.RED}, '{"card": "red"}', {"card": 1}, {"card": 1.0}, '{"card":1}',
+    {9: "a", 10: "b"}, '{"9": "a", "10": "b"}', ["x"], ("x",), 3, 3.0, "3", True, "true", "", " ", "null",
+    "\ud800", "wait\udfff", '{"card": "\\ud800"}', {"card": "\ud800"}, {"\ud800": 1}, "a\x00b", "a\x01b",
+    "2024-01-01", "12:30", "not JSON: x", math.nan, math.inf, 10**400, {"n": 10**5000}, object(),
+    Unspeakable(), "\u2028", "{{", "[]", "{}", "[1, 2]", np.int64(3), b"wait",
+)  # fmt: skip
+ODD_STEPS: tuple[Any, ...] = (-1, 99, "x", 1.5, None, [], Unspeakable(), 10**30, math.nan)
+ODD_NAMES: tuple[Any, ...] = (
+    "call", "", 7, None, "\ud800", Unspeakable(), ["call"], "a@b.1", "~", "x" * 500, "2024-01-01", "a\nb",
+)  # fmt: skip
+ODD_TIMES: tuple[Any, ...] = (
+    None,
+    math.inf,
+    -math.inf,
+    math.nan,
+    "noon",
+    OSError("no clock"),
+    -5.0,
+)
+ODD_LABELS = (
+    "", "tick_s", "_until", "Reference", "reference", "filename", "state_id", "silver", "day", "model",
+    "Model", "a b", 'a"b', "\ud800", "component", "größe", " model", "Stream", "class", "a\nb",
+)  # fmt: skip
+
+
+class OddClock:
+    """Goes on, but now and then says something else."""
+
+    def __init__(self, draw: random.Random, odd: float) -> None:
+        self.now, self._draw, self._odd = 1000.0, draw, odd
+
+    def __call__(self) -> Any:
+        if self._draw.random() >= self._odd:
+            return self.now
+        found = self._draw.choice(ODD_TIMES)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+def live_oddly(meter: Meter, clock: OddClock, draw: random.Random) -> None:
+    """A few streams, into which everything is thrown that an application might do by mistake."""
+    decisions = ["wait", *draw.choices(ODD_DECISIONS, k=4)]
+    for _ in range(draw.randrange(1, 4)):
+        labels = {name: draw.choice(ODD_DECISIONS) for name in draw.sample(ODD_LABELS, 3)}
+        call = meter.stream(draw.choice(ODD_NAMES), **labels)
+        growing: list[Any] = []
+        for number in range(draw.randrange(1, 25)):
+            clock.now += draw.choice((0.0, draw.random(), 2.0))
+            growing.append(draw.choice(ODD_DECISIONS))
+            given = {"reference": draw.choice(decisions)} if draw.random() < 0.4 else {}
+            state = growing if draw.random() < 0.8 else draw.choice(ODD_DECISIONS)
+            assert call.publish(state, **given) == number
+            for _ in range(draw.randrange(4)):
+                clock.now += draw.choice((0.0, draw.random()))
+                step = max(0, number - draw.choice((0, 0, 1, 3, 10, 20)))
+                which = draw.choice((step, step, np.int64(step), draw.choice(ODD_STEPS)))
+                decision = draw.choice(decisions)
+                if draw.random() < 0.5:
+                    call.answer(
+                        which, decision, confidence=draw.choice((0.5, *ODD_DECISIONS)),
+                        cost=draw.choice((0.5, -1.0, *ODD_DECISIONS)),
+                    )  # fmt: skip
+                elif draw.random() < 0.5:
+                    call.judge(which, decision)
+                else:
+                    call.shadow(draw.choice(("candidate", "applied", "", "late", *ODD_NAMES)), which, decision)  # fmt: skip
+        if draw.random() < 0.8:
+            clock.now += draw.choice((0.0, 1.0))
+            call.end()
+        if draw.random() < 0.3:
+            call.publish("after its end")
+            call.answer(0, "after its end")
+            call.judge(0, "wait")
+
+
+@pytest.mark.parametrize("parquet", [False, True])
+def test_whatever_an_application_does_the_log_says_what_was_counted(
+    parquet: bool, tmp_path: Path
+) -> None:
+    counted = {}
+    for seed in range(120):
+        draw = random.Random(seed)
+        clock = OddClock(draw, draw.choice((0.0, 0.05)))
+        meter = Meter(
+            f"odd-{seed}", clock=clock, window=draw.choice((2, 5, 1000)), shadows=("candidate",),
+            late_window=draw.choice((0, 100)),
+        )  # fmt: skip
+        log = DecisionLog(
+            meter, tmp_path / "log", flush_s=3600, states=True, parquet=parquet,
+            max_bytes=draw.choice((200, 10**6)),
+        )  # fmt: skip
+        live_oddly(meter, clock, draw)
+        if draw.random() < 0.5:
+            log.flush()
+        live_oddly(meter, clock, draw)
+        clock._odd = 0.0
+        meter.close()
+        assert meter.lost_rows == 0
+        assert "log" not in meter.errors
+        for reading in meter.readings():
+            counted[meter.name, reading.component] = meter.seconds(reading.component)
+    assert_log_says(tmp_path / "log" if parquet else one_file(tmp_path / "log"), counted)
+
+
+def test_a_log_that_knows_only_some_judgments_says_the_live_figure(tmp_path: Path) -> None:
+    """Sixty services with few judgments: read at any moment, the meter says what its log says."""
+    said = {}
+    for seed in range(60):
+        draw = random.Random(seed)
+        clock = FakeClock()
+        meter = Meter(f"m-{seed}", clock=clock)
+        DecisionLog(meter, tmp_path / "log", flush_s=3600)
+        call = meter.stream("call")
+        known = draw.random()
+        for _ in range(40):
+            right = draw.choice("ab")
+            step = call.publish(reference=right if draw.random() < known else None)
+            clock.now += draw.random()
+            if draw.random() < 0.6:
+                call.answer(step, right if draw.random() < 0.7 else "c")
+            clock.now += draw.random()
+        said[meter.name] = meter.in_force()
+        call.end()
+        meter.close()
+    log = one_file(tmp_path / "log")
+    done = sdb("logs", "score", log, "--by", "meter", "--json", "--quiet")
+    assert done.returncode == 0, done.stderr
+    groups = {g["by"]["meter"]: g["in_force"] for g in json.loads(done.stdout)["groups"]}
+    assert groups == pytest.approx(said, abs=1e-9)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import enum
+import math
+import re
 import subprocess
 import sys
 import time
 from typing import Any
 
+import numpy as np
 import pytest
 
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.meter import CLASSES, Meter, Notice
+from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S
 from streamdecisionbench.meter.lane import STRAGGLERS
-from tests.meter.test_counters import FakeClock
+from tests.meter.test_counters import FakeClock, near
 
 
 @pytest.fixture
@@ -230,14 +235,178 @@ def test_labels_split_the_counters(clock: FakeClock) -> None:
 
 
 def test_labels_as_many_as_sessions_do_not_make_as_many_counters(clock: FakeClock) -> None:
-    meter = Meter("test", clock=clock, by=("session",))
+    meter = Meter("test", clock=clock, by=("caller",))
     for k in range(1500):
-        with meter.stream("call", session=str(k)) as call:
+        with meter.stream("call", caller=str(k)) as call:
             call.publish(reference="wait")
             clock.now += 1.0
-    assert len(meter.readings()) <= 1001
+    assert len(meter.readings()) == 1001
     assert meter.seconds()["no_decision"] == 1500.0
-    assert meter.errors["labels"] > 0
+    assert meter.seconds(caller="999")["no_decision"] == 1.0
+    assert meter.seconds(caller="other")["no_decision"] == 500.0
+    assert meter.errors == {"labels": 500}
+
+
+def test_shadows_as_many_as_sessions_do_not_make_as_many_counters(clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock)
+    call = meter.stream("call")
+    step = call.publish(reference="wait")
+    found = [call.shadow(f"shadow-{k}", step, "wait") for k in range(1500)]
+    assert found == [True] * 999 + [False] * 501
+    assert len(meter.readings()) == 1000
+    assert meter.errors == {"shadow": 501}
+    assert call.shadow("shadow-998", call.publish(), "wait") is True
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"by": ("session",)}, "by: 'session' has a meaning of its own"),
+        ({"by": ("Component",)}, "by: 'Component' has a meaning of its own"),
+        ({"by": ("class",)}, "by: 'class' has a meaning of its own"),
+        ({"by": ("verdict",)}, "by: 'verdict' has a meaning of its own"),
+        ({"by": ("tick_s",)}, "by: 'tick_s' has a meaning of its own"),
+        ({"by": ("",)}, "by: '' is no name"),
+        ({"by": ("_until",)}, "by: '_until' is no name"),
+        ({"by": ("\ud800",)}, "is no name"),
+        ({"by": (7,)}, "by: 7 is no name"),
+        ({"by": ("model", "model")}, "by names one thing twice"),
+        ({"by": ("model", "Model")}, "by names one thing twice"),
+        ({"shadows": ("applied",)}, "shadows: 'applied' has a meaning of its own"),
+        ({"shadows": ("",)}, "shadows: '' is no name"),
+        ({"shadows": ("a", "a")}, "shadows names one thing twice"),
+        ({"shadows": [f"s{k}" for k in range(1000)]}, "shadows has 1000 names"),
+        ({"late_window": -1}, "late_window=-1 is no number of steps"),
+        ({"late_window": None}, "late_window=None is no number of steps"),
+        ({"window": -5}, "window=-5 is no number of steps"),
+        ({"window": 2.5}, "window=2.5 is no number of steps"),
+        ({"theta": float("nan")}, "theta=nan is no limit"),
+        ({"theta": float("inf")}, "theta=inf is no limit"),
+        ({"theta": -1}, "theta=-1 is no limit"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_when_the_service_starts(
+    options: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(says)):
+        Meter("test", **options)
+
+
+def test_one_name_may_stand_alone(clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock, by="model", shadows="candidate")
+    with meter.stream("call", model="jev") as call:
+        call.publish(reference="wait")
+        clock.now = 1.0
+    assert [(r.component, r.labels) for r in meter.readings()] == [
+        ("applied", (("model", "jev"),)), ("candidate", (("model", "jev"),)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "label", ["", "_until", "tick_s", "Reference", "STREAM", "state_id", "filename", "a\nb", " a", "\ud800"]
+)  # fmt: skip
+def test_labels_that_would_make_a_log_unreadable_are_left_out_and_counted(
+    label: str, meter: Meter
+) -> None:
+    with meter.stream("call", **{label: "x", "model": "jev"}) as call:
+        assert call.labels == {"model": "jev"}
+    assert meter.errors == {"labels": 1}
+
+
+def test_a_label_has_one_spelling_and_there_are_not_endlessly_many(meter: Meter) -> None:
+    """Readers that do not tell a from A would find two columns of one name."""
+    assert meter.stream("call", Model="jev").labels == {"Model": "jev"}
+    assert meter.stream("call", model="jev").labels == {}
+    assert meter.stream("call", Model="jev").labels == {"Model": "jev"}
+    labels = {f"label-{k}": "x" for k in range(200)}
+    assert len(meter.stream("call", **labels).labels) == 99
+    assert meter.errors == {"labels": 1 + 101}
+
+
+def test_labels_are_text_from_the_beginning(meter: Meter) -> None:
+    models = ["jev"]
+    call = meter.stream("call", model=models, step_s=3)  # type: ignore[arg-type]
+    models.append("astra")
+    assert call.labels == {"model": "['jev']", "step_s": "3"}
+    assert meter.errors == {}
+
+
+def test_steps_from_arrays(meter: Meter, clock: FakeClock) -> None:
+    with meter.stream("call") as call:
+        step = np.int64(call.publish())
+        assert call.answer(step, "wait") is True  # type: ignore[arg-type]
+        assert call.judge(step, "wait") is True  # type: ignore[arg-type]
+        assert call.shadow("candidate", step, "wait") is True  # type: ignore[arg-type]
+        assert call.source == 0
+        clock.now = 1.0
+        assert call.answer(1.0, "wait") is False  # type: ignore[arg-type]
+    assert meter.seconds() == only(current_correct=1.0)
+    assert meter.errors == {"answer": 1}
+
+
+def test_what_is_applied_is_no_shadow(meter: Meter) -> None:
+    call = meter.stream("call")
+    step = call.publish()
+    for name in ("applied", "", [], None, Mute()):
+        assert call.shadow(name, step, "wait") is False  # type: ignore[arg-type]
+    assert call.decision is None
+    assert meter.errors == {"shadow": 5}
+    assert [reading.component for reading in meter.readings()] == ["applied"]
+
+
+class Mute:
+    """Cannot be a key, says nothing, compares with nothing."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        raise RuntimeError("says nothing")
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("compares with nothing")
+
+
+def test_names_of_any_kind(meter: Meter, clock: FakeClock) -> None:
+    """A stream is found again by what it was called."""
+    for name in (7, ["a", "list"], Mute(), None):
+        call = meter.stream(name)  # type: ignore[arg-type]
+        call.publish()
+        clock.now += 1.0
+        assert meter.judge(name, 0, "wait") is True  # type: ignore[arg-type]
+        call.end()
+    assert meter.seconds() == near(only(no_decision=4.0))
+    assert meter.errors == {"names": 2}
+    assert meter.seconds(model=[]) == only()  # type: ignore[arg-type]
+
+
+def test_ended_streams_are_forgotten(clock: FakeClock) -> None:
+    """Once nothing of them waits, or nothing more is expected."""
+    meter = Meter("test", clock=clock, late_window=5)
+    for k in range(100):
+        with meter.stream(f"call-{k}") as call:
+            call.publish(reference="wait" if k % 2 else None)
+            clock.now += 1.0
+    assert (len(meter._streams), len(meter._ended), meter.open_streams) == (5, 5, 0)
+    assert meter.judge("call-99", 0, "hold") is False
+    assert meter.judge("call-98", 0, "hold") is True
+    assert (len(meter._streams), len(meter._ended)) == (4, 4)
+    meter.close()
+    assert (len(meter._streams), len(meter._ended)) == (0, 0)
+
+
+def test_a_latency_on_a_buckets_border_belongs_to_it(meter: Meter, clock: FakeClock) -> None:
+    """As `le` says: less or equal. Of borders that the clock can hit exactly."""
+    borders = [border for border in LATENCY_BUCKETS_S if border * 4 % 1 == 0]
+    assert len(borders) > 10
+    for border in borders:
+        with meter.stream("call") as call:
+            step = call.publish()
+            clock.now += border
+            call.answer(step, "wait")
+        clock.now = math.ceil(clock.now + 1)
+    (reading,) = meter.readings()
+    found = zip((*LATENCY_BUCKETS_S, math.inf), reading.latency_buckets, strict=True)
+    assert [border for border, count in found for _ in range(count)] == borders
 
 
 class Colour(enum.Enum):
@@ -304,7 +473,7 @@ def test_a_clock_that_fails_or_goes_back_stops_no_application(clock: FakeClock) 
     assert call.answer(4, "wait") is True
     assert call.decision == "wait"
     call.end()
-    assert meter.errors == {"clock": 2, "publish": 1}
+    assert meter.errors == {"clock": 3}
 
 
 def test_what_a_sink_raises_goes_no_further(meter: Meter, clock: FakeClock) -> None:
@@ -346,9 +515,7 @@ def test_after_the_end_nothing_is_counted_and_nothing_raised(
     assert meter.errors == {"publish": 1, "shadow": 1}
 
 
-def test_an_answer_older_than_the_window_is_in_force_and_of_unknown_worth(
-    clock: FakeClock,
-) -> None:
+def test_an_answer_older_than_the_window_is_in_force_and_measured(clock: FakeClock) -> None:
     meter = Meter("test", clock=clock, window=2)
     with meter.stream("call") as call:
         for k in range(5):
@@ -358,7 +525,25 @@ def test_an_answer_older_than_the_window_is_in_force_and_of_unknown_worth(
         assert call.decision == "wait"
         clock.now = 6.0
     meter.close()
-    assert meter.seconds() == only(no_decision=4.0, unattributed=2.0)
+    assert meter.seconds() == only(no_decision=4.0, stale=2.0)
+    assert meter.readings()[0].age_integral_s2 == pytest.approx((36 - 16) / 2)
+
+
+def test_an_answer_for_a_state_that_is_long_forgotten_is_in_force_and_not_measured(
+    clock: FakeClock,
+) -> None:
+    """Nobody can say any more of which state it is: the log could not either. So it says so."""
+    meter = Meter("test", clock=clock, window=2)
+    with meter.stream("call") as call:
+        steps = [call.publish(reference="wait") for _ in range(STRAGGLERS + 10)]
+        assert call.answer(steps[2], "wait") is True
+        assert (call.decision, call.source) == ("wait", steps[2])
+        clock.now = 5.0
+        assert call.answer(steps[1], "hold") is False
+        assert call.answer(steps[-1], "wait") is True
+        clock.now = 6.0
+    assert meter.seconds() == near(only(no_decision=5.0, current_correct=1.0))
+    assert meter.errors == {"answered too late": 1}
 
 
 def test_latencies_ages_and_changes(meter: Meter, clock: FakeClock) -> None:

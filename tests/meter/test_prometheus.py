@@ -22,6 +22,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.meter import CLASSES, Meter
 from streamdecisionbench.meter.prometheus import export
 from tests.meter import plain, written
@@ -63,6 +64,16 @@ def test_every_counter_is_shown() -> None:
     mine = ("applied", 'a "new" one')
     assert values["sdb_decision_seconds_total", *mine, "current_correct"] == 1.75
     assert values["sdb_decision_seconds_total", *mine, "no_decision"] == 0.25
+    assert {
+        s.labels["verdict"]: s.value
+        for s in families["sdb_judged_seconds"].samples
+        if s.labels["component"] == "applied" and s.name.endswith("_total")
+    } == {"right": 1.75, "wrong": 0.25}
+    assert {
+        s.labels["class"]: s.value
+        for s in families["sdb_pending_seconds"].samples
+        if s.labels["component"] == "applied"
+    } == {"unjudged": 0.0, "unattributed": 0.0}
     assert values["sdb_in_force_seconds_total", *mine, None] == 1.75
     assert values["sdb_decision_latency_seconds_sum", *mine, None] == 0.25
     assert values["sdb_decision_latency_seconds_count", *mine, None] == 1
@@ -82,6 +93,42 @@ def test_every_counter_is_shown() -> None:
     }
     assert {s.labels["class"] for s in families["sdb_decision_seconds"].samples} == set(CLASSES)
     assert {"sdb_open_streams", "sdb_meter_errors", "sdb_log_lost_rows"} <= families.keys()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"by": ("kind",), "costs": "default"}, "the label 'kind' is taken"),
+        ({"by": ("le",)}, "the label 'le' is taken"),
+        ({"by": ("größe",)}, "is no label of Prometheus"),
+        ({"by": ("a-b",)}, "is no label of Prometheus"),
+    ],
+)
+def test_labels_that_would_lose_series_are_refused_at_the_start(
+    options: dict[str, Any], says: str
+) -> None:
+    registry = CollectorRegistry()
+    with pytest.raises(InputError, match=says):
+        export(Meter("recorder", **options), registry)
+    assert not list(registry.collect())
+
+
+def test_no_two_series_have_the_same_labels() -> None:
+    """Whatever splits the counters: a scrape that shows one twice loses it."""
+    meter = Meter(
+        "recorder", by=("kind", "where", "outcome_of", "cause"), shadows=("candidate", "other")
+    )  # fmt: skip
+    registry = CollectorRegistry()
+    export(meter, registry)
+    for k in range(3):
+        with meter.stream("call", kind=f"{k}", where="\ud800") as call:
+            call.answer(call.publish(reference="wait"), "wait")
+    text = generate_latest(registry).decode()
+    shown = [line.rpartition(" ")[0] for line in text.splitlines() if line[:1] != "#"]
+    assert len(shown) == len(set(shown)) > 400
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            assert sample.labels["meter"] == "recorder"
 
 
 @needs_prometheus
@@ -262,11 +309,15 @@ def test_promql_says_what_the_log_says(watched: Watched) -> None:
                 f'sdb_decision_seconds_total{{component="{component}",class="{name}"}}'
             )
             assert found == pytest.approx(value, abs=1e-9)
-        shares = 'sum({}(sdb_decision_seconds_total{{component="{}",{}}}{}))'
+        shares = 'sum({}(sdb_{}_total{{component="{}",{}}}{}))'
         for function, reach, near in (("", "", 1e-9), ("rate", window, SCRAPE_S / SCRAPED_S)):
-            right = shares.format(function, component, RIGHT, reach)
-            judged = shares.format(function, component, 'class!="unjudged"', reach)
-            assert watched.value(f"{right} / {judged}") == pytest.approx(in_force, abs=near)
+            for name, right_ones, judged_ones in (
+                ("decision_seconds", RIGHT, 'class!="unjudged"'),
+                ("judged_seconds", 'verdict="right"', ""),
+            ):
+                right = shares.format(function, name, component, right_ones, reach)
+                judged = shares.format(function, name, component, judged_ones, reach)
+                assert watched.value(f"{right} / {judged}") == pytest.approx(in_force, abs=near)
     for expression in queries():
         assert watched.query(expression), f"the dashboard asks for nothing: {expression}"
     assert watched.query("sdb_meter_errors_total > 0") == []

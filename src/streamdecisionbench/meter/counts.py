@@ -12,14 +12,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from streamdecisionbench.in_force import ALL_CLASSES
+from streamdecisionbench.in_force import ALL_CLASSES, UNJUDGED
 from streamdecisionbench.meter.spells import Excess, SpellSums
 
 if TYPE_CHECKING:
     from streamdecisionbench.rules.costs import AgePenalty
 
-PENDING = len(ALL_CLASSES)
-"""Not a class: seconds whose judgment may still come. They are in no counter yet."""
+PENDING, UNSETTLED = len(ALL_CLASSES), len(ALL_CLASSES) + 1
+"""No classes: seconds of which it may still become known what was right; and those that are known to be
+right or wrong, while it may become known what was right for their source."""
 
 OUTCOMES = ("applied", "superseded", "late", "failed")
 """Of an answer: took effect; a newer source was in force; the stream had ended; none came."""
@@ -56,7 +57,9 @@ COUNTERS = tuple(
     Counter(*row)
     for row in (
         ("seconds", "sdb_decision_seconds", "sdb.decision.seconds", "s",
-         "Observed seconds by class, counted once it is known what was right.", "class"),
+         "Observed seconds by class, counted once all that decides it is known.", "class"),
+        ("judged", "sdb_judged_seconds", "sdb.judged", "s",
+         "Observed seconds by verdict, as soon as it is known what was right.", "verdict"),
         ("answers", "sdb_answers", "sdb.answers", "{answer}",
          "Answers by what became of them.", "outcome"),
         ("in_force_s", "sdb_in_force_seconds", "sdb.decision.in_force", "s",
@@ -89,7 +92,10 @@ class Reading(NamedTuple):
     component: str
     labels: tuple[tuple[str, str], ...]
     seconds: dict[str, float]
-    pending_s: float
+    judged: dict[str, float]
+    """Seconds during which the decision in force was `right` and `wrong`, none in force being wrong."""
+    waiting: dict[str, float]
+    """Seconds that are in no class yet: `unjudged` and `unattributed` so far."""
     in_force_s: float
     age_integral_s2: float
     streams: int
@@ -110,16 +116,19 @@ class Reading(NamedTuple):
     """What being wrong and staying wrong cost, in seconds of an ordinary wrong decision."""
 
     @property
+    def pending_s(self) -> float:
+        """Seconds that are in no class yet."""
+        return sum(self.waiting.values())
+
+    @property
     def judged_s(self) -> float:
         """Seconds of which it is known what was right."""
-        return sum(s for name, s in self.seconds.items() if name != "unjudged")
+        return sum(self.judged.values())
 
     @property
     def in_force(self) -> float | None:
         """In-force accuracy so far: correct time over judged time; None before any was judged."""
-        right = self.seconds["current_correct"] + self.seconds["outdated_correct"]
-        judged = self.judged_s
-        return right / judged if judged else None
+        return accuracy(self.judged["right"], self.judged["wrong"])
 
     @property
     def mean_wrong_age_s(self) -> float | None:
@@ -131,6 +140,12 @@ class Reading(NamedTuple):
     def mean_age_s(self) -> float | None:
         """How old the decision in force was on average, since its own state was published."""
         return self.age_integral_s2 / self.in_force_s if self.in_force_s else None
+
+
+def accuracy(right_s: float, wrong_s: float) -> float | None:
+    """Correct time over judged time; None before any was judged."""
+    judged = right_s + wrong_s
+    return right_s / judged if judged else None
 
 
 class Counts:
@@ -152,8 +167,8 @@ class Counts:
         self._beyond = self.spells.excess(None, int(theta_s * GRAINS))
         self._penalties: set[AgePenalty] = set()
         self._cost = self._cost_rate = 0
-        self._running = [0] * 9
-        self._since = [0] * 9
+        self._running = [0] * (UNSETTLED + 1)
+        self._since = [0] * (UNSETTLED + 1)
         self._holders = self._held = self._age = self._published = 0
         self.streams = self.states = self.judgments = self.changes = self.given_up = 0
         self.answers = [0] * len(OUTCOMES)
@@ -170,10 +185,10 @@ class Counts:
         self._running[kind] -= 1
         self._since[kind] -= end
 
-    def settles(self, kind: int, span: int) -> None:
-        """A pending stretch that has ended belongs to this class."""
-        self._since[PENDING] += span
-        self._since[kind] -= span
+    def moves(self, span: int, kind: int, to: int) -> None:
+        """A stretch that has ended and counted as `kind` turns out to be something else."""
+        self._since[kind] += span
+        self._since[to] -= span
 
     def holds(self, published: int, at: int, holders: int = 1) -> None:
         """From `at` on one more decision for a state published then is in force; with −1, one less.
@@ -209,18 +224,20 @@ class Counts:
         self.latency_sum += latency
 
     def read(self, now: int) -> Reading:
-        seconds = [
-            (running * now - since) / GRAINS
-            for running, since in zip(self._running, self._since, strict=True)
+        spans = [
+            running * now - since for running, since in zip(self._running, self._since, strict=True)
         ]
+        seconds = [span / GRAINS for span in spans]
         age = self._holders * now * now - 2 * now * self._published - self._age
-        _, wrong_age = self._wrong.read(now)
+        wrong, wrong_age = self._wrong.read(now)
+        right = sum(spans) - spans[UNJUDGED] - spans[PENDING] - wrong
         beyond, _ = self._beyond.read(now)
         return Reading(
             component=self.component,
             labels=self.labels,
             seconds=dict(zip(ALL_CLASSES, seconds, strict=False)),
-            pending_s=seconds[PENDING],
+            judged={"right": right / GRAINS, "wrong": wrong / GRAINS},
+            waiting={"unjudged": seconds[PENDING], "unattributed": seconds[UNSETTLED]},
             in_force_s=(self._holders * now - self._held) / GRAINS,
             age_integral_s2=age / (2 * GRAINS * GRAINS),
             streams=self.streams,

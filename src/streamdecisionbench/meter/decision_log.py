@@ -62,19 +62,16 @@ class DecisionLog:
         self._parquet = parquet
         if parquet:
             _require_arrow()
-        self._happened: deque[Notice] = deque()
-        self._unwritten: list[bytes] = []
-        self._writing = threading.Lock()
-        self._wake = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._file: int | None = None
-        self._path = ""
-        self._size = 0
-        self._began = 0.0
-        self._files = 0
-        self._wall = 0.0
+        for option, given in (
+            ("flush_s", flush_s), ("max_bytes", max_bytes), ("max_age_s", max_age_s)
+        ):  # fmt: skip
+            if not (isinstance(given, int | float) and 0 < given < math.inf):
+                raise InputError(f"{option}={given!r} cannot be", fix="give a number above 0")
+        self._wall = math.nan
         with meter.lock, meter.guards["log"]:
             self._wall = time.time() - meter.read_clock()
+        self._file: int | None = None
+        self.begin_run()
         self._closed = False
         try:
             os.makedirs(self.folder, exist_ok=True)  # noqa: PTH103
@@ -87,11 +84,31 @@ class DecisionLog:
         meter.add_sink(self)
         atexit.register(self.close)
 
+    def begin_run(self) -> None:
+        """Nothing happened yet in this process; a file that its parent writes to stays its parent's."""
+        if self._file is not None:
+            os.close(self._file)
+        self._happened: deque[Notice] = deque()
+        self._unwritten: list[bytes] = []
+        self._writing = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._file = None
+        self._path = ""
+        self._size = self._files = 0
+        self._began = 0.0
+
     def __call__(self, event: Notice) -> None:
+        """Told while it happens: from here on nothing is kept that may still change."""
         if self._closed or len(self._happened) >= _MOST_PENDING:
-            with self._meter.lock:
-                self._meter.lost_rows += 1
+            self._lose(1)
             return
+        if event.kind == "published":
+            state = None
+            if self._states and event.value is not None:
+                with self._meter.guards["state"]:
+                    state = text_of(event.value)
+            event = event._replace(value=state)
         self._happened.append(event)
         if self._thread is None:
             self._start()
@@ -100,9 +117,7 @@ class DecisionLog:
         """Writes what has happened. Failures are counted; what could not be written waits."""
         with self._writing, self._meter.guards["log"]:
             events = [self._happened.popleft() for _ in range(len(self._happened))]
-            for row in rows_of(events, states=self._states, wall=self._wall):
-                with self._meter.guards["log"]:
-                    self._unwritten.append(_line(row))
+            self._unwritten += map(_line, rows_of(events, wall=self._wall))
             if self._unwritten:
                 self._write()
             age_s = time.monotonic() - self._began
@@ -118,12 +133,15 @@ class DecisionLog:
         self._wake.set()
         with self._writing, self._meter.guards["log"]:
             self._rotate()
-        with self._meter.lock:
-            self._meter.lost_rows += len(self._unwritten)
+        self._lose(len(self._unwritten))
         atexit.unregister(self.close)
 
+    def _lose(self, rows: int) -> None:
+        with self._meter.lock:
+            self._meter.lost_rows += rows
+
     def _start(self) -> None:
-        """The thread begins with the first event: a meter made before a fork writes after it."""
+        """With the first event of a process."""
         with self._writing:
             if self._thread is None:
                 self._thread = threading.Thread(
@@ -139,17 +157,15 @@ class DecisionLog:
             self.flush()
 
     def _write(self) -> None:
-        if self._file is None:
-            self._open()
-        if self._file is None:
-            return
-        data = b"".join(self._unwritten)
-        written = 0
         try:
+            if self._file is None:
+                self._open()
+            data = b"".join(self._unwritten)
+            written = 0
             while written < len(data):
-                written += os.write(self._file, data[written:])
+                written += os.write(self._file or 0, data[written:])
             if self._fsync:
-                os.fsync(self._file)
+                os.fsync(self._file or 0)
         except OSError:
             self._abandon()
             raise
@@ -159,17 +175,18 @@ class DecisionLog:
     def _abandon(self) -> None:
         """A write failed half-way: the file ends before it, and the rows go into the next one.
 
-        Rows complete each other, so one that is written twice says nothing new.
+        Rows complete each other, so one that is written twice says nothing new. A file without any is
+        none.
         """
-        excess = self._unwritten[: max(0, len(self._unwritten) - _MOST_PENDING)]
-        if excess:
-            del self._unwritten[: len(excess)]
-            with self._meter.lock:
-                self._meter.lost_rows += len(excess)
+        excess = max(0, len(self._unwritten) - _MOST_PENDING)
+        del self._unwritten[:excess]
+        self._lose(excess)
         file, self._file = self._file, None
         if file is not None:
             try:
                 os.ftruncate(file, self._size)
+                if not self._size:
+                    os.unlink(self._path)  # noqa: PTH108
             finally:
                 os.close(file)
 
@@ -183,6 +200,8 @@ class DecisionLog:
             except FileExistsError:
                 continue
             self._path, self._size, self._began = path, 0, time.monotonic()
+        if self._fsync:
+            _sync(self.folder)
 
     def _rotate(self) -> None:
         if self._file is None:
@@ -190,11 +209,14 @@ class DecisionLog:
         os.close(self._file)
         self._file = None
         if self._parquet and self._size:
-            to_parquet(self._path)
+            to_parquet(self._path, fsync=self._fsync)
 
 
-def rows_of(events: Iterable[Notice], *, states: bool = False, wall: float = 0.0) -> list[Row]:
-    """Events as rows of `sdb-decisions/1`, one for each state about which something happened."""
+def rows_of(events: Iterable[Notice], *, wall: float = 0.0) -> list[Row]:
+    """Events as rows of `sdb-decisions/1`, one for each state about which something happened.
+
+    All of their values are text and numbers by now, which cannot fail to be written.
+    """
     rows: dict[tuple[str, str, float], Row] = {}
     for event in events:
         key = (event.stream.id, event.component, event.published_at)
@@ -217,14 +239,14 @@ def rows_of(events: Iterable[Notice], *, states: bool = False, wall: float = 0.0
                 "step": event.step,
                 "wall_time": _iso(wall + event.published_at),
             }
-            if states and event.value is not None:
-                row["state"] = text_of(event.value)
+            if event.value is not None:
+                row["state"] = event.value
         elif event.kind == "answered":
             row |= {"answered_at": event.at, "decision": event.value}
             if event.outcome == "applied":
                 row["applied_at"] = event.at
             for name, number in (("confidence", event.confidence), ("cost", event.cost)):
-                if isinstance(number, int | float) and math.isfinite(number):
+                if number is not None:
                     row[name] = number
         elif event.kind == "judged":
             row["reference"] = event.value
@@ -237,9 +259,13 @@ def _line(row: Row) -> bytes:
     return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def _iso(seconds: float) -> str:
-    whole = math.floor(seconds)
-    moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
+def _iso(seconds: float) -> str | None:
+    """For people; None where no calendar has such a time."""
+    try:
+        whole = math.floor(seconds)
+        moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
+    except (OverflowError, ValueError, OSError):
+        return None
     return f"{moment}.{int((seconds - whole) * 1e6):06}Z"
 
 
@@ -253,8 +279,8 @@ def _require_arrow() -> None:
         ) from None
 
 
-def to_parquet(path: str) -> None:
-    """Writes `path` as Parquet beside it, and removes it once that is complete.
+def to_parquet(path: str, *, fsync: bool = False) -> None:
+    """Writes `path` as Parquet beside it, and removes it once that is complete, and on disk with `fsync`.
 
     Rows of one state that stand in the same file become one.
     """
@@ -275,9 +301,25 @@ def to_parquet(path: str) -> None:
         for name in names
     }
     partial, target = source.with_suffix(".parquet.part"), source.with_suffix(".parquet")
-    pq.write_table(pa.table(columns), partial, compression="zstd")
-    partial.replace(target)
+    try:
+        pq.write_table(pa.table(columns), partial, compression="zstd")
+        if fsync:
+            _sync(str(partial))
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    if fsync:
+        _sync(str(source.parent))
     source.unlink()
+
+
+def _sync(path: str) -> None:
+    """Waits until a file, or a folder's list of files, is on disk."""
+    found = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(found)
+    finally:
+        os.close(found)
 
 
 def _arrow_type(name: str) -> Any:

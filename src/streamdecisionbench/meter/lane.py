@@ -8,8 +8,8 @@ Unknown may become known. So a stretch waits with its current step until that is
 its source until that is, there summed by reference; each moves at most twice. Steps wait within a window; the oldest is given up when
 it is full, and its seconds are `unjudged` or `unattributed` for good.
 
-Whether a stretch is wrong, and what it costs, needs y_k alone: spells and costs do not wait for the
-source.
+Whether a stretch is wrong, and what it costs, needs y_k alone: in-force accuracy, spells and costs do not
+wait for the source.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.in_force import NO_DECISION, UNJUDGED, Newest, class_of
-from streamdecisionbench.meter.counts import PENDING, RATE, Counts
+from streamdecisionbench.meter.counts import PENDING, RATE, UNSETTLED, Counts
 from streamdecisionbench.meter.spells import CALM, OPEN, WRONG, LaneSpells, Part, Run
 from streamdecisionbench.meter.spells import PENDING as NOT_KNOWN
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from streamdecisionbench.rules.costs import AgePenalty, Section
 
 STRAGGLERS = 64
-"""Judged steps behind the source in force whose answers may still come, for their latencies alone."""
+"""Steps that are let go of, kept while their answers may come: behind the source in force for their
+latencies, outside the window to know which state such an answer is for."""
 _REMEMBERED = 10_000
 
 
@@ -141,6 +142,7 @@ class Lane:
         """An answer for `step` is there; `applies` is what the in-force rule says."""
         step.answered = True
         step.decision = decision
+        self._stragglers.pop(step.number, None)
         self.counts.took(now - step.published)
         if not applies:
             self._forget(step)
@@ -168,9 +170,9 @@ class Lane:
         self._measure(step, reference)
         for source, span in step.waiting or ():
             if source is None:
-                counts.settles(NO_DECISION, span)
+                counts.moves(span, PENDING, NO_DECISION)
             else:
-                self._charge(source, reference, span)
+                counts.moves(span, PENDING, self._charged(source, reference, span))
         step.waiting = None
         self._settle_owed(step)
         if step is self.current or step is self.source:
@@ -180,12 +182,14 @@ class Lane:
     def give_up(self, step: LaneStep) -> None:
         """Nothing more is expected for `step`; what is not known of it stays unknown."""
         self.steps.pop(step.number, None)
+        if not step.answered and not self._ended:
+            self._keep_straggler(step)
         if step.reference is not None:
             return
         step.given_up = True
         self.counts.given_up += 1
         span = sum(span for _, span in step.waiting or ())
-        self.counts.settles(UNJUDGED, span)
+        self.counts.moves(span, PENDING, UNJUDGED)
         step.waiting = None
         if step.run is not None:
             self._spells.turns_out(step, [(CALM, step.run.begin, step.run.begin + span)])
@@ -226,23 +230,22 @@ class Lane:
             self._rate = 0
         span = now - self._start
         current, source = self.current, self.source
-        if self._class != PENDING or span == 0 or current is None:
+        if span == 0 or current is None:
             return
-        if current.reference is None:
+        if self._class == PENDING:
             if current.waiting is None:
                 current.waiting = []
             current.waiting.append((source, span))
-        elif source is not None:
-            self._charge(source, current.reference, span)
+        elif self._class == UNSETTLED and source is not None and current.reference is not None:
+            self._charged(source, current.reference, span)
 
     def _reconsider(self) -> None:
         """The running stretch may have a class now."""
-        if self._class == PENDING and self.current is not None:
-            found = self._now_class()
-            if found != PENDING:
-                self.counts.stops(PENDING, self._start)
-                self.counts.starts(found, self._start)
-                self._class = found
+        found = self._now_class()
+        if found != self._class:
+            self.counts.stops(self._class, self._start)
+            self.counts.starts(found, self._start)
+            self._class = found
 
     def _measure(self, step: LaneStep, reference: str) -> None:
         """Spells and costs of a step that is known now: all of the time it was current."""
@@ -279,22 +282,23 @@ class Lane:
         if source is None:
             return NO_DECISION
         if source.reference is None and not source.given_up:
-            return PENDING
+            return UNSETTLED
         return class_of(source.decision, source.reference, current.reference)
 
-    def _charge(self, source: LaneStep, reference: str, span: int) -> None:
-        """A pending stretch with a known reference: settled, or left with its source."""
-        if source.reference is None and not source.given_up:
-            if source.owed is None:
-                source.owed = {}
-            source.owed[reference] = source.owed.get(reference, 0) + span
-        else:
-            self.counts.settles(class_of(source.decision, source.reference, reference), span)
+    def _charged(self, source: LaneStep, reference: str, span: int) -> int:
+        """What a stretch with a known reference counts as: its class, or it is left with its source."""
+        if source.reference is not None or source.given_up:
+            return class_of(source.decision, source.reference, reference)
+        if source.owed is None:
+            source.owed = {}
+        source.owed[reference] = source.owed.get(reference, 0) + span
+        return UNSETTLED
 
     def _settle_owed(self, source: LaneStep) -> None:
         """Its own reference is known or given up: its decision's time gets its classes."""
         for reference, span in (source.owed or {}).items():
-            self.counts.settles(class_of(source.decision, source.reference, reference), span)
+            kind = class_of(source.decision, source.reference, reference)
+            self.counts.moves(span, UNSETTLED, kind)
         source.owed = None
 
     def _forget(self, step: LaneStep) -> None:
@@ -306,6 +310,9 @@ class Lane:
             self._stragglers.pop(step.number, None)
         elif self.source is not None and step.number < self.source.number:
             self.steps.pop(step.number, None)
-            self._stragglers[step.number] = step
-            if len(self._stragglers) > STRAGGLERS:
-                self._stragglers.popitem(last=False)
+            self._keep_straggler(step)
+
+    def _keep_straggler(self, step: LaneStep) -> None:
+        self._stragglers[step.number] = step
+        if len(self._stragglers) > STRAGGLERS:
+            self._stragglers.popitem(last=False)

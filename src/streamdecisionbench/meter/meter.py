@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import threading
 import time
+import weakref
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES
-from streamdecisionbench.meter.counts import COUNTERS, GRAINS, THETA_S, Counter, Counts, Reading
+from streamdecisionbench.meter.counts import (
+    COUNTERS,
+    GRAINS,
+    THETA_S,
+    Counter,
+    Counts,
+    Reading,
+    accuracy,
+)
 from streamdecisionbench.meter.lane import Lane, Rates
 from streamdecisionbench.meter.stream import APPLIED, Notice, Sink, Stream
+from streamdecisionbench.text import harmless
 
 if TYPE_CHECKING:
     import asyncio
@@ -22,17 +32,19 @@ if TYPE_CHECKING:
     from streamdecisionbench.rules.costs import Costs
 
 _GUARDED = (
-    "clock", "publish", "answer", "judge", "end", "shadow", "reference", "give up", "export", "log",
+    "clock", "publish", "answer", "judge", "end", "shadow", "reference", "give up", "export", "log", "state",
 )  # fmt: skip
 RESERVED = frozenset({
     "stream", "published_at", "requested_at", "answered_at", "applied_at", "decision", "reference",
-    "ended_at", "state", "confidence", "cost", "weight", "session", "meter", "component", "step",
-    "wall_time", "partial", "class", "outcome",
+    "ended_at", "state", "state_id", "confidence", "cost", "weight", "tick_s", "session", "meter",
+    "component", "step", "wall_time", "partial", "filename", "class", "outcome", "verdict",
 })  # fmt: skip
-"""Columns of the log and labels of the counters that have a meaning of their own."""
+"""Columns of the log and labels of the counters that have a meaning of their own, in any spelling."""
 
 _MAX_GROUPS = 1000
-_METERS = itertools.count(1)
+_MAX_LABELS = 100
+_NEVER = 2.0**80
+"""No clock that counts seconds, or nanoseconds by mistake, gets there."""
 
 
 class Meter:
@@ -72,28 +84,42 @@ class Meter:
         theta: float = THETA_S,
         costs: Costs | str | os.PathLike[str] | None = None,
     ) -> None:
-        self.name = name
+        if not (isinstance(theta, int | float) and 0 <= theta < math.inf):
+            raise InputError(f"theta={theta!r} is no limit", fix="give seconds, 0 or more")
+        for limit, given in (("window", window), ("late_window", late_window)):
+            if not isinstance(given, int) or given < 0:
+                raise InputError(f"{limit}={given!r} is no number of steps", fix="give 0 or more")
         self.theta = theta
         self.costs = None if costs is None else _cost_rules(costs)
         self._rates: dict[str, Rates] = {}
-        began = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        self.run = f"{began}-{os.getpid()}-{next(_METERS)}"
-        """When and in which process this meter began: part of every stream's id."""
         self.reference = reference
-        self.shadows: dict[str, None] = dict.fromkeys(shadows)
-        self.by = tuple(by)
+        self.shadows = dict.fromkeys(_names("shadows", shadows, {APPLIED}))
+        self.by = _names("by", by, RESERVED)
         self.window = max(2, window)
         self.late_window = late_window
-        self.lock = threading.RLock()
         self.sinks: tuple[Sink, ...] = ()
         self.guards = {where: _Guard(self, where) for where in _GUARDED}
+        self._clock = clock
+        self._last_read = self._latest = -math.inf
+        self._now = 0
+        self._spellings = {name.lower(): name for name in self.by}
+        self.begin_run()
+        self.name = self.text(name, "names")
+        _METERS.add(self)
+
+    def begin_run(self) -> None:
+        """In this process: counters at zero, streams and files under a name that nobody else uses.
+
+        A forked child calls it before anything else. Locks may have been held when it was forked.
+        """
+        self.lock = threading.RLock()
+        began = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        self.run = f"{began}-{os.getpid()}-{os.urandom(8).hex()}"
+        """When and in which process this meter began: part of every stream's id."""
         self.errors: dict[str, int] = {}
         """What went wrong inside the meter, by place; none of it reached the application."""
         self.lost_rows = 0
         """Rows of a decision log that could not be written."""
-        self._clock = clock
-        self._last_read = self._latest = -math.inf
-        self._now = 0
         self._groups: dict[tuple[str, ...], Counts] = {}
         self._streams: dict[str, Stream] = {}
         self._ordinal = 0
@@ -103,42 +129,42 @@ class Meter:
         self._tasks: set[asyncio.Future[Any]] = set()
         if not self.by:
             self._group(APPLIED, {})  # so that its counters are there from the start, at zero
+        for sink in self.sinks:
+            begin_run = getattr(sink, "begin_run", None)
+            if begin_run is not None:
+                begin_run()
 
     def stream(self, name: str, **labels: str) -> Stream:
         """A session begins. Labels go into the log; those named in `by` split the counters."""
         with self.lock:
-            self._ordinal += 1
-            for taken in RESERVED & labels.keys():
-                del labels[taken]
-                self.count_error("labels")
-            stream = Stream(self, str(name), self._ordinal, labels)
-            self._open[stream.ordinal] = stream
-            self._streams[stream.name] = stream
-        return stream
+            kept = {}
+            for label, value in labels.items():
+                if self._may_label(label):
+                    kept[label] = self.text(value, "labels")
+                else:
+                    self.count_error("labels")
+            return Stream(self, self.text(name, "names"), kept)
 
     def judge(self, stream: str, step: int, reference: Any) -> bool:
         """`Stream.judge` for those who only know the session's name: its latest stream."""
-        found = self._streams.get(stream)
+        found = self._streams.get(self.text(stream, "names"))
         if found is None:
             self.count_error("judged too late")
             return False
         return found.judge(step, reference)
 
     def seconds(self, component: str = APPLIED, **labels: str) -> dict[str, float]:
-        """Seconds by class, judged so far, running streams included."""
+        """Seconds by class, of which all that decides the class is known, running streams included."""
         total = dict.fromkeys(ALL_CLASSES, 0.0)
-        for reading in self.readings():
-            if reading.component == component and labels.items() <= dict(reading.labels).items():
-                for kind, seconds in reading.seconds.items():
-                    total[kind] += seconds
+        for reading in self._chosen(component, labels):
+            for kind, seconds in reading.seconds.items():
+                total[kind] += seconds
         return total
 
     def in_force(self, component: str = APPLIED, **labels: str) -> float | None:
         """In-force accuracy so far: correct time over judged time; None before any was judged."""
-        seconds = self.seconds(component, **labels)
-        judged = sum(seconds.values()) - seconds["unjudged"]
-        right = seconds["current_correct"] + seconds["outdated_correct"]
-        return right / judged if judged else None
+        judged = [reading.judged for reading in self._chosen(component, labels)]
+        return accuracy(sum(one["right"] for one in judged), sum(one["wrong"] for one in judged))
 
     def readings(self) -> list[Reading]:
         """Every counter at this moment, per component and labels. Constant time per group."""
@@ -191,14 +217,27 @@ class Meter:
         """What of a reading is exported: costs where there are some."""
         return (one for one in COUNTERS if one.field != "cost_s" or self.costs is not None)
 
+    def text(self, value: Any, where: str) -> str:
+        """A name or a label as text that any file takes."""
+        try:
+            return harmless(str(value))
+        except Exception:
+            self.count_error(where)
+            return f"<{type(value).__name__}>"
+
     def count_error(self, where: str) -> None:
         with self.lock:
             self.errors[where] = self.errors.get(where, 0) + 1
 
     def read_clock(self) -> float:
-        """Seconds, never fewer than before. The lock is held."""
-        at = self._clock()
-        if not at >= self._last_read:
+        """Seconds, never fewer than before; the last ones where the clock fails. The lock is held."""
+        try:
+            at = self._clock()
+            if type(at) is not float:
+                at = float(at)
+        except Exception:
+            at = math.nan
+        if not self._last_read <= at < _NEVER:
             self.count_error("clock")
             at = self._last_read
         self._last_read = at
@@ -209,6 +248,18 @@ class Meter:
         self._now = int(at * GRAINS)
         self._latest = at
         return self._now
+
+    def begins(self, stream: Stream) -> int:
+        """Its ordinal in this run."""
+        self._ordinal += 1
+        self._open[self._ordinal] = self._streams[stream.name] = stream
+        return self._ordinal
+
+    def add_shadow(self, name: str) -> None:
+        """One that nobody announced; names count against the limit of groups, lest each makes some."""
+        if name not in self.shadows and len(self._groups) >= _MAX_GROUPS:
+            raise ValueError("too many shadows")
+        self.shadows[name] = None
 
     def new_lane(self, component: str, labels: dict[str, str], first: int = 0) -> Lane:
         rates = None
@@ -245,6 +296,23 @@ class Meter:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    def _may_label(self, name: str) -> bool:
+        """Not what means something else in a log, also to readers that do not tell a from A."""
+        folded = name.lower()
+        if folded not in self._spellings and len(self._spellings) < _MAX_LABELS:
+            if not _is_name(name) or folded in RESERVED:
+                return False
+            self._spellings[folded] = name
+        return self._spellings.get(folded) == name
+
+    def _chosen(self, component: str, labels: dict[str, str]) -> list[Reading]:
+        return [
+            reading
+            for reading in self.readings()
+            if reading.component == component
+            and all(dict(reading.labels).get(name) == value for name, value in labels.items())
+        ]
+
     def _drop_oldest(self) -> None:
         _, (stream, waiting) = self._ended.popitem(last=False)
         self._ended_steps -= waiting
@@ -269,6 +337,18 @@ class Meter:
                 labelled = tuple(zip(self.by, values, strict=True))
                 found = self._groups[key] = Counts(component, labelled, self.theta)
         return found
+
+
+_METERS: weakref.WeakSet[Meter] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for meter in list(_METERS):
+        meter.begin_run()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class _Guard:
@@ -298,3 +378,31 @@ def _cost_rules(costs: Costs | str | os.PathLike[str]) -> Costs:
     if isinstance(costs, Costs):
         return costs
     return default_costs() if costs == DEFAULT else read_cost_file(os.fspath(costs))
+
+
+def _is_name(name: object) -> bool:
+    """Text that is a column's name in any reader, and none of a reader's own."""
+    return (
+        isinstance(name, str)
+        and name.isprintable()
+        and name == name.strip()
+        and name[:1] not in ("", "_")
+    )
+
+
+def _names(what: str, given: Sequence[str], taken: Collection[str]) -> tuple[str, ...]:
+    """What a service names when it starts; one name may stand alone."""
+    names = (given,) if isinstance(given, str) else tuple(given)
+    for name in names:
+        if not _is_name(name):
+            fix = "a name is printable text and does not begin with _"
+            raise InputError(f"{what}: {name!r} is no name", fix=fix)
+        if name.lower() in taken:
+            raise InputError(
+                f"{what}: {name!r} has a meaning of its own", fix="choose another name"
+            )
+    if len({name.lower() for name in names}) < len(names):
+        raise InputError(f"{what} names one thing twice", fix="say each name once")
+    if len(names) >= _MAX_GROUPS:
+        raise InputError(f"{what} has {len(names)} names", fix=f"fewer than {_MAX_GROUPS}")
+    return names

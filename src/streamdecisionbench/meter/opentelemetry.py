@@ -112,8 +112,8 @@ def _observe(meter: Meter, instruments: metrics.Meter) -> None:
         callback = field(one.field, one.label)
         counter(one.opentelemetry, [callback], unit=one.unit, description=one.meaning)
     gauge(
-        "sdb.pending", [field("pending_s")], unit="s",
-        description="Observed seconds that wait for a judgment.",
+        "sdb.pending", [field("waiting", "class")], unit="s",
+        description="Observed seconds in no class yet: what was right now, or for their source, is not known.",
     )  # fmt: skip
     gauge("sdb.open_streams", [own("open_streams")], description="Streams that run.")
     counter("sdb.meter.errors", [errors], description="What went wrong inside the meter.")

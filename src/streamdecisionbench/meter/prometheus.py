@@ -3,12 +3,12 @@
 Counters are read when Prometheus scrapes; between two scrapes nothing is computed. In-force accuracy
 over five minutes is
 
-    sum(rate(sdb_decision_seconds_total{class=~"current_correct|outdated_correct"}[5m]))
-      / sum(rate(sdb_decision_seconds_total{class!="unjudged"}[5m]))
+    sum(rate(sdb_judged_seconds_total{verdict="right"}[5m])) / sum(rate(sdb_judged_seconds_total[5m]))
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prometheus_client import REGISTRY, CollectorRegistry
@@ -20,12 +20,22 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S, Reading
 from streamdecisionbench.meter.meter import Meter
 
 
 def export(meter: Meter, registry: CollectorRegistry = REGISTRY) -> MeterCollector:
-    """Shows the meter in a registry of the client; `prometheus_client.start_http_server` serves it."""
+    """Shows the meter in a registry of the client; `prometheus_client.start_http_server` serves it.
+
+    Labels of streams that Prometheus would not keep apart from the meter's own are refused.
+    """
+    taken = {"meter", "component", "le", *(one.label for one in meter.counters())}
+    for name in meter.by:
+        if not re.fullmatch("[a-zA-Z_][a-zA-Z0-9_]*", name):
+            raise InputError(f"{name!r} is no label of Prometheus", fix="letters, digits and _")
+        if name in taken:
+            raise InputError(f"the label {name!r} is taken", fix="call it otherwise in Meter(by=…)")
     collector = MeterCollector(meter)
     registry.register(collector)
     return collector
@@ -57,7 +67,9 @@ class MeterCollector(Collector):
                     counter.add_metric(labels, found)
             yield counter
         pending = GaugeMetricFamily(
-            "sdb_pending_seconds", "Observed seconds that wait for a judgment.", labels=names
+            "sdb_pending_seconds",
+            "Observed seconds in no class yet: what was right now, or for their source, is not known.",
+            labels=[*names, "class"],
         )
         latency = HistogramMetricFamily(
             "sdb_decision_latency_seconds",
@@ -65,7 +77,8 @@ class MeterCollector(Collector):
             labels=names,
         )
         for labels, reading in labelled:
-            pending.add_metric(labels, reading.pending_s)
+            for kind, value in reading.waiting.items():
+                pending.add_metric([*labels, kind], value)
             latency.add_metric(labels, list(_cumulative(reading)), reading.latency_sum_s)
         yield pending
         yield latency

@@ -7,12 +7,13 @@ stays in force: that part is two comparisons and comes first.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from streamdecisionbench.meter.counts import OUTCOMES
 from streamdecisionbench.meter.lane import Lane, LaneStep
-from streamdecisionbench.text import decision_text
+from streamdecisionbench.text import decision_text, harmless
 
 if TYPE_CHECKING:
     from streamdecisionbench.meter.meter import Meter
@@ -57,20 +58,41 @@ class Stream:
     """
 
     __slots__ = (
-        "_ended", "_lanes", "_meter", "_published_at", "_steps", "id", "labels", "name", "ordinal",
+        "_ended", "_lanes", "_meter", "_published_at", "_run", "_steps", "id", "labels", "name",
+        "ordinal",
     )  # fmt: skip
 
-    def __init__(self, meter: Meter, name: str, ordinal: int, labels: dict[str, str]) -> None:
+    def __init__(self, meter: Meter, name: str, labels: dict[str, str]) -> None:
         self.name = name
-        self.ordinal = ordinal
         self.labels = labels
-        self.id = f"{name}@{meter.run}.{ordinal}"
-        """Unlike its name never used twice; the decision log calls it `stream`."""
         self._meter = meter
         self._steps = 0
         self._published_at = -math.inf
         self._ended = False
-        self._lanes = {name: meter.new_lane(name, labels) for name in (APPLIED, *meter.shadows)}
+        self._lanes: dict[str, Lane] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        """In the meter's present run: when it is made, and again in a child process that uses it.
+
+        There it goes on as a stream of its own from its next state on; what is in force stays so. Of one
+        that has ended nothing more is expected there.
+        """
+        meter, before = self._meter, self._lanes
+        self._run = meter.run
+        if self._ended:
+            for lane in before.values():
+                lane.steps.clear()
+            return
+        self.ordinal = meter.begins(self)
+        self.id = f"{self.name}@{meter.run}.{self.ordinal}"
+        """Unlike its name never used twice; the decision log calls it `stream`."""
+        self._lanes = {
+            name: meter.new_lane(name, self.labels) for name in (APPLIED, *meter.shadows)
+        }
+        for name, lane in before.items():
+            mine = self._lanes[name]
+            mine.first, mine.rule, mine.decision = lane.first, lane.rule, lane.decision
 
     @property
     def meter_name(self) -> str:
@@ -94,21 +116,24 @@ class Stream:
         reference function asks it here.
         """
         meter = self._meter
-        at = math.nan
+        told: list[Notice] = []
         with meter.lock:
             number = self._steps
             self._steps = number + 1
-            lanes = list(self._lanes.values()) if meter.sinks else ()
             with meter.guards["publish"]:
                 if self._ended:
                     raise RuntimeError("published after the stream ended")
+                if self._run is not meter.run:
+                    self._begin()
                 at = max(meter.read_clock(), math.nextafter(self._published_at, math.inf))
                 now = meter.advance_to(at)
                 self._published_at = at
                 for lane in self._lanes.values():
                     lane.publish(number, at, now)
-        for lane in lanes:
-            meter.tell(Notice("published", self, lane.name, number, at, at, state))
+                    if meter.sinks:
+                        told.append(Notice("published", self, lane.name, number, at, at, state))
+        for event in told:
+            meter.tell(event)
         if reference is not None:
             self.judge(number, reference)
         elif meter.reference is not None:
@@ -134,7 +159,7 @@ class Stream:
         `None` says that the request failed and there is no answer. How sure the component was and
         what the answer cost go into the log.
         """
-        return self._answer(self._lanes[APPLIED], step, decision, confidence, cost)
+        return self._answer(APPLIED, step, decision, confidence, cost)
 
     def shadow(
         self,
@@ -151,11 +176,19 @@ class Stream:
         from every stream's first state on; any other on this stream from its current state on, and
         from the start of the streams that follow.
         """
-        found = self._lanes.get(component)
-        if found is None:
-            with self._meter.lock, self._meter.guards["shadow"]:
-                found = self._lanes.get(component) or self._new_shadow(component)
-        return found is not None and self._answer(found, step, decision, confidence, cost)
+        meter = self._meter
+        name, told = "", list[Notice]()
+        with meter.lock, meter.guards["shadow"]:
+            if not isinstance(component, str) or component in ("", APPLIED):
+                raise ValueError("no name for a shadow")
+            if self._run is not meter.run:
+                self._begin()
+            name = harmless(component)
+            if name not in self._lanes:
+                told = self._new_shadow(name)
+        for event in told:
+            meter.tell(event)
+        return name in self._lanes and self._answer(name, step, decision, confidence, cost)
 
     def judge(self, step: int, reference: Any) -> bool:
         """What was right for a step, whenever that is known, also after the stream has ended.
@@ -169,11 +202,14 @@ class Stream:
             if reference is None:
                 return False
             text = text_of(reference)
+            number = step if type(step) is int else operator.index(step)
             with meter.lock:
+                if self._run is not meter.run:
+                    self._begin()
                 at = meter.read_clock()
                 meter.advance_to(at)
                 for lane in self._lanes.values():
-                    found = lane.steps.get(step)
+                    found = lane.steps.get(number)
                     if found is None or found.reference is not None:
                         continue
                     lane.judge(found, text)
@@ -195,9 +231,13 @@ class Stream:
         with meter.lock:
             if self._ended:
                 return
+            with meter.guards["end"]:
+                if self._run is not meter.run:
+                    self._begin()
             self._ended = True
             with meter.guards["end"]:
-                at = meter.read_clock()
+                # A log that ends with a state that lasted for nothing is no log.
+                at = max(meter.read_clock(), math.nextafter(self._published_at, math.inf))
                 now = meter.advance_to(at)
                 for lane in self._lanes.values():
                     last = lane.current
@@ -236,16 +276,19 @@ class Stream:
         self.end()
 
     def _answer(
-        self,
-        lane: Lane,
-        number: int,
-        decision: Any,
-        confidence: float | None,
-        cost: float | None,
+        self, name: str, step: int, decision: Any, confidence: float | None, cost: float | None
     ) -> bool:
         meter = self._meter
         told: Notice | None = None
         with meter.lock:
+            if self._run is not meter.run:
+                with meter.guards["answer"]:
+                    self._begin()
+            lane, number = self._lanes[name], step
+            if type(step) is not int:
+                number = -1
+                with meter.guards["answer"]:
+                    number = int(operator.index(step))
             outcome = self._outcome(lane, number, decision)
             if outcome == _APPLIED:
                 lane.rule.activate(None, number)
@@ -253,7 +296,8 @@ class Stream:
             with meter.guards["answer"]:
                 told = self._account(lane, number, decision, outcome)
         if told is not None:
-            meter.tell(told._replace(confidence=confidence, cost=cost))
+            sure, price = self._amount(confidence, "confidence"), self._amount(cost, "cost")
+            meter.tell(told._replace(confidence=sure, cost=price))
         return outcome == _APPLIED
 
     def _outcome(self, lane: Lane, number: int, decision: Any) -> int:
@@ -261,10 +305,12 @@ class Stream:
             return _FAILED
         if self._ended:
             return _LATE
-        known = isinstance(number, int) and lane.first <= number < self._steps
+        known = lane.first <= number < self._steps
         return _APPLIED if known and lane.rule.admits(None, number) else _SUPERSEDED
 
     def _account(self, lane: Lane, number: int, decision: Any, outcome: int) -> Notice | None:
+        """An answer for a state that the meter does not know (any more) is in force, and not measured;
+        nor is one that it supersedes. A log could not say of which state they are."""
         meter = self._meter
         at = meter.read_clock()
         now = meter.advance_to(at)
@@ -272,11 +318,14 @@ class Stream:
         if outcome == _FAILED:
             return None
         step = lane.find(number)
-        if step is None and outcome == _APPLIED:
-            # Published before the window: in force, of an age and a worth nobody can tell.
-            step = LaneStep(number, at, now)
-            step.given_up = True
-        if step is None or step.answered:
+        if step is None:
+            if outcome == _APPLIED:
+                meter.count_error("answered too late")
+            return None
+        if step.answered:
+            return None
+        if outcome == _SUPERSEDED and (lane.source is None or number > lane.source.number):
+            meter.count_error("answered too late")
             return None
         try:
             text = text_of(decision)
@@ -291,30 +340,44 @@ class Stream:
             "answered", self, lane.name, number, step.at, at, text, OUTCOMES[outcome], correct
         )
 
+    def _amount(self, value: Any, where: str) -> float | None:
+        """A number that a log may hold; None where there is none, or none that it may."""
+        if value is None:
+            return None
+        try:
+            number = math.nan if isinstance(value, str | bytes) else float(value)
+        except Exception:
+            number = math.nan
+        if math.isfinite(number) and (number >= 0 or where != "cost"):
+            return number
+        self._meter.count_error(where)
+        return None
+
     def _judgment(self, lane: Lane, step: LaneStep, at: float, text: str) -> Notice:
         correct = None if step.decision is None else step.decision == text
         return Notice("judged", self, lane.name, step.number, step.at, at, text, correct=correct)
 
-    def _new_shadow(self, name: str) -> Lane:
+    def _new_shadow(self, name: str) -> list[Notice]:
+        meter = self._meter
         current = self._lanes[APPLIED].current
         if self._ended or current is None:
             raise RuntimeError("a shadow has nothing to decide")
-        lane = self._meter.new_lane(name, self.labels, current.number)
-        copy = lane.publish(current.number, current.at, current.published)
+        meter.add_shadow(name)
+        lane = self._lanes[name] = meter.new_lane(name, self.labels, current.number)
+        at = current.at
+        copy = lane.publish(current.number, at, current.published)
+        told = [Notice("published", self, name, current.number, at, at, None)]
         if current.reference is not None:
             lane.judge(copy, current.reference)
-        self._lanes[name] = lane
-        self._meter.shadows[name] = None
-        if self._meter.sinks:
-            self._meter.tell(
-                Notice("published", self, name, current.number, current.at, current.at, None)
-            )
-            if current.reference is not None:
-                self._meter.tell(self._judgment(lane, copy, current.at, current.reference))
-        return lane
+            told.append(self._judgment(lane, copy, at, current.reference))
+        return told
 
 
 def text_of(decision: Any) -> str:
     """In canonical form. What begins like JSON and is none says so, lest a reader takes it for JSON."""
     text = decision_text(decision)
-    return f"not JSON: {decision.strip()}" if text is None else text
+    if text is None:
+        text = f"not JSON: {str(decision).strip()}"
+    if not text.isascii() and (clean := harmless(text)) != text:
+        return text_of(clean)
+    return text
