@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from streamdecisionbench.cli.printing import Heading
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_partial, read_recording, recorded_suite_hash
-from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.recording.recording import Recording, names_simulation
 from streamdecisionbench.recording.request import conditions_in, recordings_in
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.timeline import Timeline, timelines
@@ -146,9 +146,7 @@ def _own_config(recording: Recording, role: str) -> Recording:
         return recording
     shared = {k: v for k, v in recording.config.items() if k not in ("fast", "slow", "members")}
     # A server that simulates says so in the names of its models, not in what was asked for.
-    simulated = bool(own.get("simulated")) or any(
-        model.startswith("simulated:") for model in recording.served_models
-    )
+    simulated = bool(own.get("simulated")) or any(map(names_simulation, recording.served_models))
     config = {**shared, **own, "simulated": simulated}
     return replace(recording, run={**recording.run, "config": config})
 

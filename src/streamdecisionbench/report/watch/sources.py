@@ -28,6 +28,7 @@ from streamdecisionbench.recording.events import (
     Response,
     Skipped,
 )
+from streamdecisionbench.recording.recording import names_simulation
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.report.watch.lanes import DrawnLane, TakenAnswer, WatchedStream
 from streamdecisionbench.rules.policy_file import policy_of
@@ -311,8 +312,7 @@ class WatchedRecording(Source):
             "name": self._name(),
             "suite": self._suite.name if self._suite else "",
             "scenarios": len(wanted) if isinstance(wanted, list) and wanted else None,
-            "simulated": bool(self._config.get("simulated"))
-            or any(str(model).startswith("simulated:") for model in models),
+            "simulated": bool(self._config.get("simulated")) or any(map(names_simulation, models)),
             "virtual": self._config.get("clock") == "virtual",
         }
 
