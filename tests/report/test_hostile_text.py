@@ -97,3 +97,23 @@ def _number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+@pytest.mark.parametrize("command", ["score", "pace"])
+def test_no_group_of_a_log_is_a_formula(tmp_path: Path, command: str) -> None:
+    lines = [
+        {
+            "stream": f"{name}-{k}", "published_at": float(at), "answered_at": at + 0.5, "ended_at": 4.0,
+            "decision": "a", "reference": "a", "=cmd|x": name,
+        }
+        for name in ("=1+1", "@sum", "-2+3")
+        for k in range(2)
+        for at in range(4)
+    ]  # fmt: skip
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = sdb("logs", command, log, "--by", "=cmd|x", "--csv")
+    assert done.returncode == 0, done.stderr
+    cells = [cell for row in csv.reader(io.StringIO(done.stdout)) for cell in row]
+    assert {"'=1+1", "'@sum", "'-2+3"} <= set(cells)
+    assert not [c for c in cells if c.startswith(("=", "+", "-", "@")) and not _number(c)]
