@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,18 @@ def test_no_group_of_a_log_is_a_formula(tmp_path: Path, command: str) -> None:
     cells = [cell for row in csv.reader(io.StringIO(done.stdout)) for cell in row]
     assert {"'=1+1", "'@sum", "'-2+3"} <= set(cells)
     assert not [c for c in cells if c.startswith(("=", "+", "-", "@")) and not _number(c)]
+
+
+def test_annotations_are_written_so_that_the_runner_reads_them_back(tmp_path: Path) -> None:
+    """In a command `%` opens an escape: one that is a sign of percent must be one."""
+    write_suite(kit.suite(values=("record", "pause at 25%0A", "stop")), tmp_path / "suite")
+    for profile in ("astra-low", "jev"):
+        done = sdb(
+            "run", f"simulated:{profile}", "--clock", "virtual", "--quiet",
+            "--data", tmp_path / "suite", "--out", tmp_path / profile,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    done = sdb("gate", tmp_path / "jev", "--baseline", tmp_path / "astra-low", "--github")
+    commands = [line for line in done.stdout.splitlines() if line.startswith("::")]
+    assert [c for c in commands if "pause at 25%250A" in c], commands
+    assert not [c for c in commands if re.search("%(?!25|0A|0D|3A|2C)", c)]
