@@ -29,7 +29,7 @@ STEPS = 24
 _VALUES = ("record", "pause", "stop")
 
 
-def suite(*, title: str = "A call") -> Suite:
+def suite(*, title: str = "A call", values: tuple[str, ...] = _VALUES) -> Suite:
     """Two families, two scenarios each; the reference changes every second or third step."""
     found = []
     for number, (name, family) in enumerate(
@@ -39,11 +39,11 @@ def suite(*, title: str = "A call") -> Suite:
         )
     ):  # fmt: skip
         draw = random.Random(number)
-        value, steps = "record", []
+        value, steps = values[0], []
         for t in range(STEPS):
             changed = t > 0 and draw.random() < 0.4
             if changed:
-                value = draw.choice([v for v in _VALUES if v != value])
+                value = draw.choice([v for v in values if v != value])
             notes = (f"change: the caller said {value}",) if changed else ("distractor: speech",)
             steps.append(Step(t, {"clock": {"now": t}, "name": name}, {"recorder": value}, notes))
         found.append(
@@ -58,11 +58,11 @@ def suite(*, title: str = "A call") -> Suite:
                     "recorder": Question(
                         "choice",
                         "What now?",
-                        {f"K0{i}": f"{v}: {v}" for i, v in enumerate(_VALUES)},
+                        {f"K0{i}": f"{v}: {v}" for i, v in enumerate(values)},
                     )
                 },
-                option_semantics={"recorder": {f"K0{i}": v for i, v in enumerate(_VALUES)}},
-                decision_spec=DecisionSpec("recorder", (), dict.fromkeys(_VALUES, ())),
+                option_semantics={"recorder": {f"K0{i}": v for i, v in enumerate(values)}},
+                decision_spec=DecisionSpec("recorder", (), dict.fromkeys(values, ())),
                 steps=tuple(steps),
             )
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 from streamdecisionbench.analysis.bootstrap import Sampling
@@ -54,17 +55,22 @@ def kit_recording(
     seed: int,
     simulated: bool = False,
     virtual: bool = False,
+    tied: bool = False,
 ) -> Recording:
-    """One pass with log-normal latencies and a share of answers taken from other steps."""
+    """One pass with log-normal latencies and a share of answers taken from other steps.
+
+    Where it is `tied`, all times are halves of seconds: answers come together, and some as it ends.
+    """
     rng = random.Random(seed)
     episodes = {}
     for scenario in suite:
         releases, responses = [], []
         for i, step in enumerate(scenario.steps):
             planned = i * scenario.tick_seconds
-            release = planned + rng.uniform(0, 0.004)
+            release = planned + (0.0 if tied else rng.uniform(0, 0.004))
             answered = rng.choice(scenario.steps) if rng.random() < wrong else step
-            done = release + latency * rng.lognormvariate(0, 0.5)
+            wait = latency * rng.lognormvariate(0, 0.5)
+            done = release + (math.ceil(2 * wait) / 2 if tied else wait)
             releases.append(Release(scenario.episode_id, i, planned, release))
             responses.append(
                 Response(
@@ -78,7 +84,7 @@ def kit_recording(
                     received_s=done,
                     pred=dict(answered.gold),
                     completed_s=done,
-                    actual_recorded_s=done + rng.uniform(0, 0.001),
+                    actual_recorded_s=done + (0.0 if tied else rng.uniform(0, 0.001)),
                 )
             )
         episodes[scenario.episode_id] = Episode(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,38 @@ def _number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+@pytest.mark.parametrize("command", ["score", "pace"])
+def test_no_group_of_a_log_is_a_formula(tmp_path: Path, command: str) -> None:
+    lines = [
+        {
+            "stream": f"{name}-{k}", "published_at": float(at), "answered_at": at + 0.5, "ended_at": 4.0,
+            "decision": "a", "reference": "a", "=cmd|x": name,
+        }
+        for name in ("=1+1", "@sum", "-2+3")
+        for k in range(2)
+        for at in range(4)
+    ]  # fmt: skip
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = sdb("logs", command, log, "--by", "=cmd|x", "--csv")
+    assert done.returncode == 0, done.stderr
+    cells = [cell for row in csv.reader(io.StringIO(done.stdout)) for cell in row]
+    assert {"'=1+1", "'@sum", "'-2+3"} <= set(cells)
+    assert not [c for c in cells if c.startswith(("=", "+", "-", "@")) and not _number(c)]
+
+
+def test_annotations_are_written_so_that_the_runner_reads_them_back(tmp_path: Path) -> None:
+    """In a command `%` opens an escape: one that is a sign of percent must be one."""
+    write_suite(kit.suite(values=("record", "pause at 25%0A", "stop")), tmp_path / "suite")
+    for profile in ("astra-low", "jev"):
+        done = sdb(
+            "run", f"simulated:{profile}", "--clock", "virtual", "--quiet",
+            "--data", tmp_path / "suite", "--out", tmp_path / profile,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    done = sdb("gate", tmp_path / "jev", "--baseline", tmp_path / "astra-low", "--github")
+    commands = [line for line in done.stdout.splitlines() if line.startswith("::")]
+    assert [c for c in commands if "pause at 25%250A" in c], commands
+    assert not [c for c in commands if re.search("%(?!25|0A|0D|3A|2C)", c)]

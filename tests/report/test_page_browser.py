@@ -18,7 +18,7 @@ from streamdecisionbench.analysis.choose import choice_lines, decide, money
 from streamdecisionbench.analysis.table import fixed, percent
 from streamdecisionbench.analysis.token_cost import Cost, Tokens
 from streamdecisionbench.examples import example_recording, example_suite
-from streamdecisionbench.in_force import spelled
+from streamdecisionbench.in_force import CLASSES, spelled
 from streamdecisionbench.recording.events import Response
 from streamdecisionbench.recording.prices import Price, read_prices
 from streamdecisionbench.recording.recording import Recording
@@ -255,6 +255,52 @@ def test_pairs_are_replayed_as_the_scorer_replays_them(page: Browser, inputs: Pa
                     at.no_decision, at.segment_in_force, at.product,
                 ]  # fmt: skip
                 np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
+
+
+def test_ties_are_decided_as_the_scorer_decides_them(browser: Browser, tmp_path: Path) -> None:
+    """Answers at the same time, and at the very end: of two the newer one counts, at H none."""
+    suite = kit_suite()
+    recordings = [
+        kit_recording(suite, f"tied-{k}", latency=0.7 + k, wrong=0.3, seed=k, tied=True)
+        for k in range(3)
+    ]
+    inputs = kit_inputs(suite, recordings)
+    intervals = [0.5, 1.0, 2.0, 4.0, 8.0]
+    met = ended = 0
+    for flat in (Flat(score.parts) for score in inputs.material.scores):
+        for interval in intervals:
+            arrivals = flat.r + flat.tick[flat.scenario] / interval * flat.L
+            met += len(arrivals) - len(
+                set(zip(flat.scenario.tolist(), arrivals.tolist(), strict=True))
+            )
+            ended += int((arrivals == flat.H[flat.scenario]).sum())
+    assert met > 50
+    assert ended > 5
+    script = (
+        f"{json.dumps(intervals)}.map(d => sdb.SOURCE.map(one => {{"
+        " const l = sdb.levels(one, d);"
+        " return [...l.scenarios.values()].map(x => [...x.classes, x.segment]); }))"
+    )
+    for page in _opened(browser, inputs, tmp_path):
+        counts = page.run(
+            f"{json.dumps(intervals)}.map(d => sdb.recordings.map(rec => {{"
+            " const all = rec.lines.map(line => sdb.spans(line, d));"
+            " return ['accepted', 'superseded', 'late'].map(key =>"
+            " all.reduce((sum, one) => sum + one[key], 0)); }))"
+        )
+        shown = {key: page.run(script.replace("SOURCE", key)) for key in ("recordings", "pairs")}
+    for k, interval in enumerate(intervals):
+        alone = [_at(score, interval) for score in inputs.material.scores]
+        assert counts[k] == [
+            [here.accepted, here.discarded_older, here.discarded_after_horizon] for here in alone
+        ]
+        composed = [_composed(inputs, pair, interval) for pair in inputs.pairs]
+        for scores, found in ((alone, shown["recordings"][k]), (composed, shown["pairs"][k])):
+            for here, levels in zip(scores, found, strict=True):
+                for values, level in zip(levels, here.by_scenario.values(), strict=True):
+                    at = level.at_interval
+                    expected = [*(at.classes()[name] for name in CLASSES), at.segment_in_force]
+                    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,10 @@
 """Bundles: recordings in one file that says what they scored, packed, and verified by scoring them again.
 
 `bundle.json` (schema `sdb-bundle/1`) says what the bundle holds. The same recordings always give the same
-bytes: names in order, one date for all of them. When it is opened nothing stated is believed. Digests show
-damage, not honesty, so what can be derived is derived anew: suite hash, completeness, times, served
-models, labels of simulation, every figure of every score.
+bytes: names in order, one date for all of them. Digests show damage, not honesty, so when it is opened
+what can be derived is derived anew: suite hash, completeness, times, requests, served models, labels of
+simulation and clock, every figure of every score. Conditions must be those of the run record. What is
+left is stated by whoever made the bundle: the recording's name, its place and terms, and the prices.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import hashlib
 import io
 import math
 import re
+import shutil
 import stat
+import unicodedata
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,6 +38,7 @@ from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.disk import read_bytes, write_bytes
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import read_suite, write_suite
+from streamdecisionbench.text import visible
 
 SCHEMA = "sdb-bundle/1"
 CONTENTS = "bundle.json"
@@ -46,6 +50,11 @@ _PLAIN_FILE = 0o100644 << 16
 _MOST_FILES = 10_000
 _MOST_BYTES = 2**31
 """Unpacked, all files together: more than a thousand passes of the suite in the package."""
+_MOST_RATIO = 100
+"""Unpacked against packed, where that is more than `_SMALL`: recordings and suites need about 40."""
+_SMALL = 2**26
+_STATED = frozenset({"place", "terms"})
+"""Conditions only people know."""
 _MOST_FAULTS = 20
 
 
@@ -60,6 +69,18 @@ class BundleEntry(msgspec.Struct, frozen=True):
     virtual_clock: bool
     conditions: dict[str, Any]
     score: dict[str, Any]
+    imported: bool = False
+    """Not recorded by `sdb run` but read from somebody's table: its requests are not known."""
+
+    @property
+    def labels(self) -> list[str]:
+        """What every reader must know beside its numbers."""
+        told = (
+            (self.simulated, "simulation"),
+            (self.virtual_clock, "virtual clock"),
+            (self.imported, "imported"),
+        )
+        return [word for holds, word in told if holds]
 
 
 class Contents(msgspec.Struct, frozen=True):
@@ -93,9 +114,13 @@ def conditions(recording: Recording, told: Mapping[str, str]) -> dict[str, Any]:
         "host": machine.get("base_url_host"),
         "client": {key: machine.get(key) for key in ("platform", "python", "cpus_usable")},
         "network": run.get("network"),
-        **told,
     }
-    return _plain(found)
+    return _plain({**told, **found})
+
+
+def events_digest(recording: Recording) -> str:
+    """What tells passes apart: the same events written in other bytes, or called otherwise, are one."""
+    return hashlib.sha256(msgspec.json.encode(recording.episodes)).hexdigest()
 
 
 def _plain(found: Any) -> dict[str, Any]:
@@ -132,7 +157,14 @@ def pack(
         raise InputError(f"a bundle holds 1 to {MOST_RECORDINGS} recordings", fix="make several")
     files = _suite_files(suite)
     entries = []
+    seen: dict[str, str] = {}
     for nth, recording in enumerate(recordings, start=1):
+        events = events_digest(recording)
+        if events in seen:
+            raise InputError(f"holds the same events as {seen[events]}", where=recording.name)
+        seen[events] = recording.name
+        if not _is_name(recording.name):
+            raise InputError(f"is no name for a recording: {recording.name!r}", fix="rename it")
         if recording.path is None:
             raise InputError("has no folder, so no events to pack", where=recording.name)
         if told_of := remarks(recording.config):
@@ -150,6 +182,7 @@ def pack(
                 virtual_clock=recording.virtual_clock,
                 conditions=conditions(recording, told),
                 score=scored(recording, suite),
+                imported="imported_from" in recording.config,
             )
         )
     contents = Contents(
@@ -202,7 +235,7 @@ def open_bundle(path: Path) -> Verified:
         contents, home = _unpack(path, Path(folder))
         suite, recordings, faults = _examine(contents, home)
     if faults or suite is None:
-        shown = faults[:_MOST_FAULTS]
+        shown = [f"- {_printed(fault)}" for fault in faults[:_MOST_FAULTS]]
         more = [f"and {len(faults) - len(shown)} more"] if len(faults) > len(shown) else []
         raise InputError(
             "does not hold what it says:\n    " + "\n    ".join([*shown, *more]),
@@ -210,13 +243,6 @@ def open_bundle(path: Path) -> Verified:
             fix="ask for a bundle made from the recordings themselves",
         )
     return Verified(path, contents, suite, tuple(recordings))
-
-
-def find_faults(path: Path) -> list[str]:
-    """Everything that does not match; empty for a bundle that holds what it says."""
-    with TemporaryDirectory() as folder:
-        contents, home = _unpack(path, Path(folder))
-        return _examine(contents, home)[2]
 
 
 def _unpack(path: Path, home: Path) -> tuple[Contents, Path]:
@@ -229,11 +255,10 @@ def _unpack(path: Path, home: Path) -> tuple[Contents, Path]:
             for member in members:
                 target = home / member.filename
                 target.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(member) as source:
-                    content = source.read(member.file_size + 1)
-                if len(content) != member.file_size:
-                    raise zipfile.BadZipFile(f"{member.filename} is larger than it says")
-                target.write_bytes(content)
+                with archive.open(member) as source, target.open("wb") as file:
+                    shutil.copyfileobj(source, file)
+                if target.stat().st_size != member.file_size:
+                    raise zipfile.BadZipFile(f"{member.filename} is not as large as it says")
     # What zipfile raises for foreign archives: NotImplementedError for a compression it does not know,
     # RuntimeError for an encrypted member, EOFError and ValueError for cut or false headers.
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
@@ -254,20 +279,35 @@ def _unpack(path: Path, home: Path) -> tuple[Contents, Path]:
     for entry in contents.recordings:
         if not re.fullmatch(r"recordings/[0-9]{3,4}", entry.folder):
             raise InputError(f"names a folder it may not: {entry.folder!r}", where=path)
+        if not _is_name(entry.name):
+            shown = _printed(ascii(entry.name))
+            raise InputError(f"calls a recording what it may not: {shown}", where=path)
     return contents, home
+
+
+def _is_name(text: str) -> bool:
+    """One visible line that is no command to whoever reads the output, such as a CI runner."""
+    return bool(text.strip()) and text == visible(text) == _printed(text) and text[:2] != "::"
+
+
+def _printed(text: str) -> str:
+    """One line of text from a bundle, without what a CI runner takes for a command in its middle."""
+    return visible(text).replace("##[", "## [")
 
 
 def _require_harmless(members: list[zipfile.ZipInfo], path: Path) -> None:
     """No way out of the folder, no links, no bombs, no name twice."""
-    names = [m.filename for m in members]
-    if len(names) > _MOST_FILES or sum(m.file_size for m in members) > _MOST_BYTES:
+    names = [unicodedata.normalize("NFC", m.filename).casefold() for m in members]
+    most = min(_MOST_BYTES, max(_SMALL, _MOST_RATIO * path.stat().st_size))
+    if len(names) > _MOST_FILES or sum(m.file_size for m in members) > most:
         raise InputError("unpacks to more than a bundle may hold", where=path)
-    if len({name.lower() for name in names}) < len(names):
+    if len(set(names)) < len(names):
         raise InputError("holds one name twice", where=path)
     for member in members:
-        parts = PurePosixPath(member.filename).parts
+        plain = PurePosixPath(member.filename)
         kind = stat.S_IFMT(member.external_attr >> 16)
-        outside = not parts or ".." in parts or member.filename.startswith("/")
+        # As it is written a name has one spelling: `./bundle.json` would be a second one.
+        outside = ".." in plain.parts or plain.is_absolute() or str(plain) != member.filename
         strange = any(sign in member.filename for sign in "\\\0:")
         if outside or strange or member.is_dir() or kind not in (0, stat.S_IFREG):
             raise InputError(f"holds a file it may not: {member.filename!r}", where=path)
@@ -283,7 +323,10 @@ def _examine(contents: Contents, home: Path) -> tuple[Suite | None, list[Recordi
         faults.append(
             f"the suite is {suite.dataset_hash[:12]}, stated is {contents.suite[:12]}: another suite"
         )
+    if suite.name != contents.suite_name:
+        faults.append(f"the suite is called {suite.name!r}, stated is {contents.suite_name!r}")
     recordings: list[Recording] = []
+    seen: dict[str, str] = {}
     for entry in contents.recordings:
         if any(entry.name == other.name for other in recordings):
             faults.append(f"two recordings are called {entry.name}")
@@ -297,8 +340,13 @@ def _examine(contents: Contents, home: Path) -> tuple[Suite | None, list[Recordi
         except SdbError as error:
             faults.append(f"{entry.name}: {_said(error, home)}")
             continue
+        recording = _named(recording, entry.name)
+        events = events_digest(recording)
+        if events in seen:
+            faults.append(f"{entry.name} holds the same events as {seen[events]}")
+        seen[events] = entry.name
         faults += _entry_faults(entry, recording, suite)
-        recordings.append(_named(recording, entry.name))
+        recordings.append(recording)
     return suite, recordings, faults
 
 
@@ -310,26 +358,55 @@ def _file_faults(contents: Contents, home: Path) -> Iterator[str]:
             yield f"{name} is listed and missing"
         elif name not in contents.files:
             yield f"{name} is there and not listed"
-        elif hashlib.sha256(there[name].read_bytes()).hexdigest() != contents.files[name]:
-            yield f"{name} was altered: its digest is not the one listed"
+        else:
+            with there[name].open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+            if found != contents.files[name]:
+                yield f"{name} was altered: its digest is not the one listed"
 
 
 def _entry_faults(entry: BundleEntry, recording: Recording, suite: Suite) -> Iterator[str]:
-    stated = {
+    derived: dict[str, tuple[Any, Any]] = {
         "served models": (list(entry.served_models), list(recording.served_models)),
         "component": (entry.component, str(recording.config.get("component", ""))),
         "simulated": (entry.simulated, recording.simulated),
         "virtual clock": (entry.virtual_clock, recording.virtual_clock),
+        "imported": (entry.imported, "imported_from" in recording.config),
     }
     in_record = recording.run.get("served_models")
     if isinstance(in_record, list):
-        stated["served models of the run record"] = (in_record, list(recording.served_models))
-    for what, (said, found) in stated.items():
+        derived["served models of the run record"] = (in_record, list(recording.served_models))
+    for what, (said, found) in derived.items():
         if said != found:
             yield f"{entry.name}: {what} stated as {_short(said)}, the events say {_short(found)}"
-    again = {**scored(recording, suite), "name": entry.score.get("name")}
+    recorded = conditions(recording, {})
+    for what, found in recorded.items():
+        if (said := entry.conditions.get(what)) != found:
+            yield f"{entry.name}: {what} stated as {_short(said)}, {RUN_FILE} says {_short(found)}"
+    for what in sorted(entry.conditions.keys() - recorded.keys() - _STATED):
+        yield f"{entry.name}: {what} is no condition of a recording"
+    if not entry.imported:
+        yield from _request_faults(entry.name, recording)
+    overall = entry.score.get("overall")
+    if not isinstance(overall, dict) or "log_auc" not in overall:
+        yield f"{entry.name}: its score states no overall.log_auc"
+    again = {**scored(recording, suite), "name": entry.name}
     for place, said, found in _differences(entry.score, again, "score"):
         yield f"{entry.name}: {place} is stated as {_short(said)}, scored again it is {_short(found)}"
+
+
+def _request_faults(name: str, recording: Recording) -> Iterator[str]:
+    """Reading checks the hashes of requests that it knows how we make; here none may be left out."""
+    environment = recording.run.get("environment")
+    versions = environment.get("versions") if isinstance(environment, Mapping) else None
+    if not isinstance(versions, Mapping) or "streamdecisionbench" not in versions:
+        yield (
+            f"{name}: its run record does not name the sdb that recorded it (environment.versions),"
+            " so the hashes of requests cannot be checked"
+        )
+    bare = sum(not r.request_hash for e in recording.episodes.values() for r in e.responses)
+    if bare:
+        yield f"{name}: {bare} response(s) without the hash of their request"
 
 
 def _differences(said: Any, found: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
@@ -343,7 +420,12 @@ def _differences(said: Any, found: Any, place: str) -> Iterator[tuple[str, Any, 
     elif _number(said) and _number(found):
         if not math.isclose(said, found, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
             yield place, said, found
-    elif said != found and not place.endswith(".signature"):
+    elif place.endswith(".signature") and isinstance(said, str) and isinstance(found, str):
+        # Another version may say more; what it says must be so.
+        own = {word for word in said.split() if not word.startswith("sdb:")}
+        if not own or own - set(found.split()):
+            yield place, said, found
+    elif said != found:
         yield place, said, found
 
 

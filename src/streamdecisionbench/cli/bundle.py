@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from streamdecisionbench.cli.options import Data, Prices, Runs
+from streamdecisionbench.text import visible
 
 
 def bundle(
@@ -47,34 +48,33 @@ def verify(
             f" {found.suite.dataset_hash[:12]}, scored again and equal"
         )
         for entry in found.contents.recordings:
-            labels = {"simulation": entry.simulated, "virtual clock": entry.virtual_clock}
-            marks = ", ".join(name for name, on in labels.items() if on)
+            marks = f" ({', '.join(entry.labels)})" if entry.labels else ""
             auc = 100 * float(entry.score["overall"]["log_auc"])
-            _say(f"  {auc:5.1f}  {entry.name}{f' ({marks})' if marks else ''}")
+            _say(f"  {auc:5.1f}  {entry.name}{marks}")
 
 
 def board(
     bundles: Annotated[list[Path], typer.Argument(metavar="BUNDLE", help="Bundles.")],
     out: Annotated[Path, typer.Option(help="Folder for the page.")],
     dataset: Annotated[
-        str | None, typer.Option(help="Data set id on a model hub, for .eval_results entries.")
+        str | None, typer.Option(help="The suite's data set id on a model hub, for .eval_results.")
     ] = None,
 ) -> None:
     """Write a leaderboard; a bundle that does not verify stops it."""
-    from streamdecisionbench.report.board.board import DEFAULT_DATASET, write_board
+    from streamdecisionbench.report.board.board import write_board
 
     def say(text: str) -> None:
-        typer.echo(text, err=True)
+        typer.echo(visible(text), err=True)
 
-    boards = write_board(bundles, out, dataset=dataset or DEFAULT_DATASET, say=say)
+    boards = write_board(bundles, out, dataset=dataset, say=say)
     rows = sum(len(one.rows) for one in boards)
-    _say(f"{out / 'index.html'}: {rows} row(s), {len(boards)} suite(s)")
+    _say(f"{out / 'index.html'}: {rows} row(s), {len(boards)} table(s)")
 
 
 def _say(line: str) -> None:
     from streamdecisionbench.report.screens import console
 
-    console().print(line, markup=False, highlight=False, soft_wrap=True)
+    console().print(visible(line), soft_wrap=True)
 
 
 COMMANDS = {

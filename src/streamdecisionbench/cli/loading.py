@@ -162,10 +162,10 @@ def _own_config(recording: Recording, role: str) -> Recording:
     if not isinstance(own, Mapping):
         return recording
     shared = {k: v for k, v in recording.config.items() if k not in ("fast", "slow", "members")}
+    from streamdecisionbench.recording.recording import names_simulation
+
     # A server that simulates says so in the names of its models, not in what was asked for.
-    simulated = bool(own.get("simulated")) or any(
-        model.startswith("simulated:") for model in recording.served_models
-    )
+    simulated = bool(own.get("simulated")) or any(map(names_simulation, recording.served_models))
     config = {**shared, **own, "simulated": simulated}
     return replace(recording, run={**recording.run, "config": config})
 

@@ -26,6 +26,9 @@ def watch(
         int, typer.Option(min=0, max=65535, help="Port on this machine; 0 takes any free one.")
     ] = 8481,
     data: Annotated[Path | None, typer.Option(help="Suite folder of the recording.")] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for a recording that has not begun.")
+    ] = False,
 ) -> None:
     """Show lanes, classes and the running score on a local page while something runs.
 
@@ -36,7 +39,7 @@ def watch(
 
     from streamdecisionbench.report.watch.sources import open_source
 
-    asyncio.run(_watch(open_source(source, data), port))
+    asyncio.run(_watch(open_source(source, data, wait=wait), port))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ def watching(folder: Path, data: Path | None) -> Iterator[Page]:
     """`sdb watch` beside a recording: whoever looks costs the recorder no time."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "streamdecisionbench.cli.main", "watch", str(folder)]
-    command += ["--port", "0", *(["--data", str(data)] if data else [])]
+    command += ["--wait", "--port", "0", *(["--data", str(data)] if data else [])]
     # In a session of its own: an interrupt that ends the recording leaves the page.
     process = subprocess.Popen(  # noqa: S603
         command, stdout=subprocess.PIPE, text=True, start_new_session=True

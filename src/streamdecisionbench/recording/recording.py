@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,19 @@ from streamdecisionbench.recording.events import (
 )
 from streamdecisionbench.rules.policy_file import Policy, policy_of
 from streamdecisionbench.text import visible
+
+
+def names_simulation(name: object) -> bool:
+    """Whether this is a simulated model's name; case, width, accents and invisible signs change nothing.
+
+    >>> names_simulation("Simu\u200blated:jev"), names_simulation("simulated-annealing")
+    (True, False)
+    """
+    plain = unicodedata.normalize("NFKD", str(name)).casefold()
+    seen = (
+        c for c in plain if c.isprintable() and not c.isspace() and not unicodedata.combining(c)
+    )
+    return "".join(seen).startswith(SIMULATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +79,9 @@ class Recording:
 
         What was served counts as much as what the run record says of it.
         """
-        named = (self.config.get("component"), *self.served_models)
-        return (
-            self.config.get("simulated") is True
-            or self.config.get("provider") == "simulated"
-            or any(str(name).startswith(SIMULATED) for name in named)
-        )
+        provider = f"{self.config.get('provider')}:"
+        named = (provider, self.config.get("component"), *self.served_models)
+        return self.config.get("simulated") is True or any(map(names_simulation, named))
 
     @property
     def policy(self) -> Policy | None:
@@ -82,9 +93,13 @@ class Recording:
 
     @property
     def virtual_clock(self) -> bool:
-        """Whether queueing was simulated; no real clock publishes to the nanosecond."""
-        clock = self.config.get("clock")
-        return clock == "virtual" or (clock == "real" and self._to_the_nanosecond())
+        """Whether queueing was simulated; no real clock publishes to the nanosecond.
+
+        Times that were imported were not published by a recorder, whatever they look like.
+        """
+        return self.config.get("clock") == "virtual" or (
+            "imported_from" not in self.config and self._to_the_nanosecond()
+        )
 
     def _to_the_nanosecond(self) -> bool:
         """Every release exactly on time, every answer recorded in no time, on a clock that fine."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from html import escape
@@ -13,10 +14,16 @@ from huggingface_hub import parse_eval_result_entries
 from ruamel.yaml import YAML
 
 from streamdecisionbench.analysis.bundles import write_bundle
+from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.report.board.board import SuiteRows, write_board
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.score import score
-from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+from streamdecisionbench.suite.suite_files import (
+    builtin_suite_path,
+    make_suite,
+    read_suite,
+    write_suite,
+)
 from tests.cli.command import record_simulated, sdb
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
 
@@ -27,9 +34,10 @@ PASSES = 10
 
 @pytest.fixture(scope="module")
 def bundles(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Thirty bundles of one recording: three settings, ten passes each; one place is hostile."""
-    from streamdecisionbench.recording.reader import read_recording
+    """Thirty bundles of one recording: three settings, ten passes each; one place is hostile.
 
+    Then a baseline, once on one scenario and once on all.
+    """
     home = tmp_path_factory.mktemp("bundles")
     suite = read_suite(builtin_suite_path())
     made = []
@@ -43,14 +51,28 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
             named = replace(run, name=f"{path.stem} {HOSTILE}")
             write_bundle([named], suite, path, told={"place": HOSTILE})
             made.append(path)
-    done = sdb(
-        "run", "baseline:random", "--clock", "virtual", "--quiet", "--scenarios", "support_a",
-        "--out", home / "random",
-    )  # fmt: skip
+    for name, some in (("part", ["--scenarios", "support_a"]), ("whole", [])):
+        made.append(bundled("baseline:random", home / name, *some))
+    return made
+
+
+def bundled(component: str, out: Path, *options: str | Path) -> Path:
+    done = sdb("run", component, "--clock", "virtual", "--quiet", "--out", out, *options)
     assert done.returncode == 0, done.stderr
-    done = sdb("bundle", home / "random", "--out", home / "random.zip")
+    data = options[options.index("--data") :] if "--data" in options else ()
+    done = sdb("bundle", out, "--out", out.with_suffix(".zip"), *data)
     assert done.returncode == 0, done.stderr
-    return [*made, home / "random.zip"]
+    return out.with_suffix(".zip")
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle on a suite of one's own that is called like the one in the package."""
+    home = tmp_path_factory.mktemp("foreign")
+    theirs = read_suite(builtin_suite_path())
+    easy = make_suite([theirs.scenarios["support_a"]], name=theirs.name)
+    write_suite(easy, home / "suite")
+    return bundled("baseline:random", home / "easy", "--data", home / "suite")
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +93,9 @@ def written(
 
 
 def test_passes_of_a_setting_are_one_row(written: tuple[Path, list[SuiteRows]]) -> None:
-    site, (found,) = written
-    assert len(found.rows) == len(SETTINGS) + 1
-    for row in found.rows:
+    site, (whole, found, part) = written
+    assert len(found.rows) == len(SETTINGS)
+    for row in (*whole.rows, *found.rows, *part.rows):
         aucs = [p.score.log_auc for p in row.passes]
         assert (min(aucs), max(aucs)) == (row.lowest, row.highest)
         assert row.auc == pytest.approx(sum(aucs) / len(aucs), abs=1e-12)
@@ -87,8 +109,69 @@ def test_passes_of_a_setting_are_one_row(written: tuple[Path, list[SuiteRows]]) 
     assert escape(found.words[0]) in page
     places = [row.cost for row in found.by_cost]
     assert places == sorted(places)
-    by_hand = [row for row in found.rows if not row.simulated]
-    assert [row.component for row in by_hand] == ["baseline:random"]
+    for own in (whole, part):
+        assert [(row.component, row.simulated) for row in own.rows] == [("baseline:random", False)]
+
+
+def test_scores_of_other_scenarios_never_share_a_table(
+    written: tuple[Path, list[SuiteRows]],
+) -> None:
+    """One scenario of eight ranks nowhere beside eight of eight."""
+    site, found = written
+    assert [len(own.scenarios) for own in found] == [8, 2, 1]
+    page = (site / "index.html").read_text()
+    headings = re.findall("<h2>(.*?)</h2>", page)
+    assert headings == ["SDB v1", "SDB v1: 2 of 8 scenarios", "SDB v1: 1 of 8 scenarios"]
+    assert len(re.findall('<tr><td class="num" data-v="1">1</td>', page)) == 3
+
+
+def test_a_suite_is_called_by_its_hash(bundles: list[Path], foreign: Path, tmp_path: Path) -> None:
+    done = sdb("board", bundles[-1], foreign, "--out", tmp_path / "site")
+    assert done.returncode == 0, done.stderr
+    assert ".eval_results" in done.stderr
+    page = (tmp_path / "site" / "index.html").read_text()
+    ours, theirs = re.findall("<h2>(.*?)</h2>", page)
+    assert ours == "SDB v1"
+    assert re.fullmatch("Suite [0-9a-f]{12}, called “SDB v1”", theirs)
+    files = [p.parent.name for p in (tmp_path / "site" / ".eval_results").rglob("*.yaml")]
+    assert files == [read_suite(builtin_suite_path()).dataset_hash[:12]]
+
+
+def test_a_data_set_belongs_to_one_suite(
+    bundles: list[Path], foreign: Path, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    done = sdb("board", bundles[-1], foreign, "--out", site, "--dataset", "me/mine")
+    assert (done.returncode, "2 suites" in done.stderr) == (2, True)
+    done = sdb("board", foreign, "--out", site, "--dataset", "streamdecisionbench/sdb-v1")
+    assert (done.returncode, "data set of SDB v1" in done.stderr) == (2, True)
+    assert not site.exists()
+    done = sdb("board", foreign, "--out", site, "--dataset", "me/mine")
+    assert done.returncode == 0, done.stderr
+    (path,) = (site / ".eval_results").rglob("*.yaml")
+    assert 'id: "me/mine"' in path.read_text()
+
+
+def test_one_recording_twice_is_one_pass(bundles: list[Path], tmp_path: Path) -> None:
+    copy = tmp_path / "copy.zip"
+    copy.write_bytes(bundles[0].read_bytes())
+    again = tmp_path / "again.zip"
+    suite = read_suite(builtin_suite_path())
+    run = read_recording(bundles[0].parent / SETTINGS[0] / "pass-1", suite)
+    write_bundle([replace(run, name="called otherwise")], suite, again)
+    told: list[str] = []
+    (found,) = write_board(
+        [bundles[0], bundles[0], copy, again, bundles[1]], tmp_path / "site", say=told.append
+    )
+    (row,) = found.rows
+    assert len(row.passes) == 2
+    assert len([line for line in told if "counts once" in line]) == 3
+    assert (
+        "3 recordings given more than once count once"
+        in (tmp_path / "site" / "index.html").read_text()
+    )
+    links = re.findall('href="(reports/.*?)"', (tmp_path / "site" / "index.html").read_text())
+    assert all((tmp_path / "site" / link).is_file() for link in links)
 
 
 def test_the_same_bytes_twice(board: Path, written: tuple[Path, list[SuiteRows]]) -> None:
@@ -109,6 +192,7 @@ def test_entries_for_a_hub_are_read_by_its_own_library(board: Path) -> None:
     (entry,) = parse_eval_result_entries(YAML(typ="safe").load(path.read_text()))
     assert (entry.dataset_id, entry.task_id) == ("streamdecisionbench/sdb-v1", "log_auc")
     assert 0 <= float(entry.value) <= 100
+    assert path.stem.startswith("whole")
     assert "virtual clock" in str(entry.notes)
 
 
@@ -128,7 +212,7 @@ def page(board: Path) -> Iterator[Browser]:
 def rows(page: Browser, column: int) -> list[str]:
     found: list[str] = json.loads(
         page.run(
-            "JSON.stringify([...document.querySelectorAll('tbody tr')]"
+            "JSON.stringify([...document.querySelectorAll('table')[1].tBodies[0].rows]"
             f".map((row) => row.cells[{column}].dataset.v))"
         )
     )
@@ -136,11 +220,11 @@ def rows(page: Browser, column: int) -> list[str]:
 
 
 def test_it_sorts_and_keeps_texts_inert(page: Browser, board: Path) -> None:
-    assert rows(page, 0) == ["1", "2", "3", "4"]
-    page.run("document.querySelectorAll('thead button')[9].click()")
+    assert rows(page, 0) == ["1", "2", "3"]
+    page.run("document.querySelectorAll('table')[1].querySelectorAll('button')[9].click()")
     latencies = [float(v) for v in rows(page, 9)]
     assert latencies == sorted(latencies, reverse=True)
-    page.run("document.querySelectorAll('thead button')[9].click()")
+    page.run("document.querySelectorAll('table')[1].querySelectorAll('button')[9].click()")
     assert [float(v) for v in rows(page, 9)] == sorted(latencies)
     assert page.run("document.querySelectorAll('tbody img').length") == 0
     assert HOSTILE in page.run("document.body.innerText")
@@ -152,7 +236,7 @@ def test_it_sorts_and_keeps_texts_inert(page: Browser, board: Path) -> None:
             ".map((a) => a.getAttribute('href')))"
         )
     )
-    assert len(links) == len(SETTINGS) * PASSES + 1
+    assert len(links) == len(SETTINGS) * PASSES + 2
     assert all((board / link).is_file() for link in links)
 
 

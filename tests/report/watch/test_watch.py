@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -11,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.meter import DecisionLog, Meter
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.report.watch.server import Watcher
+from streamdecisionbench.report.watch.server import Watcher, WatchServer
 from streamdecisionbench.report.watch.sources import GrowingFile, open_source
 from streamdecisionbench.scoring.pair_live import live_pair
 from streamdecisionbench.scoring.policy_score import live_policy
@@ -200,7 +201,7 @@ def test_a_file_is_read_on_where_it_stopped(tmp_path: Path) -> None:
     assert file.new_lines() == ([], True)
 
 
-@pytest.mark.parametrize("what", ["file.txt", "folder", "nowhere/at/all"])
+@pytest.mark.parametrize("what", ["file.txt", "folder", "nowhere/at/all", "nonexistent"])
 def test_what_cannot_be_watched_is_said(what: str, tmp_path: Path) -> None:
     (tmp_path / "file.txt").write_text("x")
     (tmp_path / "folder").mkdir()
@@ -210,10 +211,45 @@ def test_what_cannot_be_watched_is_said(what: str, tmp_path: Path) -> None:
     assert sdb("watch", tmp_path / what).returncode == 2
 
 
+def test_what_is_going_to_be_a_recording_is_waited_for(tmp_path: Path) -> None:
+    assert open_source(tmp_path / "soon", wait=True).facts()["status"] == "waiting"
+    with pytest.raises(InputError, match="no such folder"):
+        open_source(tmp_path / "nowhere" / "soon", wait=True)
+
+
+def test_a_page_that_takes_nothing_is_let_go(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody who asks for events and reads none keeps no connection for ever."""
+    monkeypatch.setattr("streamdecisionbench.report.watch.server.PATIENCE_S", 0.05)
+    taken: list[str] = []
+
+    async def send(message: Mapping[str, Any]) -> None:
+        taken.append(message["type"])
+        if len(taken) > 1:
+            await asyncio.Event().wait()
+
+    async def receive() -> MutableMapping[str, Any]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    scope = {
+        "type": "http", "method": "GET", "path": "/events", "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1")],
+    }  # fmt: skip
+
+    async def ask() -> None:
+        app = WatchServer(open_source(recording)).application()
+        await asyncio.wait_for(app(scope, receive, send), 60)
+
+    asyncio.run(ask())
+    assert taken == ["http.response.start", "http.response.body"]
+
+
 @contextmanager
-def watch(source: Path) -> Iterator[str]:
+def watch(source: Path, *options: str) -> Iterator[str]:
     process = subprocess.Popen(
-        [*SDB, "watch", str(source), "--port", "0"],
+        [*SDB, "watch", str(source), "--port", "0", *options],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
     assert process.stdout is not None
@@ -253,7 +289,7 @@ def test_the_page_while_a_run_goes_on(recording: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     lines = (recording / "events.jsonl").read_text().splitlines(keepends=True)
     run = json.loads((recording / "run.json").read_text())
-    with watch(folder) as address, Browser() as browser:
+    with watch(folder, "--wait") as address, Browser() as browser:
         browser.call("Page.navigate", url=address + "/")
         shown(browser, "document.querySelector('.watch-state')?.textContent === 'waiting'")
         folder.mkdir()

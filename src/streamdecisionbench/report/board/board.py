@@ -1,7 +1,7 @@
 """A leaderboard from verified bundles: rows, the page they stand on, entries for a model hub.
 
-A row is one setting on one suite, several passes of it taken together. The page is one self-contained
-file, every text in it inert, with a report beside every row. An entry of `.eval_results/*.yaml` names the
+A row is one setting on the same scenarios of one suite, several passes of it taken together. A suite is
+known by its hash: what it is called anybody may write. The page is one self-contained file, every text in it inert, with a report beside every row. An entry of `.eval_results/*.yaml` names the
 benchmark's data set on the hub, a task in it and the value, with date and notes; JSON strings are YAML
 strings, so texts from recordings stay inert there, too.
 """
@@ -25,7 +25,12 @@ from streamdecisionbench.analysis.bootstrap import (
     over_scenarios,
     same_states,
 )
-from streamdecisionbench.analysis.bundles import BundleEntry, Verified, open_bundle
+from streamdecisionbench.analysis.bundles import (
+    BundleEntry,
+    Verified,
+    events_digest,
+    open_bundle,
+)
 from streamdecisionbench.analysis.wrong_time import disagreement
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
@@ -41,8 +46,11 @@ from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.sweep import trajectory_at
 from streamdecisionbench.scoring.timeline import Flat
 from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+from streamdecisionbench.text import visible
 
 DEFAULT_DATASET = "streamdecisionbench/sdb-v1"
+"""Where the suite in the package lies on a model hub; no other suite's results belong there."""
 _COLUMNS = (
     ("setting", "", "what answered; ▸ its report"),
     ("score", "num", "in-force accuracy integrated over 0.5–8 s, log-weighted, in %"),
@@ -55,7 +63,7 @@ _COLUMNS = (
     ("p50 s", "num", "median latency in seconds"),
     ("errors cost", "num", "what being wrong costs at 2 s: seconds of an ordinary wrong decision a second"),
     ("# cost", "num", "place by that cost"),
-    ("recorded", "", "day, place, host"),
+    ("recorded", "", "day and host as recorded, place and terms as stated"),
 )  # fmt: skip
 
 
@@ -92,7 +100,7 @@ class BoardRow:
     """What being wrong costs a second at the interval, under the shipped costs."""
     simulated: bool
     virtual: bool
-    scenarios: int
+    imported: bool
     days: str
     places: str
     hosts: str
@@ -101,11 +109,26 @@ class BoardRow:
 
 @dataclass(frozen=True, slots=True)
 class SuiteRows:
-    """All rows of one suite, best first. Scores of different suites never share a table."""
+    """All rows of the same scenarios of one suite, best first: no others share their table."""
 
     suite: Suite
+    scenarios: tuple[str, ...]
     rows: tuple[BoardRow, ...]
     resampled: str
+    builtin: bool
+    """Whether it is the suite in the package, by its hash."""
+
+    @property
+    def whole(self) -> bool:
+        return len(self.scenarios) == len(self.suite.scenarios)
+
+    @property
+    def title(self) -> str:
+        name = visible(self.suite.name)
+        if not self.builtin:
+            name = f"Suite {self.suite.dataset_hash[:12]}, called “{name}”"
+        every = len(self.suite.scenarios)
+        return name if self.whole else f"{name}: {len(self.scenarios)} of {every} scenarios"
 
     @property
     def by_cost(self) -> tuple[BoardRow, ...]:
@@ -124,30 +147,37 @@ class SuiteRows:
         return disagreement(found)
 
 
-def suite_rows(bundles: Mapping[str, Verified]) -> list[SuiteRows]:
-    """Groups the recordings of all bundles, by suite and by setting; `bundles` by their short names."""
-    suites: dict[str, Suite] = {}
-    settings: dict[str, dict[str, list[Pass]]] = {}
-    for name, bundle in bundles.items():
-        key = bundle.suite.dataset_hash
-        suites.setdefault(key, bundle.suite)
-        for entry, recording in zip(bundle.contents.recordings, bundle.recordings, strict=True):
-            for half in recording.halves.values() or (recording,):
-                found = Pass(name, entry, half, score(half, bundle.suite))
-                settings.setdefault(key, {}).setdefault(_setting(found), []).append(found)
+def suite_rows(
+    passes: Mapping[str, Sequence[Pass]], suites: Mapping[str, Suite]
+) -> list[SuiteRows]:
+    """Rows by suite and scenarios, whole suites first; passes and suites are given by a suite's hash."""
+    builtin = read_suite(builtin_suite_path()).dataset_hash
     made = []
-    for key, groups in settings.items():
-        rows = [_row(passes) for passes in groups.values()]
-        rows.sort(key=lambda row: (-row.auc, row.name))
-        parts = rows[0].passes[0].score.parts
-        drawn = "scenarios, then blocks of steps" if over_scenarios(parts) else "blocks of steps"
-        made.append(SuiteRows(suites[key], tuple(rows), drawn))
-    made.sort(key=lambda one: (-len(one.rows), one.suite.dataset_hash))
+    for key, every in passes.items():
+        tables: dict[tuple[str, ...], dict[str, list[Pass]]] = {}
+        for one in every:
+            settings = tables.setdefault(tuple(sorted(one.recording.episodes)), {})
+            settings.setdefault(_setting(one), []).append(one)
+        for scenarios, groups in tables.items():
+            rows = sorted(map(_row, groups.values()), key=lambda row: (-row.auc, row.name))
+            parts = rows[0].passes[0].score.parts
+            drawn = (
+                "scenarios, then blocks of steps" if over_scenarios(parts) else "blocks of steps"
+            )
+            made.append(SuiteRows(suites[key], scenarios, tuple(rows), drawn, key == builtin))
+    made.sort(
+        key=lambda one: (
+            not one.builtin,
+            one.suite.dataset_hash,
+            -len(one.scenarios),
+            one.scenarios,
+        )
+    )
     return made
 
 
 def _setting(found: Pass) -> str:
-    """What makes two recordings passes of one setting. Models and scenarios are part of it."""
+    """What makes two recordings of the same scenarios passes of one setting. Models are part of it."""
     config = found.recording.config
     settings = config.get("settings")
     chosen = (
@@ -158,7 +188,7 @@ def _setting(found: Pass) -> str:
             str(config.get("component", found.entry.component)), chosen,
             config.get("interval_s"), list(found.recording.served_models),
             found.recording.simulated, found.recording.virtual_clock,
-            sorted(found.recording.episodes), found.recording.name if found.recording.halves else "",
+            found.recording.name if found.recording.halves else "",
         ],
         sort_keys=True, default=str,
     )  # fmt: skip
@@ -203,7 +233,7 @@ def _row(passes: list[Pass]) -> BoardRow:
         cost=mean(_cost),
         simulated=any(s.simulated for s in scores),
         virtual=any(s.virtual_clock for s in scores),
-        scenarios=len(first.score.parts),
+        imported=any(p.entry.imported for p in passes),
         days=_joined(str(c.get("started_at") or "")[:10] for c in told),
         places=_joined(str(c.get("place") or "") for c in told),
         hosts=_joined(str(c.get("host") or "") for c in told),
@@ -221,10 +251,10 @@ def _joined(texts: Iterable[str]) -> str:
 
 
 def eval_results(board: SuiteRows, dataset: str) -> dict[str, str]:
-    """File name → text. Simulations are nobody's results and are left out."""
+    """File name → text, of the whole suite. Simulations and imported tables are nobody's results here."""
     files: dict[str, str] = {}
-    for place, row in enumerate(board.rows, start=1):
-        if row.simulated:
+    for place, row in enumerate(board.rows if board.whole else (), start=1):
+        if row.simulated or row.imported:
             continue
         stem = _slug(row.name, 80) or "setting"
         name = f"{stem}.yaml" if f"{stem}.yaml" not in files else f"{stem}-{place}.yaml"
@@ -293,14 +323,16 @@ def _section(board: SuiteRows, reports: Mapping[str, str]) -> str:
     )
     by_cost = {id(row): k for k, row in enumerate(board.by_cost, start=1)}
     rows = "\n".join(
-        _html_row(k, row, reports, len(suite.scenarios), by_cost[id(row)])
-        for k, row in enumerate(board.rows, start=1)
+        _html_row(k, row, reports, by_cost[id(row)]) for k, row in enumerate(board.rows, start=1)
+    )
+    told = (
+        f"{len(suite.scenarios)} scenarios" if board.whole else escape(", ".join(board.scenarios))
     )
     return f"""<section>
-<h2>{escape(suite.name)}</h2>
-<p class="soft">{len(suite.scenarios)} scenarios, suite {suite.dataset_hash[:12]}.
+<h2>{escape(board.title)}</h2>
+<p class="soft">{told}, suite {suite.dataset_hash[:12]}.
 Intervals: 95 %, resampled {escape(board.resampled)}. {escape(_costs(board))}</p>
-<div class="wide" tabindex="0" role="region" aria-label="{escape(suite.name)}">
+<div class="wide" tabindex="0" role="region" aria-label="{escape(board.title)}">
 <table>
 <thead><tr><th scope="col" class="num"><button type="button">#</button></th>{heads}</tr></thead>
 <tbody>
@@ -316,20 +348,20 @@ def _costs(board: SuiteRows) -> str:
     return " ".join((f"Costs: {costs.name}, {costs.dated}.", *board.words))
 
 
-def _html_row(
-    place: int, row: BoardRow, reports: Mapping[str, str], scenarios: int, by_cost: int
-) -> str:
+def _html_row(place: int, row: BoardRow, reports: Mapping[str, str], by_cost: int) -> str:
     links = " ".join(
         f'<a href="{escape(reports[name])}">▸ {escape(name)}</a>'
         for name in dict.fromkeys(p.bundle for p in row.passes)
     )
-    badges = ""
-    if row.simulated:
-        badges += '<span class="badge" title="answers and latencies drawn from a declared profile">simulation</span>'
-    if row.virtual:
-        badges += '<span class="badge" title="service times measured one by one, queueing simulated">virtual clock</span>'
-    if row.scenarios < scenarios:
-        badges += f'<span class="badge">{row.scenarios} of {scenarios} scenarios</span>'
+    badges = "".join(
+        f'<span class="badge" title="{title}">{label}</span>'
+        for holds, label, title in (
+            (row.simulated, "simulation", "answers and latencies drawn from a declared profile"),
+            (row.virtual, "virtual clock", "service times measured one by one, queueing simulated"),
+            (row.imported, "imported", "read from a table: requests and clock are not known"),
+        )
+        if holds
+    )
     detail = " · ".join(escape(t) for t in (", ".join(row.models), row.settings) if t)
     passes = str(len(row.passes))
     if len(row.passes) > 1:
@@ -374,10 +406,13 @@ def write_board(
     paths: Sequence[Path],
     out: Path,
     *,
-    dataset: str = DEFAULT_DATASET,
+    dataset: str | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[SuiteRows]:
-    """Verifies every bundle, then writes the page, the reports and the hub's entries."""
+    """Verifies every bundle, then writes the page, the reports and the hub's entries.
+
+    `dataset` names the data set on the hub; without it only the suite in the package has one.
+    """
     if not paths:
         raise InputError("there is no bundle to show", fix="name bundles made by `sdb bundle`")
     require_usable(out)
@@ -386,27 +421,73 @@ def write_board(
         say(f"verifying {path.name}")
         bundles[_short_name(path, bundles)] = open_bundle(path)
     say("scoring")
-    boards = suite_rows(bundles)
-    reports = {name: f"reports/{name}/index.html" for name in bundles}
+    passes, again = _passes(bundles, say)
+    boards = suite_rows(passes, {b.suite.dataset_hash: b.suite for b in bundles.values()})
+    ids = {board.suite.dataset_hash: _dataset(board, dataset, len(passes)) for board in boards}
+    shown = [p for own in passes.values() for p in own]
+    reports = {p.bundle: f"reports/{p.bundle}/index.html" for p in shown}
     files: dict[str, bytes] = {}
-    for name, bundle in bundles.items():
+    for name, address in reports.items():
         say(f"report of {name}")
-        files[reports[name]] = _report(name, bundle, boards).encode()
+        own = [p for p in shown if p.bundle == name]
+        files[address] = _report(name, bundles[name].suite, own).encode()
     note = f"{len(bundles)} bundle(s), each verified."
+    if again:
+        note += f" {again} recordings given more than once count once."
     files["index.html"] = render_board(boards, reports, note).encode()
     for board in boards:
-        for file, text in eval_results(board, dataset).items():
-            files[f".eval_results/{board.suite.dataset_hash[:12]}/{file}"] = text.encode()
+        key = board.suite.dataset_hash
+        if (found := ids[key]) is None:
+            say(f"no .eval_results for suite {key[:12]}: name its data set with --dataset")
+            continue
+        for file, text in eval_results(board, found).items():
+            files[f".eval_results/{key[:12]}/{file}"] = text.encode()
     fill(out, files)
     return boards
 
 
-def _report(name: str, bundle: Verified, boards: Sequence[SuiteRows]) -> str:
+def _passes(
+    bundles: Mapping[str, Verified], say: Callable[[str], None]
+) -> tuple[dict[str, list[Pass]], int]:
+    """Recordings scored, by their suite's hash, and how many were there more than once."""
+    found: dict[str, list[Pass]] = {}
+    seen: dict[str, str] = {}
+    again = 0
+    for name, bundle in bundles.items():
+        for entry, recording in zip(bundle.contents.recordings, bundle.recordings, strict=True):
+            events = events_digest(recording)
+            if events in seen:
+                say(f"{name}: {entry.name} counts once, it is {seen[events]}")
+                again += 1
+                continue
+            seen[events] = f"{entry.name} of {name}"
+            for half in recording.halves.values() or (recording,):
+                scored = Pass(name, entry, half, score(half, bundle.suite))
+                found.setdefault(bundle.suite.dataset_hash, []).append(scored)
+    return found, again
+
+
+def _dataset(board: SuiteRows, dataset: str | None, suites: int) -> str | None:
+    """Under which id of a model hub a suite's results belong."""
+    if dataset is None:
+        return DEFAULT_DATASET if board.builtin else None
+    if suites > 1:
+        raise InputError(
+            f"--dataset names one data set, and these bundles are of {suites} suites",
+            fix="make one board per suite",
+        )
+    if dataset == DEFAULT_DATASET and not board.builtin:
+        raise InputError(
+            f"{dataset} is the data set of SDB v1, and these bundles are of another suite",
+            fix="name the data set of this suite with --dataset",
+        )
+    return dataset
+
+
+def _report(name: str, suite: Suite, passes: Sequence[Pass]) -> str:
     """The page of one bundle, with the very recordings and scores of its rows."""
-    own = next(b for b in boards if b.suite.dataset_hash == bundle.suite.dataset_hash)
-    passes = [p for row in own.rows for p in row.passes if p.bundle == name]
-    entries = tuple(Entry(p.recording, bundle.suite, p.score) for p in passes)
-    material = Material(bundle.suite, entries, passes[0].score.interval, passes[0].score.bounds)
+    entries = tuple(Entry(p.recording, suite, p.score) for p in passes)
+    material = Material(suite, entries, passes[0].score.interval, passes[0].score.bounds)
     return render_page(PageInputs(material, notes=[f"Made from the verified bundle {name}."]))
 
 

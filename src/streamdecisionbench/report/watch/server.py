@@ -7,6 +7,7 @@ meter's log every second counts alike, as in `sdb logs score`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -18,6 +19,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Message, Send
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.in_force import ALL_CLASSES, CORRECT, UNJUDGED
@@ -34,6 +36,8 @@ SHOWN = 60
 POLL_S = 0.4
 _BEAT_S = 10.0
 """A comment this often keeps the connection known to be alive."""
+PATIENCE_S = 60.0
+"""Whoever takes nothing of what they asked for, for this long, is let go: their page asks again."""
 _HISTORY = 400
 _SHARED = ("dom.js", "theme.js", "axes.js", "tracks.js", "strips.js")
 """The report's drawing code; the rest is the live page's own."""
@@ -171,6 +175,17 @@ def watch_page(*, pooled: bool) -> str:
     )
 
 
+class _Moments(StreamingResponse):
+    """A stream without end that nobody is made to take."""
+
+    async def stream_response(self, send: Send) -> None:
+        async def in_time(message: Message) -> None:
+            await asyncio.wait_for(send(message), PATIENCE_S)
+
+        with contextlib.suppress(TimeoutError):
+            await super().stream_response(in_time)
+
+
 class WatchServer:
     """Reads the source while it is served, and tells every page what is new."""
 
@@ -199,7 +214,7 @@ class WatchServer:
 
     async def _serve_events(self, request: Request) -> Response:
         headers = {"Cache-Control": "no-store"}
-        return StreamingResponse(self._moments(), media_type="text/event-stream", headers=headers)
+        return _Moments(self._moments(), media_type="text/event-stream", headers=headers)
 
     async def _moments(self) -> AsyncIterator[bytes]:
         seen = -1

@@ -28,6 +28,7 @@ from streamdecisionbench.recording.events import (
     Response,
     Skipped,
 )
+from streamdecisionbench.recording.recording import names_simulation
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.report.watch.lanes import DrawnLane, TakenAnswer, WatchedStream
 from streamdecisionbench.rules.policy_file import policy_of
@@ -311,8 +312,7 @@ class WatchedRecording(Source):
             "name": self._name(),
             "suite": self._suite.name if self._suite else "",
             "scenarios": len(wanted) if isinstance(wanted, list) and wanted else None,
-            "simulated": bool(self._config.get("simulated"))
-            or any(str(model).startswith("simulated:") for model in models),
+            "simulated": bool(self._config.get("simulated")) or any(map(names_simulation, models)),
             "virtual": self._config.get("clock") == "virtual",
         }
 
@@ -460,8 +460,8 @@ def _file_text(decision: Mapping[str, str]) -> str:
     return " · ".join(f"{question}: {value}" for question, value in decision.items())
 
 
-def open_source(path: Path, data: Path | None = None) -> Source:
-    """A recording's folder, a meter's log, or a folder that is going to be a recording."""
+def open_source(path: Path, data: Path | None = None, *, wait: bool = False) -> Source:
+    """A recording's folder, a meter's log, or with `wait` a folder that is going to be a recording."""
     fix = "give the folder of a recording or of a meter's log"
     if path.is_file() and path.suffix in (".jsonl", ".parquet"):
         return MeterLog(path)
@@ -472,6 +472,8 @@ def open_source(path: Path, data: Path | None = None) -> Source:
             return MeterLog(path)
         if any(path.iterdir()):
             raise InputError("holds neither a recording nor a decision log", where=path, fix=fix)
-    if not path.parent.is_dir():
-        raise InputError("no such folder", where=path, fix=fix)
+    if not path.parent.is_dir() or not (wait or path.is_dir()):
+        raise InputError(
+            "no such folder", where=path, fix=f"{fix}, or --wait where it is about to be made"
+        )
     return WatchedRecording(path, data)
