@@ -122,6 +122,8 @@ class RunRequest:
     """Instructions for text models instead of ours."""
     order: str | None = None
     policy: Policy | None = None
+    plain_http: bool = False
+    """Keys and headers may go to a public host unencrypted."""
 
 
 Confirm = Callable[[Sequence[CostEstimate]], bool]
@@ -330,6 +332,7 @@ def _members(request: RunRequest, index: int) -> list[Member]:
                     headers=request.headers,
                     prompt=request.prompt,
                     order=request.order,
+                    plain_http=request.plain_http,
                 ),
             ),
             member,
