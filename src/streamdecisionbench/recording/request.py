@@ -23,6 +23,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
 from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.folder import Outcome, require_fresh
+from streamdecisionbench.recording.live_policy import require_fallbacks
 from streamdecisionbench.recording.prices import CostEstimate, estimate
 from streamdecisionbench.recording.progress import Progress
 from streamdecisionbench.recording.realtime import Sending
@@ -140,6 +141,8 @@ def launch(
     if request.limit is not None:
         suite = first_steps(suite, request.limit)
     chosen = choose_scenarios(suite, request.families, request.scenarios)
+    if request.policy is not None:
+        require_fallbacks(request.policy, suite)
     is_pair = request.policy is None and None not in request.components
     config = RunConfig(
         names=request.components,
