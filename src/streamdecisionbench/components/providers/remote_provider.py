@@ -172,7 +172,11 @@ class RemoteProvider(ABC):
 
     def _body(self, reply: Any) -> dict[str, Any]:
         what = f"the response of {self.service.name}"
-        return read_object(reply.http_response.content, what=what, fix=NOT_JSON_FIX)
+        return read_object(self._content(reply), what=what, fix=NOT_JSON_FIX)
+
+    def _content(self, reply: Any) -> bytes:
+        found: bytes = reply.http_response.content
+        return found
 
     def _told(self, body: dict[str, Any]) -> Mapping[str, Any]:
         return body
