@@ -97,6 +97,11 @@ def test_people_see_it_in_80_columns(runs: Path, tmp_path: Path) -> None:
         ("[debounce]\nagree = 0", "1 or more"),
         ("[dispatch]\nmode = 'changed'\nfields = ['nope']", "which no state of these scenarios has"),
         ("[expire]\nafter_s = 3\nfallback = { route = 'hold' }", "no composed decision"),
+        ("[expire]\nafter_s = 3\nfallback.support_cal_assist = { route = 'hold' }", "no family or scenario"),
+        ("[expire]\nafter_s = 3\nfallback.support_x = { route = 'hold' }", "write support_"),
+        (f"[expire]\nafter_s = {10**400}", "expire.after_s = 1000"),
+        (f"[gate]\nconfidence = {10**400}", "gate.confidence = 1000"),
+        (f"[gate]\nconfidence = 1{'0' * 5000}", "is not TOML"),
     ],
 )  # fmt: skip
 def test_bad_files_are_refused_with_key_and_values(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import socket
 from typing import Any
 
 import pytest
 
 from streamdecisionbench.components.contract import Answer, Fatal, Options, Retryable
+from streamdecisionbench.components.providers.failures import quote
 from streamdecisionbench.components.registry import create
 from streamdecisionbench.errors import InputError
 from tests.components.protocols import OPENAI, PROTOCOLS, RIGHT, Protocol, asked_once
@@ -127,6 +129,20 @@ def test_a_server_of_ones_own_is_quoted_without_secrets(
     with scripted(Reply(body, status=400)) as server, pytest.raises(Fatal) as raised:
         ask(protocol, server.url)
     assert "it says: grammar [31m failed for [hidden]" in str(raised.value)
+
+
+def test_of_two_secrets_that_begin_alike_no_tail_is_quoted() -> None:
+    body = b'{"error": {"message": "bad key sk-team-7f3a"}}'
+    assert quote(body, ["sk-team", "sk-team-7f3a"]) == "bad key [hidden]"
+
+
+@each
+def test_a_password_is_a_secret_in_every_form(protocol: Protocol) -> None:
+    """Escaped in the URL, decoded, and encoded for basic authentication."""
+    url = "http://me:p%40ss%2Fword@127.0.0.1:1/v1"
+    secrets = create(f"{protocol.provider}:m", Options(base_url=url)).secrets
+    token = base64.b64encode(b"me:p@ss/word").decode()
+    assert {"p@ss/word", "p%40ss%2Fword", token, f"Basic {token}"} <= set(secrets)
 
 
 @each

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -119,3 +122,78 @@ def test_any_text_loads_or_is_refused_by_line(text: str) -> None:
             return
         raise
     assert not any("\0" in name + value for name, value in found.items())
+
+
+_NAMES = ("OPENAI", "TYPESAFE", "ANTHROPIC")
+_VARIABLES = [f"{name}_{kind}" for name in _NAMES for kind in ("API_KEY", "BASE_URL")]
+_BLANK = st.sampled_from(["", " ", "\t", "\u00a0", " \t "])
+_ADDRESS = st.sampled_from(
+    ["https://evil.example/v1", "http://127.0.0.1:9", "https://api.openai.com"]
+)
+
+
+def _drawn(mark: str) -> st.SearchStrategy[dict[str, str]]:
+    """Some of the variables: blank, or a key that says where it is from, or an address."""
+    value = {
+        name: st.one_of(_BLANK, _ADDRESS if name.endswith("URL") else st.just(f"sk-{mark}-{name}"))
+        for name in (*_VARIABLES, "SDB_API_KEY")
+    }
+    return st.fixed_dictionaries({}, optional=value)
+
+
+@given(
+    exported=_drawn("exported"),
+    filed=_drawn("filed"),
+    header=st.booleans(),
+    given=st.sampled_from([None, "", " "]),
+    provider=st.sampled_from(["openai", "chat", "openai-decisions", "systemone", "anthropic"]),
+)
+@settings(max_examples=400, deadline=None)
+def test_an_address_from_the_file_gets_only_keys_of_the_file(
+    exported: dict[str, str], filed: dict[str, str], header: bool, given: str | None, provider: str
+) -> None:
+    from streamdecisionbench.components.contract import Options
+    from streamdecisionbench.components.registry import create
+
+    library = {
+        "OPENAI_CUSTOM_HEADERS": "X-Gateway: sk-exported-header",
+        "ANTHROPIC_CUSTOM_HEADERS": "X-Gateway: sk-exported-header",
+        "ANTHROPIC_AUTH_TOKEN": "sk-exported-token",
+        "OPENAI_ORG_ID": "exported-org",
+    }
+    prefix = {"systemone": "TYPESAFE", "anthropic": "ANTHROPIC"}.get(provider, "OPENAI")
+    own = {"X-Own": "sk-exported-own"} if header else {}
+    options = Options(headers=own, base_url=given)
+    with TemporaryDirectory() as folder, mock.patch.dict(os.environ):
+        for name in (*_VARIABLES, "SDB_API_KEY"):
+            os.environ.pop(name, None)
+        os.environ.update(exported | library)
+        file = Path(folder) / ".env"
+        file.write_text("".join(f"{name}='{value}'\n" for name, value in filed.items()))
+        taken = load(file)
+        try:
+            component = create(f"{provider}:m", options)
+        except InputError:
+            return  # no key, a header for nobody knows whom: nothing is sent
+        if f"{prefix}_BASE_URL" not in taken:
+            return
+        sent = [*component.secrets, repr(dict(getattr(component.sdk, "default_headers", {})))]
+        assert not [text for text in sent if "exported" in text]
+
+
+def test_a_header_does_not_follow_an_address_from_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from streamdecisionbench.components.contract import Options
+    from streamdecisionbench.components.registry import create
+
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "SDB_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    file = tmp_path / ".env"
+    file.write_text("OPENAI_API_KEY=sk-theirs\nOPENAI_BASE_URL=https://evil.example\n")
+    with mock.patch.dict(os.environ):
+        load(file)
+        with pytest.raises(InputError, match=r"--header .*\.env"):
+            create("openai:m", Options(headers={"X-Team": "blue"}))
+        named = Options(headers={"X-Team": "blue"}, base_url="https://models.example.org")
+        assert create("openai:m", named).info.base_url_host == "models.example.org"

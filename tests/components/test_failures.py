@@ -267,6 +267,27 @@ def test_a_question_answered_twice_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+def test_a_label_given_twice_is_not_believed(protocol: Protocol) -> None:
+    """Whatever the form of the reply: the last of two labels is no better than the first."""
+    whole = protocol.body(RIGHT).decode()
+    if protocol.provider == "openai-decisions":
+        body = json.loads(whole)
+        body["answers"].append(body["answers"][0])
+        text = json.dumps(body)
+    elif protocol.provider == "systemone":
+        answer = json.dumps(json.loads(whole)["answers"]["mode"])
+        text = whole.replace('"answers": {', f'"answers": {{"mode": {answer}, ')
+    elif protocol.provider == "anthropic":
+        text = whole.replace('"input": {', '"input": {"mode": "K01", ')
+    else:
+        text = whole.replace('{\\"mode\\"', '{\\"mode\\": \\"K01\\", \\"mode\\"')
+    assert text != whole
+    with scripted(Reply(text.encode())) as server, pytest.raises(Fatal) as raised:
+        ask(protocol, server.url)
+    assert raised.value.error_type == "duplicate_answer"
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
 def test_the_same_component_goes_on_after_a_failure(protocol: Protocol) -> None:
     """The recorder retries on the open component: a reset must not spoil it."""
 

@@ -352,6 +352,103 @@ def test_missing_key_is_told_before_anything_runs(
     assert KEY not in str(raised.value)
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+@pytest.mark.parametrize(
+    ("host", "home"),
+    [
+        ("{api}", True),
+        ("eu.{domain}", True),
+        ("evil{domain}", False),
+        ("evil-{domain}", False),
+        ("{api}.evil.example", False),
+        ("{domain}.evil.example", False),
+        ("evil.example/{api}", False),
+        ("{domain}", False),
+    ],
+)
+def test_only_the_providers_own_hosts_get_its_key(
+    protocol: Protocol, host: str, home: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`evilopenai.com` ends like OpenAI's own hosts and belongs to anybody."""
+    api = {"systemone": "api.typesafe.ai", "anthropic": "api.anthropic.com"}.get(
+        protocol.provider, "api.openai.com"
+    )
+    monkeypatch.setenv(protocol.key_variable, KEY)
+    name = host.format(api=api, domain=api.partition(".")[2])
+    component = create(f"{protocol.provider}:m", Options(base_url=f"https://{name}/v1"))
+    assert (KEY in component.secrets) is home
+    assert component.service.home is home
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+@pytest.mark.parametrize(
+    ("url", "variable", "fine"),
+    [
+        ("http://models.example.org/v1", "SDB_API_KEY", False),
+        ("http://8.8.8.8:8000/v1", "SDB_API_KEY", False),
+        ("http://[2606:4700::1111]/v1", "SDB_API_KEY", False),
+        ("http://key@models.example.org/v1", "", False),
+        ("http://me:password@models.example.org/v1", "", False),
+        ("http://api.openai.com/v1", "OPENAI_API_KEY", False),
+        ("http://eu.anthropic.com/v1", "ANTHROPIC_API_KEY", False),
+        ("http://models.example.org/v1", "", True),
+        ("https://models.example.org/v1", "SDB_API_KEY", True),
+        ("http://127.0.0.1:8000/v1", "SDB_API_KEY", True),
+        ("http://192.168.0.7/v1", "SDB_API_KEY", True),
+        ("http://nas.local/v1", "SDB_API_KEY", True),
+        ("http://litellm:4000/v1", "SDB_API_KEY", True),
+    ],
+)
+def test_a_key_goes_to_a_public_host_encrypted_or_not_at_all(
+    protocol: Protocol, url: str, variable: str, fine: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if variable not in ("", "SDB_API_KEY", protocol.key_variable):
+        return
+    monkeypatch.setenv(variable or "SDB_API_KEY", KEY if variable else "")
+    component = f"{protocol.provider}:m"
+    if not fine:
+        with pytest.raises(InputError, match="not encrypted") as raised:
+            create(component, Options(base_url=url))
+        assert KEY not in str(raised.value)
+        assert "password" not in str(raised.value)
+    create(component, Options(base_url=url, plain_http=not fine))
+
+
+def test_a_header_goes_to_a_public_host_encrypted_or_not_at_all() -> None:
+    there = {"base_url": "http://models.example.org", "headers": {"X-Team": "blue"}}
+    with pytest.raises(InputError, match="not encrypted"):
+        create("openai:m", Options(**there))
+    assert create("openai:m", Options(**there, plain_http=True)).secrets == ("blue",)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+@pytest.mark.parametrize("end", ["?api-version=2026-09-01", "?key=secret-in-url", "#part"])
+def test_what_no_library_would_send_of_an_address_is_refused(protocol: Protocol, end: str) -> None:
+    with pytest.raises(InputError, match="query") as raised:
+        create(f"{protocol.provider}:m", Options(base_url=f"http://127.0.0.1:1/v1{end}"))
+    assert "secret-in-url" not in str(raised.value)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+def test_what_a_library_reads_for_itself_stays_at_home(
+    protocol: Protocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gateway's key in `OPENAI_CUSTOM_HEADERS` is for the exported address, not for any other."""
+    for name in ("OPENAI", "ANTHROPIC"):
+        monkeypatch.setenv(f"{name}_CUSTOM_HEADERS", "X-Gateway: exported-header")
+    monkeypatch.setenv("OPENAI_ORG_ID", "exported-org")
+    monkeypatch.setenv(protocol.key_variable, KEY)
+
+    def sent(url: str | None) -> str:
+        sdk = create(f"{protocol.provider}:m", Options(base_url=url)).sdk
+        return repr(dict(getattr(sdk, "default_headers", {})))
+
+    assert "exported" not in sent("https://models.example.org")
+    reads = protocol.provider != "systemone"
+    assert ("exported" in sent(None)) is reads
+    assert ("exported" in sent("http://127.0.0.1:4000")) is reads
+
+
 @pytest.mark.parametrize("url", ["localhost:8080", "ftp://host/v1", "http://", "http://h:port/"])
 def test_bad_base_url(url: str) -> None:
     with pytest.raises(InputError, match="http or https"):

@@ -61,9 +61,9 @@ class Server:
         response = connection.getresponse()
         return response.status, json.loads(response.read())
 
-    def get(self, path: str) -> tuple[int, dict[str, Any]]:
+    def get(self, path: str, **headers: str) -> tuple[int, dict[str, Any]]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        connection.request("GET", path)
+        connection.request("GET", path, headers=headers)
         response = connection.getresponse()
         return response.status, json.loads(response.read())
 
@@ -184,7 +184,9 @@ def test_hundreds_wait_at_once(server: Server) -> None:
 
     async def one(body: bytes) -> tuple[bytes, float]:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-        head = f"POST /v1/systemone HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = (
+            f"POST /v1/systemone HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
         begin = asyncio.get_running_loop().time()
         writer.write(head.encode() + body)
         status = await reader.readline()
@@ -205,10 +207,12 @@ def test_keep_alive_and_pipelined_requests_answer_in_order(server: Server) -> No
     data, wanted = b"", []
     for model, t in (("steady", 1), ("quick", 2), ("quick", 3)):
         body = json.dumps(body_of(server, model, "assembly_a", t)).encode()
-        head = f"POST /v1/systemone HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = (
+            f"POST /v1/systemone HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
         data += head.encode() + body
         wanted.append(f"simulated:{model}")
-    data += b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    data += b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as sock:
         sock.sendall(data)
         found = b""
@@ -251,10 +255,36 @@ def test_requests_out_of_place_are_refused_in_json(
     server: Server, head: bytes, status: int
 ) -> None:
     refused = server.get("/health")[1]["refused"]
-    reply = server.raw(head + b"\r\nHost: x\r\nConnection: close\r\n\r\n")
+    reply = server.raw(head + b"\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     assert reply.startswith(f"HTTP/1.1 {status} ".encode()), reply[:200]
     assert json.loads(reply.partition(b"\r\n\r\n")[2])["error"]["message"]
     assert server.get("/health")[1]["refused"] == refused + 1
+
+
+@pytest.mark.parametrize(
+    ("host", "fine"),
+    [
+        ("127.0.0.1:{port}", True),
+        ("localhost:{port}", True),
+        ("LOCALHOST", True),
+        ("[::1]:{port}", True),
+        ("models.localhost:{port}", True),
+        ("evil.example:{port}", False),
+        ("127.0.0.1.evil.example", False),
+        ("localhost.evil.example:{port}", False),
+        ("8.8.8.8", False),
+        ("", False),
+    ],
+)
+def test_only_names_of_this_machine_are_answered(server: Server, host: str, fine: bool) -> None:
+    """Another site's name that points to this machine would be that site's page asking."""
+    name = host.format(port=server.port)
+    for reply in (
+        server.post("/v1/systemone", body_of(server, "quick", "debugging_b", 9), Host=name),
+        server.get("/health", Host=name),
+    ):
+        assert reply[0] == (200 if fine else 421)
+        assert fine or reply[1]["error"]["code"] == "wrong_host"
 
 
 def test_a_body_in_chunks_is_read(server: Server) -> None:

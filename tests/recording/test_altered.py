@@ -16,6 +16,7 @@ from streamdecisionbench.components.contract import Answer, Request, Retryable, 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_suite
 from streamdecisionbench.recording.episode_log import Member
+from streamdecisionbench.recording.events import EVENTS_FILE
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.record import record
 from streamdecisionbench.recording.run_file import RUN_FILE
@@ -338,6 +339,31 @@ def test_hashes_of_another_making_are_tolerated_from_others(tmp_path: Path) -> N
         ),
     )
     assert len(read_recording(folder, example_suite()).episodes) == 1
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_failure_after_the_answer_is_noticed(
+    recorded: Path, tmp_path: Path, listed: bool
+) -> None:
+    """Also where the response does not list its attempts, as others' recordings need not."""
+    folder = copy(recorded, tmp_path / "run")
+    path = folder / EVENTS_FILE
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+
+    def at(kind: str) -> int:
+        return next(
+            k
+            for k, line in enumerate(lines)
+            if (line["kind"], line["episode_id"], line["t"]) == (kind, "one_a", 4)
+        )
+
+    failed = {"attempt": 2, "ok": False, "error_type": "connection"}
+    lines.insert(at("attempt") + 1, lines[at("attempt")] | failed)
+    answer = lines[at("response")]
+    answer["attempts"] = [*answer["attempts"], answer["attempts"][0] | failed] if listed else []
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    edit_lines(folder, lambda line: line)
+    assert "one_a t=4: an attempt failed after the one that was answered" in refusal(folder)
 
 
 def test_a_duplicate_among_many_is_found_at_once(tmp_path: Path) -> None:

@@ -207,6 +207,18 @@ def test_who_plays_what(tmp_path: Path) -> None:
         assert not (tmp_path / "a").exists()
 
 
+def test_a_fallback_for_nobody_is_refused_before_anything_is_recorded(tmp_path: Path) -> None:
+    """Misspelt, it would never apply, and the recording would say that it did."""
+    policy = tmp_path / "expire.toml"
+    policy.write_text("[expire]\nafter_s = 3\nfallback.suport_call_assist = { route = 'closed' }\n")
+    command = ("run", "simulated:jev", "--policy", policy, "--clock", "virtual", "--quiet")
+    done = sdb(*command, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "expire.fallback names 'suport_call_assist'" in done.stderr
+    assert "write support_call_assist" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_component_without_confidences_stops_a_policy_that_needs_them(tmp_path: Path) -> None:
     policy = tmp_path / "gate.toml"
     policy.write_text(KINDS["gate"])

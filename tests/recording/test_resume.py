@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,96 @@ def test_a_torn_line_after_complete_scenarios_costs_none_of_them(tmp_path: Path)
     )
     assert component.calls == {}
     assert (tmp_path / EVENTS_FILE).read_bytes() == log
+
+
+Syncs = list[tuple[str, int]]
+
+
+@pytest.fixture
+def syncs(monkeypatch: pytest.MonkeyPatch) -> Syncs:
+    """Every fsync: which file, and how many bytes of it were on the medium from then on."""
+    seen: Syncs = []
+    real = os.fsync
+
+    def fsync(fd: int) -> None:
+        real(fd)
+        seen.append((Path(f"/proc/self/fd/{fd}").readlink().name, os.fstat(fd).st_size))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    return seen
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads names from /proc")
+
+
+@needs_proc
+def test_every_scenario_is_on_the_medium_before_the_next_begins(
+    tmp_path: Path, syncs: Syncs
+) -> None:
+    """A power cut costs the scenario under way, not the hour before it."""
+    suite = small_suite("one_a", "two_b", "three_a")
+    record(suite, alone(InProcess()), settings(suite, clock="virtual"), tmp_path)
+    ends: dict[str, int] = {}
+    at = 0
+    for line in (tmp_path / EVENTS_FILE).read_bytes().splitlines(keepends=True):
+        at += len(line)
+        ends[json.loads(line)["episode_id"]] = at
+    assert list(ends) == ["one_a", "two_b", "three_a"]
+    for end in ends.values():
+        assert (EVENTS_FILE, end) in syncs
+    # The whole log is there before the record says `complete`, and so is the record.
+    assert syncs[-1] == (f"{RUN_FILE}.tmp", (tmp_path / RUN_FILE).stat().st_size)
+    assert syncs[-2] == (EVENTS_FILE, at)
+
+
+@needs_proc
+def test_what_a_stop_leaves_is_on_the_medium_before_the_record_says_so(
+    tmp_path: Path, syncs: Syncs
+) -> None:
+    whole = len(stopped_in(tmp_path, small_suite("one_a", "two_b"), "two_b"))
+    assert syncs[-2:] == [
+        (EVENTS_FILE, whole),
+        (f"{RUN_FILE}.tmp", (tmp_path / RUN_FILE).stat().st_size),
+    ]
+
+
+@needs_proc
+def test_the_shorter_log_of_a_resumed_run_is_on_the_medium_before_it_replaces_the_other(
+    tmp_path: Path, syncs: Syncs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = small_suite("one_a", "two_b")
+    before = stopped_in(tmp_path, suite, "two_b")
+    kept = sum(len(line) for line in before.splitlines(keepends=True) if b'"one_a"' in line)
+    replaced: list[Syncs] = []
+    real = Path.replace
+
+    def replace(path: Path, target: Path) -> Path:
+        if path.name == f"{EVENTS_FILE}.tmp":
+            replaced.append(list(syncs))
+        return real(path, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    record(suite, alone(InProcess()), settings(suite), tmp_path, resume=True)
+    (synced,) = replaced
+    assert synced[-1] == (f"{EVENTS_FILE}.tmp", kept)
+
+
+def test_a_scenario_with_a_broken_line_is_recorded_anew(tmp_path: Path) -> None:
+    """All of its steps are answered; what the line was meant to say nobody knows."""
+    suite = small_suite("one_a", "two_b", "three_a")
+    virtual = settings(suite, clock="virtual")
+    record(suite, alone(InProcess()), virtual, tmp_path)
+    lines = (tmp_path / EVENTS_FILE).read_bytes().splitlines(keepends=True)
+    place = 2 + next(k for k, line in enumerate(lines) if b'"two_b"' in line)
+    broken = b'{"kind":"attempt","episode_id":"two_b","t":"three"}\n'
+    (tmp_path / EVENTS_FILE).write_bytes(b"".join([*lines[:place], broken, *lines[place:]]))
+    (tmp_path / RUN_FILE).write_text(json.dumps(run_record(tmp_path) | {"status": "running"}))
+    component = InProcess()
+    done = record(suite, alone(component), virtual, tmp_path, resume=True)
+    assert done.status == "complete"
+    assert {scenario for scenario, _ in component.calls} == {"two_b"}
+    assert broken not in (tmp_path / EVENTS_FILE).read_bytes()
+    assert broken in (tmp_path / "events.partial-1.jsonl").read_bytes()
 
 
 def test_a_run_killed_after_its_last_response_only_needs_closing(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from streamdecisionbench.components.contract import ComponentInfo, Fatal
 from streamdecisionbench.errors import InputError
@@ -16,6 +18,7 @@ from streamdecisionbench.recording.folder import Outcome
 from streamdecisionbench.recording.merge import merge
 from streamdecisionbench.recording.prices import estimate
 from streamdecisionbench.recording.progress import Progress
+from streamdecisionbench.recording.redaction import HIDDEN, Redactor, secrets_at_hand
 from streamdecisionbench.recording.request import RunRequest, launch
 from streamdecisionbench.recording.run_file import write_run
 from streamdecisionbench.suite.suite_files import read_suite, write_suite
@@ -73,6 +76,37 @@ def test_a_key_the_server_echoes_as_its_name_is_not_recorded(
     text = written(tmp_path / "out")
     assert key not in text
     assert "echo of [hidden]!" in text
+
+
+@given(
+    secrets=st.lists(st.text("ab-", min_size=1, max_size=14), min_size=1, max_size=6),
+    sent=st.lists(st.text("ab-", min_size=1, max_size=14), max_size=6),
+)
+def test_no_part_of_a_secret_is_left_where_another_begins_like_it(
+    secrets: list[str], sent: list[str]
+) -> None:
+    """`sk-team` and `sk-team-7f3a`: hiding the shorter one first would show the tail of the other."""
+    clean = Redactor(secrets, sent)
+    for secret in (s for s in {*secrets, *sent} if len(s) >= 8):
+        assert clean(secret) == HIDDEN
+        assert clean(f"key={secret}!") == f"key={HIDDEN}!"
+
+
+def test_of_short_secrets_that_were_sent_the_longer_goes_first() -> None:
+    assert Redactor([], sent=["k3y", "k3y-1"])("wrong key k3y-1") == f"wrong key {HIDDEN}"
+
+
+def test_a_password_is_hidden_as_it_is_written_and_as_it_is_sent() -> None:
+    assert secrets_at_hand("https://me:p%40ss%2Fword@host/v1", {}) == ["p%40ss%2Fword", "p@ss/word"]
+
+
+def test_an_echoed_password_is_hidden_in_every_form(data: Path, tmp_path: Path) -> None:
+    """The URL has it escaped, basic authentication encodes it, and a server may decode it."""
+    with loopback_server(lambda payload, asked: system_one(payload, "echo of p@ss/word7!")) as url:
+        address = url.replace("//", "//me:p%40ss%2Fword7@")
+        assert run(data, tmp_path / "out", address).status == "complete"
+    assert "p@ss" not in written(tmp_path / "out")
+    assert "echo of [hidden]!" in written(tmp_path / "out")
 
 
 def test_secret_options_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

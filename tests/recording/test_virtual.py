@@ -13,11 +13,13 @@ from streamdecisionbench.components.contract import Answer, Fatal, Request, Retr
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import Newest
 from streamdecisionbench.recording.episode_log import EpisodeLog, Tally, prepare
-from streamdecisionbench.recording.events import Attempt, Release, Response
+from streamdecisionbench.recording.events import Attempt, Expired, Release, Response, Skipped
+from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.realtime import Sending
 from streamdecisionbench.recording.record import record
 from streamdecisionbench.recording.virtual import VirtualStream, run_virtual_streams
+from streamdecisionbench.rules.policy_file import parse_policy
 from tests.recording.recorder_kit import (
     Behaviour,
     InProcess,
@@ -31,12 +33,19 @@ from tests.recording.recorder_kit import (
 
 
 def virtual(
-    behaviour: Behaviour, *, steps: int = 4, tick: float = 1.0, workers: int = 1, slots: int = 32
+    behaviour: Behaviour,
+    *,
+    steps: int = 4,
+    tick: float = 1.0,
+    workers: int = 1,
+    slots: int = 32,
+    policy: str | None = None,
+    tally: Tally | None = None,
 ) -> MemoryLog:
-    log = MemoryLog()
-    ledger = EpisodeLog(
-        prepare(small_scenario("one_a", steps), tick), log.append, Newest(), Tally()
-    )
+    log, scenario = MemoryLog(), small_scenario("one_a", steps)
+    live = None if policy is None else LivePolicy(parse_policy(policy), scenario, [None])
+    arbiter = live.arbiter if live else Newest()
+    ledger = EpisodeLog(prepare(scenario, tick), log.append, arbiter, tally or Tally(), policy=live)
     asyncio.run(
         run_virtual_streams(
             [VirtualStream(ledger, alone(InProcess(behaviour)))],
@@ -79,6 +88,43 @@ def test_more_workers_answer_out_of_order_and_acceptance_notices() -> None:
         2: (True, None),
         3: (False, "after_horizon"),
     }
+
+
+@pytest.mark.parametrize(
+    ("service_s", "accepted"), [(0.999999999, True), (1.0, False), (1.000000001, False)]
+)
+def test_an_answer_at_the_horizon_is_too_late(service_s: float, accepted: bool) -> None:
+    """Observed time is [r_0, H): at H itself nothing is in force any more."""
+    last = virtual(declared([0.1, 0.1, 0.1, service_s])).of(Response)[-1]
+    assert last.accepted is accepted
+    assert last.discard_reason == (None if accepted else "after_horizon")
+    assert last.accepted_s == (last.actual_recorded_s if accepted else None)
+
+
+@pytest.mark.parametrize(("service_s", "sent"), [(3.999999999, [0, 3]), (4.0, [0])])
+def test_nothing_is_sent_at_the_horizon(service_s: float, sent: list[int]) -> None:
+    """Step 3 waits for the answer to step 0 and has no use any more when that comes at H."""
+    queued = "[dispatch]\nmode = 'one-at-a-time'"
+    log = virtual(declared([service_s, 0.1, 0.1, 0.1]), policy=queued)
+    assert [r.t for r in log.of(Response)] == sent
+    late = {3: "after_horizon"} if len(sent) == 1 else {}
+    assert {s.t: s.reason for s in log.of(Skipped)} == {1: "superseded", 2: "superseded", **late}
+
+
+@pytest.mark.parametrize(
+    ("fallback", "correct_s"),
+    [("'none'", 0.9), ("{ route = 'wait' }", 1.9), ("{ route = 'go', speed = 'quick' }", 1.9)],
+)
+def test_progress_counts_what_is_in_force_after_a_decision_lapsed(
+    fallback: str, correct_s: float
+) -> None:
+    """Step 0 says wait from 0.1 s on, lapses at 1 s; wait is right until 2 s, go and quick until 3 s."""
+    tally = Tally()
+    policy = f"[expire]\nafter_s = 1\nfallback = {fallback}"
+    log = virtual(declared([0.1, 9.0, 9.0, 9.0]), policy=policy, tally=tally, workers=4)
+    assert [(e.t, e.expired_s) for e in log.of(Expired)] == [(0, 1.0)]
+    assert tally.observed_s == pytest.approx(4.0)
+    assert tally.correct_s == pytest.approx(correct_s)
 
 
 def test_at_one_instant_the_newer_source_comes_first() -> None:

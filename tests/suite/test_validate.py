@@ -211,6 +211,33 @@ def test_a_scenario_the_manifest_leaves_out_is_no_smaller_suite(tmp_path: Path) 
         read_suite(tmp_path)
 
 
+def test_a_scenario_beside_the_manifest_is_not_left_out_in_silence(tmp_path: Path) -> None:
+    tiny = example_suite().scenarios["tiny"]
+    write_suite(make_suite([tiny]), tmp_path)
+    (tmp_path / "notes.json").write_text('{"about": "no scenario"}')
+    read_suite(tmp_path)
+    two = scenario_to_json(replace(tiny, episode_id="two"))
+    (tmp_path / "two.json").write_text(json.dumps(two))
+    told = [str(v) for v in validate_suite(tmp_path)]
+    assert told == ["two.json: (file): is not listed in the manifest"]
+    with pytest.raises(InputError, match=r"two\.json: is not listed in the manifest"):
+        read_suite(tmp_path)
+
+
+def test_a_public_hash_that_is_not_of_its_requests_is_refused(tmp_path: Path) -> None:
+    """It is in no digest of the suite: only counting again gives it away."""
+    write_suite(example_suite(), tmp_path)
+    path = tmp_path / "manifest.json"
+    manifest = json.loads(path.read_text())
+    right = manifest["episodes"][0]["public_hash"]
+    for wrong in ("0" * 64, right[:-1] + ("0" if right[-1] != "0" else "1"), "x"):
+        manifest["episodes"][0]["public_hash"] = wrong
+        path.write_text(json.dumps(manifest))
+        assert [str(v) for v in validate_suite(tmp_path)] == [
+            "manifest.json: episodes.tiny.public_hash: is not the digest of the file's requests"
+        ]
+
+
 @pytest.mark.parametrize("name", ["unknown label", "non-consecutive steps", "missing gold"])
 def test_the_command_exits_with_two_and_no_traceback(name: str, tmp_path: Path) -> None:
     edit, field, _ = BROKEN[name]

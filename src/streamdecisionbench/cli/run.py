@@ -202,6 +202,10 @@ def run(
         list[str] | None,
         typer.Option(help="NAME=VALUE sent with every request, never recorded; repeatable."),
     ] = None,
+    plain_http: Annotated[
+        bool,
+        typer.Option("--plain-http", help="Send keys and headers over http to a public host, too."),
+    ] = False,
     retry_gateway: Annotated[
         bool, typer.Option("--retry-gateway", help="Retry 502, 503 and 504 as well; recorded.")
     ] = False,
@@ -301,6 +305,7 @@ def run(
         seed=seed,
         extra=parse_pairs(option or []),
         headers=parse_headers(header or []),
+        plain_http=plain_http,
         retry_gateway=retry_gateway,
         limit=limit,
         prompt=None if prompt is None else _instructions(prompt),

@@ -334,11 +334,14 @@ def _solver(text: str, families: tuple[str, ...]) -> tuple[str, Solver]:
         )
     try:
         found: Solver = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
+        problem = "" if callable(found) else "it is no function"
+    except (Exception, SystemExit) as error:
+        problem = f"{type(error).__name__}: {error}"
+    if problem:
         raise InputError(
-            f"--second-solver {text!r} cannot be loaded ({error})",
+            f"--second-solver {text!r} cannot be loaded ({problem})",
             fix="check the names, and run from the folder that holds the module",
-        ) from None
+        )
     return family, found
 
 

@@ -97,6 +97,8 @@ class Options:
     """Instructions of the user's own, instead of those every text model gets."""
     order: str | None = None
     """What comes first in the message to a text model, where it was asked for."""
+    plain_http: bool = False
+    """Keys and headers may go to a public host unencrypted, because the user said so."""
 
 
 @runtime_checkable

@@ -12,9 +12,11 @@ from itertools import pairwise
 from typing import Any
 
 from streamdecisionbench.components.contract import Answer, Fatal
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import Arbiter, CascadeRule, Newest, PolicyRule
 from streamdecisionbench.rules.policy_file import COMPOSES, Policy
-from streamdecisionbench.suite.scenario import DecisionSpec, Scenario
+from streamdecisionbench.rules.toml_table import instead
+from streamdecisionbench.suite.scenario import FAMILIES, DecisionSpec, Scenario, Suite
 
 
 def changed_states(scenario: Scenario, fields: Sequence[str]) -> list[bool]:
@@ -25,6 +27,22 @@ def changed_states(scenario: Scenario, fields: Sequence[str]) -> list[bool]:
     states: list[Any] = [step.state for step in scenario.steps]
     seen = [[_look_up(s, field) for field in fields] for s in states] if fields else states
     return [True, *(a != b for a, b in pairwise(seen))]
+
+
+def require_fallbacks(policy: Policy, suite: Suite) -> None:
+    """Refuses a fallback for a family or scenario that is none: it would never apply, unnoticed.
+
+    A family of ours that this suite leaves out is no slip.
+    """
+    named = policy.expire.fallback or {}
+    known = [*suite.families(), *suite.scenarios]
+    for name, decision in named.items():
+        if isinstance(decision, Mapping) and name not in (*known, *FAMILIES):
+            raise InputError(
+                f"expire.fallback names {name!r:.60}, which is no family or scenario of {suite.name}",
+                where=policy.name,
+                fix=instead(name, known),
+            )
 
 
 def has_field(scenario: Scenario, field: str) -> bool:

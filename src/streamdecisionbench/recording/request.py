@@ -23,6 +23,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
 from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.folder import Outcome, require_fresh
+from streamdecisionbench.recording.live_policy import require_fallbacks
 from streamdecisionbench.recording.prices import CostEstimate, estimate
 from streamdecisionbench.recording.progress import Progress
 from streamdecisionbench.recording.realtime import Sending
@@ -122,6 +123,8 @@ class RunRequest:
     """Instructions for text models instead of ours."""
     order: str | None = None
     policy: Policy | None = None
+    plain_http: bool = False
+    """Keys and headers may go to a public host unencrypted."""
 
 
 Confirm = Callable[[Sequence[CostEstimate]], bool]
@@ -138,6 +141,8 @@ def launch(
     if request.limit is not None:
         suite = first_steps(suite, request.limit)
     chosen = choose_scenarios(suite, request.families, request.scenarios)
+    if request.policy is not None:
+        require_fallbacks(request.policy, suite)
     is_pair = request.policy is None and None not in request.components
     config = RunConfig(
         names=request.components,
@@ -330,6 +335,7 @@ def _members(request: RunRequest, index: int) -> list[Member]:
                     headers=request.headers,
                     prompt=request.prompt,
                     order=request.order,
+                    plain_http=request.plain_http,
                 ),
             ),
             member,

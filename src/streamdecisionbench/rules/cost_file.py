@@ -16,6 +16,8 @@ SCHEMA = "sdb-costs/1"
 DEFAULT = "default"
 """In place of a file's name: the shipped costs."""
 ANY = "*"
+_MOST = 1e12
+"""Seconds: thirty thousand years of an ordinary wrong decision."""
 
 _AGE = {
     "linear": ("per_s",),
@@ -97,13 +99,23 @@ class _Section:
             if any((p.field, p.reference, p.decision) == same for p in pairs):
                 each.fail(f"{each.path} says the same pair again", "keep one of the two")
             pairs.append(pair)
+        acts: list[Act] = []
+        for each in table.tables("acts"):
+            act = self._act(each)
+            for other in acts:
+                if (other.when, set(other.fields)) == (act.when, set(act.fields)):
+                    each.fail(f"{each.path} says the same act again", "keep one of the two")
+                if other.name == act.name:
+                    what = f"{each.name('name')} = {act.name!r} stands twice"
+                    each.fail(what, "give every act a name of its own")
+            acts.append(act)
         return Section(
             wrong=_cost(table, "wrong", 1.0),
             no_decision=_cost(table, "no_decision", 1.0),
             fields={name: _cost(weights, name) for name in weights.raw},
             pairs=tuple(pairs),
             age=_age(table.table("age")),
-            acts=tuple(self._act(each) for each in table.tables("acts")),
+            acts=tuple(acts),
         )
 
     def _pair(self, table: TomlTable) -> Pair:
@@ -173,4 +185,7 @@ def _age(table: TomlTable) -> AgePenalty | None:
 def _cost(table: TomlTable, key: str, default: float | None = None) -> float:
     """Never below 0 and never without end."""
     fix = f"write {key} = 0 for what costs nothing, or for example {key} = 1.0"
-    return table.number(key, fix, default)
+    found = table.number(key, fix, default)
+    if found > _MOST:
+        table.refuse(key, f"write at most {_MOST:g}")
+    return found

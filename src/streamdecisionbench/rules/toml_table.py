@@ -34,7 +34,7 @@ def parse_toml(text: str, where: str | Path | None, fix: str) -> TomlTable:
     """The table at the top of a file."""
     try:
         return TomlTable(tomllib.loads(text), "", where)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also numbers of thousands of digits
         raise InputError(f"is not TOML: {error}", where=where, fix=fix) from None
 
 
@@ -80,9 +80,13 @@ class TomlTable:
         value = self.raw.get(key, default)
         value = math.inf if endless and value == INFINITE else value
         fits = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-        if value is None or not fits or (math.isinf(value) and not endless):
+        try:
+            number = float(value) if fits and value is not None else math.nan
+        except OverflowError:  # whole numbers have no end, floats do
+            number = math.nan
+        if math.isnan(number) or (math.isinf(number) and not endless):
             self.refuse(key, fix)
-        return float(value)
+        return number
 
     def whole(self, key: str, fix: str) -> int:
         value = self.raw.get(key)

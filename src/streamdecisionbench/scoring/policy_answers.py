@@ -17,7 +17,12 @@ from numpy.typing import NDArray
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.events import Cancelled
-from streamdecisionbench.recording.live_policy import changed_states, composed_confidence, has_field
+from streamdecisionbench.recording.live_policy import (
+    changed_states,
+    composed_confidence,
+    has_field,
+    require_fallbacks,
+)
 from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.rules.policy_file import COMPOSES, Policy
 from streamdecisionbench.scoring.timeline import (
@@ -369,6 +374,7 @@ def _field_notes(policy: Policy, scenarios: Sequence[Scenario]) -> list[str]:
 def _fallbacks(
     policy: Policy, suite: Suite, scenarios: Sequence[Scenario]
 ) -> tuple[dict[str, int], list[str]]:
+    require_fallbacks(policy, suite)
     found: dict[str, int] = {}
     unfit: list[str] = []
     for scenario in scenarios:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,33 @@ def test_a_second_solver_is_asked(tmp_path: Path) -> None:
     assert other.returncode == 2
     assert "tick 0: the two solvers differ on route" in other.stderr
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("def solve(state): return state['no such key']", "solver raises KeyError at own.py:1"),
+        ("def solve(state): raise SystemExit(3)", "solver raises SystemExit"),
+        ("def solve(state): return None", "solver returns nothing that maps questions to values"),
+        ("solve = 3", "cannot be loaded (it is no function)"),
+        ("raise RuntimeError('at import')", "cannot be loaded (RuntimeError"),
+        ("def solve(:", "cannot be loaded (SyntaxError"),
+    ],
+)
+def test_a_second_solver_that_fails_is_named(
+    source: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.py").write_text(source + "\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own", raising=False)
+    done = sdb(
+        "suite", "generate", "--seed", "7", "--per-family", "1", "--out", tmp_path / "new",
+        "--families", FAMILY, "--second-solver", f"{FAMILY}=python:own:solve",
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(

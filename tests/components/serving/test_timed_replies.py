@@ -9,7 +9,7 @@ import socket
 import pytest
 from starlette.routing import Route
 
-from streamdecisionbench.components.serving import timed_replies
+from streamdecisionbench.components.serving import http_server, timed_replies
 from streamdecisionbench.components.serving.http_server import listen
 from streamdecisionbench.components.serving.timed_replies import (
     Planned,
@@ -27,7 +27,7 @@ async def ask(
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     begin = loop.time()
     writer.write(
-        f"POST / HTTP/1.1\r\nHost: x\r\n{head}Content-Length: {len(body)}\r\n"
+        f"POST / HTTP/1.1\r\nHost: localhost\r\n{head}Content-Length: {len(body)}\r\n"
         "Connection: close\r\n\r\n".encode()
         + body
     )
@@ -92,7 +92,7 @@ def test_a_body_that_never_comes_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     async def run() -> bytes:
         async with listen(one_route(lambda body: Planned({})), "127.0.0.1", 0) as at:
             reader, writer = await asyncio.open_connection("127.0.0.1", at.port)
-            writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf")
+            writer.write(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf")
             status = await reader.readline()
             writer.close()
             return status
@@ -100,12 +100,77 @@ def test_a_body_that_never_comes_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     assert b" 408 " in asyncio.run(run())
 
 
+_WHOLE = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        [],
+        [b"POST / HT"],
+        [b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-"],
+        [_WHOLE, b"POST / HTTP/1.1\r\nHost"],
+        [_WHOLE, b"\r\n"],
+        [b"POST /elsewhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999\r\n\r\n", b"part"],
+    ],
+    ids=["nothing", "half a line", "half a head", "half a second", "an empty line", "half a body"],
+)
+def test_a_connection_that_asks_for_nothing_is_closed(
+    sent: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else every client that opens one and goes to sleep keeps a descriptor for ever."""
+    monkeypatch.setattr(http_server, "IDLE_S", 0.1)
+
+    async def run() -> bytes:
+        async with listen(one_route(lambda body: Planned({})), "127.0.0.1", 0) as at:
+            reader, writer = await asyncio.open_connection("127.0.0.1", at.port)
+            found = b""
+            for part in sent:
+                writer.write(part)
+                if part.startswith(b"POST") and part.endswith((b"{}", b"\n\r\n")):
+                    found += await reader.readuntil(b"}")
+            found += await asyncio.wait_for(reader.read(), 30)
+            writer.close()
+            return found
+
+    assert asyncio.run(run()).count(b"HTTP/1.1 ") == sum(b"\r\n\r\n" in part for part in sent)
+
+
+def test_a_trickle_of_bytes_is_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "IDLE_S", 0.3)
+
+    async def run() -> int:
+        async with listen(one_route(lambda body: Planned({})), "127.0.0.1", 0) as at:
+            reader, writer = await asyncio.open_connection("127.0.0.1", at.port)
+            closed = asyncio.create_task(reader.read())
+            writer.write(b"POST / HTTP/1.1\r\nX-Long: ")
+            sent = 0
+            while not closed.done() and sent < 3000:
+                writer.write(b"x")
+                sent += 1
+                await asyncio.wait({closed}, timeout=0.02)
+            writer.close()
+            return sent
+
+    assert asyncio.run(run()) < 3000
+
+
+def test_a_request_that_takes_long_is_not_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "IDLE_S", 0.1)
+
+    async def run() -> int:
+        async with listen(one_route(lambda body: Planned({}, 0.5)), "127.0.0.1", 0) as at:
+            return (await ask(at.port))[0]
+
+    assert asyncio.run(run()) == 200
+
+
 def test_replies_that_nobody_will_wait_for_end_with_the_server() -> None:
     async def run() -> bytes:
         app = one_route(lambda body: Planned({}, 600.0))
         async with listen(app, "127.0.0.1", 0) as at:
             reader, writer = await asyncio.open_connection("127.0.0.1", at.port)
-            writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
+            writer.write(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}")
             await asyncio.sleep(0.05)
         reply = await reader.read()
         writer.close()

@@ -98,6 +98,23 @@ WRONG = {
     "an act by unknown fields": (
         HEAD + ACT + 'name = "x"\nwhen = { payment_stage = "submit" }\nfields = ["card"]\n', "family.support_call_assist.acts #1: no question", "use",
     ),
+    "an act listed twice": (
+        HEAD + 2 * (ACT + 'name = "x"\nwhen = { payment_stage = "submit" }\nmissed = 5\n'),
+        "family.support_call_assist.acts #2 says the same act again", "keep one",
+    ),
+    "an act under two names": (
+        HEAD + ACT + 'name = "x"\nwhen = { payment_stage = "submit" }\nmissed = 5\n'
+        + ACT + 'name = "y"\nwhen = { payment_stage = "submit" }\nlate = 5\n',
+        "family.support_call_assist.acts #2 says the same act again", "keep one",
+    ),
+    "two acts of one name": (
+        HEAD + ACT + 'name = "x"\nwhen = { payment_stage = "submit" }\n'
+        + ACT + 'name = "x"\nwhen = { payment_stage = "result" }\n',
+        "family.support_call_assist.acts #2.name = 'x' stands twice", "name of its own",
+    ),
+    "a cost beyond all measure": (HEAD + SUPPORT + "wrong = 1e26\n", "family.support_call_assist.wrong", "1e+12"),
+    "a cost of 400 digits": (HEAD + SUPPORT + f"wrong = {10**400}\n", "family.support_call_assist.wrong", "wrong = 1.0"),
+    "a cost of 5,000 digits": (HEAD + SUPPORT + f"wrong = 1{'0' * 5000}\n", "is not TOML", "docs/costs.md"),
     "no TOML": (HEAD + "wrong =\n", "line 2", "docs/costs.md"),
     "another schema": ('schema = "sdb-costs/9"\n', "schema", 'schema = "sdb-costs/1"'),
     "a table that is none": (HEAD + "family = 3\n", "family is not a table", "[family]"),

@@ -2,9 +2,10 @@
 
 A host is what a recording keeps of an address: a name or an address, perhaps with a port. A key belongs
 to the host it was issued for. The provider's own variable (`OPENAI_API_KEY`, …) is sent to the
-provider's host and to this machine; every other `--base-url` gets `SDB_API_KEY`. What is written into
-the URL is taken out of it, since URLs end up in logs: `https://key@host` is the key for that server,
-`https://user:password@host` is basic authentication.
+provider's host and to this machine; every other `--base-url` gets `SDB_API_KEY`, and an address from a
+file `.env` nothing but the key of that file. What is written into the URL is taken out of it, since URLs
+end up in logs: `https://key@host` is the key for that server, `https://user:password@host` is basic
+authentication. No secret goes to a public host unencrypted unless the user asks for it.
 """
 
 from __future__ import annotations
@@ -118,6 +119,10 @@ class Service:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What goes with every request besides what the client library sends."""
 
+    libraries_own: bool = True
+    """Whether what a client library finds in variables of its own (headers, an organisation) may go
+    along: to the provider, to this machine, and to the address that was exported beside them."""
+
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Everything above that must never be written or shown, in every form a server could echo."""
 
@@ -128,12 +133,18 @@ class Service:
 
 def resolve(provider: str, options: Options, home: Home) -> Service:
     """The provider's own service, or the server that `--base-url` or the environment names."""
-    from_variable = os.environ.get(home.url_variable, "").strip()
-    url = options.base_url or from_variable or f"https://{home.host}{home.path}"
-    named = bool(options.base_url or from_variable)
+    given = (options.base_url or "").strip()
+    from_variable = "" if given else os.environ.get(home.url_variable, "").strip()
+    brought = from_variable != "" and _BROUGHT.get(home.url_variable) == from_variable
+    url = given or from_variable or f"https://{home.host}{home.path}"
     own = _key(home.key_variable)
     headers = _checked(options.headers)
-    parts = _split(url, "--base-url" if options.base_url else home.url_variable)
+    if brought and headers:
+        raise InputError(
+            f"--header would go to the address that .env gives in {home.url_variable}",
+            fix=f"name the server with --base-url, or export {home.url_variable}",
+        )
+    parts = _split(url, "--base-url" if given else home.url_variable)
     base_url, host = _address_of(parts, home.path)
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     raw = (parts.username or "", parts.password or "", parts.netloc.rpartition("@")[0])
@@ -154,18 +165,35 @@ def resolve(provider: str, options: Options, home: Home) -> Service:
             more = ", or write it into a file .env; a server of your own is named with --base-url"
             raise InputError(
                 f"{home.key_variable} is not set",
-                fix=f"export {home.key_variable}=…{'' if named else more}",
+                fix=f"export {home.key_variable}=…{'' if given or from_variable else more}",
             )
-    elif options.base_url is None:
+    elif from_variable:
         # The variable that names the address and the one that holds the key were set together.
-        key, variable = own or _key(ANY_HOST_KEY) or _NO_KEY, home.key_variable
+        any_host = "" if brought else _key(ANY_HOST_KEY)
+        key, variable = own or any_host or _NO_KEY, home.key_variable
     else:
         mine = own if is_this_machine(name) else ""
         key, variable = _key(ANY_HOST_KEY) or mine or _NO_KEY, ANY_HOST_KEY
     hidden = {*secrets, *headers.values(), *(() if key == _NO_KEY else (key,))} - {""}
-    title = home.title if at_home else f"the server at {host}"
-    found = tuple(sorted(hidden))
-    return Service(provider, title, base_url, host, key, variable, at_home, headers, found)
+    # A name without a dot is one of the own network: of a container, of a machine beside this one.
+    public = ("." in name or ":" in name) and not is_own_network(name)
+    if hidden and public and parts.scheme == "http" and not options.plain_http:
+        raise InputError(
+            f"a key or header for {host} would go over the network as it is: http is not encrypted",
+            fix="write https://, or add --plain-http to send it all the same",
+        )
+    return Service(
+        provider=provider,
+        name=home.title if at_home else f"the server at {host}",
+        base_url=base_url,
+        host=host,
+        key=key,
+        key_variable=variable,
+        home=at_home,
+        headers=headers,
+        libraries_own=not brought and (at_home or is_this_machine(name) or from_variable != ""),
+        secrets=tuple(sorted(hidden)),
+    )
 
 
 def refuse(
@@ -243,6 +271,12 @@ def _split(url: str, where: str) -> SplitResult:
         raise problem from None
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise problem
+    if parts.query or parts.fragment:
+        raise InputError(
+            "the base URL has a query (?…) or a fragment (#…), which no client library sends along",
+            where=where,
+            fix="leave it out; a key goes before the host (https://key@host) or into --header",
+        )
     return parts
 
 
@@ -268,6 +302,9 @@ ADDRESSES: Mapping[str, str] = {
 
 KEYS = (*ADDRESSES.values(), "SDB_API_KEY")
 
+_BROUGHT: dict[str, str] = {}
+"""Addresses that a file brought along, by their variable."""
+
 
 def load(
     path: str | Path = ".env", environment: MutableMapping[str, str] | None = None
@@ -286,8 +323,9 @@ def load(
     taken = {name: value for name, value in found.items() if name in KEYS and name not in target}
     for name, key in ADDRESSES.items():
         # An exported key never follows an address that a file brings along.
-        if name in found and name not in target and taken.get(key):
-            taken[name] = found[name]
+        address = found.get(name, "").strip()
+        if address and name not in target and taken.get(key, "").strip():
+            taken[name] = _BROUGHT[name] = address
     target.update(taken)
     return list(taken)
 

@@ -7,9 +7,11 @@ does not know the API we tried is asked once which of the known ones it answers 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -57,6 +59,12 @@ PATHS = {
     "anthropic": "/v1/messages",
 }
 """Provider → the path it posts to."""
+
+_LIBRARIES_OWN = (
+    "OPENAI_CUSTOM_HEADERS", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY",
+    "ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_AUTH_TOKEN",
+)  # fmt: skip
+"""What client libraries read for themselves and send wherever they are pointed."""
 
 _ABSENT = {404, 405, 410, 501}
 _UNKNOWN = {401, 403, 407, 429, 502, 503, 504}
@@ -125,7 +133,8 @@ class RemoteProvider(ABC):
     def sdk(self) -> Any:
         """The client library's client; made on first use: it belongs to the running event loop."""
         if self._sdk is None:
-            self._sdk = self._connect()
+            with _unset(() if self.service.libraries_own else _LIBRARIES_OWN):
+                self._sdk = self._connect()
         return self._sdk
 
     @property
@@ -163,7 +172,11 @@ class RemoteProvider(ABC):
 
     def _body(self, reply: Any) -> dict[str, Any]:
         what = f"the response of {self.service.name}"
-        return read_object(reply.http_response.content, what=what, fix=NOT_JSON_FIX)
+        return read_object(self._content(reply), what=what, fix=NOT_JSON_FIX)
+
+    def _content(self, reply: Any) -> bytes:
+        found: bytes = reply.http_response.content
+        return found
 
     def _told(self, body: dict[str, Any]) -> Mapping[str, Any]:
         return body
@@ -278,6 +291,16 @@ class DecisionApi(RemoteProvider):
         return Fatal(
             "not_json", f"the response of {self.service.name} has no answers", fix=NOT_JSON_FIX
         )
+
+
+@contextmanager
+def _unset(names: Sequence[str]) -> Iterator[None]:
+    """Without these variables of the environment while it lasts."""
+    kept = {name: os.environ.pop(name) for name in names if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
 
 
 async def survey_server(

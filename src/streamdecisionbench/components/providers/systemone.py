@@ -25,7 +25,6 @@ class SystemOne(DecisionApi):
 
     def __init__(self, model: str, options: Options) -> None:
         import typesafe_sdk as sdk
-        from pydantic import RootModel
 
         refuse(options, "systemone", "effort")
         errors = SdkErrors(
@@ -33,9 +32,7 @@ class SystemOne(DecisionApi):
         )
         super().__init__("systemone", options, _HOME, errors)
         self._model = model
-        # Takes any JSON object: the library's own model rejects a whole response for one field that
-        # is absent, and names neither the question nor the rule.
-        self._any_object: Any = RootModel[dict[str, Any]]
+        self._raw_reply = _raw_reply()
         self.info = self.describe(model, "typesafe-sdk", {})
 
     def _connect(self) -> Any:
@@ -53,11 +50,11 @@ class SystemOne(DecisionApi):
             state=dict(request.state),
             questions=request.questions,
             model=self._model,
-            response_model=self._any_object,
+            response_model=self._raw_reply,
         )
 
-    def _body(self, reply: Any) -> dict[str, Any]:
-        found: dict[str, Any] = reply.root
+    def _content(self, reply: Any) -> bytes:
+        found: bytes = reply.content
         return found
 
     def _listed(self, body: dict[str, Any], names: list[str]) -> list[tuple[str, Any]]:
@@ -68,3 +65,21 @@ class SystemOne(DecisionApi):
 
     def _usage(self, value: Any) -> Usage | None:
         return read_usage(value, cached="cached_tokens", reasoning="")
+
+
+def _raw_reply() -> Any:
+    """A response model that takes a reply as it came, to be read like everybody else's.
+
+    The library's own rejects a whole response for one field that is absent, and names neither the
+    question nor the rule; its JSON reader believes the last of two answers to one question.
+    """
+    from pydantic import BaseModel
+
+    class RawReply(BaseModel):
+        content: bytes
+
+        @classmethod
+        def model_validate_json(cls, json_data: Any, **how: Any) -> RawReply:
+            return cls(content=bytes(json_data))
+
+    return RawReply

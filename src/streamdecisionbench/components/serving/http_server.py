@@ -18,11 +18,12 @@ from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from streamdecisionbench.errors import InputError
 
-IDLE_S = 120
-"""A kept-alive connection that sends nothing for this long is closed."""
+IDLE_S = 120.0
+"""A connection that has not sent a whole request head for this long is closed."""
 
 _BACKLOG = 1024
 _LOG = logging.getLogger(__name__)
@@ -59,7 +60,8 @@ async def listen(app: Starlette, host: str, port: int) -> AsyncIterator[ServerAd
         server_header=False,
         date_header=False,
         backlog=_BACKLOG,
-        timeout_keep_alive=IDLE_S,
+        http=_Connection,
+        timeout_keep_alive=IDLE_S,  # type: ignore[arg-type]
         timeout_graceful_shutdown=0,
     )
     server = _Server(config)
@@ -117,6 +119,46 @@ def _bind(host: str, port: int) -> socket.socket:
             fix="choose another --port or --host",
         ) from None
     return bound
+
+
+class _Connection(HttpToolsProtocol):
+    """Closed when it asks for nothing, at its beginning and in the middle of a head as well.
+
+    The library itself waits `timeout_keep_alive` after a reply, until the first byte that follows, and
+    before the first request for ever.
+    """
+
+    _patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self._patience is not None:
+            self._patience.cancel()
+
+    @property
+    def _asks(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _wait(self) -> None:
+        """Whatever trickles in does not begin the time anew; a request ends it."""
+        if self._asks and self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+        elif not self._asks and self._patience is None:
+            self._patience = self.loop.call_later(IDLE_S, self._give_up)
+
+    def _give_up(self) -> None:
+        self._patience = None
+        if not self._asks:
+            self.transport.close()
 
 
 class _Server(uvicorn.Server):

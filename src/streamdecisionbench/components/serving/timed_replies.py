@@ -32,6 +32,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from streamdecisionbench.components.providers.address import is_this_machine
+
 Tell = Callable[[float], None]
 
 
@@ -168,6 +170,7 @@ def planned(
     """A starlette endpoint that answers with what `handler` planned, when it planned it."""
 
     async def endpoint(request: Request) -> Response:
+        _require_own_name(request)
         body = await _body(request)
         loop = asyncio.get_running_loop()
         arrived = loop.time()
@@ -220,6 +223,20 @@ def application(
         )
 
     return Starlette(routes=routes, exception_handlers={HTTPException: refuse})
+
+
+def _require_own_name(request: Request) -> None:
+    """Over loopback only names of this machine: a site whose name points here would be asking.
+
+    Whoever listens on another address has opened it to the network, by whatever name.
+    """
+    reached, _ = request.scope.get("server") or ("", None)
+    if is_this_machine(reached) and not is_this_machine(request.headers.get("host", "")):
+        raise Refusal(
+            421,
+            "this server answers to names of this machine: localhost, 127.0.0.1",
+            code="wrong_host",
+        )
 
 
 async def _until(moment: float, loop: asyncio.AbstractEventLoop) -> None:

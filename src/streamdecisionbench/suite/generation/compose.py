@@ -8,9 +8,11 @@ second solver where one is given; where they differ, nothing is generated at all
 from __future__ import annotations
 
 import json
+import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Generic, TypeVar
 from warnings import warn
 
@@ -215,9 +217,24 @@ def _labelled(draft: Draft, scenario: Scenario) -> Scenario | None:
     return None
 
 
+def _asked(second: Solver, state: State, where: str) -> Mapping[str, str]:
+    """What a solver of the user's own answers; its failure is one message, without the state."""
+    try:
+        answers: object = second(json.loads(json.dumps(state)))
+    except (Exception, SystemExit) as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{PurePath(frame.filename).name}:{frame.lineno}"
+        what = f"the second solver raises {type(error).__name__} at {place}"
+        raise GenerationError(f"{where}: {what}\n  fix: correct the solver there") from None
+    if not isinstance(answers, Mapping):
+        what = "the second solver returns nothing that maps questions to values"
+        raise GenerationError(f"{where}: {what}\n  fix: return {{question: value}}")
+    return answers
+
+
 def _compare(scenario: Scenario, second: Solver) -> None:
     for step in scenario.steps:
-        answers = second(json.loads(json.dumps(step.state)))
+        answers = _asked(second, step.state, f"{scenario.episode_id} tick {step.t}")
         for question, value in step.gold.items():
             if answers.get(question) != value:
                 raise GenerationError(
