@@ -7,13 +7,15 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from streamdecisionbench.analysis.policy_tables import live_lines
 from streamdecisionbench.components.simulated.profiles import find_profile
 from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.episode_log import Member
-from streamdecisionbench.recording.events import Cancelled, Skipped
+from streamdecisionbench.recording.events import Cancelled, Expired, Skipped
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.record import RunConfig, record
 from streamdecisionbench.recording.recording import Recording
@@ -29,6 +31,7 @@ KINDS = {
     "gate": "[gate]\nconfidence = 0.6",
     "product": "[gate]\nconfidence = 0.3\ncompose = 'product'",
     "expire": "[expire]\nafter_s = 2.5",
+    "lapse": "[expire]\nafter_s = 0.45",
     "debounce": "[debounce]\nagree = 2",
     "one at a time": "[dispatch]\nmode = 'one-at-a-time'",
     "latest": "[dispatch]\nmode = 'latest'\nlimit = 1",
@@ -96,9 +99,52 @@ def test_live_is_the_replay_of_the_plain_recordings(
     replayed = score_policy_recordings(policy, members, suite, interval=INTERVAL)
     for name, shares in live.by_scenario.items():
         for what, share in replayed.by_scenario[name].at_interval.classes().items():
-            assert getattr(shares, what) == pytest.approx(share, abs=1e-6)
-    assert live.replayed == pytest.approx(live.recorded.in_force, abs=1e-6)
+            assert getattr(shares, what) == pytest.approx(share, abs=1e-9)
+    assert live.replayed == pytest.approx(live.recorded.in_force, abs=1e-9)
     assert live.why_not == ""
+    assert live.expiries == replayed.counts.expiries
+    assert live.expiries > 0 or kind != "lapse"
+    assert live.expiry_differences == ()
+
+
+def test_what_lapsed_is_read_from_the_log_and_held_to_the_policy(
+    tmp_path: Path, suite: Suite
+) -> None:
+    policy = parse_policy(KINDS["lapse"])
+    recording = recorded(tmp_path / "out", suite, {None: "jev"}, policy)
+    true, episode = live_policy(recording, suite), recording.episodes["support_a"]
+    taken = [r.actual_recorded_s for r in episode.responses if r.accepted]
+    horizon = 60 * INTERVAL
+
+    def lasts(lapse: Expired) -> float:
+        after = (when for when in taken if when > lapse.expired_s)
+        return min(after, default=horizon) - lapse.expired_s
+
+    first, second, *others = sorted(episode.expired, key=lasts, reverse=True)
+    first, second = sorted((first, second), key=lambda lapse: lapse.t)
+    later = msgspec.structs.replace(second, expired_s=second.expired_s + 0.05)
+    stray = msgspec.structs.replace(first, t=59, expired_s=0.1)
+    told = replace(
+        recording,
+        episodes=recording.episodes
+        | {"support_a": replace(episode, expired=(later, *others, stray))},
+    )
+    found = live_policy(told, suite)
+    assert found.expiries == true.expiries
+    assert found.expiry_differences == (
+        f"support_a t={first.t}: lapsed never by the log, at {first.expired_s:.6f} s by the policy",
+        f"support_a t={second.t}: lapsed at {later.expired_s:.6f} s by the log,"
+        f" at {second.expired_s:.6f} s by the policy",
+        "support_a t=59: lapsed at 0.100000 s by the log, never by the policy",
+    )
+    assert live_lines(found)[-1] == (
+        f"3 lapses in its log are not what the policy says; the first: {found.expiry_differences[0]}."
+    )
+    # What is scored is what the log says: less time without a decision, in that scenario alone.
+    kept = (lasts(first) + 0.05) / horizon
+    without = [one.by_scenario["support_a"].no_decision for one in (true, found)]
+    assert without[0] - without[1] == pytest.approx(kept, abs=1e-9)
+    assert found.by_scenario["presenter_b"] == true.by_scenario["presenter_b"]
 
 
 def test_every_state_has_an_outcome(tmp_path: Path, suite: Suite) -> None:
@@ -127,9 +173,10 @@ def test_what_a_recording_lacks_is_named(tmp_path: Path, suite: Suite) -> None:
     found = score_policy_recordings(policy, [recording], suite, interval=INTERVAL)
     assert found.log_auc is None
     assert any(note.startswith("no integral: ") for note in found.notes)
-    lapsing = replace(policy, expire=parse_policy(KINDS["expire"]).expire)
+    lapsing = replace(policy, expire=parse_policy(KINDS["lapse"]).expire)
     stricter = score_policy_recordings(lapsing, [recording], suite, interval=INTERVAL)
-    assert stricter.in_force <= found.in_force
+    assert stricter.counts.expiries > 0
+    assert stricter.in_force < found.in_force
 
 
 def test_altered_acceptance_is_noticed(tmp_path: Path, suite: Suite) -> None:

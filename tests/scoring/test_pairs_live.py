@@ -69,17 +69,17 @@ def runs(folders: dict[str, Path], suite: Suite) -> dict[str, Recording]:
 def test_on_an_exact_clock_the_replay_is_what_happened(
     rule: str, runs: dict[str, Recording], suite: Suite
 ) -> None:
-    """Releases are nominal and nothing waits, so only the log's microseconds are between them."""
+    """Releases are nominal and nothing waits, so only the log's nanoseconds are between them."""
     live = live_pair(runs[rule], suite)
     assert live.rule == rule
     assert (live.fast, live.slow) == (FAST, SLOW)
-    assert live.gap == pytest.approx(0, abs=1e-6)
+    assert live.gap == pytest.approx(0, abs=1e-9)
     replay = next(p for p in live.pairs if p.rule == rule)
     assert live.counts == replay.counts
-    assert live.slow_share == pytest.approx(replay.slow_share, abs=1e-6)
-    assert live.recorded.in_force == pytest.approx(replay.in_force, abs=1e-6)
+    assert live.slow_share == pytest.approx(replay.slow_share, abs=1e-9)
+    assert live.recorded.in_force == pytest.approx(replay.in_force, abs=1e-9)
     for name, shares in live.by_scenario.items():
-        assert shares.in_force == pytest.approx(replay.by_scenario[name].in_force, abs=1e-6)
+        assert shares.in_force == pytest.approx(replay.by_scenario[name].in_force, abs=1e-9)
 
 
 def test_the_other_rules_replay_from_any_joint_recording(
@@ -90,16 +90,16 @@ def test_the_other_rules_replay_from_any_joint_recording(
     assert len({round(one.recorded.in_force, 6) for one in happened.values()}) == len(RULES)
     for one in happened.values():
         for rule, shares in one.replayed.items():
-            assert shares.in_force == pytest.approx(happened[rule].recorded.in_force, abs=1e-6)
+            assert shares.in_force == pytest.approx(happened[rule].recorded.in_force, abs=1e-9)
 
 
 def test_contention_costs_nothing_where_nothing_is_shared(
     runs: dict[str, Recording], suite: Suite
 ) -> None:
     cost = contention(runs["freshest"], runs["fast"], runs["slow"], suite)
-    assert cost.fast.joint.p50 == pytest.approx(cost.fast.alone.p50, abs=2e-6)
-    assert cost.auc_cost == pytest.approx(0, abs=1e-6)
-    assert cost.in_force_cost == pytest.approx(0, abs=1e-6)
+    assert cost.fast.joint.p50 == pytest.approx(cost.fast.alone.p50, abs=1e-9)
+    assert cost.auc_cost == pytest.approx(0, abs=1e-9)
+    assert cost.in_force_cost == pytest.approx(0, abs=1e-9)
 
 
 def test_contention_is_the_difference_to_components_that_were_faster_alone(
@@ -126,7 +126,7 @@ def test_all_pairs_are_the_pairs_one_by_one(runs: dict[str, Recording], suite: S
     halves = halves_of(runs["freshest"])
     joint = all_pairs(halves, suite)
     for one, other in zip(found, joint, strict=True):
-        assert one.log_auc == pytest.approx(other.log_auc, abs=1e-6)
+        assert one.log_auc == pytest.approx(other.log_auc, abs=1e-9)
 
 
 @contextmanager

@@ -254,6 +254,12 @@ def live_lines(live: LivePolicyScore) -> list[str]:
         )
     else:
         lines.append(f"That policy cannot be replayed on its own answers: {live.why_not}.")
+    if live.expiry_differences:
+        number = len(live.expiry_differences)
+        lines.append(
+            f"{number} lapse{'s' * (number > 1)} in its log {'are' if number > 1 else 'is'} not what"
+            f" the policy says; the first: {live.expiry_differences[0]}."
+        )
     return lines
 
 

@@ -373,6 +373,8 @@ def _live(live: LivePolicyScore) -> dict[str, Any]:
         "replayed": live.replayed,
         "recorded_minus_replayed": live.gap,
         "why_not_replayed": live.why_not or None,
+        "expiries": live.expiries,
+        "expiry_differences": list(live.expiry_differences),
     }
 
 

@@ -31,6 +31,7 @@ from streamdecisionbench.scoring.policy_answers import (
     setting_of,
 )
 from streamdecisionbench.scoring.policy_replay import (
+    Held,
     Line,
     MissingAnswersError,
     PolicyReplay,
@@ -298,9 +299,14 @@ def _share(table: Floats, classes: Sequence[int]) -> Floats:
 
 # A policy recorded live: what really was in force, beside the replay of its own answers.
 #
-# The log says which answers took effect and when; a decision lapses at its release plus `after_s`, as
-# it did live. The replay of the same policy at the recorded pace is a check of the replay, as far as
-# the recording holds the answers it needs: what the policy never sent or gave up nobody knows.
+# The log says which answers took effect and when, and which of them lapsed when; that is what is scored.
+# By the policy a decision lapses at its release plus `after_s`: where the log says otherwise, so does the
+# score. The replay of the same policy at the recorded pace is a check of the replay, as far as the
+# recording holds the answers it needs: what the policy never sent or gave up nobody knows.
+
+
+_SAME_MOMENT_S = 1e-6
+"""Times are written to the nanosecond: what lies further apart than this are two moments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,6 +320,10 @@ class LivePolicyScore(Lived):
     """In-force accuracy of the same policy replayed on the recording's own answers."""
     why_not: str = ""
     """What keeps it from being replayed."""
+    expiries: int = 0
+    """Decisions that lapsed, by the log."""
+    expiry_differences: tuple[str, ...] = ()
+    """Where the log and the policy do not agree on a lapse."""
 
     @property
     def gap(self) -> float | None:
@@ -341,11 +351,11 @@ def live_policy(recording: Recording, suite: Suite) -> LivePolicyScore:
     lived = PolicyReplay(policy, as_lived, setting, as_recorded=True)
     # At the pace of the recording one second of its clock is one second.
     rows = [replace(arrays.rows(1.0), c=np.ones(arrays.count)) for arrays in lived.groups]
-    held = [
-        hold(arrays, own, _taken(arrays, halves))
+    logged = [
+        _as_logged(arrays, hold(arrays, own, _taken(arrays, halves)), halves)
         for arrays, own in zip(lived.groups, rows, strict=True)
     ]
-    path = lived.trajectory_of(held)
+    path = lived.trajectory_of([held for held, _ in logged])
     table = table_of(lived.flat, path_stretches(lived.flat, path))
     interval = float(parts[0].tick)
     replayed, why_not = None, ""
@@ -364,7 +374,39 @@ def live_policy(recording: Recording, suite: Suite) -> LivePolicyScore:
         interval=interval,
         replayed=replayed,
         why_not=why_not,
+        expiries=sum(len(e.expired) for half in halves for e in half.episodes.values()),
+        expiry_differences=tuple(line for _, lines in logged for line in lines),
     )
+
+
+def _as_logged(
+    arrays: PolicyArrays, held: Held, halves: Sequence[Recording]
+) -> tuple[Held, list[str]]:
+    """Decisions in force with the lapses that the log has, and where the policy says otherwise."""
+    logged = {
+        (s, k, event.t): event.expired_s
+        for s, name in enumerate(arrays.names)
+        for k, half in enumerate(halves)
+        for event in half.episodes[name].expired
+    }
+    lapses, differences = held.end.time.copy(), []
+
+    def told(s: int, t: int, log: float | None, policy: float | None) -> None:
+        by = [f"at {x:.6f} s" if x is not None else "never" for x in (log, policy)]
+        differences.append(
+            f"{arrays.names[s]} t={t}: lapsed {by[0]} by the log, {by[1]} by the policy"
+        )
+
+    whose = (column.tolist() for column in (held.row, held.component, held.source))
+    for nth, (s, k, t) in enumerate(zip(*whose, strict=True)):
+        end, due = float(held.end.time[nth]), float(held.yields.time[nth])
+        found = logged.pop((s, k, t), None)
+        lapses[nth] = end if found is None else np.clip(found, held.begin.time[nth], end)
+        if abs((end if found is None else found) - due) > _SAME_MOMENT_S:
+            told(s, t, found, due if due < end else None)
+    for (s, _, t), found in logged.items():
+        told(s, t, found, None)
+    return replace(held, yields=Line.still(lapses)), differences
 
 
 def _taken(arrays: PolicyArrays, halves: Sequence[Recording]) -> Taken:
