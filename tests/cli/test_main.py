@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.cli.main import MODULES
+from streamdecisionbench.cli.printing import dump
 from tests.cli.command import sdb
 
 START = [sys.executable, "-m", "streamdecisionbench"]
@@ -160,12 +161,49 @@ def test_a_disk_that_takes_no_more_names_the_file(
     assert "File too large" in done.stderr
 
 
-def test_a_pipe_nobody_reads_is_no_error(runs: Path) -> None:
-    done = subprocess.run(
-        ["sh", "-c", f"{' '.join(START)} suite show support_a | head -1"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.stderr == ""
+@pytest.mark.parametrize("both", [False, True])
+def test_a_pipe_nobody_reads_changes_no_verdict(tmp_path: Path, both: bool) -> None:
+    """What a command has to say ends with its own exit code, whether somebody listens or not."""
+    assert sdb("audit", "export", "support_a", "--out", tmp_path / "blind").returncode == 0
+    sheet = json.loads((tmp_path / "blind" / "answers.template.json").read_text())
+    for entry in sheet["steps"]:
+        entry["answers"] = dict.fromkeys(entry["answers"], "K01")
+    answers = tmp_path / "answers.json"
+    answers.write_text(json.dumps(sheet))
+    for words, code in (
+        (["suite", "show", "support_a"], 0),
+        (["suite", "stats", "--json"], 0),
+        (["audit", "check", "support_a", str(answers)], 1),
+        (["suite", "show", "no_such"], 2),
+    ):
+        unheard, pipe = os.pipe()
+        os.close(unheard)
+        done = subprocess.run(
+            [*START, *words], stdout=pipe, stderr=pipe if both else subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+        os.close(pipe)
+        assert done.returncode == code, (words, done.stderr)
+        assert both or "Traceback" not in done.stderr
+
+
+def test_what_is_no_number_is_null(capsys: pytest.CaptureFixture[str]) -> None:
+    dump({"a": [float("nan"), float("inf"), 1.5], 2: {"b": -float("inf")}, "c": True})
+    assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail) == {
+        "a": [None, None, 1.5], "2": {"b": None}, "c": True,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--seed", 2**63), ("--seed", -1), ("--resamples", -1), ("--resamples", 1)],
+)
+def test_what_cannot_be_drawn_is_refused(tmp_path: Path, option: str, value: int) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("stream,published_at,answered_at,decision,reference\ns,0,1,x,x\ns,2,3,y,x\n")
+    for words in (["logs", "score", log], ["gate", log, "--baseline", log]):
+        done = sdb(*words, option, str(value))
+        assert done.returncode == 2
+        assert option in done.stderr
 
 
 @pytest.mark.realtime

@@ -16,7 +16,7 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import IO, Annotated, Any, cast
@@ -124,23 +124,48 @@ def _sentence(text: str | None) -> str:
     return first.split(". ")[0].rstrip(".") + "." if first else ""
 
 
-class Harmless:
-    """A text stream whose `write` shows control characters instead of passing them on."""
+class Unbroken:
+    """A text stream that may lose its reader (`sdb gate … | head`): a command still ends with its own word."""
 
     def __init__(self, stream: IO[str]) -> None:
         self.inner = stream
-        self._in_colour = stream.isatty()
 
     def write(self, text: str) -> int:
-        self.inner.write(self._shown(text))
+        with self._heard_or_not():
+            self.inner.write(text)
         return len(text)
 
     def writelines(self, lines: Any) -> None:
         for line in lines:
             self.write(line)
 
+    def flush(self) -> None:
+        with self._heard_or_not():
+            self.inner.flush()
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
+
+    @contextlib.contextmanager
+    def _heard_or_not(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.inner.fileno())
+            os.close(nowhere)
+
+
+class Harmless(Unbroken):
+    """The same, and `write` shows control characters instead of passing them on."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        super().__init__(stream)
+        self._in_colour = stream.isatty()
+
+    def write(self, text: str) -> int:
+        super().write(self._shown(text))
+        return len(text)
 
     def _shown(self, text: str) -> str:
         if text.isprintable():
@@ -173,8 +198,10 @@ def main() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=PLAIN_ERRORS)
-    if not isinstance(sys.stdout, Harmless):
+    if not isinstance(sys.stdout, Unbroken):
         sys.stdout = Harmless(sys.stdout)
+    if not isinstance(sys.stderr, Unbroken):
+        sys.stderr = Unbroken(sys.stderr)
     try:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -195,9 +222,6 @@ def _run() -> int:
         sys.stdout.flush()
     except SdbError as error:
         return _tell(str(error), error.exit_code)
-    except BrokenPipeError:
-        _unheard()
-        return 0
     except OSError as error:
         # A file that cannot be read, made or written where no command says more about it.
         what = error.strerror or type(error).__name__

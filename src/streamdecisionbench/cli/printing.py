@@ -135,21 +135,17 @@ def print_json(
     analysis: str, result: Any, headings: Sequence[Heading], options: Mapping[str, Any]
 ) -> None:
     """Schema `sdb-analysis/1`: full precision, shares as fractions."""
-    document = {
-        "schema": SCHEMA,
-        "analysis": analysis,
-        "options": plain(options),
-        "recordings": [plain(h) for h in headings],
-        "result": plain(result),
-    }
-    dump(document, allow_nan=False)
+    told = {"schema": SCHEMA, "analysis": analysis, "options": options}
+    dump({**told, "recordings": headings, "result": result})
 
 
-def dump(document: Mapping[str, Any] | Sequence[Any], *, allow_nan: bool = True) -> None:
-    """A JSON document on standard output, escaped where its encoding lacks a sign."""
+def dump(document: Any) -> None:
+    """A JSON document on standard output, escaped where its encoding lacks a sign.
+
+    JSON has no NaN and no infinity: what is not a number is null, in every document.
+    """
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "")
-    text = json.dumps(document, indent=2, ensure_ascii=encoding != "utf8", allow_nan=allow_nan)
-    print(text)
+    print(json.dumps(plain(document), indent=2, ensure_ascii=encoding != "utf8", allow_nan=False))
 
 
 def csv_writer() -> Any:
