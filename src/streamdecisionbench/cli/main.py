@@ -216,8 +216,7 @@ def _run() -> int:
     except SdbError as error:
         return _tell(str(error), error.exit_code)
     except BrokenPipeError:
-        _unheard()
-        return 0
+        _unheard()  # what the command found stands, whoever stopped reading
     except OSError as error:
         # A file that cannot be read, made or written where no command says more about it.
         what = error.strerror or type(error).__name__

@@ -40,9 +40,15 @@ from streamdecisionbench.scoring.score import Level, Score, Shares
 from streamdecisionbench.suite.scenario import FAMILIES, Suite
 
 
+class _Piped(Console):
+    def on_broken_pipe(self) -> None:
+        """Whoever reads us is gone, which is for the command to judge: no exit code is made up."""
+        raise BrokenPipeError
+
+
 def console(*, width: int | None = None, stderr: bool = False) -> Console:
     """A console that never interprets text from recordings as markup."""
-    return Console(width=width, stderr=stderr, markup=False, highlight=False, emoji=False)
+    return _Piped(width=width, stderr=stderr, markup=False, highlight=False, emoji=False)
 
 
 def fitted(table: Table, width: int) -> tuple[RichTable, bool]:
