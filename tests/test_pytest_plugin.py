@@ -8,6 +8,7 @@ import tarfile
 import venv
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +55,27 @@ def test_a_named_component_and_an_object_are_scored_as_the_command_does(tmp_path
     assert by_hand.virtual_clock
     with pytest.raises(ValueError, match="not colour"):
         Bench(tmp_path, {"colour": "red"})
+
+
+@pytest.mark.parametrize("named", [[], (), "support_a"])
+@pytest.mark.parametrize("what", ["scenarios", "families"])
+def test_no_name_is_not_every_name(tmp_path: Path, what: str, named: object) -> None:
+    given: dict[str, Any] = {what: named}
+    for bench, options in ((Bench(tmp_path, {}), given), (Bench(tmp_path, given), {})):
+        with pytest.raises(ValueError, match=f"{what}=.* is no list of names"):
+            bench("simulated:jev", **options)
+
+
+def test_a_marker_takes_names_alone(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text(
+        "import pytest\n\n@pytest.mark.sdb(['support_a'])\ndef test_one(sdb):\n    pass\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_one.py"],
+        cwd=tmp_path, check=False, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "the marker sdb takes names, not ['support_a']" in done.stdout
 
 
 @pytest.fixture(scope="module")

@@ -62,6 +62,12 @@ class Bench:
             "seed": seed,
         }  # fmt: skip
         chosen = {**self._defaults, **{k: v for k, v in given.items() if v is not None}}
+        for what in ("scenarios", "families"):
+            named = chosen.get(what)
+            if named is not None and (isinstance(named, str) or not named):
+                raise ValueError(
+                    f"{what}={named!r} is no list of names: name some, or leave it out"
+                )
         where = chosen.get("data")
         suite = read_suite(builtin_suite_path() if where is None else Path(where))
         out = self._folder / f"{len(self.recordings) + 1:02}"
@@ -120,5 +126,9 @@ def sdb(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     """Runs a component on the virtual clock and gives its score."""
     defaults: dict[str, Any] = {}
     for mark in reversed(list(request.node.iter_markers("sdb"))):
+        if mark.args:
+            raise ValueError(
+                f"the marker sdb takes names, not {', '.join(map(repr, mark.args))}: {_MARKER}"
+            )
         defaults.update(mark.kwargs)
     return Bench(tmp_path_factory.mktemp("sdb"), defaults)

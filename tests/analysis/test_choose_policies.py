@@ -246,7 +246,7 @@ def test_a_policy_must_save_a_tenth_to_be_recommended_for_its_price() -> None:
 
 def test_intervals_replayed_together_give_what_each_gives_alone() -> None:
     """To the last bit: how many are replayed at once is no part of a choice."""
-    intervals, terms = [0.5, 1.9, 7.9], Terms(sampling=Sampling(resamples=20))
+    intervals, terms = [0.5, 1.9, 7.9], Terms(sampling=Sampling(resamples=40))
     together = field(*telling())
     together.trials.look_ahead(intervals)
     for interval in intervals:

@@ -15,6 +15,8 @@ from streamdecisionbench.analysis.gate import (
     PASS,
     Gate,
     Limits,
+    Side,
+    Sides,
     gate_by_scenario,
     gate_estimates,
     gate_timelines,
@@ -76,11 +78,15 @@ def test_an_allowed_drop_is_passed_when_shown_to_be_smaller() -> None:
     assert gate.drop.value == pytest.approx(gate.baseline.value - gate.new.value)
 
 
-def test_the_same_recording_drops_by_nothing() -> None:
+def test_the_same_recording_drops_by_nothing_and_shows_nothing() -> None:
     new, _ = pair(np.random.default_rng(2), 0.0)
-    gate = gate_timelines(new, new, limits=Limits(0.0), sampling=SAMPLING)
-    assert (gate.verdict, gate.drop) == (PASS, Estimate(0.0, 0.0, 0.0, 0.0))
-    assert gate.promised(0.01) == 1.0
+    gate = gate_timelines(new, new, limits=Limits(5.0), sampling=SAMPLING)
+    assert gate.verdict == CANNOT_TELL
+    assert "nothing was measured anew" in gate.reasons[0]
+    room = 1 - 0.025 ** (1 / 480)
+    assert (gate.drop.value, gate.drop.low, gate.drop.high) == pytest.approx((0.0, -room, room))
+    # What goes unseen in so many states with a probability of 2.5 %.
+    assert (1 - room) ** 480 == pytest.approx(0.025)
 
 
 def made(drop: tuple[float, float], new: tuple[float, float], limits: Limits) -> Gate:
@@ -108,12 +114,12 @@ def test_verdicts_are_as_defined(
 
 def test_another_served_model_fails_unless_allowed() -> None:
     new, old = pair(np.random.default_rng(3), 0.0)
-    models = {"new": ["m-2"], "baseline": ["m-1"]}
-    gate = gate_timelines(new, old, limits=Limits(30.0), models=models, sampling=SAMPLING)
+    sides = Sides(Side("new", models=("m-2",)), Side("old", models=("m-1",)))
+    gate = gate_timelines(new, old, limits=Limits(30.0), sides=sides, sampling=SAMPLING)
     assert gate.verdict == FAIL
     assert "m-1 before, m-2 now" in gate.reasons[-1]
     allowed = gate_timelines(
-        new, old, limits=Limits(30.0, model_change=True), models=models, sampling=SAMPLING
+        new, old, limits=Limits(30.0, model_change=True), sides=sides, sampling=SAMPLING
     )
     assert allowed.verdict == PASS
 
@@ -123,12 +129,12 @@ def test_scores_by_scenario_are_paired_by_scenario() -> None:
     old = {name: 0.6 + 0.01 * k for k, name in enumerate(families)}
     shift = np.array([0.01, 0.03, 0.02, 0.02, 0.04, 0.0, 0.02, 0.02])
     new = {name: old[name] - shift[k] for k, name in enumerate(families)}
-    gate = gate_by_scenario(new, old, families, limits=Limits(1.0), measure="m")
+    gate = gate_by_scenario(new, old, families, states=480, limits=Limits(1.0), measure="m")
     half = t.ppf(0.975, 7) * shift.std(ddof=1) / np.sqrt(8)
     assert gate.drop.value == pytest.approx(0.02)
     assert (gate.drop.low, gate.drop.high) == pytest.approx((0.02 - half, 0.02 + half))
     with pytest.raises(InputError, match="not of the same scenarios"):
-        gate_by_scenario({"s0": 1.0}, old, families, limits=Limits(), measure="m")
+        gate_by_scenario({"s0": 1.0}, old, families, states=9, limits=Limits(), measure="m")
 
 
 @given(st.floats(0.5, 0.9999), st.integers(1, 200))

@@ -86,7 +86,7 @@ def test_scenarios_of_any_length_can_be_resampled(n: int) -> None:
 
 
 def test_every_resample_has_as_many_steps() -> None:
-    for counts in np.concatenate(list(resampled_counts([60, 7, 23], Sampling(10, 20)))):
+    for counts in np.concatenate(list(resampled_counts([60, 7, 23], Sampling(10, 40)))):
         assert [counts[:60].sum(), counts[60:67].sum(), counts[67:].sum()] == [60, 7, 23]
 
 

@@ -260,7 +260,7 @@ def test_no_tokens_no_cost_and_no_network_estimate() -> None:
 def test_network_estimate_without_varying_tokens_is_a_quantile() -> None:
     example = sdb.example_recording()
     plain = with_usage(example, [Usage(1000, 0, 10, 0)] * 4, {"component": "openai:x"})
-    found = network_estimate(plain, sdb.example_suite(), resamples=20)
+    found = network_estimate(plain, sdb.example_suite(), resamples=40)
     assert dict(found.fit.dropped) == {"prefill": "does not vary", "decode": "does not vary"}
     assert found.fit.remainder_s == pytest.approx(0.4)
     assert found.floor_s == pytest.approx(0.4)

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from streamdecisionbench.cli import main as command_line
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
@@ -31,8 +40,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def test_exit_codes(runs: dict[str, Path]) -> None:
-    same = sdb("gate", runs["one"], "--baseline", runs["one"])
-    assert (same.returncode, same.stdout.splitlines()[0][:5]) == (0, "PASS:")
+    easy = sdb("gate", runs["two"], "--baseline", runs["one"], "--max-drop", "20", "--strict")
+    assert (easy.returncode, easy.stdout.splitlines()[0][:5]) == (0, "PASS:")
     unsure = ("gate", runs["two"], "--baseline", runs["one"])
     assert sdb(*unsure).stdout.startswith("CANNOT TELL:")
     assert sdb(*unsure).returncode == 0
@@ -53,7 +62,7 @@ def test_exit_codes(runs: dict[str, Path]) -> None:
 def test_lines_fit_80_columns_and_simulation_is_said(runs: dict[str, Path]) -> None:
     done = sdb("gate", runs["two"], "--baseline", runs["one"])
     assert max(map(len, done.stdout.splitlines())) <= 80
-    assert "! simulation" in done.stdout
+    assert "! new and baseline: simulation" in done.stdout
 
 
 def test_json_holds_what_the_scores_are(runs: dict[str, Path]) -> None:
@@ -92,9 +101,9 @@ def test_saved_scores_are_gated_by_scenario(runs: dict[str, Path], tmp_path: Pat
     assert "is no saved score" in sdb(*ask[:1], tmp_path / "no.json", *ask[2:]).stderr
 
 
-def made_log(path: Path, wrong: float, streams: int = 60, steps: int = 30) -> Path:
+def made_rows(wrong: float, streams: int = 60, steps: int = 30) -> list[dict[str, object]]:
     rng = np.random.default_rng(5)
-    rows = [
+    return [
         {
             "stream": f"call-{k}", "published_at": float(t), "answered_at": t + 0.1,
             "decision": "x" if rng.random() < wrong else f"d{t // 4}", "reference": f"d{t // 4}",
@@ -103,8 +112,15 @@ def made_log(path: Path, wrong: float, streams: int = 60, steps: int = 30) -> Pa
         for k in range(streams)
         for t in range(steps)
     ]  # fmt: skip
+
+
+def written(path: Path, rows: list[dict[str, object]]) -> Path:
     pq.write_table(pa.Table.from_pylist(rows), path)
     return path
+
+
+def made_log(path: Path, wrong: float, streams: int = 60, steps: int = 30) -> Path:
+    return written(path, made_rows(wrong, streams, steps))
 
 
 def test_logs_are_gated_by_stream(tmp_path: Path) -> None:
@@ -115,10 +131,227 @@ def test_logs_are_gated_by_stream(tmp_path: Path) -> None:
         exact = json.loads(sdb("logs", "score", path, "--json").stdout)["groups"][0]
         assert found[role]["value"] == pytest.approx(exact["in_force"], abs=1e-12)
     assert sdb("gate", worse, "--baseline", old).returncode == 1
-    same = sdb("gate", old, "--baseline", old)
-    assert (same.returncode, same.stdout[:5]) == (0, "PASS:")
+    better = sdb("gate", old, "--baseline", worse)
+    assert (better.returncode, better.stdout[:5]) == (0, "PASS:")
     one = made_log(tmp_path / "one.parquet", 0.1, streams=1)
     assert "too little to say" in sdb("gate", one, "--baseline", old).stderr
+
+
+def test_what_only_one_log_has_cannot_hide_a_drop(tmp_path: Path) -> None:
+    """The same bad release: whole it fails, and no way of leaving things out makes it pass."""
+    old, bad = made_rows(0.1), made_rows(0.25)
+    baseline = written(tmp_path / "old.parquet", old)
+    whole = written(tmp_path / "whole.parquet", bad)
+    assert sdb("gate", whole, "--baseline", baseline).returncode == 1
+    wrong = [row["decision"] != row["reference"] for row in bad]
+    errors = Counter(row["stream"] for row, is_wrong in zip(bad, wrong, strict=True) if is_wrong)
+    hard = {stream for stream, _ in errors.most_common(30)}
+    left_out = {
+        "streams": [row for row in bad if row["stream"] not in hard],
+        "references": [
+            {**row, "reference": None if is_wrong else row["reference"]}
+            for row, is_wrong in zip(bad, wrong, strict=True)
+        ],
+        "states": [row for row, is_wrong in zip(bad, wrong, strict=True) if not is_wrong],
+        "names": [{**row, "stream": f"new-{row['stream']}"} for row in bad],
+    }
+    for what, rows in left_out.items():
+        log = written(tmp_path / f"{what}.parquet", rows)
+        done = sdb("gate", log, "--baseline", baseline, "--strict", "--json")
+        found = json.loads(done.stdout)
+        assert (done.returncode, found["verdict"]) == (3, "cannot tell"), what
+        low, high = found["drop"]["interval_95"]
+        assert low <= 0.01 < high
+        assert found["new"]["streams"] == len({row["stream"] for row in rows})
+        assert found["new"]["states"] == len(rows)
+        assert 0 < found["new"]["judged_share"] <= 1
+    assert any("0 of 120 streams are in both" in reason for reason in found["reasons"])
+    shown = sdb("gate", tmp_path / "references.parquet", "--baseline", baseline)
+    assert "60 streams, 1800 states, 100.0 % of time judged" in shown.stdout
+    assert "judged on one side only" in shown.stdout
+
+
+def test_logs_of_different_streams_are_not_called_paired(tmp_path: Path) -> None:
+    old = made_log(tmp_path / "old.parquet", 0.1)
+    for name, wrong, verdict in (("worse", 0.3, "fail"), ("better", 0.02, "pass")):
+        rows = [{**row, "stream": f"new-{row['stream']}"} for row in made_rows(wrong)]
+        log = written(tmp_path / f"{name}.parquet", rows)
+        unsaid = json.loads(sdb("gate", log, "--baseline", old, "--json").stdout)
+        assert unsaid["verdict"] == "cannot tell"
+        ask = ("gate", log, "--baseline", old, "--unpaired")
+        found = json.loads(sdb(*ask, "--json").stdout)
+        assert (found["verdict"], found["paired_by"]) == (verdict, "nothing")
+        assert "not paired; resampled" in sdb(*ask).stdout
+    hidden = [
+        {**row, "reference": None if row["decision"] != row["reference"] else row["reference"]}
+        for row in made_rows(0.3)
+    ]
+    log = written(tmp_path / "hidden.parquet", hidden)
+    assert sdb("gate", log, "--baseline", old, "--unpaired", "--strict").returncode == 3
+
+
+def test_what_was_not_measured_anew_does_not_pass(runs: dict[str, Path], tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(runs["one"], copy)
+    log = made_log(tmp_path / "log.parquet", 0.1)
+    same_log = Path(shutil.copy(log, tmp_path / "same.parquet"))
+    saved = tmp_path / "one.json"
+    saved.write_text(sdb("score", runs["one"], "--json").stdout)
+    pairs = [(runs["one"], runs["one"]), (copy, runs["one"]), (log, same_log), (saved, saved)]
+    for new, baseline in pairs:
+        done = sdb("gate", new, "--baseline", baseline)
+        assert done.returncode == 0
+        assert done.stdout.startswith("CANNOT TELL:")
+        assert "nothing was measured anew" in done.stdout
+        assert sdb("gate", new, "--baseline", baseline, "--strict").returncode == 3
+    refused = sdb("gate", copy, "--baseline", runs["one"], "--unpaired")
+    assert (refused.returncode, "leave --unpaired out" in refused.stderr) == (2, True)
+
+
+def test_nothing_to_lose_is_no_pass(runs: dict[str, Path]) -> None:
+    done = sdb("gate", runs["two"], "--baseline", runs["one"], "--interval", "0.001", "--strict")
+    assert done.returncode == 3
+    assert "the baseline is right 0.0 % of the time" in done.stdout
+
+
+def test_sides_with_other_labels_are_not_compared(runs: dict[str, Path], tmp_path: Path) -> None:
+    """A measured baseline against a simulation, in what a saved score says of itself."""
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.json").write_text(sdb("score", runs[name], "--json").stdout)
+    measured = json.loads((tmp_path / "one.json").read_text())
+    entry = measured["recordings"][0]
+    entry["signature"] = entry["signature"].replace("simulated:yes", "simulated:no")
+    entry["notes"] = entry["notes"][1:]
+    (tmp_path / "one.json").write_text(json.dumps(measured))
+    ask = ("gate", tmp_path / "two.json", "--baseline", tmp_path / "one.json", "--max-drop", "50")
+    done = sdb(*ask, "--strict")
+    assert done.returncode == 3
+    assert "only the new one is a simulation" in done.stdout
+    assert "! new: simulation" in done.stdout
+    assert "! new and baseline: virtual clock" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        ({"log_auc": 59.7}, "<= 1"),
+        ({"log_auc": -0.5}, ">= -1e-09"),
+        ({"log_auc": "0.6"}, "Expected `float`"),
+        ({"log_auc": None}, "Expected `float`"),
+        ({"family": 3}, "Expected `str`"),
+    ],
+)
+def test_a_saved_score_must_be_one(
+    runs: dict[str, Path], tmp_path: Path, spoil: dict[str, object], says: str
+) -> None:
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(sdb("score", runs["one"], "--json").stdout)
+    document = json.loads(good.read_text())
+    document["recordings"][0]["by_scenario"]["support_a"] |= spoil
+    bad.write_text(json.dumps(document))
+    done = sdb("gate", bad, "--baseline", good)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is no score that can be compared" in done.stderr
+    assert says in done.stderr
+
+
+@pytest.mark.parametrize("key", ["by_scenario", "signature", "bounds", "interval", "accepted"])
+@pytest.mark.parametrize("value", [None, [], [1, "a"], {"a": 1}])
+def test_a_malformed_saved_score_is_bad_input(tmp_path: Path, key: str, value: object) -> None:
+    entry = {
+        "name": "n", "signature": "suite:1", "interval": 2.0, "bounds": [0.5, 8.0],
+        "weighting": "log", "accepted": 9,
+        "discarded": {"after_horizon": 0, "older_than_active": 0},
+        "by_scenario": {k: {"family": "f", "log_auc": 0.5, "in_force": 0.5} for k in "ab"},
+    }  # fmt: skip
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps({"schema": "sdb-score/1", "recordings": [entry]}))
+    bad.write_text(json.dumps({"schema": "sdb-score/1", "recordings": [{**entry, key: value}]}))
+    for new, baseline in ((bad, good), (good, bad)):
+        done = sdb("gate", new, "--baseline", baseline)
+        assert done.returncode == 2, done.stdout
+        assert done.stderr.startswith("error: ")
+
+
+def test_a_reader_who_stops_early_changes_no_verdict(
+    runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    ask = ["sdb", "gate", str(runs["two"]), "--baseline", str(runs["one"])]
+    for more, code in (
+        (["--max-drop", "20"], 0), (["--min", "99"], 1), (["--strict"], 3),
+        (["--min", "99", "--json"], 1), (["--max-drop", "20", "--json", "--github"], 0),
+    ):  # fmt: skip
+        with contextlib.redirect_stdout(Gone()):
+            monkeypatch.setattr("sys.argv", [*ask, *more])
+            with pytest.raises(SystemExit) as end:
+                command_line.main()
+        assert end.value.code == code, more
+
+
+def test_a_pipe_that_closes_at_the_end_changes_no_verdict(runs: dict[str, Path]) -> None:
+    """Output that fits the buffer fails at the last flush, after the verdict."""
+    ask = (sys.executable, "-m", "streamdecisionbench.cli.main", "gate", runs["two"])
+    for more, code in ((("--max-drop", "20"), 0), (("--min", "99"), 1)):
+        read, write = os.pipe()
+        os.close(read)
+        with os.fdopen(write, "w") as gone:
+            done = subprocess.run(
+                [*ask, "--baseline", runs["one"], *more],
+                stdout=gone, stderr=subprocess.PIPE, check=False, timeout=120,
+            )  # fmt: skip
+        assert done.returncode == code
+        assert b"Traceback" not in done.stderr
+
+
+def test_short_scenarios_leave_doubt(tmp_path: Path) -> None:
+    """One step of every scenario: the same component with another seed is not told apart."""
+    for seed in range(4):
+        sdb(
+            "run", "simulated:jev", "--clock", "virtual", "--quiet", "--seed", str(seed),
+            "--limit", "1", "--out", tmp_path / str(seed),
+        )  # fmt: skip
+    for seed in range(1, 4):
+        done = sdb("gate", tmp_path / str(seed), "--baseline", tmp_path / "0", "--json")
+        found = json.loads(done.stdout)
+        assert found["verdict"] == "cannot tell"
+        low, high = found["drop"]["interval_95"]
+        assert high - low > 0.5
+        assert found["new"]["states"] == found["new"]["scenarios"] == 8
+        assert any(note.startswith("smoke run") for note in found["new"]["notes"])
+
+
+@pytest.mark.parametrize("few", ["-1", "2", "39"])
+def test_too_few_resamples_give_no_interval(runs: dict[str, Path], few: str) -> None:
+    for ask in (
+        ("gate", runs["two"], "--baseline", runs["one"]),
+        ("choose", runs["one"], runs["two"], "--interval", "2"),
+        ("policy", "search", runs["one"], runs["two"], "--interval", "2"),
+        ("analyze", "intervals", runs["one"]),
+        ("analyze", "network", runs["one"]),
+        ("logs", "score", runs["one"]),
+    ):
+        done = sdb(*ask, "--resamples", few)
+        assert done.returncode == 2, ask
+        assert "40<=x<=1000000" in done.stderr
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, 2**64])
+def test_a_seed_is_a_number_of_63_bits(runs: dict[str, Path], seed: int) -> None:
+    for ask in (
+        ("gate", runs["two"], "--baseline", runs["one"]),
+        ("choose", runs["one"], runs["two"], "--interval", "2"),
+        ("policy", "search", runs["one"], runs["two"], "--interval", "2"),
+        ("analyze", "intervals", runs["one"]),
+        ("analyze", "schedules", runs["one"]),
+        ("logs", "score", runs["one"]),
+    ):
+        done = sdb(*ask, "--seed", str(seed))
+        assert done.returncode == 2, ask
+        assert "0<=x<=9223372036854775807" in done.stderr
 
 
 def test_junit_and_github(runs: dict[str, Path], tmp_path: Path) -> None:
@@ -140,6 +373,12 @@ def test_junit_and_github(runs: dict[str, Path], tmp_path: Path) -> None:
     assert all(re.match(r"::(warning|notice|error) title=[^:,]+::\S", line) for line in commands)
     text = summary.read_text()
     assert text.startswith("## FAIL:")
+    for form in (text, junit.read_text(), commands[0]):
+        assert "new and baseline: simulation: answers and latencies were drawn" in form
+        assert "new and baseline: virtual clock: service times" in form
+    assert "8 scenarios, 480 states" in text
+    labels = [label.get("value", "") for label in suite.iterfind("testcase/properties/property")]
+    assert [label.split(":")[1] for label in labels] == [" simulation", " virtual clock"]
     assert "| state | what | reference | before | now | evidence |" in text
 
 

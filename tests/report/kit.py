@@ -128,7 +128,7 @@ def in_haste(patch: pytest.MonkeyPatch, *, paces: int = 9) -> None:
 
     Reports as they are made, with all draws and paces, are in test_report and test_tables_published.
     """
-    patch.setattr(network, "network_estimate", partial(network.network_estimate, resamples=20))
+    patch.setattr(network, "network_estimate", partial(network.network_estimate, resamples=40))
     patch.setattr(analyses, "DRAWS", 10)
     patch.setattr(analyses, "_MOST", paces)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import sqrt
 from statistics import NormalDist
@@ -39,8 +39,14 @@ class Sampling:
             raise InputError(f"level {self.level:g} is not in 0.5–1", fix="for example 0.95")
         if self.block < 1:
             raise InputError(f"block {self.block} is not a number of steps", fix="give 1 or more")
-        if not 2 <= self.resamples <= 1_000_000:
-            raise InputError(f"{self.resamples} resamples cannot be drawn", fix="give 2 to 1000000")
+        least = math.ceil(2 / (1 - self.level) - 1e-9)  # fewer put no resample into the tails
+        if not least <= self.resamples <= 1_000_000:
+            raise InputError(
+                f"{self.resamples} resamples give no interval of {100 * self.level:g} %",
+                fix=f"give {least} to 1000000",
+            )
+        if not 0 <= self.seed < 2**63:
+            raise InputError(f"seed {self.seed} cannot be used", fix="give 0 to 2^63 − 1")
 
 
 def student_quantile(p: float, degrees: int) -> float:
@@ -324,7 +330,11 @@ def bootstrap_columns(
     weights = family_weights(families)
     tables = np.split(columns, np.cumsum(lengths)[:-1])
     values: Floats = np.repeat(weights, lengths) @ columns
-    if over_scenarios(parts):
+    if min(lengths) < 2:
+        # Of one step no block shows how it scatters: scenarios are the steps of one stream.
+        tables = [np.stack([table.sum(axis=0) for table in tables]) * weights[:, None]]
+        lengths, weights, sampling = [len(parts)], np.ones(1), replace(sampling, block=1)
+    elif over_scenarios(parts):
         return values, resampled_scenarios(tables, weights, families, sampling) - values
     wider = []
     for n, table in zip(lengths, tables, strict=True):

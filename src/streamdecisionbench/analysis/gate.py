@@ -7,15 +7,27 @@ With D = baseline − new, in points, and [low, high] its interval:
     cannot tell  otherwise           with the drop that would have been shown in 80 of 100 trials
 
 D is paired by state and resampled as in `bootstrap`; where only scores by scenario are at hand, it is
-paired by scenario, with Student's t over the scenarios. Two-sided intervals of 95 % keep false alarms
-below 2.5 %. A floor for the new score is judged in the same way.
+paired by scenario, and of logs by stream, with Student's t over scenarios or streams. Two-sided
+intervals of 95 % keep false passes and false alarms below 2.5 % each; `bench/gate.py` measures both. A
+floor for the new score is judged in the same way.
+
+N states that all went alike do not show that none ever goes otherwise: a change in a share p of all
+states stays unseen with probability (1 − p)^N, which is 2.5 % at p = 1 − 0.025^(1/N). No interval is
+narrower than that to either side.
+
+What stands on one side only may hide a drop, so it is never taken for the same. Labels that differ,
+data that were not measured anew, and a baseline that has nothing to lose make the gate unable to tell.
+Judged time of a log that the other log does not have could be all right or all wrong: the interval
+holds both.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,14 +41,19 @@ from streamdecisionbench.analysis.bootstrap import (
     student_quantile,
 )
 from streamdecisionbench.analysis.flips import Flips
+from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import shares_by_step_at, shares_by_step_over
 from streamdecisionbench.scoring.measure import family_weights
-from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
+from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
 
 PASS, FAIL, CANNOT_TELL = "pass", "fail", "cannot tell"
 LEVEL = 0.95
+_Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+_SAME = "both hold the same answers at the same times: nothing was measured anew"
+_NOTABLE = 0.0005
+"""A share of time judged on one side only that is worth a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +77,40 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """What stands on one side of a gate: whose answers, to what, under which labels."""
+
+    name: str
+    holds: Mapping[str, float] = field(default_factory=dict)
+    """How much of what: `scenarios` or `streams`, `states`, of logs the `judged_share` of time."""
+    notes: tuple[str, ...] = ()
+    """What every reader of its numbers must be told."""
+    labels: frozenset[str] = frozenset()
+    """What of it must be so on both sides, or neither."""
+    models: tuple[str, ...] = ()
+    signature: str = ""
+
+    @property
+    def words(self) -> str:
+        """
+        >>> Side("x", {"streams": 60, "states": 1800, "judged_share": 0.5}).words
+        '60 streams, 1800 states, 50.0 % of time judged'
+        """
+        counts = [f"{n:g} {what}" for what, n in self.holds.items() if what != "judged_share"]
+        if "judged_share" in self.holds:
+            counts.append(f"{percent(self.holds['judged_share'])} % of time judged")
+        return ", ".join(counts)
+
+
+class Sides(NamedTuple):
+    new: Side
+    baseline: Side
+
+
+_UNKNOWN = Sides(Side("new"), Side("baseline"))
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     """The verdict and what it rests on. Shares are fractions; `drop` is baseline minus new."""
 
@@ -72,7 +123,8 @@ class Gate:
     limits: Limits
     paired_by: str
     drawn: str
-    models: Mapping[str, tuple[str, ...]]
+    sides: Sides = _UNKNOWN
+    flips: Flips | None = None
 
     @property
     def detectable(self) -> float:
@@ -82,22 +134,18 @@ class Gate:
     def promised(self, true_drop: float) -> float:
         """How often a true drop of this size would fail the gate."""
         beyond = true_drop - self.limits.max_drop / 100
-        normal = NormalDist()
         if self.drop.error == 0:
             return float(beyond > 0)
-        return normal.cdf(beyond / self.drop.error - normal.inv_cdf((1 + LEVEL) / 2))
+        return NormalDist().cdf(beyond / self.drop.error - _Z)
 
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The gate's result with what a reader must know of both sides."""
-
-    gate: Gate
-    new: str
-    baseline: str
-    signatures: Mapping[str, str]
-    notes: tuple[str, ...] = ()
-    flips: Flips | None = None
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must be told, with whose it is."""
+        said: dict[str, list[str]] = {}
+        for role, side in zip(Sides._fields, self.sides, strict=True):
+            for note in side.notes:
+                said.setdefault(note, []).append(role)
+        return [f"{' and '.join(roles)}: {note}" for note, roles in said.items()]
 
 
 def gate_timelines(
@@ -108,7 +156,7 @@ def gate_timelines(
     interval: float | None = None,
     bounds: Bounds | None = None,
     sampling: Sampling | None = None,
-    models: Mapping[str, Sequence[str]] | None = None,
+    sides: Sides = _UNKNOWN,
 ) -> Gate:
     """Of two recordings of the same states: at an interval, or integrated over the bounds."""
     sampling, bounds = sampling or Sampling(), bounds or Bounds()
@@ -117,19 +165,26 @@ def gate_timelines(
         shares_by_step_over(flat, bounds) if interval is None else shares_by_step_at(flat, interval)
         for flat in (Flat(new), Flat(baseline))
     )
+    states = len(of_new)
     score_new, score_old = bootstrap(parts, np.stack((of_new, of_old), axis=1), sampling)
     (drop,) = bootstrap(parts, (of_old - of_new)[:, None], sampling, share=False)
+    same = all(
+        np.array_equal(getattr(a, of), getattr(b, of))
+        for a, b in zip(new, baseline, strict=True)
+        for of in ("release", "latency", "predicted")
+    )
     return gate_estimates(
-        score_new,
-        score_old,
-        drop,
+        with_room(score_new, states),
+        with_room(score_old, states),
+        with_room(drop, states, -1.0),
         limits=limits,
         measure=f"in force over {bounds.text()}"
         if interval is None
         else f"in force at {interval:g} s",
         paired_by="state",
         drawn="scenarios, then blocks" if over_scenarios(parts) else "blocks of steps",
-        models=models,
+        sides=sides,
+        doubts=[_SAME] * same,
     )
 
 
@@ -138,9 +193,10 @@ def gate_by_scenario(
     baseline: Mapping[str, float],
     families: Mapping[str, str],
     *,
+    states: int,
     limits: Limits,
     measure: str,
-    models: Mapping[str, Sequence[str]] | None = None,
+    sides: Sides = _UNKNOWN,
 ) -> Gate:
     """Of scores by scenario alone: paired by scenario, means of families' means."""
     if set(new) != set(baseline):
@@ -157,15 +213,114 @@ def gate_by_scenario(
     names = sorted(new)
     of_new, of_old = (np.array([s[name] for name in names]) for s in (new, baseline))
     weights = family_weights([families[name] for name in names])
+
+    def estimate(values: Floats, bottom: float = 0.0) -> Estimate:
+        """A weighted mean of clusters: its error is that of Σ w·(x − x̄)."""
+        mean = float(weights @ values)
+        return with_room(_student(mean, weights * (values - mean)), states, bottom)
+
     return gate_estimates(
-        _clustered(of_new, weights, 0.0),
-        _clustered(of_old, weights, 0.0),
-        _clustered(of_old - of_new, weights, -1.0),
+        estimate(of_new),
+        estimate(of_old),
+        estimate(of_old - of_new, -1.0),
         limits=limits,
         measure=measure,
         paired_by="scenario",
         drawn="scenarios (Student's t)",
-        models=models,
+        sides=sides,
+        doubts=[_SAME] * bool(np.array_equal(of_new, of_old)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Streams of a log, a row each: seconds judged and seconds right, times the stream's weight.
+
+    Two streams are the same where `keys` are: an id, and with it how many states it has.
+    """
+
+    keys: Ints
+    right: Floats
+    judged: Floats
+    observed: Floats
+    """Seconds, whether judged or not."""
+    states: int
+    """Whose reference is known."""
+
+    @property
+    def in_force(self) -> float:
+        return float(self.right.sum() / self.judged.sum())
+
+    def residuals(self) -> Floats:
+        """What each stream adds to the error of A = Σ right / Σ judged, to first order."""
+        return (self.right - self.in_force * self.judged) / float(self.judged.sum())
+
+
+def gate_streams(
+    new: Streams,
+    baseline: Streams,
+    *,
+    limits: Limits,
+    measure: str,
+    paired: bool = True,
+    sides: Sides = _UNKNOWN,
+) -> Gate:
+    """Of two logs. `paired`: of the same streams; otherwise of two samples of the same traffic.
+
+    Of J judged seconds R are right, new and old. Paired, T = Σ max(J_new, J_old) over all streams
+    could have been judged on both sides. What was not could be wrong or right, so the drop lies between
+    (R_old − R_new − (T − J_new))/T and (R_old − R_new + (T − J_old))/T, give or take the error of D.
+    Not paired, the log of which a smaller share of time is judged could have as large a one.
+    """
+    drop = baseline.in_force - new.in_force
+    said = []
+    same = False
+    if paired:
+        keys = np.union1d(new.keys, baseline.keys)
+        residuals = np.zeros(len(keys))
+        judged = []
+        for sign, side in ((-1.0, new), (1.0, baseline)):
+            place = np.searchsorted(keys, side.keys)
+            np.add.at(residuals, place, sign * side.residuals())
+            judged.append(np.bincount(place, weights=side.judged, minlength=len(keys)))
+        whole = float(np.maximum(*judged).sum())
+        change = float(baseline.right.sum() - new.right.sum())
+        low = (change - whole + float(new.judged.sum())) / whole
+        high = (change + whole - float(baseline.judged.sum())) / whole
+        error = _student(drop, residuals)
+        both = len(np.intersect1d(new.keys, baseline.keys))
+        same = both == len(keys) and not residuals.any()
+        if both < len(keys):
+            said.append(
+                f"{both} of {len(keys)} streams are in both logs with as many states;"
+                " --unpaired takes the logs for two samples of the same traffic"
+            )
+    else:
+        shares = [float(side.judged.sum() / side.observed.sum()) for side in (new, baseline)]
+        unknown, before_unknown = (1 - share / max(shares) for share in shares)
+        now, before = new.in_force * (1 - unknown), baseline.in_force * (1 - before_unknown)
+        low, high = before - now - unknown, before + before_unknown - now
+        error = _student(drop, new.residuals(), baseline.residuals())
+    hidden = Estimate(
+        drop, error.low + min(low - drop, 0.0), error.high + max(high - drop, 0.0), error.error
+    )
+    if high - low > _NOTABLE:
+        said.append(
+            "judged on one side only, which by itself allows a drop between"
+            f" {_points(low)} and {_points(high)}"
+        )
+    states = min(new.states, baseline.states)
+    return gate_estimates(
+        with_room(_student(new.in_force, new.residuals()), new.states),
+        with_room(_student(baseline.in_force, baseline.residuals()), baseline.states),
+        with_room(hidden, states, -1.0),
+        limits=limits,
+        measure=measure,
+        paired_by="stream" if paired else "nothing",
+        drawn="streams (Student's t)",
+        sides=sides,
+        said=said,
+        doubts=[_SAME] * same,
     )
 
 
@@ -178,12 +333,23 @@ def gate_estimates(
     measure: str,
     paired_by: str,
     drawn: str,
-    models: Mapping[str, Sequence[str]] | None = None,
+    sides: Sides = _UNKNOWN,
+    said: Sequence[str] = (),
+    doubts: Sequence[str] = (),
 ) -> Gate:
-    """The verdict on estimates, however they were made."""
+    """The verdict on estimates, however they were made; with `doubts` no drop can be told."""
     verdicts, reasons = [], []
     allowed = limits.max_drop / 100
-    if drop.high <= allowed:
+    doubts = [*doubts, *_unlike(sides)]
+    if baseline.value <= allowed and limits.minimum is None:
+        doubts.append(
+            f"the baseline is right {percent(baseline.value)} % of the time: no drop of more than"
+            f" {limits.max_drop:g} points could show; --min asks for a score"
+        )
+    if doubts:
+        verdicts.append(CANNOT_TELL)
+        reasons += doubts
+    elif drop.high <= allowed:
         verdicts.append(PASS)
         reasons.append(f"the drop is at most {_points(drop.high)}, {limits.max_drop:g} is allowed")
     elif drop.low > allowed:
@@ -196,6 +362,7 @@ def gate_estimates(
             f"the drop lies between {_points(drop.low)} and {_points(drop.high)}; these data would"
             f" show one of {_points(shown)} in {100 * POWER:g} of 100 trials"
         )
+    reasons += said
     if limits.minimum is not None:
         floor = limits.minimum / 100
         if new.low >= floor:
@@ -210,40 +377,56 @@ def gate_estimates(
                 f"the score lies between {_points(new.low)} and {_points(new.high)},"
                 f" {limits.minimum:g} is asked"
             )
-    served = {name: tuple(sorted(found)) for name, found in (models or {}).items()}
-    changed = served.get("new") != served.get("baseline")
-    if changed and not limits.model_change:
+    now, before = (sorted(side.models) for side in sides)
+    if now != before and not limits.model_change:
         verdicts.append(FAIL)
-        reasons.append(
-            f"another model was served: {_named(served.get('baseline'))} before,"
-            f" {_named(served.get('new'))} now"
-        )
+        reasons.append(f"another model was served: {_named(before)} before, {_named(now)} now")
     verdict = next((v for v in (FAIL, CANNOT_TELL) if v in verdicts), PASS)
     return Gate(
-        verdict, tuple(reasons), measure, new, baseline, drop, limits, paired_by, drawn, served
+        verdict, tuple(reasons), measure, new, baseline, drop, limits, paired_by, drawn, sides
     )
 
 
-def resampled_estimate(value: float, replicates: Floats) -> Estimate:
-    """An estimate from its value under resampling; replicates in which nothing was judged are left out."""
-    known = replicates[np.isfinite(replicates)]
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(known, [tail, 1 - tail])
-    return Estimate(value, float(low), float(high), float(known.std()))
+def with_room(estimate: Estimate, states: int, bottom: float = 0.0) -> Estimate:
+    """At least as wide as so many states leave it, within `bottom` and 1."""
+    room = 1 - ((1 - LEVEL) / 2) ** (1 / states)
+    value = estimate.value
+    return Estimate(
+        value,
+        max(min(estimate.low, value - room), bottom),
+        min(max(estimate.high, value + room), 1.0),
+        max(estimate.error, room / _Z),
+    )
 
 
-def _clustered(values: Floats, weights: Floats, bottom: float) -> Estimate:
-    """A weighted mean of clusters: variance Σ w²·(x − x̄)² · K/(K − 1), Student's t with K − 1."""
-    mean = float(weights @ values)
-    k = len(values)
-    error = float(np.sqrt(np.sum((weights * (values - mean)) ** 2) * k / (k - 1)))
-    half = student_quantile((1 + LEVEL) / 2, k - 1) * error
-    return Estimate(mean, max(mean - half, bottom), min(mean + half, 1.0), error)
+def _student(value: float, *samples: Floats) -> Estimate:
+    """The interval of a value to whose error every unit of the samples adds a residual.
+
+    Variance Σ over samples of K/(K − 1)·Σ e², degrees of freedom as Welch and Satterthwaite have them;
+    one unit alone shows no scatter, so anything is possible.
+    """
+    if any(len(sample) < 2 for sample in samples):
+        return Estimate(value, value - 2, value + 2, 2 / _Z)
+    parts = [float(k / (k - 1) * (sample @ sample)) for sample in samples if (k := len(sample))]
+    total = sum(parts)
+    if not total:
+        return Estimate(value, value, value)
+    scatter = sum(v * v / (len(s) - 1) for v, s in zip(parts, samples, strict=True))
+    degrees = max(1, int(total * total / scatter * (1 + 1e-9)))
+    half = student_quantile((1 + LEVEL) / 2, degrees) * math.sqrt(total)
+    return Estimate(value, value - half, value + half, half / _Z)
+
+
+def _unlike(sides: Sides) -> list[str]:
+    new, old = sides.new.labels, sides.baseline.labels
+    return [f"only the new one is a {label}" for label in sorted(new - old)] + [
+        f"only the baseline is a {label}" for label in sorted(old - new)
+    ]
 
 
 def _points(share: float) -> str:
     return f"{100 * share:.1f} points"
 
 
-def _named(models: Sequence[str] | None) -> str:
+def _named(models: Sequence[str]) -> str:
     return ", ".join(models) if models else "no model named"

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import numpy as np
 
 from streamdecisionbench.analysis.bootstrap import Sampling
 from streamdecisionbench.analysis.flips import flipped_states
 from streamdecisionbench.analysis.gate import (
-    Comparison,
+    Gate,
     Limits,
+    Side,
+    Sides,
+    Streams,
     gate_by_scenario,
-    gate_estimates,
+    gate_streams,
     gate_timelines,
-    resampled_estimate,
 )
 from streamdecisionbench.cli.loading import open_runs, require_one_suite
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.scoring.json import SCHEMA
-from streamdecisionbench.scoring.pooled import in_force_of
+from streamdecisionbench.scoring.pooled import COUNTS
 from streamdecisionbench.suite.disk import read_json
+
+if TYPE_CHECKING:
+    from streamdecisionbench.logs.score import LogScore
 
 
 def compare(
@@ -32,20 +40,27 @@ def compare(
     interval: float | None,
     limits: Limits,
     sampling: Sampling,
-) -> Comparison:
+    unpaired: bool = False,
+) -> Gate:
     """By what the two are: both must be of one kind."""
-    kinds = {path: _kind(path) for path in (new, baseline)}
-    if len(set(kinds.values())) > 1:
+    kinds = [_kind(path) for path in (new, baseline)]
+    if kinds[0] != kinds[1]:
         raise InputError(
-            f"is {kinds[new]}, but {baseline} is {kinds[baseline]}",
+            f"is {kinds[0]}, but {baseline} is {kinds[1]}",
             where=new,
             fix="compare two recordings, two decision logs or two saved scores",
         )
-    if kinds[new] == "a recording":
+    if kinds[0] == "a decision log":
+        return _logs(new, baseline, interval, limits, paired=not unpaired)
+    if unpaired:
+        raise InputError(
+            f"is {kinds[0]}, whose states are the same on both sides",
+            where=new,
+            fix="leave --unpaired out: it is about decision logs of different streams",
+        )
+    if kinds[0] == "a recording":
         return _recordings(new, baseline, data, interval, limits, sampling)
-    if kinds[new] == "a saved score":
-        return _scores(new, baseline, interval, limits)
-    return _logs(new, baseline, interval, limits, sampling)
+    return _scores(new, baseline, interval, limits)
 
 
 def _kind(path: Path) -> str:
@@ -67,7 +82,7 @@ def _recordings(
     interval: float | None,
     limits: Limits,
     sampling: Sampling,
-) -> Comparison:
+) -> Gate:
     subjects = [open_runs([path], data) for path in (new, baseline)]
     for path, found in zip((new, baseline), subjects, strict=True):
         if len(found) != 1:
@@ -78,135 +93,198 @@ def _recordings(
             )
     now, before = subjects[0][0], subjects[1][0]
     require_one_suite([now, before])
+    sides = []
+    for path, subject in ((new, now), (baseline, before)):
+        heading = subject.heading()
+        sides.append(
+            Side(
+                str(path) if now.name == before.name else subject.name,
+                {"scenarios": len(subject.parts), "states": sum(p.n for p in subject.parts)},
+                heading.notes,
+                _labels(heading.signature),
+                subject.recording.served_models,
+                heading.signature,
+            )
+        )
     gate = gate_timelines(
-        now.parts,
-        before.parts,
-        limits=limits,
-        interval=interval,
-        sampling=sampling,
-        models={
-            "new": now.recording.served_models, "baseline": before.recording.served_models,
-        },
+        now.parts, before.parts,
+        limits=limits, interval=interval, sampling=sampling, sides=Sides(*sides),
     )  # fmt: skip
-    names = (now.name, before.name)
-    if names[0] == names[1]:
-        names = (str(new), str(baseline))
-    headings = {role: s.heading() for role, s in (("new", now), ("baseline", before))}
-    notes = dict.fromkeys(note for heading in headings.values() for note in heading.notes)
-    flips = flipped_states(before.recording, now.recording, now.suite, (names[1], names[0]))
-    signatures = {role: heading.signature for role, heading in headings.items()}
-    return Comparison(gate, *names, signatures, tuple(notes), flips)
+    names = [side.name for side in reversed(sides)]
+    flips = flipped_states(before.recording, now.recording, now.suite, names)
+    return replace(gate, flips=flips)
 
 
-def _scores(new: Path, baseline: Path, interval: float | None, limits: Limits) -> Comparison:
+_Share = Annotated[float, msgspec.Meta(ge=-1e-9, le=1 + 1e-9)]
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _SavedLevel(msgspec.Struct):
+    family: str
+    log_auc: _Share
+    in_force: _Share
+
+
+class _Discarded(msgspec.Struct):
+    after_horizon: _Count
+    older_than_active: _Count
+
+
+class _SavedScore(msgspec.Struct):
+    """What a gate reads of a recording in schema sdb-score/1."""
+
+    name: str
+    signature: str
+    interval: float
+    bounds: tuple[float, float]
+    weighting: str
+    by_scenario: dict[str, _SavedLevel]
+    accepted: _Count
+    discarded: _Discarded
+    notes: list[str] = []
+    served_models: list[str] | None = None
+
+    @property
+    def states(self) -> int:
+        """Answers, whether they took effect or not."""
+        return self.accepted + self.discarded.after_horizon + self.discarded.older_than_active
+
+
+def _scores(new: Path, baseline: Path, interval: float | None, limits: Limits) -> Gate:
     now, before = _saved(new, interval), _saved(baseline, interval)
-    suites = [_suite_of(entry) for entry in (now, before)]
+    suites = [_said(entry.signature).get("suite", "unknown") for entry in (now, before)]
     if suites[0] != suites[1]:
         raise InputError(
             f"was scored on suite {suites[0]}, the baseline on {suites[1]}",
             where=new,
             fix="compare scores of one suite",
         )
-    if interval is None:
-        keys = ("bounds", "weighting")
-        if any(now[key] != before[key] for key in keys):
-            raise InputError(
-                "the two scores are integrated differently", where=new, fix="score both alike"
-            )
-        measure = f"in force over {now['weighting']} {now['bounds'][0]:g}–{now['bounds'][1]:g} s"
-    else:
+    if interval is not None:
         measure = f"in force at {interval:g} s"
-    figure = "log_auc" if interval is None else "in_force"
-    values = [
-        {name: float(level[figure]) for name, level in entry["by_scenario"].items()}
-        for entry in (now, before)
+    elif (now.bounds, now.weighting) == (before.bounds, before.weighting):
+        measure = f"in force over {now.weighting} {now.bounds[0]:g}–{now.bounds[1]:g} s"
+    else:
+        raise InputError(
+            "the two scores are integrated differently", where=new, fix="score both alike"
+        )
+    sides = [
+        Side(
+            str(path) if now.name == before.name else entry.name,
+            {"scenarios": len(entry.by_scenario), "states": entry.states},
+            tuple(entry.notes),
+            _labels(entry.signature),
+            tuple(entry.served_models or ()),
+            entry.signature,
+        )
+        for path, entry in ((new, now), (baseline, before))
     ]
-    gate = gate_by_scenario(
-        values[0],
-        values[1],
-        {name: str(level["family"]) for name, level in now["by_scenario"].items()},
+    of_new, of_old = (
+        {name: x.log_auc if interval is None else x.in_force for name, x in e.by_scenario.items()}
+        for e in (now, before)
+    )
+    return gate_by_scenario(
+        of_new,
+        of_old,
+        {name: level.family for name, level in now.by_scenario.items()},
+        states=max(1, min(now.states, before.states)),
         limits=limits,
         measure=measure,
-        models={
-            "new": now.get("served_models") or (), "baseline": before.get("served_models") or (),
-        },
-    )  # fmt: skip
-    notes = dict.fromkeys([*now.get("notes", ()), *before.get("notes", ())])
-    signatures = {"new": now["signature"], "baseline": before["signature"]}
-    names = (now["name"], before["name"]) if now["name"] != before["name"] else (new, baseline)
-    return Comparison(gate, str(names[0]), str(names[1]), signatures, tuple(notes))
+        sides=Sides(*sides),
+    )
 
 
 def _logs(
-    new: Path, baseline: Path, interval: float | None, limits: Limits, sampling: Sampling
-) -> Comparison:
-    """Streams are resampled by Poisson weights hashed from their ids, so those in both are paired."""
-    from streamdecisionbench.logs.score import LogScore, score_log
+    new: Path, baseline: Path, interval: float | None, limits: Limits, *, paired: bool
+) -> Gate:
+    from streamdecisionbench.logs.score import score_log
 
-    def scored(path: Path) -> LogScore:
-        return score_log(path, interval=interval, seed=sampling.seed, resamples=1000)
-
-    scores = [scored(path) for path in (new, baseline)]
-    values, replicates = [], []
+    scores = [
+        score_log(path, interval=interval, resamples=0, streams=True) for path in (new, baseline)
+    ]
+    sides = []
     for path, found in zip((new, baseline), scores, strict=True):
-        value, drawn = found.groups[0].at_pace.in_force, found.groups[0].at_pace.replicates
-        if value is None or drawn is None or found.groups[0].streams < 2:
+        group = found.groups[0]
+        if group.in_force is None or group.streams < 2:
             raise InputError(
                 "holds too little to say how sure its score is",
                 where=path,
                 fix="gate logs of at least two streams with known references",
             )
-        values.append(value)
-        replicates.append(in_force_of(drawn))
-    gate = gate_estimates(
-        resampled_estimate(values[0], replicates[0]),
-        resampled_estimate(values[1], replicates[1]),
-        resampled_estimate(values[1] - values[0], replicates[1] - replicates[0]),
-        limits=limits,
-        measure="in force at the recorded pace"
-        if interval is None
-        else f"in force at {interval:g} s",
-        paired_by="stream",
-        drawn="streams",
+        holds = {"streams": group.streams, "states": group.decisions}
+        marked = frozenset(_MARKS[mark] for mark, streams in group.marks.items() if streams)
+        sides.append(
+            Side(
+                str(path),
+                {**holds, "judged_share": group.judged_share},
+                found.notes,
+                marked,
+                signature=found.signature,
+            )
+        )
+    at = "the recorded pace" if interval is None else f"{interval:g} s"
+    return gate_streams(
+        _streams(scores[0]), _streams(scores[1]),
+        limits=limits, measure=f"in force at {at}", paired=paired, sides=Sides(*sides),
+    )  # fmt: skip
+
+
+def _streams(found: LogScore) -> Streams:
+    counts = np.concatenate([rows.counts for rows in found.streams])
+    states = counts[:, COUNTS.index("decisions")].astype(np.uint64)
+    ids = np.concatenate([rows.keys for rows in found.streams])
+    sums = [rows.judged_and_right() for rows in found.streams]
+    judged, right = (np.concatenate(column) for column in zip(*sums, strict=True))
+    return Streams(
+        keys=(ids ^ (states * np.uint64(0x9E3779B97F4A7C15))).astype(np.int64),
+        right=right,
+        judged=judged,
+        observed=np.concatenate([rows.time for rows in found.streams]),
+        states=int(counts[:, COUNTS.index("judged")].sum()),
     )
-    notes = dict.fromkeys(note for found in scores for note in found.notes)
-    signatures = {"new": scores[0].signature, "baseline": scores[1].signature}
-    return Comparison(gate, str(new), str(baseline), signatures, tuple(notes))
 
 
-def _saved(path: Path, interval: float | None) -> dict[str, Any]:
+def _saved(path: Path, interval: float | None) -> _SavedScore:
     document = read_json(path)
     entries = document.get("recordings") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA or not entries:
+    if not entries or not isinstance(entries, list) or document.get("schema") != SCHEMA:
         raise InputError(f"is no saved score ({SCHEMA})", where=path, fix="save `sdb score --json`")
     if len(entries) != 1:
         raise InputError(
             f"holds {len(entries)} scores", where=path, fix="save one recording's score per file"
         )
-    entry = entries[0]
     try:
-        complete = all(
-            {"family", "log_auc", "in_force"} <= set(level)
-            for level in entry["by_scenario"].values()
-        )
-        complete = complete and {"name", "signature", "interval", "bounds", "weighting"} <= set(
-            entry
-        )
-    except (KeyError, TypeError, AttributeError):
-        complete = False
-    if not complete:
+        entry = msgspec.convert(entries[0], _SavedScore)
+    except msgspec.ValidationError as error:
         raise InputError(
-            "misses scores by scenario", where=path, fix="save `sdb score --json` anew"
-        )
-    if interval is not None and entry["interval"] != interval:
+            f"is no score that can be compared: {error}",
+            where=path,
+            fix="save `sdb score --json` anew",
+        ) from None
+    if interval is not None and entry.interval != interval:
         raise InputError(
-            f"was scored at {entry['interval']:g} s, not at {interval:g} s",
+            f"was scored at {entry.interval:g} s, not at {interval:g} s",
             where=path,
             fix=f"`sdb score --interval {interval:g} --json`, or gate the recordings",
         )
-    return dict(entry)
+    return entry
 
 
-def _suite_of(entry: Mapping[str, Any]) -> str:
-    parts = dict(p.split(":", 1) for p in str(entry["signature"]).split() if ":" in p)
-    return parts.get("suite", "unknown")
+_MARKS = {"simulated": "simulation", "virtual_clock": "recording on the virtual clock"}
+
+
+def _labels(signature: str) -> frozenset[str]:
+    """What a score's signature says that must be so on both sides."""
+    said = _said(signature)
+    found = [_MARKS["simulated"]] * (said.get("simulated") == "yes")
+    found += [_MARKS["virtual_clock"]] * (said.get("time") == "virtual")
+    found += [f"smoke run of {said['smoke']}"] if "smoke" in said else []
+    found += [f"partial recording ({said['partial']})"] if "partial" in said else []
+    return frozenset(found)
+
+
+def _said(signature: str) -> dict[str, str]:
+    """
+    >>> _said("suite:0a0d78a898cf time:virtual")
+    {'suite': '0a0d78a898cf', 'time': 'virtual'}
+    """
+    return dict(part.split(":", 1) for part in signature.split() if ":" in part)

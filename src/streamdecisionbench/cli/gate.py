@@ -11,7 +11,7 @@ from streamdecisionbench.cli.options import Block, Data, Resamples, Seed
 
 if TYPE_CHECKING:
     from streamdecisionbench.analysis.bootstrap import Estimate
-    from streamdecisionbench.analysis.gate import Comparison
+    from streamdecisionbench.analysis.gate import Gate, Side
 
 
 # `sdb gate`: stop a release whose decisions got worse.
@@ -31,6 +31,9 @@ def gate(
     allow_model_change: Annotated[
         bool, typer.Option("--allow-model-change", help="Another served model is no failure.")
     ] = False,
+    unpaired: Annotated[
+        bool, typer.Option("--unpaired", help="Logs of different streams of the same traffic.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 3 when it cannot tell.")] = False,
     junit: Annotated[Path | None, typer.Option(help="Write the verdict as JUnit XML.")] = None,
     github: Annotated[
@@ -45,6 +48,8 @@ def gate(
 
     Exit code 0 for pass and cannot tell (3 with --strict), 1 for fail, 2 for bad input.
     """
+    from contextlib import suppress
+
     from streamdecisionbench.analysis.bootstrap import Sampling
     from streamdecisionbench.analysis.flips import flip_summary
     from streamdecisionbench.analysis.gate import CANNOT_TELL, FAIL, Limits
@@ -65,54 +70,60 @@ def gate(
         found = compare(
             new, baseline, data,
             interval=interval, limits=Limits(max_drop, minimum, allow_model_change),
-            sampling=Sampling(block, resamples, seed),
+            sampling=Sampling(block, resamples, seed), unpaired=unpaired,
         )  # fmt: skip
     if junit is not None:
         write_junit(junit, junit_xml(found, strict=strict))
-    if as_json:
-        dump(_document(found))
-    else:
-        out = console()
-        for line in gate_lines(found):
-            out.print(line, markup=False, highlight=False)
-        for note in found.notes:
-            out.print(f"! {note}", style="bold yellow", markup=False, highlight=False)
-        if found.flips is not None:
-            out.print(flip_summary(found.flips), markup=False, highlight=False)
     if github:
-        for line in workflow_commands(found, strict=strict):
-            typer.echo(line, err=as_json)
         append_summary(gate_markdown(found))
-    if found.gate.verdict == FAIL:
+    # The verdict stands, whether or not anybody reads it to the end.
+    with suppress(BrokenPipeError):
+        if as_json:
+            dump(_document(found))
+        else:
+            out = console()
+            for line in gate_lines(found):
+                style = "bold yellow" if line.startswith("! ") else None
+                out.print(line, style=style, markup=False, highlight=False)
+            if found.flips is not None:
+                out.print(flip_summary(found.flips), markup=False, highlight=False)
+        if github:
+            for line in workflow_commands(found, strict=strict):
+                typer.echo(line, err=as_json)
+    if found.verdict == FAIL:
         raise typer.Exit(1)
-    if found.gate.verdict == CANNOT_TELL and strict:
+    if found.verdict == CANNOT_TELL and strict:
         raise typer.Exit(3)
 
 
-def _document(found: Comparison) -> dict[str, object]:
+def _document(gate: Gate) -> dict[str, object]:
     from dataclasses import asdict
-
-    gate, flips = found.gate, found.flips
 
     def estimate(found: Estimate) -> dict[str, object]:
         return {"value": found.value, "interval_95": [found.low, found.high]}
 
+    def side(found: Side, score: Estimate) -> dict[str, object]:
+        told = {**found.holds, "notes": list(found.notes)}
+        return {"name": found.name, **estimate(score), **told}
+
+    new, baseline = gate.sides
+    roles = {"new": new, "baseline": baseline}
     return {
         "schema": "sdb-gate/1",
         "verdict": gate.verdict,
         "reasons": list(gate.reasons),
         "measure": gate.measure,
-        "new": {"name": found.new, **estimate(gate.new)},
-        "baseline": {"name": found.baseline, **estimate(gate.baseline)},
+        "new": side(new, gate.new),
+        "baseline": side(baseline, gate.baseline),
         "drop": estimate(gate.drop),
         "max_drop": gate.limits.max_drop / 100,
         "min": None if gate.limits.minimum is None else gate.limits.minimum / 100,
         "detectable": gate.detectable,
         "paired_by": gate.paired_by,
         "resampled": gate.drawn,
-        "served_models": {role: list(models) for role, models in gate.models.items()},
-        "signatures": dict(found.signatures),
-        "flips": None if flips is None else [asdict(flip) for flip in flips.found],
+        "served_models": {role: sorted(found.models) for role, found in roles.items()},
+        "signatures": {role: found.signature for role, found in roles.items()},
+        "flips": None if gate.flips is None else [asdict(flip) for flip in gate.flips.found],
     }
 
 

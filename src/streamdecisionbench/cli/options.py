@@ -26,7 +26,7 @@ IntegrateBounds = Annotated[
 ]
 Weighting = Annotated[str, typer.Option(help="Weight of intervals: log or linear.")]
 Block = Annotated[int, typer.Option(help="Consecutive steps per resampled block.")]
-Resamples = Annotated[int, typer.Option(min=2, max=1_000_000, help="Bootstrap resamples.")]
+Resamples = Annotated[int, typer.Option(min=40, max=1_000_000, help="Bootstrap resamples.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the resamples.")]
 Prices = Annotated[
     Path | None, typer.Option(help="Your own price table (JSON); the dated list otherwise.")

@@ -40,7 +40,13 @@ from streamdecisionbench.rules.costs import Costs
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.cost import THETA_S, CostRates, check_theta
 from streamdecisionbench.scoring.json import COST_COLUMNS
-from streamdecisionbench.scoring.pooled import RESAMPLES, Group, in_force_of, interval_95
+from streamdecisionbench.scoring.pooled import (
+    RESAMPLES,
+    Group,
+    StreamRows,
+    in_force_of,
+    interval_95,
+)
 from streamdecisionbench.scoring.stream_costs import CostSums, GroupCosts
 from streamdecisionbench.scoring.timeline import Floats
 from streamdecisionbench.text import printable
@@ -179,6 +185,8 @@ class LogScore:
     unusable: Unusable
     notes: tuple[str, ...]
     source: str = ""
+    streams: tuple[StreamRows, ...] = ()
+    """One by one, where they were asked for."""
 
     @property
     def differences(self) -> tuple[LogDifference, ...]:
@@ -223,6 +231,7 @@ def score_log(
     costs: str | Path | Costs | None = None,
     theta: float | None = None,
     days: bool = False,
+    streams: bool = False,
     told: ProgressTold = untold,
 ) -> LogScore:
     """Scores decisions that somebody recorded, in schema `sdb-decisions/1`.
@@ -232,7 +241,7 @@ def score_log(
     `source` that yields the schema's columns. `references` is a second table, another log or a
     recording; `reference` a function of the state, or its name `python:module:function`. `theta` also
     measures wrong spells and changes, with θ in seconds; `costs`, a cost file or `default`, also what
-    they cost. `days` also groups streams by the day they began on.
+    they cost. `days` also groups streams by the day they began on; `streams` keeps them one by one.
     """
     if isinstance(costs, str | Path):
         costs = default_costs() if costs == DEFAULT else read_cost_file(costs)
@@ -245,6 +254,7 @@ def score_log(
         costs=costs,
         theta=check_theta(THETA_S if theta is None and costs is not None else theta),
         days=days,
+        streams=streams,
     )
     if interval is not None:
         check_interval(interval)
@@ -346,6 +356,7 @@ def score_opened(
             *torn_note(opened.torn),
         ),
         source=opened.name,
+        streams=tuple(sums.kept),
     )
 
 

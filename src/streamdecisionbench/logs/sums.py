@@ -151,6 +151,8 @@ class LogSettings:
     """Without it neither spells nor changes nor costs are measured."""
     days: bool = False
     """Streams are also grouped by the day they began on."""
+    streams: bool = False
+    """Streams are also kept one by one."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -173,6 +175,8 @@ class LogSums(StreamSums):
     """A sum over streams, so that the same streams give the same whatever their order."""
     named: CostNames = field(default_factory=CostNames)
     """What of the cost file the log has."""
+    kept: list[StreamRows] = field(default_factory=list)
+    """Streams one by one, where they were asked for."""
 
     @property
     def grouping(self) -> Sequence[str]:
@@ -184,6 +188,8 @@ class LogSums(StreamSums):
         keys = stream_keys(_lived_through(first), settings.seed)
         self.fingerprint = (self.fingerprint + _fingerprint(keys, found)) % (1 << 64)
         rows = _score(found, keys, settings)
+        if settings.streams:
+            self.kept.append(rows)
         groups = grouped(first, settings.by)
         for key, streams in groups:
             self._add(self.groups, key, streams, rows, found)
@@ -207,6 +213,7 @@ class LogSums(StreamSums):
             self.charged.setdefault(key, CostSums()).merge(charged)
         self.fingerprint = (self.fingerprint + other.fingerprint) % (1 << 64)
         self.named.merge(other.named)
+        self.kept += other.kept
 
     def _add(
         self,

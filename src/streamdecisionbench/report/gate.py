@@ -9,31 +9,38 @@ from pathlib import Path
 
 from streamdecisionbench.analysis.bootstrap import Estimate
 from streamdecisionbench.analysis.flips import KINDS, Flip, Flips, decision_words, flip_summary
-from streamdecisionbench.analysis.gate import FAIL, PASS, Comparison, Gate
+from streamdecisionbench.analysis.gate import CANNOT_TELL, FAIL, PASS, Gate
 from streamdecisionbench.report.render import escape_markdown
 
-_MARKS = {PASS: "PASS", FAIL: "FAIL"}
+_MARKS = {PASS: "PASS", FAIL: "FAIL", CANNOT_TELL: "CANNOT TELL"}
 MOST_ROWS = 50
 """Rows of a job summary; the rest are counted, and `sdb diff` shows them all."""
 
 
 def verdict_line(gate: Gate) -> str:
     """The first line: the verdict and the drop it rests on."""
-    mark = _MARKS.get(gate.verdict, "CANNOT TELL")
-    return f"{mark}: {gate.measure}, drop {_points(gate.drop)}"
+    return f"{_MARKS[gate.verdict]}: {gate.measure}, drop {_points(gate.drop)}"
 
 
-def gate_lines(found: Comparison) -> list[str]:
+def gate_lines(gate: Gate) -> list[str]:
     """The whole verdict in plain lines of at most 80 columns or so."""
-    gate = found.gate
+    lines = [verdict_line(gate), *(f"  {reason}" for reason in gate.reasons)]
+    for role, score, side in zip(
+        ("new", "baseline"), (gate.new, gate.baseline), gate.sides, strict=True
+    ):
+        lines.append(f"{role:9} {_share(score)}  {side.name}")
+        lines += [f"{'':10}{side.words}"] if side.words else []
     return [
-        verdict_line(gate),
-        *(f"  {reason}" for reason in gate.reasons),
-        f"new       {_share(gate.new)}  {found.new}",
-        f"baseline  {_share(gate.baseline)}  {found.baseline}",
+        *lines,
         f"smallest drop these data would show in 80 of 100 trials: {100 * gate.detectable:.1f} points",
-        f"paired by {gate.paired_by}; resampled: {gate.drawn}; intervals of 95 %",
+        f"{_pairing(gate)}; resampled: {gate.drawn}; intervals of 95 %",
+        *(f"! {note}" for note in gate.notes),
     ]
+
+
+def _pairing(gate: Gate) -> str:
+    paired = gate.paired_by != "nothing"
+    return f"paired by {gate.paired_by}" if paired else "not paired"
 
 
 def flip_lines(flips: Flips, kinds: tuple[str, ...] = tuple(KINDS)) -> Iterator[str]:
@@ -52,25 +59,26 @@ def flip_lines(flips: Flips, kinds: tuple[str, ...] = tuple(KINDS)) -> Iterator[
                 yield f"    evidence   {note}"
 
 
-def gate_markdown(found: Comparison) -> str:
-    """A job summary: verdict, scores, and the states that flipped with their evidence."""
-    gate, flips = found.gate, found.flips
+def gate_markdown(gate: Gate) -> str:
+    """A job summary: verdict, labels, scores, and the states that flipped with their evidence."""
     lines = [f"## {escape_markdown(verdict_line(gate))}", ""]
     lines += [f"- {escape_markdown(reason)}" for reason in gate.reasons]
+    lines += [f"- **{escape_markdown(note)}**" for note in gate.notes]
+    new, baseline = gate.sides
     lines += [
         "",
-        "| | in force % | 95 % interval |",
-        "|---|---:|---:|",
-        _row(f"new: {found.new}", gate.new),
-        _row(f"baseline: {found.baseline}", gate.baseline),
-        f"| drop (points) | {100 * gate.drop.value:.1f} | {_range(gate.drop)} |",
+        "| | in force % | 95 % interval | holds |",
+        "|---|---:|---:|---|",
+        _row(f"new: {new.name}", gate.new, new.words),
+        _row(f"baseline: {baseline.name}", gate.baseline, baseline.words),
+        f"| drop (points) | {100 * gate.drop.value:.1f} | {_range(gate.drop)} | |",
         "",
-        f"Paired by {gate.paired_by}; resampled: {gate.drawn}. Smallest drop these data would show in"
-        f" 80 of 100 trials: {100 * gate.detectable:.1f} points.",
+        f"{_pairing(gate).capitalize()}; resampled: {gate.drawn}. Smallest drop these data would show"
+        f" in 80 of 100 trials: {100 * gate.detectable:.1f} points.",
     ]
-    if flips is not None:
-        lines += ["", f"### {escape_markdown(flip_summary(flips))}", ""]
-        lines += _flip_table(flips)
+    if gate.flips is not None:
+        lines += ["", f"### {escape_markdown(flip_summary(gate.flips))}", ""]
+        lines += _flip_table(gate.flips)
     return "\n".join(lines) + "\n"
 
 
@@ -98,8 +106,9 @@ def _flip_row(flip: Flip) -> str:
     return "| " + " | ".join(escape_markdown(cell) for cell in cells) + " |"
 
 
-def _row(name: str, estimate: Estimate) -> str:
-    return f"| {escape_markdown(name)} | {100 * estimate.value:.1f} | {_range(estimate)} |"
+def _row(name: str, estimate: Estimate, holds: str) -> str:
+    score = f"{100 * estimate.value:.1f} | {_range(estimate)}"
+    return f"| {escape_markdown(name)} | {score} | {escape_markdown(holds)} |"
 
 
 def _range(estimate: Estimate) -> str:
@@ -124,15 +133,16 @@ MOST = 10
 """Annotations of flipped states: the service shows ten of a kind in a step."""
 
 
-def workflow_commands(found: Comparison, *, strict: bool = False) -> list[str]:
-    """One for the verdict, then one for each state that was lost."""
-    gate, flips = found.gate, found.flips
+def workflow_commands(gate: Gate, *, strict: bool = False) -> list[str]:
+    """One for the verdict and its labels, then one for each state that was lost."""
     if gate.verdict == PASS:
         kind = "notice"
     else:
         kind = "error" if gate.verdict == FAIL or strict else "warning"
-    lines = [_command(kind, "sdb gate", "\n".join((verdict_line(gate), *gate.reasons)))]
-    lost = [f for f in flips.found if f.kind == "lost"] if flips is not None else []
+    lines = [
+        _command(kind, "sdb gate", "\n".join((verdict_line(gate), *gate.reasons, *gate.notes)))
+    ]
+    lost = [f for f in gate.flips.found if f.kind == "lost"] if gate.flips is not None else []
     lines += [
         _command(
             "warning" if kind != "notice" else "notice",
@@ -171,9 +181,8 @@ def _property(text: str) -> str:
 # The gate's verdict as JUnit XML, which every CI system reads.
 
 
-def junit_xml(found: Comparison, *, strict: bool = False) -> bytes:
-    """One test case. `cannot tell` is skipped, or failed where the gate is strict."""
-    gate, flips = found.gate, found.flips
+def junit_xml(gate: Gate, *, strict: bool = False) -> bytes:
+    """One test case, its labels as properties. `cannot tell` is skipped, or failed where strict."""
     failed = gate.verdict == FAIL or (strict and gate.verdict != PASS)
     skipped = not failed and gate.verdict != PASS
     counts = {
@@ -184,14 +193,15 @@ def junit_xml(found: Comparison, *, strict: bool = False) -> bytes:
     }
     root = ET.Element("testsuites", counts)
     suite = ET.SubElement(root, "testsuite", {"name": "sdb gate", **counts})
-    case = ET.SubElement(
-        suite,
-        "testcase",
-        {"classname": "sdb.gate", "name": _legal(f"{found.new} against {found.baseline}")},
-    )
-    text = "\n".join(gate_lines(found))
-    if flips is not None:
-        text += "\n\n" + "\n".join((flip_summary(flips), *flip_lines(flips)))
+    names = " against ".join(side.name for side in gate.sides)
+    case = ET.SubElement(suite, "testcase", {"classname": "sdb.gate", "name": _legal(names)})
+    if gate.notes:
+        properties = ET.SubElement(case, "properties")
+        for note in gate.notes:
+            ET.SubElement(properties, "property", {"name": "label", "value": _legal(note)})
+    text = "\n".join(gate_lines(gate))
+    if gate.flips is not None:
+        text += "\n\n" + "\n".join((flip_summary(gate.flips), *flip_lines(gate.flips)))
     if failed:
         ET.SubElement(case, "failure", {"message": _legal(verdict_line(gate)), "type": "drop"})
     elif skipped:

@@ -42,7 +42,7 @@ from streamdecisionbench.suite.scenario import FAMILIES, Suite
 
 def console(*, width: int | None = None, stderr: bool = False) -> Console:
     """A console that never interprets text from recordings as markup."""
-    return Console(width=width, stderr=stderr, emoji=False)
+    return Console(width=width, stderr=stderr, markup=False, highlight=False, emoji=False)
 
 
 def fitted(table: Table, width: int) -> tuple[RichTable, bool]:

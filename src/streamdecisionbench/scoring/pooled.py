@@ -272,6 +272,11 @@ class StreamRows:
     over: Floats | None = None
     physical: Floats | None = None
 
+    def judged_and_right(self) -> tuple[Floats, Floats]:
+        """Seconds at the pace scored, times weight: those with a reference, and those right."""
+        seconds = self.pace[:, _CLASS_COLUMNS] * self.time[:, None]
+        return seconds.sum(axis=1) - seconds[:, _UNJUDGED], seconds[:, _CORRECT].sum(axis=1)
+
 
 @dataclass
 class Group:
