@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,29 +29,38 @@ MARKS = {
 """Columns of exported recordings, true where answers or times are not a real service's, and what every
 reader of their numbers must hear."""
 
+FILE_MARK = "_sdb_file"
+"""A number for each file, where a stream may lie in several."""
+GIVEN = "_sdb_given"
+"""True where a reference came from another table than the log."""
+
 _CODE = {reason: code for code, reason in enumerate(REASONS, start=1)}
 _REMEMBERED = 100_000
 _SLACK = 2e-6
 """Times written with six decimals, or added up in seconds, may cross by this much and mean nothing."""
-_NANOSECONDS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
+_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+_FAR = 1 << 62
+"""No difference of two such times overflows: what lies beyond it is as good as never."""
+_LONG_PAUSE = 10
+"""A gap this many times a stream's others, where its file changes, is no pause of one session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Times of one column: whole nanoseconds, or seconds as they were written."""
+    """Times of one column: whole units of a timestamp, or seconds as they were written."""
 
     value: NDArray[Any]
     known: NDArray[np.bool_]
-    seconds: float
-    """What one unit of `value` is, in seconds."""
+    per_second: int = 1
+    """How many units of `value` a second has."""
 
     def since(self, start: NDArray[Any]) -> Floats:
         """Seconds since `start`, exact to the last digit of the source; nan where unknown."""
-        out: Floats = np.where(self.known, (self.value - start) * self.seconds, np.nan)
+        out: Floats = np.where(self.known, (self.value - start) / self.per_second, np.nan)
         return out
 
     def take(self, rows: NDArray[Any]) -> Times:
-        return Times(self.value[rows], self.known[rows], self.seconds)
+        return Times(self.value[rows], self.known[rows], self.per_second)
 
 
 def plain_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -70,17 +80,25 @@ def plain_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return array
 
 
-def times(column: pa.Array) -> Times:
-    """Times as numbers that can be subtracted without loss."""
+def times(columns: Mapping[str, pa.Array]) -> dict[str, Times]:
+    """Times as numbers that can be subtracted without loss, in the finest unit of any column."""
     import pyarrow as pa
+    import pyarrow.types as t
 
-    known = np.asarray(column.is_valid())
-    if kind_of(column.type) == "timestamp":
-        factor = _NANOSECONDS[column.type.unit]
-        whole = column.cast(pa.int64()).fill_null(0)
-        return Times(np.asarray(whole) * factor, known, 1e-9)
-    value = number_column(column)
-    return Times(value, known & np.isfinite(value), 1.0)
+    stamps = {name for name, column in columns.items() if t.is_timestamp(column.type)}
+    finest = max((_PER_SECOND[columns[name].type.unit] for name in stamps), default=1)
+    found = {}
+    for name, column in columns.items():
+        known = np.asarray(column.is_valid())
+        if name in stamps or t.is_signed_integer(column.type):
+            whole = np.asarray(column.cast(pa.int64()).fill_null(0))
+            factor = finest // _PER_SECOND[column.type.unit] if name in stamps else 1
+            value: NDArray[Any] = np.clip(whole, -_FAR // factor, _FAR // factor) * factor
+            found[name] = Times(value, known, finest if name in stamps else 1)
+        else:
+            value = number_column(column)
+            found[name] = Times(value, known & np.isfinite(value))
+    return found
 
 
 def number_column(column: pa.Array) -> Floats:
@@ -88,23 +106,42 @@ def number_column(column: pa.Array) -> Floats:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    return np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan))
+    return np.asarray(pc.fill_null(column.cast(pa.float64(), safe=False), np.nan))
 
 
 def text_column(column: pa.Array) -> pa.Array:
-    """Decisions as text, whatever type they came in."""
+    """Decisions, ids and labels as text, whatever type they came in: equal ones are spelled alike."""
     import pyarrow as pa
+    import pyarrow.types as t
 
-    kind = kind_of(column.type)
-    if kind == "text":
-        return column.cast(pa.large_string()) if column.type != pa.large_string() else column
-    if kind == "nested":
-        texts = [None if v is None else json.dumps(v, default=str) for v in column.to_pylist()]
-        return pa.array(texts, pa.large_string())
-    if kind == "seconds":
-        texts = [decision_text(v if v is None else float(v)) for v in column.to_pylist()]
-        return pa.array(texts, pa.large_string())
+    if column.type == pa.large_string():
+        return column
+    if t.is_nested(column.type) or t.is_floating(column.type) or t.is_decimal(column.type):
+        values = column.to_pylist(maps_as_pydicts="lossy")
+        return pa.array([None if v is None else spelled(v) for v in values], pa.large_string())
     return column.cast(pa.large_string())
+
+
+def spelled(value: Any) -> str:
+    """A value as text.
+
+    >>> spelled(1.0), spelled(Decimal("1.10")), spelled({"b": Decimal("2.50"), "a": 2**60})
+    ('1', '1.1', '{"b": 2.5, "a": 1152921504606846976}')
+    """
+    if isinstance(value, Decimal):
+        value = _plain_decimal(value)
+    if isinstance(value, dict | list):
+        return json.dumps(value, default=_plain_decimal)
+    return value if isinstance(value, str) else decision_text(value) or ""
+
+
+def _plain_decimal(value: Any) -> Any:
+    """A whole number, a float where that is the same number, and digits as text otherwise."""
+    if not isinstance(value, Decimal) or not value.is_finite():
+        return str(value)
+    if value == value.to_integral_value():
+        return int(value)
+    return float(value) if Decimal(repr(float(value))) == value else str(value.normalize())
 
 
 def decision_ids(
@@ -221,6 +258,10 @@ class StreamArrays:
     """The decision of each id, in canonical form."""
     marks: Mapping[str, NDArray[np.bool_]]
     """Streams that carry a mark every reader of their numbers must hear of, by mark."""
+    scattered: int
+    """Streams without a known end that lie in several files."""
+    given: int
+    """States whose reference came from another table than the log."""
 
 
 class _Rows:
@@ -230,8 +271,9 @@ class _Rows:
         self.table = table
         self.size = table.num_rows
         self.of = np.cumsum(stream_begins(table, keys)) - 1
-        self.times = {name: times(self.column(name)) for name in time_columns(table.schema)}
+        self.times = times({name: self.column(name) for name in time_columns(table.schema)})
         self.reason = np.zeros(self.size, dtype=np.int8)
+        self.scattered = 0
         self.decision, self.reference = self._decisions(cache)
 
     def column(self, name: str) -> pa.Array:
@@ -248,6 +290,16 @@ class _Rows:
     def blame(self, reason: str, rows: NDArray[np.bool_]) -> None:
         """Marks rows that nothing was found against yet."""
         self.reason[rows & (self.reason == 0)] = _CODE[reason]
+
+    def blame_at(self, reason: str, rows: Ints) -> None:
+        hit = np.zeros(self.size, dtype=bool)
+        hit[rows] = True
+        self.blame(reason, hit)
+
+    @property
+    def file(self) -> Ints:
+        """A small number for each file."""
+        return np.unique(np.asarray(self.column(FILE_MARK)), return_inverse=True)[1]
 
     def _decisions(self, cache: dict[str, str | None]) -> tuple[Ints, Ints]:
         names = [name for name in ("decision", "reference") if self.has(name)]
@@ -276,9 +328,10 @@ def stream_arrays(
     rows = _Rows(table, keys, cache)
     _check_rows(rows)
     kept = np.flatnonzero(rows.reason == 0)
-    if len(kept):
-        _check_streams(rows, kept)
-        kept = np.flatnonzero(rows.reason == 0)
+    for check in (_check_streams, _check_files, _check_groups):
+        if len(kept):
+            check(rows, kept)
+            kept = np.flatnonzero(rows.reason == 0)
     if len(kept) < rows.size:
         _report(rows, unusable)
     return _arrays(rows, kept) if len(kept) else None
@@ -317,10 +370,7 @@ def _check_streams(rows: _Rows, kept: Ints) -> None:
     ended = rows.times.get("ended_at")
 
     def blame(reason: str, streams: NDArray[np.bool_]) -> None:
-        if streams.any():
-            hit = np.zeros(rows.size, dtype=bool)
-            hit[kept[streams[stream]]] = True
-            rows.blame(reason, hit)
+        rows.blame_at(reason, kept[streams[stream]])
 
     known = np.zeros(len(begins), dtype=bool)
     if ended is not None:
@@ -338,6 +388,52 @@ def _check_streams(rows: _Rows, kept: Ints) -> None:
             value = rows.number(name, 1.0)[kept]
             wrong = ~((value > 0) & np.isfinite(value)) | (value != value[begins][stream])
             blame(reason, np.logical_or.reduceat(wrong, begins))
+
+
+def _check_files(rows: _Rows, kept: Ints) -> None:
+    """Ids that were used again in another file: nothing says when the first session ended, and a gap
+    stands where the file changes that is none of a session's own."""
+    if not rows.has(FILE_MARK):
+        return
+    begins, _, stream = _laid_out(rows, kept)
+    ended = rows.times.get("ended_at")
+    open_end = np.ones(len(begins), dtype=bool) if ended is None else ~ended.known[kept][begins]
+    file = rows.file[kept]
+    at = rows.times["published_at"].take(kept).value
+    same = stream[1:] == stream[:-1]
+    gaps = np.where(same, np.diff(at), 0)
+    switches = same & (file[1:] != file[:-1])
+    pairs = np.unique(np.stack([stream, file]), axis=1)[0]
+    files = np.bincount(pairs, minlength=len(begins))
+    in_blocks = np.bincount(stream[1:], weights=switches, minlength=len(begins)) == files - 1
+    longest = np.zeros((2, len(begins)))
+    for k, these in enumerate((same & ~switches, switches)):
+        np.maximum.at(longest[k], stream[1:][these], gaps[these])
+    again = open_end & (files > 1) & in_blocks & (longest[1] > _LONG_PAUSE * longest[0])
+    rows.blame_at("used_again", kept[again[stream]])
+    rows.scattered = int(np.count_nonzero(open_end & (files > 1) & ~again))
+
+
+def _check_groups(rows: _Rows, kept: Ints) -> None:
+    """Streams that change their group while they run: their time would count in both. One id in two
+    groups at the same moments is two components that answered it."""
+    begins, count, stream = _laid_out(rows, kept)
+    ids = np.cumsum(changes(rows.column("stream")))[kept]
+    of = ids[begins]
+    if len(np.unique(of)) == len(of):
+        return
+    at = rows.times["published_at"].take(kept).value
+    last = begins + count - 1
+    end = at[last]
+    if "ended_at" in rows.times:
+        ended = rows.times["ended_at"].take(kept[last])
+        end = np.where(ended.known, ended.value, end)
+    order = np.lexsort((at[begins], of))
+    meets = (of[order][1:] == of[order][:-1]) & (at[begins][order][1:] < end[order][:-1])
+    moments = np.lexsort((at, ids))
+    twice = (ids[moments][1:] == ids[moments][:-1]) & (at[moments][1:] == at[moments][:-1])
+    wrong = np.isin(of, of[order][1:][meets]) & ~np.isin(of, ids[moments][1:][twice])
+    rows.blame_at("group_changes", kept[wrong[stream]])
 
 
 def _laid_out(rows: _Rows, kept: Ints) -> tuple[Ints, Ints, Ints]:
@@ -376,14 +472,16 @@ def _arrays(rows: _Rows, kept: Ints) -> StreamArrays:
         applied=applied,
         assumed_end=assumed,
         texts=rows.texts,
-        marks={name: _marked(rows, name, kept[begins]) for name in MARKS},
+        marks={name: _marked(rows, name)[kept[begins]] for name in MARKS},
+        scattered=rows.scattered,
+        given=int(np.count_nonzero(_marked(rows, GIVEN)[kept])),
     )
 
 
-def _marked(rows: _Rows, name: str, first: Ints) -> NDArray[np.bool_]:
+def _marked(rows: _Rows, name: str) -> NDArray[np.bool_]:
     if not rows.has(name) or kind_of(rows.column(name).type) != "truth":
-        return np.zeros(len(first), dtype=bool)
-    return np.asarray(rows.column(name).fill_null(False))[first]
+        return np.zeros(rows.size, dtype=bool)
+    return np.asarray(rows.column(name).fill_null(False))
 
 
 def _latency(rows: _Rows, kept: Ints, published: Times) -> Floats:
@@ -420,7 +518,8 @@ def _before(one: Times, other: Times) -> NDArray[np.bool_]:
 
 
 def _first_known(one: Times, other: Times) -> Times:
-    return Times(np.where(one.known, one.value, other.value), one.known | other.known, one.seconds)
+    value = np.where(one.known, one.value, other.value)
+    return Times(value, one.known | other.known, one.per_second)
 
 
 def _blame_repeats(rows: _Rows, published: Times) -> None:
@@ -434,7 +533,7 @@ def _blame_repeats(rows: _Rows, published: Times) -> None:
     if not again.any():
         return
     differs = np.zeros(rows.size, dtype=bool)
-    for name in rows.table.schema.names:
+    for name in set(rows.table.schema.names) - {FILE_MARK}:
         differs |= changes(plain_array(rows.table.column(name)))
     begins = np.append(True, ~again)
     run = np.cumsum(begins) - 1

@@ -8,7 +8,7 @@ from typing import Any
 
 from streamdecisionbench.logs.engines.engine import Engine
 from streamdecisionbench.logs.schema import COLUMNS
-from streamdecisionbench.logs.score import SCORED
+from streamdecisionbench.logs.score import SCORED, check_by
 from streamdecisionbench.logs.sums import LogSettings, LogSums
 from streamdecisionbench.logs.unusable import REASONS, Unusable
 from streamdecisionbench.scoring.pooled import Group
@@ -85,6 +85,7 @@ _INSTEAD = {
 def check_log(engine: Engine, by: tuple[str, ...] = ()) -> Checked:
     """Looks through a whole log. Nothing is refused: everything is counted."""
     schema = engine.schema()
+    check_by(schema, by, engine.name)
     sums = engine.usable(LogSums(LogSettings(by=by, resamples=0)), (*SCORED, *by))
     whole = Group()
     for group in sums.groups.values():

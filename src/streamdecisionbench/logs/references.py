@@ -93,7 +93,7 @@ def from_table(engine: Engine, source: str | Path | pa.Table) -> ReferenceSource
             where=label,
             fix="leave one row for every state",
         )
-    engine.join(on, take, "reference")
+    engine.join(on, take, "reference", fill=not silver)
     return ReferenceSource("silver" if silver else "table", label)
 
 

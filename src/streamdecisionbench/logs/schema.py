@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,7 +64,7 @@ def kind_of(dtype: pa.DataType) -> str:
         "truth": (t.is_boolean,),
         "nothing": (t.is_null,),
     }
-    plain = _plain_type(dtype)
+    plain = plain_type(dtype)
     found = (kind for kind, tests in kinds.items() if any(test(plain) for test in tests))
     return next(found, str(plain))
 
@@ -73,19 +73,20 @@ def kind_shown(dtype: pa.DataType) -> str:
     """The same for messages, with the time zone."""
     kind = kind_of(dtype)
     if kind == "timestamp":
-        zone = _plain_type(dtype).tz
+        zone = plain_type(dtype).tz
         return f"timestamps of the time zone {zone}" if zone else "timestamps without a time zone"
     return "numbers" if kind == "seconds" else kind
 
 
-def _plain_type(dtype: pa.DataType) -> pa.DataType:
+def plain_type(dtype: pa.DataType) -> pa.DataType:
+    """Without dictionaries, runs and extensions."""
     import pyarrow as pa
     import pyarrow.types as t
 
     if isinstance(dtype, pa.BaseExtensionType):
-        return _plain_type(dtype.storage_type)
+        return plain_type(dtype.storage_type)
     if t.is_dictionary(dtype) or t.is_run_end_encoded(dtype):
-        return _plain_type(dtype.value_type)
+        return plain_type(dtype.value_type)
     return dtype
 
 
@@ -106,13 +107,15 @@ def time_columns(schema: pa.Schema) -> list[str]:
     ]
 
 
-def check_columns(
-    schema: pa.Schema, where: str, *, example: Mapping[str, str] | None = None
-) -> None:
-    """Refuses a table whose columns are missing or hold the wrong kind of values.
+def check_names(names: Sequence[str], where: str, fix: str) -> None:
+    """Refuses a table in which two columns have one name."""
+    again = [name for name in dict.fromkeys(names) if name and names.count(name) > 1]
+    if again:
+        raise InputError(f"has two columns called {again[0]!r}", where=where, fix=fix)
 
-    `example` has a value of each column as text, where one is known.
-    """
+
+def check_columns(schema: pa.Schema, where: str) -> None:
+    """Refuses a table whose columns are missing or hold the wrong kind of values."""
     for name, column in COLUMNS.items():
         if name not in schema.names:
             if column.required:
@@ -126,10 +129,19 @@ def check_columns(
         found = kind_of(schema.field(name).type)
         if found in _ALLOWED[column.kind][1]:
             continue
-        shown = f", for example {example[name]!r}" if example and example.get(name) else ""
-        what, fix = _wrong_kind(column, found, schema.field(name).type)
-        raise InputError(f"column {name!r} {what}{shown}", where=where, fix=fix)
-    _check_times(schema, where)
+        dtype = schema.field(name).type
+        if column.kind == "decision":
+            raise InputError(
+                f"column {name!r} is neither text nor JSON, it is {dtype}",
+                where=where,
+                fix=f"decode it in a query: --sql with SELECT decode({name}) AS {name}",
+            )
+        raise InputError(
+            f"column {name!r} holds {dtype}, not {_ALLOWED[column.kind][0]}",
+            where=where,
+            fix="cast it in a query given with --sql",
+        )
+    _check_times({n: schema.field(n).type for n in time_columns(schema)}, where)
     if "decision" in schema.names and "answered_at" not in schema.names:
         raise InputError(
             "has decisions and no column 'answered_at': without it no answer ever arrived",
@@ -138,25 +150,17 @@ def check_columns(
         )
 
 
-def _wrong_kind(column: LogColumn, found: str, dtype: pa.DataType) -> tuple[str, str]:
-    if column.kind == "time" and found == "text":
-        return (
-            "holds times as text",
-            f"cast it in a query: --sql with SELECT CAST({column.name} AS TIMESTAMPTZ) AS {column.name}",
-        )
-    if column.kind == "decision":
-        return (
-            f"is neither text nor JSON, it is {dtype}",
-            f"decode it in a query: --sql with SELECT decode({column.name}) AS {column.name}",
-        )
-    return f"holds {dtype}, not {_ALLOWED[column.kind][0]}", "cast it in a query given with --sql"
+def check_zones(schema: pa.Schema, where: str) -> None:
+    """Refuses a file whose timestamps are of different time zones; engines bring them to one."""
+    types = {n: t for n, t in zip(schema.names, schema.types, strict=True) if n in COLUMNS}
+    _check_times({n: t for n, t in types.items() if kind_of(t) == "timestamp"}, where)
 
 
-def _check_times(schema: pa.Schema, where: str) -> None:
+def _check_times(times: Mapping[str, pa.DataType], where: str) -> None:
     """All times on one clock: seconds or timestamps, and those in one time zone."""
     kinds: dict[str, str] = {}
-    for name in time_columns(schema):
-        kind = kind_shown(schema.field(name).type).replace("numbers", "seconds")
+    for name, dtype in times.items():
+        kind = kind_shown(dtype).replace("numbers", "seconds")
         if kind != "nothing":
             kinds.setdefault(kind, name)
     if len(kinds) > 1:

@@ -28,10 +28,10 @@ import numpy as np
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES
-from streamdecisionbench.logs.arrays import MARKS
+from streamdecisionbench.logs.arrays import GIVEN, MARKS
 from streamdecisionbench.logs.engines.engine import Engine, ProgressTold, untold
 from streamdecisionbench.logs.references import Judge, ReferenceSource, attach_references
-from streamdecisionbench.logs.schema import COLUMNS, check_columns, kind_of, time_columns
+from streamdecisionbench.logs.schema import COLUMNS, check_columns, kind_of
 from streamdecisionbench.logs.sources import find_files, torn_note
 from streamdecisionbench.logs.sums import DAY, Key, LogSettings, LogSums
 from streamdecisionbench.logs.unusable import Allowed, Unusable
@@ -58,7 +58,7 @@ SCHEMA = "sdb-logs/1"
 ENGINES = ("duckdb", "spark")
 SCORED = (
     "stream", "published_at", "requested_at", "answered_at", "applied_at", "decision", "reference",
-    "ended_at", "cost", "weight", "tick_s", *MARKS,
+    "ended_at", "cost", "weight", "tick_s", *MARKS, GIVEN,
 )  # fmt: skip
 """What the kernel reads; nothing else is sorted or moved."""
 CAUSES: Mapping[str, tuple[str, ...]] = {
@@ -68,6 +68,8 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
 }
 """Why a decision in force is wrong, by class: what is not lost to one of them is right."""
 
+_LATE = 1e11
+"""Seconds since 1970 from here on are beyond the year 5000: milliseconds, more likely."""
 _UNJUDGED = ALL_CLASSES.index("unjudged")
 _SPELLS = ("mean_age_s", "beyond_share", "longest_s", "count", "wrong_share", "long_share")
 _CHANGES = ("changes", "never_right", "median_delay_s", "p95_delay_s")
@@ -297,11 +299,8 @@ def open_log(
             opened.open_table(table)
         if sql is not None:
             opened.map(sql, sql_name)
-        schema = opened.schema()
-        texts = [n for n in time_columns(schema) if kind_of(schema.field(n).type) == "text"]
-        check_columns(
-            schema, opened.name, example={n: e for n in texts if (e := opened.example(n))}
-        )
+        opened.settle()
+        check_columns(opened.schema(), opened.name)
     except BaseException:
         opened.close()
         raise
@@ -350,7 +349,7 @@ def score_opened(
         rows=sums.rows,
         unusable=sums.unusable,
         notes=(
-            *_notes(groups, references),
+            *_notes(groups, references, sums),
             *sums.unusable.notes(),
             *(sums.named.notes(settings.costs) if settings.costs else ()),
             *torn_note(opened.torn),
@@ -387,12 +386,17 @@ def _knows_days(schema: pa.Schema) -> bool:
 
 def _in_order(key: Key) -> list[Any]:
     """Nothing, then numbers, then text."""
-    return [
-        (0, 0.0, "") if v is None
-        else (1, float(v), "") if isinstance(v, bool | int | float)
-        else (2, 0.0, str(v))
-        for v in key
-    ]  # fmt: skip
+
+    def place(value: str | None) -> tuple[int, float, str]:
+        if value is None:
+            return 0, 0.0, ""
+        try:
+            number = float(value)
+        except ValueError:
+            number = np.nan
+        return (1, number, value) if np.isfinite(number) else (2, 0.0, value)
+
+    return [place(value) for value in key]
 
 
 def _group(
@@ -520,8 +524,25 @@ def _signature(sums: LogSums, references: ReferenceSource) -> str:
     return " ".join(f"{key}:{value}" for key, value in parts.items())
 
 
-def _notes(groups: Sequence[LogGroup], references: ReferenceSource) -> list[str]:
+def _notes(groups: Sequence[LogGroup], references: ReferenceSource, sums: LogSums) -> list[str]:
     found = [references.note] if references.note else []
+    own = sum(group.judged_decisions for group in groups) - sums.given
+    if references.kind == "table" and own:
+        found.append(
+            f"{sums.given} references are those of {references.source}, {own} the log's own, where"
+            " that says nothing"
+        )
+    if sums.latest >= _LATE:
+        found.append(
+            f"times are taken for seconds: published_at {sums.latest:.0f} would be in the year"
+            f" {1970 + sums.latest / 31556952:.0f}; if they are milliseconds or less, divide them in a"
+            " query given with --sql"
+        )
+    if sums.scattered:
+        found.append(
+            f"{sums.scattered} streams without ended_at lie in more than one file: if ids start anew in"
+            " every file, make them unique with --sql"
+        )
     streams = sum(group.streams for group in groups)
     for mark, says in MARKS.items():
         marked = sum(group.marks[mark] for group in groups)

@@ -3,6 +3,7 @@ killed process left with half a line at their end."""
 
 from __future__ import annotations
 
+import csv
 import glob
 import json
 import shutil
@@ -102,6 +103,37 @@ def _meant(source: str) -> list[str]:
     raise InputError(
         "there is no such file or folder", where=source, fix="name a file, a folder or a pattern"
     )
+
+
+def first_line_of(path: str) -> str:
+    """Of a file of text, unpacked."""
+    import pyarrow as pa
+
+    try:
+        with pa.input_stream(path) as file:
+            found = b""
+            while b"\n" not in found and (block := file.read(_BLOCK)):
+                found += block
+            return found.partition(b"\n")[0].decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {error}", where=path, fix="check the file") from None
+
+
+def header_of(path: str, line: str | None) -> tuple[str, ...]:
+    """The sign between fields, by which the header has most, and the names of columns.
+
+    >>> header_of("log.csv", "stream;published_at")
+    (';', 'stream', 'published_at')
+    """
+    if not line:
+        raise InputError("has no header", where=path, fix="name the columns in the first line")
+    signs = "\t" if path.lower().removesuffix(".gz").endswith(".tsv") else ",;\t|"
+    try:
+        read = {sign: next(csv.reader([line.rstrip("\r")], delimiter=sign)) for sign in signs}
+    except csv.Error as error:
+        raise InputError(f"has no readable header ({error})", where=path) from None
+    sign = max(signs, key=lambda one: len(read[one]))
+    return (sign, *(name.strip() for name in read[sign]))
 
 
 def torn_lines(files: LogFiles) -> dict[str, bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,8 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import StreamArrays, plain_array
+from streamdecisionbench.logs.arrays import (
+    StreamArrays,
+    number_column,
+    plain_array,
+    spelled,
+    text_column,
+)
 from streamdecisionbench.logs.engines.engine import StreamSums
+from streamdecisionbench.logs.schema import kind_of
 from streamdecisionbench.rules.costs import Costs, Section, fields_of
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import class_stretches, table_of
@@ -177,6 +185,12 @@ class LogSums(StreamSums):
     """What of the cost file the log has."""
     kept: list[StreamRows] = field(default_factory=list)
     """Streams one by one, where they were asked for."""
+    scattered: int = 0
+    """Streams without a known end that lie in several files."""
+    given: int = 0
+    """States whose reference came from another table than the log."""
+    latest: float = 0.0
+    """When the last of the streams began, where times are numbers."""
 
     @property
     def grouping(self) -> Sequence[str]:
@@ -185,6 +199,11 @@ class LogSums(StreamSums):
     def take(self, found: StreamArrays, table: pa.Table) -> None:
         settings = self.settings
         first = table.take(found.row)
+        self.scattered += found.scattered
+        self.given += found.given
+        began = plain_array(first.column("published_at"))
+        if kind_of(began.type) == "seconds":
+            self.latest = max(self.latest, float(np.max(number_column(began))))
         keys = stream_keys(_lived_through(first), settings.seed)
         self.fingerprint = (self.fingerprint + _fingerprint(keys, found)) % (1 << 64)
         rows = _score(found, keys, settings)
@@ -214,6 +233,9 @@ class LogSums(StreamSums):
         self.fingerprint = (self.fingerprint + other.fingerprint) % (1 << 64)
         self.named.merge(other.named)
         self.kept += other.kept
+        self.scattered += other.scattered
+        self.given += other.given
+        self.latest = max(self.latest, other.latest)
 
     def _add(
         self,
@@ -267,7 +289,7 @@ def _lived_through(first: pa.Table) -> list[str]:
 
     Its stream is called like that one with ~component behind, so that the two are drawn together.
     """
-    names = [str(name) for name in plain_array(first.column("stream")).to_pylist()]
+    names: list[str] = text_column(plain_array(first.column("stream"))).to_pylist()
     if "component" not in first.schema.names:
         return names
     components = plain_array(first.column("component")).to_pylist()
@@ -377,15 +399,17 @@ def _distinct(first: pa.Table, name: str) -> tuple[list[Any], Ints]:
 
     if name == DAY and name not in first.schema.names:
         column = plain_array(first.column("published_at"))
-        column = column.cast(pa.timestamp("us", "UTC")).cast(pa.date32())
+        column = column.cast(pa.timestamp("s", "UTC"), safe=False).cast(pa.date32())
     else:
         column = plain_array(first.column(name))
     encoded = column.dictionary_encode(null_encoding="encode")
-    plain = [
-        v if isinstance(v, str | int | float | bool | None) else str(v)
-        for v in encoded.dictionary.to_pylist()
-    ]
+    plain = [v if v is None else _label(v) for v in encoded.dictionary.to_pylist()]
     return plain, np.asarray(pc.fill_null(encoded.indices, 0)).astype(np.int64)
+
+
+def _label(value: Any) -> str:
+    """A group's name: the same whatever format the log came in."""
+    return spelled(value) if isinstance(value, str | bool | int | float | Decimal) else str(value)
 
 
 def _fingerprint(keys: NDArray[np.uint64], found: StreamArrays) -> int:

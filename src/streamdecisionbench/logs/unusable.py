@@ -88,6 +88,18 @@ REASONS: Mapping[str, Reason] = {
         "is its stream's only state, and nobody knows when the stream ended",
         "add ended_at, or leave streams of one state out with --sql",
     ),
+    "used_again": Reason(
+        "stream",
+        "belongs to a stream that goes on in another file after a pause unlike its others",
+        f"{_OWN_IDS}; if it is one session, add ended_at, or say so with --sql: SELECT * FROM source",
+    ),
+    "group_changes": Reason(
+        "stream",
+        "belongs to a stream that is in several groups of --by while it runs: its time would count"
+        " more than once",
+        "group by a column that is the same on all rows of a stream, or cut streams where it changes,"
+        " with an ended_at of their own, in a query given with --sql",
+    ),
     "bad_weight": Reason(
         "weight",
         "belongs to a stream whose weight is no number above 0, or not the same on all rows",

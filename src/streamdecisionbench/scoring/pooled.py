@@ -274,8 +274,8 @@ class StreamRows:
 
     def judged_and_right(self) -> tuple[Floats, Floats]:
         """Seconds at the pace scored, times weight: those with a reference, and those right."""
-        seconds = self.pace[:, _CLASS_COLUMNS] * self.time[:, None]
-        return seconds.sum(axis=1) - seconds[:, _UNJUDGED], seconds[:, _CORRECT].sum(axis=1)
+        seconds = self.pace[:, : len(ALL_CLASSES)] * self.time[:, None]
+        return seconds.sum(axis=1) - seconds[:, UNJUDGED], seconds[:, CORRECT].sum(axis=1)
 
 
 @dataclass

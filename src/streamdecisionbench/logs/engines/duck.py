@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.logs.arrays import ROWS, whole_streams
 from streamdecisionbench.logs.engines.engine import (
-    AS_TEXT,
+    FILE,
     Engine,
     ProgressTold,
     S,
-    completed,
     first_line,
     untold,
 )
-from streamdecisionbench.logs.schema import COLUMNS, check_columns, kind_of, kind_shown
-from streamdecisionbench.logs.sources import LogFiles, without_torn_lines
+from streamdecisionbench.logs.schema import COLUMNS, check_names, check_zones
+from streamdecisionbench.logs.sources import LogFiles, first_line_of, header_of, without_torn_lines
 
 if TYPE_CHECKING:
     import duckdb
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 class DuckEngine(Engine):
     """A log in an embedded database that lives as long as the call."""
 
-    file_column = "filename"
+    types: Mapping[str, str] = {"zoned": "TIMESTAMPTZ", "zoneless": "TIMESTAMP", "whole": "HUGEINT"}
 
     def __init__(self, *, memory: str = "1GB", told: ProgressTold = untold) -> None:
         super().__init__(told)
@@ -52,7 +53,10 @@ class DuckEngine(Engine):
         # Progress is asked for (`_watched`), never printed: standard output belongs to the result.
         self._con.execute("SET enable_progress_bar = true")
         self._con.execute("SET enable_progress_bar_print = false")
-        self._table = "source"
+        self._table = "files"
+        self._views = 0
+        self._originals: Mapping[str, str] = {}
+        """Files that are read through a copy, by that copy's name."""
         self._known_rows: int | None = None
         self._of_files = True
 
@@ -62,7 +66,8 @@ class DuckEngine(Engine):
 
     def open_files(self, files: LogFiles, *, mapped: bool = False) -> None:
         self.name = files.label
-        self._create_view("source", files, mapped=mapped)
+        self._create_view("files", files, mapped=mapped)
+        self._several = len(files.formats) > 1
         if not mapped:
             self._known_rows = _parquet_rows(files)
 
@@ -73,13 +78,15 @@ class DuckEngine(Engine):
         self.name = "the table"
         if not isinstance(table, pa.Table | pa.RecordBatchReader):
             table = pa.RecordBatchReader.from_stream(table)
+        names = table.schema.names
+        own = [f"c{k}" for k in range(len(names))]
+        places = _by_name(names, own, self.name)
+        chosen = [f"{places[n]} AS {self.quoted(n)}" for n in _first_of_each_case(places)]
+        query = f"SELECT {', '.join(chosen)} FROM _rows t({', '.join(own)})"
         self._con.register("_rows", table)
-        query = "SELECT * FROM _rows"
-        if "partial" in table.schema.names:
-            query = completed(query, table.schema.names, self.quoted)
         # A reader can be read once; several passes are needed, and the copy may lie on disk.
         kind = "TABLE" if isinstance(table, pa.RecordBatchReader) else "VIEW"
-        self._execute(f"CREATE TEMP {kind} source AS {query}", self.name)
+        self._execute(f"CREATE TEMP {kind} files AS {query}", self.name)
         if kind == "TABLE":
             self._con.unregister("_rows")
 
@@ -95,10 +102,11 @@ class DuckEngine(Engine):
     def reduce(self, columns: Sequence[str], into: S) -> S:
         keys = into.keys(self.schema())
         order = ", ".join(map(self._q, [*keys, "published_at"]))
-        query = f"SELECT {', '.join(map(self._q, columns))} FROM {{log}} ORDER BY {order}"
+        chosen = ", ".join([*map(self._q, columns), *self._file_mark("hash")])
+        query = f"SELECT {chosen} FROM {{log}} ORDER BY {order}"
         known = self._known_rows if self._of_files else None
         seen = 0
-        for table in whole_streams(self._stream(query, "sorting"), keys):
+        for table in whole_streams(self._stream(query, "sorting"), keys[:1]):
             into.add(table)
             seen += table.num_rows
             self._told("scoring", seen / known if known else None)
@@ -113,12 +121,18 @@ class DuckEngine(Engine):
     def _create_view(self, view: str, files: LogFiles, *, mapped: bool) -> None:
         whole, originals = without_torn_lines(files, self._spill)
         self.torn += len(originals)
-        query = self._files_query(whole, originals, fitting=not mapped)
-        self._execute(f"CREATE TEMP VIEW {view} AS {query}", files.label)
+        self._originals = {**self._originals, **originals}
+        query = self._files_query(whole, fitting=not mapped)
+        self._execute(f"CREATE TEMP VIEW {view} AS {self._named(query)}", files.label)
 
     def _become(self, query: str) -> None:
-        self._execute(f"CREATE TEMP VIEW judged AS {self._named(query)}", self.name)
-        self._table = "judged"
+        self._views += 1
+        view = f"log_{self._views}"
+        self._execute(f"CREATE TEMP VIEW {view} AS {self._named(query)}", self.name)
+        self._table = view
+
+    def _matches(self, value: str, pattern: str) -> str:
+        return f"regexp_matches({value}, {self._braced(self.literal(pattern))})"
 
     def _map(self, query: str, where: str) -> None:
         try:
@@ -130,6 +144,9 @@ class DuckEngine(Engine):
                     where=where,
                     fix="write one SELECT over the table source",
                 )
+            self._con.execute(f"CREATE TEMP VIEW source AS SELECT * FROM {self._table}")
+            described = self._con.sql(f"DESCRIBE {query}").fetchall()
+            check_names([row[0] for row in described], where, _REPLACE)
             self._con.execute(f"CREATE TEMP VIEW mapped AS {query}")
             self._con.sql("SELECT * FROM mapped LIMIT 1").to_arrow_table()
         except self._duck.Error as error:
@@ -144,14 +161,14 @@ class DuckEngine(Engine):
     # Running queries
 
     def _named(self, query: str) -> str:
-        return query.format(log=self._table, given="given", files="source")
+        return query.format(log=self._table, given="given", files="files")
 
     def _execute(self, query: str, where: str) -> None:
-        with _reading(where):
+        with self._reading(where):
             self._con.execute(query)
 
     def _ask(self, query: str, where: str | None = None) -> pa.Table:
-        with _reading(where or self.name):
+        with self._reading(where or self.name):
             return self._con.sql(self._named(query)).to_arrow_table()
 
     def _stream(self, query: str, doing: str) -> Iterator[pa.RecordBatch]:
@@ -163,7 +180,7 @@ class DuckEngine(Engine):
         yield from batches
 
     def _batches(self, query: str) -> Iterator[pa.RecordBatch]:
-        with _reading(self.name):
+        with self._reading(self.name):
             yield from self._con.sql(query).to_arrow_reader(ROWS)
 
     @contextmanager
@@ -184,141 +201,150 @@ class DuckEngine(Engine):
             done.set()
             thread.join()
 
-    # Reading files: which types their columns have, whether they fit together
+    @contextmanager
+    def _reading(self, where: str) -> Iterator[None]:
+        """What DuckDB says against a file, in one message."""
+        try:
+            yield
+        except self._duck.Error as error:
+            told = first_line(error)
+            for copy, path in self._originals.items():
+                told = told.replace(copy, path)
+            raise InputError(
+                f"cannot be read: {told}",
+                where=self._originals.get(where, where),
+                fix="check the file; `sdb logs check` says what can be used",
+            ) from None
 
-    def _files_query(self, files: LogFiles, originals: Mapping[str, str], *, fitting: bool) -> str:
-        """A query over all files; `fitting` ones have the columns of the schema as they are.
+    # Reading files: nothing is guessed but what a header or the keys of a line say
 
-        `originals` are the names of those that are read through a copy.
-        """
-        schemas = {path: self._file_schema(path, form) for path, form in files.formats.items()}
-        if fitting:
-            for path, schema in schemas.items():
-                example = self._examples(path, files.formats[path], schema)
-                check_columns(schema, path, example=example)
-        names = {name for schema in schemas.values() for name in schema.names}
-        partial = "partial" in names
-        _check_agreement(schemas, every=fitting and not partial)
-        readers = []
-        for form in dict.fromkeys(files.formats.values()):
-            chosen = files.of_format(form)
-            named = any("filename" in schemas[path].names for path in chosen)
-            readers.append(f"SELECT * FROM {self._reader(form, chosen, file_column=not named)}")
-        query = " UNION ALL BY NAME ".join(readers)
-        if originals and "filename" not in names:
-            cases = " ".join(
-                f"WHEN {_text(copy)} THEN {_text(path)}" for copy, path in originals.items()
+    def _files_query(self, files: LogFiles, *, fitting: bool) -> str:
+        """A query over all files; `fitting` ones have the columns of the schema as they are."""
+        parts = [
+            *self._parquet_parts(files, fitting=fitting),
+            *self._csv_parts(files),
+            *self._json_parts(files),
+        ]
+        names = list(_first_of_each_case(name for part in parts for name in part.columns))
+        file = [] if FILE in map(str.lower, names) else [f"{self._braced(self._path())} AS {FILE}"]
+        rows = {}
+        for part in parts:
+            chosen = [f"{part.columns[n]} AS {self._q(n)}" for n in names if n in part.columns]
+            rows[part.where] = f"(SELECT {', '.join(chosen + file)} FROM {part.rows})"
+        return " UNION ALL BY NAME ".join(self.combined(rows, fitting=fitting))
+
+    def _path(self) -> str:
+        cases = [f"WHEN {_text(c)} THEN {_text(p)}" for c, p in self._originals.items()]
+        return f"CASE {_FILE} {' '.join(cases)} ELSE {_FILE} END" if cases else _FILE
+
+    def _parquet_parts(self, files: LogFiles, *, fitting: bool) -> Iterator[_Part]:
+        """Files with one schema together: positions, not names, say which column is meant."""
+        alike: dict[pa.Schema, list[str]] = {}
+        for path in files.of_format("parquet"):
+            alike.setdefault(self._parquet_schema(path), []).append(path)
+        for schema, paths in alike.items():
+            if fitting:
+                check_zones(schema, paths[0])
+            own = [f"c{k}" for k in range(len(schema.names))]
+            rows = (
+                f"read_parquet({_listed(paths)}, hive_partitioning = false, filename = '{_FILE}')"
             )
-            query = f"SELECT * REPLACE (CASE filename {cases} ELSE filename END AS filename) FROM ({query})"
-        return completed(query, names, self.quoted) if partial else query
+            yield _Part(
+                paths[0],
+                _by_name(schema.names, own, paths[0]),
+                f"{self._braced(rows)} _rows({', '.join([*own, _FILE])})",
+            )
 
-    def _file_schema(self, path: str, form: str) -> pa.Schema:
-        if form == "parquet" and "://" not in path:
-            import pyarrow.parquet as pq
+    def _parquet_schema(self, path: str) -> pa.Schema:
+        if "://" in path:
+            with self._reading(path):
+                query = f"SELECT * FROM read_parquet({_listed([path])}) LIMIT 0"
+                return self._con.sql(query).to_arrow_table().schema
+        import pyarrow.parquet as pq
 
-            try:
-                return pq.read_schema(path).remove_metadata()
-            except Exception as error:
-                raise InputError(
-                    f"is no readable Parquet file: {first_line(error)}",
-                    where=path,
-                    fix="was it written to its end? write or fetch it again",
-                ) from None
-        reader = self._reader(form, [path])
-        with _reading(path):
-            return self._con.sql(f"SELECT * FROM {reader} LIMIT 0").to_arrow_table().schema
+        try:
+            return pq.read_schema(path).remove_metadata()
+        except Exception as error:
+            raise InputError(
+                f"is no readable Parquet file: {first_line(error)}",
+                where=path,
+                fix="was it written to its end? write or fetch it again",
+            ) from None
 
-    def _reader(self, form: str, paths: Sequence[str], *, file_column: bool = False) -> str:
-        files = "[" + ", ".join(map(_text, paths)) + "]"
-        how = ["filename = true"] if file_column else []
-        if form == "json":
-            columns = self._json_columns(files)
-            how = ["format = 'newline_delimited'", f"columns = {columns}", *how]
-        else:
-            how = ["union_by_name = true", *how]
-        if form == "csv":
-            how += ["sample_size = -1", *self._csv_types(files)]
-        return f"read_{form}({files}, {', '.join(how)})"
+    def _csv_parts(self, files: LogFiles) -> Iterator[_Part]:
+        """Files with one header together, every field as text. Empty fields are null."""
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for path in files.of_format("csv"):
+            line = first_line_of(path) if "://" not in path else self._first_line_of(path)
+            alike.setdefault(header_of(path, line), []).append(path)
+        for (delimiter, *names), paths in alike.items():
+            own = [f"c{k}" for k in range(len(names))]
+            how = f"{_csv_how(delimiter, own)}, header = true, filename = '{_FILE}'"
+            rows = self._braced(f"read_csv({_listed(paths)}, {how})")
+            yield _Part(paths[0], _by_name(names, own, paths[0]), rows)
 
-    def _csv_types(self, files: str) -> list[str]:
-        """Ids, decisions and states are text whatever they look like; empty columns are what they are."""
-        found = dict(
-            self._describe(f"read_csv({files}, union_by_name = true, sample_size = -1)", files)
+    def _first_line_of(self, url: str) -> str | None:
+        lines = f"read_csv({_listed([url])}, {_csv_how(chr(1), ['line'], quote='')}) LIMIT 1"
+        first = self._ask(f"SELECT line FROM {self._braced(lines)}", url).to_pylist()
+        return first[0]["line"] if first else None
+
+    def _json_parts(self, files: LogFiles) -> Iterator[_Part]:
+        """One part, every value as text: nested ones stay the JSON they are, since a key that is missing
+        is not the same as null. Numbers are spelled one way."""
+        paths = files.of_format("json")
+        if not paths:
+            return
+        where = paths[0] if len(paths) == 1 else files.label
+        keys = self._ask(
+            "SELECT DISTINCT unnest(json_keys(json)) AS name FROM"
+            f" {self._braced(f'read_ndjson_objects({_listed(paths)})')}",
+            where,
         )
-        types = {name: "VARCHAR" for name in AS_TEXT if name in found}
-        texts = f"read_csv({files}, union_by_name = true, all_varchar = true)"
-        for name, column in COLUMNS.items():
-            if column.kind in ("time", "number") and found.get(name) == "VARCHAR":
-                one = f"SELECT {name} FROM {texts} WHERE {name} IS NOT NULL LIMIT 1"
-                if not self._con.sql(one).fetchall():
-                    time = column.kind == "time"
-                    types[name] = found.get("published_at", "DOUBLE") if time else "DOUBLE"
-        return [f"types = {_struct(types)}"] if types else []
-
-    def _json_columns(self, files: str) -> str:
-        """Nested values stay the JSON they are: a key that is missing is not the same as null."""
-        types = {}
-        reader = (
-            f"read_json({files}, format = 'newline_delimited', maximum_depth = 2, sample_size = -1,"
-            " union_by_name = true)"
+        names = sorted(name for name in keys.column("name").to_pylist() if name)
+        kept = list(_first_of_each_case(names)) or ["stream"]
+        own = [f"c{k}" for k in range(len(kept))]
+        types = ", ".join(f"{_text(name)}: 'JSON'" for name in kept)
+        rows = (
+            f"read_json({_listed(paths)}, format = 'newline_delimited', records = true,"
+            " hive_partitioning = false,"
+            f" columns = {{{types}}}, filename = '{_FILE}') _rows({', '.join([*own, _FILE])})"
         )
-        for name, kind in self._describe(reader, files):
-            nested = kind.startswith(("STRUCT", "MAP")) or kind.endswith("[]") or kind == "JSON"
-            types[name] = "JSON" if nested else "VARCHAR" if name in AS_TEXT else kind
-        return _struct(types)
-
-    def _describe(self, reader: str, where: str) -> list[tuple[str, str]]:
-        with _reading(where.strip("[]'")):
-            rows = self._con.sql(f"DESCRIBE SELECT * FROM {reader}").fetchall()
-        return [(str(row[0]), str(row[1])) for row in rows]
-
-    def _examples(self, path: str, form: str, schema: pa.Schema) -> dict[str, str]:
-        """A value of every column that may have to be shown: those that are no times and should be."""
-        found = {}
-        for name, column in COLUMNS.items():
-            if name not in schema.names:
-                continue
-            dtype = schema.field(name).type
-            text = column.kind in ("time", "number") and kind_of(dtype) == "text"
-            if text or "binary" in str(dtype):
-                with suppress(self._duck.Error):
-                    rows = self._con.execute(
-                        f"SELECT {name}::VARCHAR FROM {self._reader(form, [path])}"
-                        f" WHERE {name} IS NOT NULL LIMIT 1"
-                    ).fetchall()
-                    if rows:
-                        found[name] = str(rows[0][0])[:80]
-        return found
+        number = "CAST({c} AS DOUBLE)"
+        texts = {
+            name: f"CASE WHEN json_type({c}) = 'DOUBLE' AND regexp_matches({c}->>'$', '[.eE]') THEN"
+            f" CASE WHEN {(d := number.format(c=c))} = floor({d}) AND abs({d}) < 1e37"
+            f" THEN {d}::HUGEINT::VARCHAR ELSE {d}::VARCHAR END ELSE {c}->>'$' END"
+            for name, c in zip(kept, own, strict=True)
+        }
+        yield _Part(where, texts, self._braced(rows))
 
 
-def _check_agreement(schemas: Mapping[str, pa.Schema], *, every: bool) -> None:
-    """Files of one log mean the same by the same column."""
-    seen: dict[str, tuple[str, str]] = {}
-    for path, schema in schemas.items():
-        for field in schema:
-            kind = kind_shown(field.type)
-            if kind == "nothing":
-                continue
-            other, where = seen.setdefault(field.name, (kind, path))
-            if other != kind:
-                zones = "timestamps" in kind and "timestamps" in other
-                raise InputError(
-                    f"column {field.name!r} {'has two time zones: ' if zones else ''}holds {kind}"
-                    f" here and {other} in {where}",
-                    where=path,
-                    fix="write both alike, or score them one after the other",
-                )
-    if not every:
-        return
-    for name in COLUMNS:
-        there = [path for path, schema in schemas.items() if name in schema.names]
-        for path in schemas:
-            if there and path not in there:
-                raise InputError(
-                    f"has no column {name!r}, and {there[0]} has one",
-                    where=path,
-                    fix="give every file of a log the same columns, or say with --sql what is missing",
-                )
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Files that are read alike: what messages call them, each column in SQL, and their rows in SQL."""
+
+    where: str
+    columns: Mapping[str, str]
+    rows: str
+
+
+_FILE = "_sdb_path"
+_REPLACE = "replace the old one: SELECT * REPLACE (x AS reference) FROM source"
+
+
+def _by_name(names: Sequence[str], own: Sequence[str], where: str) -> dict[str, str]:
+    """Each column's place by its name; one that has none cannot be meant."""
+    check_names(names, where, "name every column once")
+    return {name: one for name, one in zip(names, own, strict=True) if name}
+
+
+def _first_of_each_case(names: Iterable[str]) -> Iterator[str]:
+    """Names that differ in more than case, as SQL wants them; those of the schema come first."""
+    seen: set[str] = set()
+    for name in sorted(names, key=lambda n: n not in COLUMNS):
+        if name.lower() not in seen:
+            seen.add(name.lower())
+            yield name
 
 
 def _parquet_rows(files: LogFiles) -> int | None:
@@ -328,21 +354,6 @@ def _parquet_rows(files: LogFiles) -> int | None:
     import pyarrow.parquet as pq
 
     return sum(int(pq.read_metadata(path).num_rows) for path in files.formats)
-
-
-@contextmanager
-def _reading(where: str) -> Iterator[None]:
-    """What DuckDB says against a file, in one message."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.Error as error:
-        raise InputError(
-            f"cannot be read: {first_line(error)}",
-            where=where,
-            fix="check the file; `sdb logs check` says what can be used",
-        ) from None
 
 
 def _import() -> Any:
@@ -357,8 +368,20 @@ def _import() -> Any:
     return duckdb
 
 
-def _struct(types: Mapping[str, str]) -> str:
-    return "{" + ", ".join(f"{_text(name)}: {_text(kind)}" for name, kind in types.items()) + "}"
+def _listed(paths: Sequence[str]) -> str:
+    """Files by their exact names: what a pattern would be made of stands for itself."""
+    exact = (p if "://" in p else re.sub(r"[*?\[]", r"[\g<0>]", p) for p in paths)
+    return "[" + ", ".join(map(_text, exact)) + "]"
+
+
+def _csv_how(delimiter: str, names: Sequence[str], quote: str = '"') -> str:
+    """All that DuckDB would find out by looking: it is not asked to."""
+    columns = ", ".join(f"{name}: 'VARCHAR'" for name in names)
+    return (
+        f"auto_detect = false, columns = {{{columns}}}, delim = {_text(delimiter)},"
+        f" quote = {_text(quote)}, escape = {_text(quote)}, comment = '', strict_mode = true,"
+        " hive_partitioning = false, max_line_size = 33554432"
+    )
 
 
 def _text(text: str) -> str:

@@ -7,22 +7,50 @@ engine says how it opens, asks and adds up; the rest is written once, here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import StreamArrays, stream_arrays
-from streamdecisionbench.logs.schema import COLUMNS
+from streamdecisionbench.logs.arrays import FILE_MARK, GIVEN, MARKS, StreamArrays, stream_arrays
+from streamdecisionbench.logs.schema import (
+    COLUMNS,
+    check_columns,
+    kind_of,
+    kind_shown,
+    plain_type,
+)
 from streamdecisionbench.logs.sources import LogFiles
 from streamdecisionbench.logs.unusable import Allowed, Unusable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-AS_TEXT = tuple(n for n, c in COLUMNS.items() if c.kind in ("id", "decision", "json"))
-"""Columns that are text whatever their values look like."""
+FILE = "filename"
+"""The column that says which file a row lies in."""
+_CONVERTED = {
+    **{n: c.kind for n, c in COLUMNS.items() if c.kind in ("time", "number", "truth")},
+    **dict.fromkeys(MARKS, "mark"),
+}
+"""Columns whose text is read as something else. Any other column is text whatever it looks like."""
+_KEPT = {name for name, kind in _CONVERTED.items() if kind != "mark"}
+_LABELS = ("requested_at", "weight", "tick_s", "state_id")
+"""Columns that no meter writes: in its log they are somebody's labels."""
+_NUMBER = r"^([+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(?i:inf(inity)?)|(?i:nan))$"
+_INSTANT = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?"
+    r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)?$"
+)
+_ZONED = r":[0-9.]+(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+_FOUND = {
+    "n": "numbers",
+    "z": "times with a time zone",
+    "l": "times without a time zone",
+    "t": "true and false",
+    "x": "text",
+}
+"""What text may turn out to be."""
 
 
 @dataclass(kw_only=True)
@@ -75,8 +103,8 @@ def untold(doing: str, share: float | None) -> None:
 class Engine(ABC):
     """A table of decisions, somewhere."""
 
-    file_column: str
-    """What SQL calls the file that a row lies in."""
+    types: Mapping[str, str]
+    """What SQL calls `zoned` and `zoneless` timestamps, and `whole` numbers of any size."""
 
     def __init__(self, told: ProgressTold) -> None:
         self.name = "the log"
@@ -86,6 +114,9 @@ class Engine(ABC):
         self._told = told
         self._of_files = False
         """Whether rows still are what files hold."""
+        self._several = False
+        """Whether there is more than one file."""
+        self._schema: pa.Schema | None = None
 
     @abstractmethod
     def open_files(self, files: LogFiles, *, mapped: bool = False) -> None:
@@ -115,6 +146,10 @@ class Engine(ABC):
         """A text's value in a query."""
 
     @abstractmethod
+    def _matches(self, value: str, pattern: str) -> str:
+        """Whether a text has a pattern, in SQL."""
+
+    @abstractmethod
     def _ask(self, query: str, where: str | None = None) -> pa.Table: ...
 
     @abstractmethod
@@ -136,20 +171,157 @@ class Engine(ABC):
         query = sql.strip().rstrip(";").strip()
         if not query:
             raise InputError("holds no query", where=where, fix="SELECT … FROM source")
+        self.settle(forced=False)
         self._map(query, where)
         self._of_files = False
+        self._schema = None
         self.name = f"{where} over {self.name}"
 
     def schema(self) -> pa.Schema:
-        return self._ask("SELECT * FROM {log} LIMIT 0").schema
+        if self._schema is None:
+            self._schema = self._ask("SELECT * FROM {log} LIMIT 0").schema
+        return self._schema
 
-    def example(self, column: str) -> str | None:
-        """Some value of a column, as text."""
-        found = self._ask(
-            f"SELECT {self._text_of(column)} AS value FROM {{log}}"
-            f" WHERE {self._q(column)} IS NOT NULL LIMIT 1"
-        )
-        return str(found[0][0])[:80] if len(found) else None
+    def settle(self, *, forced: bool = True) -> None:
+        """Text in columns of times, numbers and truths is read as such; partial rows are made whole."""
+        schema = self.schema()
+        query = self.typed("{log}", schema, self.name, forced=forced)
+        if "partial" in schema.names:
+            query = completed(query or "SELECT * FROM {log}", schema.names, self._q)
+        if query is not None:
+            self._change(query)
+
+    def typed(self, table: str, schema: pa.Schema, where: str, *, forced: bool) -> str | None:
+        """A query for the rows of `table` with the text of some columns read as what it stands for;
+        None where there is no such text.
+
+        One column holds one kind of value. Where it holds several, or text that stands for nothing of
+        the column's kind, it is refused, or stays text if that is not `forced`.
+        """
+        labels = _LABELS if "partial" in schema.names else ()
+        texts = {
+            name: kind
+            for name, kind in _CONVERTED.items()
+            if name in schema.names and kind_of(schema.field(name).type) == "text"
+            if name not in labels
+        }
+        if not texts:
+            return None
+        of = {name: f"v{k}" for k, name in enumerate(texts)}
+        plain = [f"nullif(trim({self._q(name)}), '') AS {v}" for name, v in of.items()]
+        classed = [f"{v}, {self._class(texts[name], v)} AS {v}c" for name, v in of.items()]
+        examples = [
+            f"min(CASE WHEN {v}c = '{sort}' THEN {v} END) AS {v}{sort}"
+            for v in of.values()
+            for sort in _FOUND
+        ]
+        (row,) = self._ask(
+            f"SELECT {', '.join(examples)} FROM (SELECT {', '.join(classed)} FROM"
+            f" (SELECT {', '.join(plain)} FROM {table}) _plain) _classed",
+            where,
+        ).to_pylist()
+        found = {
+            name: {sort: row[f"{v}{sort}"] for sort in _FOUND if row[f"{v}{sort}"] is not None}
+            for name, v in of.items()
+        }
+        reads: dict[str, str] = {}
+        for name, kind in texts.items():
+            sorts = found[name]
+            if len(sorts) > 1 or "x" in sorts:
+                if forced and kind != "mark":
+                    raise _misread(name, kind, sorts, where)
+                continue
+            reads[name] = next(iter(sorts), "")
+        times = [sort for name, sort in reads.items() if sort and texts[name] == "time"]
+        types = {
+            "n": "DOUBLE",
+            "z": self.types["zoned"],
+            "l": self.types["zoneless"],
+            "t": "BOOLEAN",
+        }
+        chosen = []
+        for name in schema.names:
+            column = self._q(name)
+            if name in reads:
+                empty = {"time": (*times, "n")[0], "number": "n"}.get(texts[name], "t")
+                target = types[reads[name] or empty]
+                column = f"CAST(nullif(trim({column}), '') AS {target}) AS {column}"
+            if name not in labels:
+                chosen.append(column)
+        return f"SELECT {', '.join(chosen)} FROM {table}"
+
+    def combined(self, parts: Mapping[str, str], *, fitting: bool) -> list[str]:
+        """Queries whose rows make one log, from tables in SQL by what messages call them.
+
+        `fitting` ones have the columns of the schema as they are. Columns of different types meet as
+        text, unless they are times or numbers.
+        """
+        tables, schemas = dict(parts), {}
+        for where, table in parts.items():
+            schema = self._schema_of(table, where)
+            typed = self.typed(table, schema, where, forced=fitting)
+            if typed is not None:
+                tables[where] = f"({typed})"
+                schema = self._schema_of(tables[where], where)
+            if fitting:
+                check_columns(schema, where)
+            schemas[where] = schema
+        names = {name for schema in schemas.values() for name in schema.names}
+        _check_agreement(schemas, every=fitting and "partial" not in names)
+        mixed = {
+            name
+            for name in names - _KEPT
+            if len({str(s.field(name).type) for s in schemas.values() if name in s.names}) > 1
+        }
+        return [
+            "SELECT "
+            + ", ".join(
+                f"{self.spelled(f.name, f.type)} AS {self._q(f.name)}"
+                if f.name in mixed
+                else self._q(f.name)
+                for f in schemas[where]
+            )
+            + f" FROM {table} _part"
+            for where, table in tables.items()
+        ]
+
+    def _schema_of(self, table: str, where: str) -> pa.Schema:
+        return self._ask(f"SELECT * FROM {table} _part LIMIT 0", where).schema
+
+    def _file_mark(self, hashed: str) -> list[str]:
+        """Which file a row lies in, as a number, where streams may lie in several."""
+        if not self._several or not self._of_files or FILE not in self.schema().names:
+            return []
+        return [f"{hashed}({FILE}) AS {FILE_MARK}"]
+
+    def _class(self, kind: str, value: str) -> str:
+        """Which of `_FOUND` a text is, in SQL."""
+        number = f"WHEN {self._matches(value, _NUMBER)} THEN 'n'"
+        zoned = f"TRY_CAST({value} AS {self.types['zoned']})"
+        cases = {
+            "time": f"{number} WHEN NOT {self._matches(value, _INSTANT)} OR {zoned} IS NULL THEN 'x'"
+            f" WHEN {self._matches(value, _ZONED)} THEN 'z' ELSE 'l' END",
+            "number": f"{number} ELSE 'x' END",
+        }
+        truth = f"WHEN lower({value}) IN ('true', 'false') THEN 't' ELSE 'x' END"
+        return f"CASE WHEN {value} IS NULL THEN NULL {cases.get(kind, truth)}"
+
+    def spelled(self, name: str, dtype: pa.DataType) -> str:
+        """A column as text, in SQL: decisions, ids and labels that are equal are spelled alike."""
+        import pyarrow.types as t
+
+        column, plain = self._q(name), plain_type(dtype)
+        text = f"CAST({column} AS STRING)"
+        if t.is_nested(plain):
+            return f"CAST(to_json({column}) AS STRING)"
+        if t.is_floating(plain):
+            whole = f"CAST(CAST({column} AS {self.types['whole']}) AS STRING)"
+            return (
+                f"CASE WHEN {column} % 1 = 0 AND abs({column}) < 1e37 THEN {whole} ELSE {text} END"
+            )
+        if t.is_decimal(plain) and plain.scale > 0:
+            return f"regexp_replace({text}, '[.]?0+$', '')"
+        return column if kind_of(plain) == "text" else text
 
     def distinct(self, column: str) -> Iterable[pa.RecordBatch]:
         """Every value of a column once, as text."""
@@ -171,19 +343,29 @@ class Engine(ABC):
         )
         return tuple(str(column[0]) for column in found.columns) if len(found) else None
 
-    def join(self, on: Sequence[str], take: str, name: str) -> None:
-        """Gives every row as `name` what `take` is in the second table under the same `on`, or null."""
+    def join(self, on: Sequence[str], take: str, name: str, *, fill: bool = False) -> None:
+        """Gives every row as `name` what `take` is in the second table under the same `on`. Where that
+        says nothing it is null, or with `fill` the row's own."""
         keys = ", ".join(map(self._q, on))
-        kept = [f"a.{self._q(n)}" for n in self.schema().names if n != name]
+        schema, given = self.schema(), self._schema_of("{given}", "the references")
+        kept = [f"a.{self._q(n)}" for n in schema.names if n not in (name, GIVEN)]
+        taken = "b._taken"
+        if fill and name in schema.names:
+            own = self.spelled(name, schema.field(name).type).replace(
+                self._q(name), f"a.{self._q(name)}"
+            )
+            taken = f"coalesce(b._taken, {own})"
+        value = self.spelled(take, given.field(take).type)
         agree = [
             f"a.{self._q(k)} = b.{self._q(k)}"
             if COLUMNS[k].kind == "time"
             else f"CAST(a.{self._q(k)} AS STRING) = CAST(b.{self._q(k)} AS STRING)"
             for k in on
         ]
-        self._become(
-            f"SELECT {', '.join(kept)}, b._taken AS {self._q(name)} FROM {{log}} a LEFT JOIN"
-            f" (SELECT {keys}, min({self._q(take)}) AS _taken FROM {{given}} GROUP BY {keys}) b"
+        self._change(
+            f"SELECT {', '.join(kept)}, {taken} AS {self._q(name)}, b._taken IS NOT NULL AS {GIVEN}"
+            f" FROM {{log}} a LEFT JOIN (SELECT {keys}, min({value}) AS _taken FROM {{given}}"
+            f" GROUP BY {keys}) b"
             f" ON {' AND '.join(agree)}"
         )
 
@@ -191,7 +373,7 @@ class Engine(ABC):
         """The file a row lies in, where rows still are what files hold."""
         wanted = "NULL" if stream == "null" else self._braced(self.literal(stream))
         found = self._asked_of_files(
-            f"SELECT file FROM (SELECT CAST(stream AS STRING) AS stream, {self.file_column} AS file,"
+            f"SELECT file FROM (SELECT CAST(stream AS STRING) AS stream, {FILE} AS file,"
             " CAST(published_at AS STRING) AS moment FROM {files}) _rows"
             f" WHERE stream IS NOT DISTINCT FROM {wanted}"
             f" ORDER BY moment IS DISTINCT FROM {self._braced(self.literal(published_at))}, file LIMIT 1"
@@ -202,7 +384,7 @@ class Engine(ABC):
         """How many streams lie in more than one file, and one of them."""
         found = self._asked_of_files(
             "SELECT count(*) AS streams, min(stream) AS one FROM (SELECT stream FROM (SELECT"
-            f" CAST(stream AS STRING) AS stream, {self.file_column} AS file FROM {{files}}) _rows"
+            f" CAST(stream AS STRING) AS stream, {FILE} AS file FROM {{files}}) _rows"
             " GROUP BY stream HAVING count(DISTINCT file) > 1) _streams"
         )
         return (int(found[0]), str(found[1])) if found and found[0] else None
@@ -216,6 +398,10 @@ class Engine(ABC):
         if allowed is not None:
             allowed.check(found.unusable, found.rows, self.name)
         return found
+
+    def _change(self, query: str) -> None:
+        self._become(query)
+        self._schema = None
 
     def _asked_of_files(self, query: str) -> tuple[Any, ...] | None:
         if self._of_files:
@@ -251,20 +437,26 @@ def completed(query: str, names: Collection[str], quoted: Callable[[str], str]) 
     its only one. When a stream ended stands on one of its rows. A stream that a kill left open is known
     to have lasted as long as its process is: up to the last time that the process wrote.
     """
-    others = sorted(set(names) - {"stream", "published_at", "partial", "ended_at", "filename"})
-    times = [name for name in _TIMES if name in names]
+    key = ("stream", "published_at")
+    others = sorted(set(names) - {*key, "partial", "ended_at", FILE, *_LABELS})
+    times = [name for name in _TIMES if name in names and name not in _LABELS]
     latest = f"greatest({', '.join(times)})" if len(times) > 1 else times[0]
-    file = ["filename"] if "filename" in names else []
+    # Inside, labels have numbers: whatever they are called, they do not meet ours.
+    label = {name: f"_label{k}" for k, name in enumerate(others)}
     states = [
-        "stream",
-        "published_at",
-        *(f"max({quoted(name)}) AS {quoted(name)}" for name in others),
-        *(f"min({name}) AS {name}" for name in file),
+        *key,
+        *(f"max({quoted(name)}) AS {own}" for name, own in label.items()),
+        *([f"min({FILE}) AS {FILE}"] if FILE in names else []),
         f"{'max(ended_at)' if 'ended_at' in names else 'NULL'} AS _ended",
         f"max({latest}) AS _latest",
         f"{_process(names)} AS _process",
     ]
-    shown = ["stream", "published_at", *map(quoted, others), *file, "_until AS ended_at"]
+    shown = [
+        *key,
+        *(f"{own} AS {quoted(name)}" for name, own in label.items()),
+        *([FILE] if FILE in names else []),
+        "_until AS ended_at",
+    ]
     return (
         f"SELECT {', '.join(shown)} FROM ("
         f"SELECT *, coalesce(_known, CASE WHEN _process <> '' THEN _alive END) AS _until FROM ("
@@ -272,8 +464,9 @@ def completed(query: str, names: Collection[str], quoted: Callable[[str], str]) 
         f" max(_latest) OVER (PARTITION BY _process) AS _alive FROM ("
         f"SELECT {', '.join(states)} FROM ({query}) _given GROUP BY stream, published_at)"
         " _states) _lasted) _whole"
-        # The newest state of a stream that a kill left open was current for no time we know of.
-        " WHERE _known IS NOT NULL OR _until IS NULL OR published_at < _until"
+        # A state was current for no time we know of if it is the newest of a stream that a kill left
+        # open, or came at the very reading of the clock that its stream ended at.
+        " WHERE _until IS NULL OR published_at < _until OR published_at > _known"
     )
 
 
@@ -286,6 +479,55 @@ def _process(names: Collection[str]) -> str:
             f" substr({stream}, 1, length({stream}) - length(max(component)) - 1) ELSE {stream} END"
         )
     return f"coalesce(regexp_extract({stream}, '@([0-9A-Za-z-]+)[.][0-9]+$', 1), '')"
+
+
+def _check_agreement(schemas: Mapping[str, pa.Schema], *, every: bool) -> None:
+    """Files of one log mean the same by the same column."""
+    seen: dict[str, tuple[str, str]] = {}
+    for path, schema in schemas.items():
+        for one in schema:
+            kind = kind_shown(one.type)
+            if kind == "nothing" or one.name not in _KEPT:
+                continue
+            other, where = seen.setdefault(one.name, (kind, path))
+            if other != kind:
+                zones = "timestamps" in kind and "timestamps" in other
+                raise InputError(
+                    f"column {one.name!r} {'has two time zones: ' if zones else ''}holds {kind}"
+                    f" here and {other} in {where}",
+                    where=path,
+                    fix="write both alike, or score them one after the other",
+                )
+    if not every:
+        return
+    for name in COLUMNS:
+        there = [path for path, schema in schemas.items() if name in schema.names]
+        for path in schemas:
+            if there and path not in there:
+                raise InputError(
+                    f"has no column {name!r}, and {there[0]} has one",
+                    where=path,
+                    fix="give every file of a log the same columns, or say with --sql what is missing",
+                )
+
+
+def _misread(name: str, kind: str, sorts: Mapping[str, str], where: str) -> InputError:
+    """Why the text of a column cannot be read."""
+    if kind == "time" and set(sorts) == {"x"}:
+        return InputError(
+            f"column {name!r} holds times as text, for example {sorts['x'][:80]!r}",
+            where=where,
+            fix=f"cast it in a query: --sql with SELECT CAST({name} AS TIMESTAMPTZ) AS {name}",
+        )
+    told = [f"{_FOUND[sort]}, for example {text[:80]!r}" for sort, text in sorts.items()]
+    if len(told) == 1:
+        wanted = "numbers" if kind == "number" else "true and false"
+        what, fix = f"holds {told[0]}, not {wanted}", "cast it in a query given with --sql"
+    else:
+        zones = "has two time zones: it " if {"z", "l"} <= set(sorts) else ""
+        what = f"{zones}holds {' and '.join(told)}"
+        fix = "write all values of a column alike, or bring them to one form with --sql"
+    return InputError(f"column {name!r} {what}", where=where, fix=fix)
 
 
 def first_line(error: BaseException) -> str:

@@ -11,10 +11,11 @@ import copy
 import io
 import os
 import pickle
+import re
 import sys
 import tempfile
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
@@ -24,22 +25,24 @@ import streamdecisionbench
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.logs.arrays import whole_streams
 from streamdecisionbench.logs.engines.engine import (
-    AS_TEXT,
+    FILE,
     Engine,
     ProgressTold,
     S,
-    completed,
     first_line,
     untold,
 )
-from streamdecisionbench.logs.sources import LogFiles, torn_lines
+from streamdecisionbench.logs.schema import check_names
+from streamdecisionbench.logs.sources import LogFiles, header_of, torn_lines
+from streamdecisionbench.text import decision_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-_BROKEN = "_corrupt_record"
-"""What Spark calls the column of lines that are no JSON."""
+_CASE = "spark.sql.caseSensitive"
+_SETTINGS = {"spark.sql.session.timeZone": "UTC", _CASE: "true"}
+"""What a session must hold to while it reads a log."""
 _SENT: set[str] = set()
 """Applications whose executors have the package already."""
 
@@ -52,13 +55,18 @@ def is_spark(table: Any) -> bool:
 class SparkEngine(Engine):
     """A log on a cluster, or in the session of a notebook."""
 
-    file_column = "input_file_name()"
+    types: Mapping[str, str] = {
+        "zoned": "TIMESTAMP",
+        "zoneless": "TIMESTAMP_NTZ",
+        "whole": "DECIMAL(38, 0)",
+    }
 
     def __init__(self, *, master: str | None = None, told: ProgressTold = untold) -> None:
         super().__init__(told)
         self._session, self._owned = _session(master)
-        self._zone = self._session.conf.get("spark.sql.session.timeZone")
-        self._session.conf.set("spark.sql.session.timeZone", "UTC")
+        self._before = {name: self._session.conf.get(name) for name in _SETTINGS}
+        for name, value in _SETTINGS.items():
+            self._session.conf.set(name, value)
         self._frames: dict[str, Any] = {}
         """The data frames that queries call `log`, `given` and `files`."""
 
@@ -66,32 +74,36 @@ class SparkEngine(Engine):
         """Ends a session of our own; one that was there before goes on as it was."""
         if self._owned:
             self._session.stop()
-        elif self._zone is not None:
-            self._session.conf.set("spark.sql.session.timeZone", self._zone)
+            return
+        for name, value in self._before.items():
+            if value is not None:
+                self._session.conf.set(name, value)
 
     def open_files(self, files: LogFiles, *, mapped: bool = False) -> None:
         """Driver and executors must reach the files under the same names."""
         self.name = files.label
-        rows = self._complete(self._read(files))
+        rows = self._read(files, fitting=not mapped)
         self._frames |= {"log": rows, "files": rows}
         self._of_files = "stream" in rows.columns
+        self._several = len(files.formats) > 1
 
     def open_table(self, table: Any) -> None:
         """A DataFrame as it is; an Arrow table is sent to the cluster."""
         self.name = "the table"
-        rows = table if is_spark(table) else self._session.createDataFrame(table)
-        self._frames["log"] = self._complete(rows)
+        self._frames["log"] = table if is_spark(table) else self._session.createDataFrame(table)
 
     def give(self, other: pa.Table | LogFiles) -> pa.Schema:
         files = isinstance(other, LogFiles)
-        given = self._read(other) if files else self._session.createDataFrame(other)
+        given = self._read(other, fitting=False) if files else self._session.createDataFrame(other)
         self._frames["given"] = given
         return self._ask("SELECT * FROM {given} LIMIT 0").schema
 
     def reduce(self, columns: Sequence[str], into: S) -> S:
         keys = into.keys(self.schema())
-        chosen = self._frames["log"].select(*map(self.quoted, columns))
-        sorted_rows = chosen.repartition(*map(self.quoted, keys)).sortWithinPartitions(
+        chosen = self._frames["log"].selectExpr(
+            *map(self.quoted, columns), *self._file_mark("xxhash64")
+        )
+        sorted_rows = chosen.repartition(self.quoted(keys[0])).sortWithinPartitions(
             *map(self.quoted, [*keys, "published_at"])
         )
         empty = pickle.dumps(copy.deepcopy(into))
@@ -100,7 +112,7 @@ class SparkEngine(Engine):
             import pyarrow as pa
 
             part = pickle.loads(empty)  # noqa: S301 - our own, from the driver
-            for table in whole_streams(batches, keys):
+            for table in whole_streams(batches, keys[:1]):
                 part.add(table)
             yield pa.RecordBatch.from_pydict({"part": [pickle.dumps(part)]})
 
@@ -118,11 +130,15 @@ class SparkEngine(Engine):
     def literal(self, text: str) -> str:
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
+    def _matches(self, value: str, pattern: str) -> str:
+        return f"regexp_like({value}, {self._braced(self.literal(pattern))})"
+
     def _become(self, query: str) -> None:
         self._frames["log"] = self._session.sql(query, **self._frames)
 
     def _map(self, query: str, where: str) -> None:
         self._frames["log"].createOrReplaceTempView("source")
+        self._session.conf.set(_CASE, "false")
         try:
             mapped = self._session.sql(query)
             mapped.limit(1).collect()
@@ -132,8 +148,11 @@ class SparkEngine(Engine):
                 where=where,
                 fix="try it in your own Spark session; the table is called source",
             ) from None
+        finally:
+            self._session.conf.set(_CASE, "true")
         if not mapped.columns:
             raise InputError("must hold one query", where=where, fix="write one SELECT over source")
+        check_names(mapped.columns, where, "leave the old one out: SELECT * EXCEPT (reference), …")
         self._frames["log"] = mapped
 
     def _ask(self, query: str, where: str | None = None) -> pa.Table:
@@ -152,35 +171,117 @@ class SparkEngine(Engine):
             said = own.splitlines()[0] if refused else f"the Spark job failed: {first_line(error)}"
             raise InputError(said, where=where) from None
 
-    def _complete(self, rows: DataFrame) -> DataFrame:
-        """Partial rows, as a meter writes them, made whole."""
-        if "partial" not in rows.columns:
-            return rows
-        return self._session.sql(
-            completed("SELECT * FROM {rows}", rows.columns, self._q), rows=rows
-        )
-
-    def _read(self, files: LogFiles) -> DataFrame:
+    def _read(self, files: LogFiles, *, fitting: bool) -> DataFrame:
+        """All files as one frame. Nothing is guessed but what a header or the keys of a line say."""
         torn = torn_lines(files)
         self.torn += len(torn)
-        reader = self._session.read
-        frames = []
         try:
-            for form in dict.fromkeys(files.formats.values()):
-                paths = files.of_format(form)
-                if form == "parquet":
-                    frames.append(reader.option("mergeSchema", "true").parquet(*paths))
-                elif form == "csv":
-                    frames.append(_as_text(reader.csv(paths, header=True, inferSchema=True)))
-                else:
-                    frames.append(_as_text(_without(reader.json(paths), torn.values())))
+            frames = self._parts(files, set(torn.values()))
+        except InputError:
+            raise
         except Exception as error:
             raise InputError(
                 f"Spark cannot read it: {first_line(error)}",
                 where=files.label,
                 fix="executors must reach the files under the same names as the driver",
             ) from None
-        return reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), frames)
+        names = {where: f"part{k}" for k, where in enumerate(frames)}
+        self._frames |= {name: frames[where] for where, name in names.items()}
+        queries = self.combined({w: f"{{{name}}}" for w, name in names.items()}, fitting=fitting)
+        rows = [self._session.sql(query, **self._frames) for query in queries]
+        return reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), rows)
+
+    def _parts(self, files: LogFiles, torn: set[bytes]) -> dict[str, DataFrame]:
+        """Frames of files that are read alike, by what messages call them."""
+        from pyspark.sql import functions as f
+
+        reader = self._session.read.option("recursiveFileLookup", "true")
+        found: dict[str, DataFrame] = {}
+        parquet, json = ([*map(_exact, files.of_format(form))] for form in ("parquet", "json"))
+        if parquet:
+            frame = reader.option("mergeSchema", "true").parquet(*parquet)
+            found[files.of_format("parquet")[0]] = _with_file(frame)
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for path in files.of_format("csv"):
+            first = reader.text(_exact(path)).head()
+            alike.setdefault(header_of(path, first[0] if first else None), []).append(path)
+        for (sign, *names), paths in alike.items():
+            check_names(names, paths[0], "name every column once")
+            own = [f"c{k}" for k in range(len(names))]
+            frame = reader.csv(
+                [*map(_exact, paths)], ", ".join(f"{one} STRING" for one in own), sep=sign, header=True,
+                escape='"', multiLine=True, mode="FAILFAST", enforceSchema=True,
+            )  # fmt: skip
+            chosen = [f.nullif(c, f.lit("")).alias(n) for n, c in zip(names, own, strict=True) if n]
+            found[paths[0]] = _with_file(frame).select(*chosen, *([] if FILE in names else [FILE]))
+        if json:
+            lines = _with_file(reader.text(json, lineSep="\n"))
+            found[files.label if len(json) > 1 else files.of_format("json")[0]] = _of_lines(
+                lines, torn
+            )
+        return found
+
+
+def _with_file(frame: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    return frame if FILE in frame.columns else frame.withColumn(FILE, f.input_file_name())
+
+
+def _exact(path: str) -> str:
+    """A file by its exact name: what a pattern would be made of stands for itself."""
+    return path if "://" in path else re.sub(r"[*?\[\]{}\\]", r"\\\g<0>", path)
+
+
+def _of_lines(lines: DataFrame, torn: set[bytes]) -> DataFrame:
+    """Lines of JSON as columns of text; `torn` are half lines that killed processes left."""
+    import pyarrow as pa
+
+    def objects(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, dict[str, str | None]]]:
+        for batch in batches:
+            for line, file in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                if line.strip() and line.encode() not in torn:
+                    yield file, texts_of(line, file)
+
+    def keys(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield pa.RecordBatch.from_pydict(
+            {"name": sorted({name for _, row in objects(batches) for name in row})},
+            pa.schema([("name", pa.string())]),
+        )
+
+    found = lines.mapInArrow(keys, "name string").distinct().collect()
+    names = sorted(row.name for row in found if row.name) or ["stream"]
+    everything = [*names, *([] if FILE in names else [FILE])]
+    schema = pa.schema([(name, pa.string()) for name in everything])
+
+    def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            texts = [{FILE: file, **row} for file, row in objects([batch])]
+            yield pa.RecordBatch.from_pylist(texts, schema)
+
+    quoted = ", ".join("`" + name.replace("`", "``") + "` string" for name in everything)
+    return lines.mapInArrow(rows, quoted)
+
+
+def texts_of(line: str, file: str) -> dict[str, str | None]:
+    """The values of a line of JSON as text: numbers spelled one way, nested ones as the JSON they are.
+
+    >>> texts_of('{"a": 1.0, "b": "1.0", "c": {"d": 1.0}, "e": null}', "log.jsonl")
+    {'a': '1', 'b': '1.0', 'c': '{"d": 1.0}', 'e': None}
+    """
+    import msgspec
+
+    def text(raw: bytes) -> str | None:
+        if raw[:1] in b'"nN':
+            return msgspec.json.decode(raw)  # type: ignore[no-any-return]
+        whole = raw[:1] in b"{[tf" or not re.search(rb"[.eE]", raw)
+        return raw.decode() if whole else decision_text(float(raw))
+
+    try:
+        found = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+        return {name: text(bytes(value)) for name, value in found.items()}
+    except (msgspec.DecodeError, ValueError) as error:
+        raise InputError(f"{file}: cannot be read: a line is no JSON ({error})") from None
 
 
 def _session(master: str | None) -> tuple[SparkSession, bool]:
@@ -231,32 +332,3 @@ def _send_package(session: SparkSession) -> None:
     target = Path(tempfile.mkdtemp(prefix="sdb-spark-")) / "streamdecisionbench.zip"
     target.write_bytes(buffer.getvalue())
     context.addPyFile(str(target))
-
-
-def _without(frame: DataFrame, torn: Collection[bytes]) -> DataFrame:
-    """Rows without the half lines that killed processes left; any other broken line stays a row."""
-    from pyspark.sql import functions as f
-
-    if _BROKEN not in frame.columns:
-        return frame
-    lines = [line.decode(errors="replace").strip() for line in torn]
-    half = f.coalesce(f.trim(f.col(_BROKEN)).isin(lines), f.lit(False))
-    if "stream" in frame.columns:  # Spark wants another column beside the broken one to be read
-        half = half & f.col("stream").isNull()
-    return frame.where(~half).drop(_BROKEN)
-
-
-def _as_text(frame: DataFrame) -> DataFrame:
-    """Ids, decisions and states as text whatever they look like; nested values as their JSON."""
-    from pyspark.sql import functions as f
-    from pyspark.sql.types import ArrayType, MapType, StringType, StructType
-
-    columns = []
-    for field in frame.schema.fields:
-        column = frame["`" + field.name.replace("`", "``") + "`"]
-        if isinstance(field.dataType, StructType | ArrayType | MapType):
-            column = f.to_json(column)
-        elif field.name in AS_TEXT and not isinstance(field.dataType, StringType):
-            column = column.cast("string")
-        columns.append(column.alias(field.name))
-    return frame.select(*columns)
