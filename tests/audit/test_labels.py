@@ -171,6 +171,7 @@ def test_alpha_is_krippendorffs() -> None:
     rows = [[v for v in unit.split() if v != "."] for unit in table.split(";")]
     found = agreement_of([row for row in rows if len(row) > 1])
     assert found.alpha == pytest.approx(0.743, abs=5e-4)
+    assert found.alpha is not None
     assert found.interval_95 is not None
     assert found.interval_95[0] < found.alpha < found.interval_95[1]
 
