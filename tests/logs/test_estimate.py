@@ -431,7 +431,9 @@ def test_references_are_read_by_the_scorer(tmp_path: Path) -> None:
         references=str(tmp_path / "audit" / "references.parquet"),
         resamples=0,
     )
-    assert found.references.kind == "table"
+    # Drawn states are not the log's: whoever scores them is told.
+    assert found.references.kind == "sample"
+    assert any("sdb logs estimate" in note for note in found.notes)
     rows = pq.read_table(tmp_path / "audit" / "references.parquet").num_rows
     assert found.groups[0].judged_decisions == rows > 30
 

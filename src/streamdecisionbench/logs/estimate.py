@@ -46,6 +46,7 @@ from streamdecisionbench.in_force import (
     UNJUDGED,
     class_of,
 )
+from streamdecisionbench.logs.references import SAMPLED
 from streamdecisionbench.logs.sample import NONE, SCHEMA, AuditSample, Stratum, digest_of
 from streamdecisionbench.logs.score import CAUSES
 from streamdecisionbench.scoring.pooled import poisson_weights, stream_keys
@@ -697,7 +698,8 @@ def _difference(
 
 
 def write_references(path: Path, sample: AuditSample, said: Mapping[str, Consensus]) -> None:
-    """What people say was right, for `sdb logs score --references`."""
+    """What people say was right, for `sdb logs score --references`; unless all of the log was asked,
+    marked as a sample."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -726,6 +728,8 @@ def write_references(path: Path, sample: AuditSample, said: Mapping[str, Consens
             "reference": pa.array([rows[key] for key in keys], pa.string()),
         }
     )
+    if not sample.census:
+        table = table.append_column(SAMPLED, pa.array([True] * len(keys)))
     partial = path.with_name(f".{path.name}.partial")
     pq.write_table(table, partial)
     partial.replace(path)

@@ -229,7 +229,7 @@ class MomentSums(StreamSums):
         return self.by
 
     def take(self, found: StreamArrays, table: pa.Table) -> None:
-        rows = _rows_of(found, table, self.keys(table.schema))
+        rows = rows_of(found, table, self.keys(table.schema))
         states = text_column(plain_array(table.column("state")))
         self.without_state += int(states.take(rows).null_count)
         if self.without_state:
@@ -410,7 +410,7 @@ class _Batch:
         return None if step == self.first[stream] else self.states[step - 1]
 
 
-def _rows_of(found: StreamArrays, table: pa.Table, keys: Sequence[str]) -> Ints:
+def rows_of(found: StreamArrays, table: pa.Table, keys: Sequence[str]) -> Ints:
     """The table's row of every usable state.
 
     They follow each other in the table, unless a stream has rows that cannot be used; then a state is
@@ -631,7 +631,7 @@ def _sample(
 ) -> tuple[AuditSample, list[Item]]:
     decisions = sorted(sums.decisions)
     asked = asked or asked_by_decisions(decisions)
-    form = _form(asked, decisions)
+    form = answer_form(asked, decisions)
     keys = sorted(sums.groups, key=lambda key: [str(v) for v in key])
     total = {
         key: sum(one.seconds for (own, _), one in sums.strata.items() if own == key) for key in keys
@@ -708,7 +708,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def _form(asked: Asked, decisions: Iterable[str]) -> AnswerForm:
+def answer_form(asked: Asked, decisions: Iterable[str]) -> AnswerForm:
     """How answers are decisions of the log; refused where its own do not fit what is asked."""
     values: dict[str, dict[str, Any]] = {}
     plain = True
