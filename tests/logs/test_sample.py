@@ -20,6 +20,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES, class_of
 from streamdecisionbench.logs.sample import (
     FLOOR,
+    AuditSample,
     MomentSums,
     allocate,
     draw_sample,
@@ -148,6 +149,16 @@ def test_wrong_time_is_drawn_more_often_than_its_share_and_every_stratum_has_its
     assert allocate({"right": 0.5, "wrong": 0.5}, 2) == {"right": 1, "wrong": 1}
     with pytest.raises(InputError, match="too few"):
         allocate({"right": 0.5, "wrong": 0.5}, 1)
+
+
+def test_more_moments_of_the_same_seed_contain_those_of_fewer() -> None:
+    few, _ = draw(MANY, silver, moments=60)
+    many, _ = draw(MANY, silver, moments=90)
+
+    def where(sample: AuditSample) -> Counter[tuple[str, float]]:
+        return Counter((m.stream, m.at) for m in sample.moments)
+
+    assert where(few) <= where(many)
 
 
 def test_groups_share_the_moments_alike() -> None:

@@ -141,3 +141,25 @@ def test_what_the_page_prints_is_what_is_printed(walked: Path) -> None:
         if line[:5] in ("77.3 ", "all  ", "curre", "judgm", "stale", "314 o"):
             assert line.rstrip() in page, line
     assert f"says {100 * truth(walked):.1f}." in page
+
+
+def test_a_larger_sample_takes_over_what_was_answered(walked: Path) -> None:
+    """Only what is new is left, and the interval is as narrow as was promised."""
+    more = estimated(walked, "audit")["more_moments"]
+    assert isinstance(more, int)
+    command = (
+        "logs sample voice.parquet --silver silver.parquet --out larger --answers audit --quiet"
+    )
+    done = sdb(*command.split(), "--moments", str(300 + more), cwd=walked)
+    assert done.returncode == 0, done.stderr
+    assert "314 answers of ana are taken over" in done.stdout
+    larger = AuditFolder.open(walked / "larger")
+    answered = larger.said(larger.read_labels())
+    agent = voice_agent()
+    assert all(agent.right(larger.items[name].state) == c.decision for name, c in answered.items())
+    assert len(larger.items) - len(answered) < 1.1 * more
+    agent.answers(walked / "larger", walked / "larger.csv")
+    import_labels(larger, walked / "larger.csv")
+    low, high = estimated(walked, "larger")["interval_95"]  # type: ignore[misc]
+    assert low < truth(walked) < high
+    assert (high - low) / 2 == pytest.approx(0.02, rel=0.15)

@@ -608,6 +608,36 @@ def import_labels(audit: AuditFolder, table: Path) -> Imported:
     return found
 
 
+def carry_over(earlier: AuditFolder, audit: AuditFolder) -> Imported:
+    """Takes answers of an earlier audit over to one that asks about some of the same states.
+
+    The later line still counts; what no longer fits what is asked is left behind.
+    """
+    here = {compact_json(item.state): item for item in audit.items.values()}
+    found = Imported()
+    for name, own in earlier.read_labels().by_person.items():
+        fitting = []
+        for label in own.values():
+            old = earlier.items[label.item]
+            item = here.get(compact_json(old.state))
+            if item is not None and _fits(label, item):
+                fitting.append(msgspec.structs.replace(label, item=item.item))
+        with LabelFile(audit, name) as file:
+            for label in fitting:
+                file.append(label, sync=False)
+            file.sync()
+        found.people[name] = len(fitting)
+    return found
+
+
+def _fits(label: Label, item: Item) -> bool:
+    if not isinstance(label.answer, dict) or OTHER in label.answer:
+        return label.answer is not msgspec.UNSET
+    return label.answer.keys() == item.questions.keys() and all(
+        value in item.questions[name].options for name, value in label.answer.items()
+    )
+
+
 def _answer(audit: AuditFolder, item: str, given: Any, where: str) -> dict[str, str] | None:
     if given is None or (isinstance(given, str) and not given.strip()):
         return None

@@ -389,6 +389,12 @@ def sample(
         Path | None,
         typer.Option(metavar="FILE", help="Words for questions and options, as JSON."),
     ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="AUDIT", help="An earlier audit; its answers count where states recur."
+        ),
+    ] = None,
     sql: Sql = None,
     engine: EngineName = "duckdb",
     master: Master = None,
@@ -402,6 +408,7 @@ def sample(
     With --silver more of them where it finds the decision in force wrong; what is drawn where is kept, so
     that `sdb logs estimate` corrects for it.
     """
+    from streamdecisionbench.audit.labels import AuditFolder, carry_over
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.sample import draw_sample, write_audit
     from streamdecisionbench.logs.suite_of_log import asked_by_file
@@ -412,6 +419,7 @@ def sample(
     if moments != "all" and not moments.isdecimal():
         raise InputError(f"--moments {moments} is no number", fix="for example 300, or all")
     require_empty(out)
+    earlier = None if answers is None else AuditFolder.open(answers)
     with telling(quiet) as told:
         found, items = draw_sample(
             sources,
@@ -431,6 +439,9 @@ def sample(
     write_audit(out, found, items)
     for line in (f"{out}: {found.signature}", *sample_lines(found), *found.notes):
         typer.echo(visible(line))
+    if earlier is not None:
+        for name, count in carry_over(earlier, AuditFolder.open(out)).people.items():
+            typer.echo(f"{count} answers of {name} are taken over from {answers}")
     typer.echo(f"next: write {out / 'guide.md'}, then sdb label {out} --as NAME")
 
 
@@ -550,6 +561,8 @@ def judge(
         )
         raise typer.Exit(130)
     typer.echo(f"{out}: {found.rows} rows, {found.states} states judged by {found.component}")
+    if found.without_state:
+        typer.echo(f"{found.without_state} rows have no state: nothing is said of them")
     typer.echo("silver: what it says, not what is right; figures held against it are agreement")
     if found.compared:
         typer.echo(

@@ -764,6 +764,15 @@ def _require_items(sample: AuditSample, audit: AuditFolder) -> None:
             where=audit.path,
             fix="bring both files back as they were",
         )
+    places = range(len(sample.strata))
+    if any(m.stratum not in places for m in sample.moments) or any(
+        one.group not in range(len(sample.groups)) for one in sample.strata
+    ):
+        raise InputError(
+            "has moments of strata that it does not name",
+            where=audit.path / SAMPLE_FILE,
+            fix="restore it, or draw the sample again",
+        )
 
 
 def _notes(

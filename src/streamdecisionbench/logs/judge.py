@@ -61,6 +61,8 @@ class JudgedLog:
     folder: Path
     """What was recorded on the way."""
     reason: str = ""
+    without_state: int = 0
+    """Rows of which nothing could be asked."""
     agreed: int = 0
     compared: int = 0
     """Items of the audit that people answered and it was asked about; how many it agrees on."""
@@ -180,7 +182,14 @@ def judge_log(
     table = _table(found.parts, said, component, outcome.recording)
     write_log(table, out)
     agreed, compared = _agreement(folder, found, said)
-    return replace(judged, rows=table.num_rows, complete=True, agreed=agreed, compared=compared)
+    return replace(
+        judged,
+        rows=table.num_rows,
+        complete=True,
+        without_state=found.without_state,
+        agreed=agreed,
+        compared=compared,
+    )
 
 
 def _states(opened: Engine, audit: AuditFolder | None, allowed: Allowed) -> StateRows:
