@@ -428,8 +428,15 @@ def _decisions(path: Path) -> str:
     return ""
 
 
+def _voice_agent(path: Path) -> str:
+    example = ROOT / "docs" / "examples" / "labels" / "voice_agent.py"
+    shutil.copyfile(example, path.with_name(example.name))
+    return ""
+
+
 _MATERIALS: dict[str, Callable[[Path], str]] = {
     "decisions.parquet": _decisions,
+    "voice_agent": _voice_agent,
     "answers.json": _answers,
     "model.gguf": _model,
     "astra-low.csv": _published,

@@ -373,7 +373,209 @@ def suite(
         typer.echo(f"  {held.note}")
 
 
-HELP = "Decision logs: score what others recorded, check it, make a suite of it."
+def sample(
+    sources: Sources,
+    out: Annotated[Path, typer.Option(metavar="AUDIT", help="A fresh folder for the audit.")],
+    moments: Annotated[
+        str, typer.Option(metavar="N|all", help="How many moments; all: every state is asked.")
+    ] = "300",
+    by: By = None,
+    silver: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SILVER",
+            help="What seems right: another log or a recording, python:module:function, or column"
+            " for the log's own references.",
+        ),
+    ] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Words for questions and options, as JSON."),
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="AUDIT", help="An earlier audit; its answers count where states recur."
+        ),
+    ] = None,
+    sql: Sql = None,
+    engine: EngineName = "duckdb",
+    master: Master = None,
+    allow_unusable: AllowUnusable = "0",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of what is drawn.")] = 0,
+    memory: Memory = "1GB",
+    quiet: Quiet = False,
+) -> None:
+    """Draw moments of a log that people are to judge, every observed second alike.
+
+    With --silver more of them where it finds the decision in force wrong; what is drawn where is kept, so
+    that `sdb logs estimate` corrects for it.
+    """
+    from streamdecisionbench.audit.labels import AuditFolder, carry_over
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.logs.sample import draw_sample, write_audit
+    from streamdecisionbench.logs.suite_of_log import asked_by_file
+    from streamdecisionbench.report.screens import sample_lines
+    from streamdecisionbench.suite.disk import read_text, require_empty
+    from streamdecisionbench.text import visible
+
+    if moments != "all" and not moments.isdecimal():
+        raise InputError(f"--moments {moments} is no number", fix="for example 300, or all")
+    require_empty(out)
+    earlier = None if answers is None else AuditFolder.open(answers)
+    with telling(quiet) as told:
+        found, items = draw_sample(
+            sources,
+            moments=None if moments == "all" else int(moments),
+            by=by or (),
+            silver=silver,
+            asked=asked_by_file(questions) if questions is not None else None,
+            sql=None if sql is None else read_text(sql),
+            sql_name=str(sql),
+            allow_unusable=allow_unusable,
+            seed=seed,
+            engine=engine,
+            master=master,
+            memory=memory,
+            told=told,
+        )
+    write_audit(out, found, items)
+    for line in (f"{out}: {found.signature}", *sample_lines(found), *found.notes):
+        typer.echo(visible(line))
+    if earlier is not None:
+        for name, count in carry_over(earlier, AuditFolder.open(out)).people.items():
+            typer.echo(f"{count} answers of {name} are taken over from {answers}")
+    typer.echo(f"next: write {out / 'guide.md'}, then sdb label {out} --as NAME")
+
+
+def estimate(
+    audit: Annotated[Path, typer.Argument(metavar="AUDIT", help="The folder of an audit.")],
+    within: Annotated[
+        float, typer.Option(metavar="POINTS", help="How many more moments for ± this many points?")
+    ] = 2.0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals' draws.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-estimate/1.")] = False,
+) -> None:
+    """What a log is worth, from what people say of the moments that were drawn.
+
+    Also writes AUDIT/references.parquet: what they say is right, state by state.
+    """
+    from streamdecisionbench.cli.printing import Heading, dump, print_tables
+    from streamdecisionbench.logs.estimate import estimate_audit
+    from streamdecisionbench.report.screens import estimate_lines, estimate_tables
+
+    found = estimate_audit(audit, within=within / 100, seed=seed)
+    if as_json:
+        dump(found.to_json(), allow_nan=False)
+        return
+    print_tables(
+        estimate_tables(found),
+        [Heading(str(audit), found.signature, found.notes)],
+        estimate_lines(found),
+    )
+
+
+def judge(
+    sources: Sources,
+    component: Annotated[
+        str, typer.Option("--with", metavar="COMPONENT", help="provider:model; `sdb providers`.")
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="SILVER", help="A new .parquet, .csv or .jsonl file.")
+    ],
+    audit: Annotated[
+        Path | None,
+        typer.Option(metavar="AUDIT", help="Only the states that people are asked about."),
+    ] = None,
+    questions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Words for questions and options, as JSON.")
+    ] = None,
+    prompt: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Your own instructions for text models.")
+    ] = None,
+    effort: Annotated[
+        str | None, typer.Option(help="Reasoning effort, where there is one.")
+    ] = None,
+    base_url: Annotated[str | None, typer.Option(help="Another server.")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds for one request.")] = 60.0,
+    max_in_flight: Annotated[int, typer.Option(help="Requests at once.")] = 16,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help="For the provider.")
+    ] = None,
+    header: Annotated[
+        list[str] | None, typer.Option("--header", metavar="NAME=VALUE", help="For its server.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what was begun.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a paid pass.")] = False,
+    sql: Sql = None,
+    engine: EngineName = "duckdb",
+    master: Master = None,
+    allow_unusable: AllowUnusable = "0",
+    memory: Memory = "1GB",
+    quiet: Quiet = False,
+) -> None:
+    """Ask a component what is right for every state of a log: silver references.
+
+    As `sdb run` asks: contract, keys, retries, cost, resume, redaction. The result is a log for `sdb logs
+    sample --silver`; held against it, others agree or do not.
+    """
+    from streamdecisionbench.cli.run import confirm, read_instructions
+    from streamdecisionbench.components.providers.address import load
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.logs.export import check_name
+    from streamdecisionbench.logs.judge import judge_log
+    from streamdecisionbench.logs.suite_of_log import asked_by_file
+    from streamdecisionbench.logs.unusable import Allowed
+    from streamdecisionbench.recording.progress import choose_progress
+    from streamdecisionbench.recording.request import RunRequest, parse_headers, parse_pairs
+
+    check_name(out)
+    if audit is not None and questions is not None:
+        raise InputError("an audit has its own questions", fix="leave out --questions or --audit")
+    load()
+    request = RunRequest(
+        components={None: component},
+        out=out,
+        resume=resume,
+        efforts={None: effort},
+        base_urls={None: base_url},
+        timeout_s=timeout,
+        max_in_flight=max_in_flight,
+        extra=parse_pairs(option or []),
+        headers=parse_headers(header or []),
+        prompt=None if prompt is None else read_instructions(prompt),
+    )
+    with _open(sources, sql, engine, master, memory, quiet) as (opened, _):
+        found = judge_log(
+            opened,
+            request,
+            out,
+            lambda estimates: confirm(estimates, yes=yes),
+            audit=audit,
+            asked=None if questions is None else asked_by_file(questions),
+            allowed=Allowed.read(allow_unusable),
+            progress=choose_progress(quiet=quiet, jsonl=False),
+        )
+    if not found.complete:
+        typer.echo(
+            f"{found.folder}: {found.reason}; everything answered so far is kept\n"
+            "  fix: go on with the same command and --resume",
+            err=True,
+        )
+        raise typer.Exit(130)
+    typer.echo(f"{out}: {found.rows} rows, {found.states} states judged by {found.component}")
+    if found.without_state:
+        typer.echo(f"{found.without_state} rows have no state: nothing is said of them")
+    typer.echo("silver: what it says, not what is right; figures held against it are agreement")
+    if found.compared:
+        typer.echo(
+            f"it agrees with people on {found.agreed} of {found.compared} items they answered"
+        )
+
+
+HELP = (
+    "Decision logs: score what others recorded, check it, make a suite of it; have people judge it."
+)
 COMMANDS = {
     "score": score,
     "check": check,
@@ -381,4 +583,7 @@ COMMANDS = {
     "export": export,
     "convert": convert,
     "suite": suite,
+    "sample": sample,
+    "estimate": estimate,
+    "judge": judge,
 }

@@ -308,7 +308,7 @@ def run(
         plain_http=plain_http,
         retry_gateway=retry_gateway,
         limit=limit,
-        prompt=None if prompt is None else _instructions(prompt),
+        prompt=None if prompt is None else read_instructions(prompt),
         order=order,
     )
     if policy is not None:
@@ -324,7 +324,7 @@ def run(
     with watching(shown, data) if watch else nullcontext(None) as page:
         try:
             with redirect_stdout(sys.stderr) if jsonl else nullcontext():
-                outcomes = launch(request, lambda estimates: _confirm(estimates, yes=yes), progress)
+                outcomes = launch(request, lambda estimates: confirm(estimates, yes=yes), progress)
         except SdbError as error:
             if debug and error.trace:
                 typer.echo(visible(error.trace, lines=True), err=True)
@@ -340,7 +340,7 @@ def run(
         raise typer.Exit(130)
 
 
-def _instructions(path: Path) -> str:
+def read_instructions(path: Path) -> str:
     """The user's own instructions for text models."""
     from streamdecisionbench.suite.disk import read_text
 
@@ -382,7 +382,7 @@ def _names(texts: Sequence[str] | None, option: str) -> tuple[str, ...]:
     return names
 
 
-def _confirm(estimates: Sequence[CostEstimate], *, yes: bool) -> bool:
+def confirm(estimates: Sequence[CostEstimate], *, yes: bool) -> bool:
     import sys
 
     for line in estimates:

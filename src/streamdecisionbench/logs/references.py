@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Judge = Callable[[Any], Any]
+SAMPLED = "sampled"
+"""The column that marks references of a sample: of states that were not drawn alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class ReferenceSource:
     """What the answers were held against."""
 
     kind: str = "column"
-    """`column`, `table`, `function` or `silver`."""
+    """`column`, `table`, `function`, `silver`, or `sample`: a table of what people said of a sample."""
     source: str = ""
 
     def text(self) -> str:
@@ -44,6 +46,11 @@ class ReferenceSource:
     @property
     def note(self) -> str | None:
         """What every reader of the numbers must be told."""
+        if self.kind == "sample":
+            return (
+                f"{self.source} has references of a sample: the figures are about the states that"
+                " were drawn, not about the log; those are what `sdb logs estimate` says"
+            )
         if self.kind != "silver":
             return None
         return (
@@ -94,7 +101,8 @@ def from_table(engine: Engine, source: str | Path | pa.Table) -> ReferenceSource
             fix="leave one row for every state",
         )
     engine.join(on, take, "reference", fill=not silver)
-    return ReferenceSource("silver" if silver else "table", label)
+    kind = "sample" if SAMPLED in schema.names else "table"
+    return ReferenceSource("silver" if silver else kind, label)
 
 
 def from_function(

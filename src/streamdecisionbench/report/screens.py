@@ -29,7 +29,9 @@ from streamdecisionbench.analysis.wrong_time import log_cost_tables
 from streamdecisionbench.families.coverage import FamilyCoverage
 from streamdecisionbench.in_force import ALL_CLASSES, CLASSES, spelled
 from streamdecisionbench.logs.check import Checked
+from streamdecisionbench.logs.estimate import GroupDifference, GroupEstimate, LogEstimate
 from streamdecisionbench.logs.pace import SHARES, LogPace
+from streamdecisionbench.logs.sample import AuditSample
 from streamdecisionbench.logs.score import LogDifference, LogScore
 from streamdecisionbench.logs.sources import torn_note
 from streamdecisionbench.logs.unusable import REASONS
@@ -310,6 +312,8 @@ def log_tables(score: LogScore) -> list[Table]:
     by = text(" and ".join(score.settings.by) or "log", "group")
     interval = score.settings.interval
     pace = "as recorded" if interval is None else f"at a state every {interval:g} s"
+    silver = score.references.kind == "silver"
+    what = f"Agreement in force with {score.references.source}" if silver else "In-force accuracy"
     known = all(group.judged_share > 1 - 1e-12 for group in score.groups)
     heads: list[Column] = [
         by, count("streams"), count("states", "decisions"), number("every s", key="mean_interval_s"),
@@ -331,7 +335,7 @@ def log_tables(score: LogScore) -> list[Table]:
                 row.append(getattr(group, column.key))
     shown = [name for name in ALL_CLASSES if not known or name in CLASSES]
     return [
-        Table(f"In-force accuracy, {pace} (%)", tuple(heads), tuple(map(tuple, rows))),
+        Table(f"{what}, {pace} (%)", tuple(heads), tuple(map(tuple, rows))),
         Table(
             "Where the time went (%), and how long answers took",
             (by, *(percentage(_SHORT[name], name) for name in shown),
@@ -393,6 +397,138 @@ def _range(interval: tuple[float, float] | None) -> str:
 
 def _signed(value: float) -> str:
     return f"{value * 100:+.1f}"
+
+
+def sample_lines(sample: AuditSample) -> list[str]:
+    """What was drawn from what, and what it asks of people."""
+    if sample.census:
+        lines = [f"all time of the log: {sample.items} states to answer for"]
+    else:
+        lines = [f"{len(sample.moments)} moments, {sample.items} states to answer for"]
+    for k, group in enumerate(sample.groups):
+        name = ", ".join(f"{n} {v}" for n, v in group.by.items()) or "the log"
+        strata = "; ".join(
+            f"{_KNOWN[one.says]} {percent(one.share)} % of the time, {one.moments} moments"
+            for one in sample.strata
+            if one.group == k
+        )
+        lines.append(f"{name}, {group.streams} streams: {strata}")
+    return lines
+
+
+_KNOWN = {
+    "right": "silver says right",
+    "wrong": "silver says wrong",
+    "unknown": "silver does not know",
+    "decided": "decided",
+    "none": "no decision",
+}
+
+
+def estimate_lines(found: LogEstimate) -> list[str]:
+    """In plain words: the figure, how sure it is, what would make it surer, what it hangs on."""
+    people = "1 person" if found.people == 1 else f"{found.people} people"
+    lines = [_headline(group, found) for group in found.groups]
+    lines += [_estimated_difference(one) for one in found.differences]
+    lines.append(
+        f"{found.answered} of {found.items} items are answered: {found.answers} answers of {people}."
+    )
+    for group in found.groups:
+        helped = group.silver
+        if helped is not None and helped.agreement is not None:
+            of = "" if len(found.groups) == 1 else f"{group.name}: "
+            line = f"{of}silver says what people say {percent(helped.agreement)} % of the time"
+            if helped.moments_without is not None:
+                line += f"; without it as narrow an interval takes {helped.moments_without} moments"
+            lines.append(f"{line}.")
+        if group.unclear and group.bounds is not None:
+            of = "" if len(found.groups) == 1 else f" of {group.name}"
+            lines.append(
+                f"{group.unclear} moments{of} hang on {len(found.disputes)} disputes and"
+                f" {found.cannot_tell} items that nobody can tell: {percent(group.bounds[0])} % in"
+                f" force if all went against it, {percent(group.bounds[1])} % if for it."
+            )
+    if found.agreement.share is not None:
+        sure = found.agreement.interval_95
+        alpha = (
+            found.agreement.reason
+            if found.agreement.alpha is None or sure is None
+            else f"α {found.agreement.alpha:.2f} ({sure[0]:.2f}–{sure[1]:.2f})"
+        )
+        lines.append(
+            f"People agree in {percent(found.agreement.share)} % of pairs of answers to"
+            f" {found.agreement.items} items; {alpha}."
+        )
+    return lines
+
+
+def _headline(group: GroupEstimate, found: LogEstimate) -> str:
+    of = "" if len(found.groups) == 1 else f"{group.name}: "
+    accuracy = group.in_force
+    if accuracy.interval_95 is None:
+        return f"{of}{percent(accuracy.value)} % in force, from {group.answered} moments."
+    if found.census:
+        return f"{of}{percent(accuracy.value)} % in force, from all of the log's time."
+    points = f"±{100 * found.within:g} points"
+    more = f"{points} would take {group.more} more" if group.more else f"{points} are reached"
+    return (
+        f"{of}{percent(accuracy.value)} % in force (95 %: {_range(accuracy.interval_95)}), from"
+        f" {group.answered} moments; {more}."
+    )
+
+
+def _estimated_difference(one: GroupDifference) -> str:
+    value, sure = one.in_force.value, one.in_force.interval_95
+    if value is None or sure is None:
+        return f"{one.group.name} against {one.against.name}: not known yet."
+    because = ", ".join(
+        f"{cause} {_signed(change.value)}"
+        for cause, change in one.causes.items()
+        if change.value is not None
+    )
+    clear = "" if sure[0] > 0 or sure[1] < 0 else " It may be no difference at all."
+    return (
+        f"{one.group.name} against {one.against.name}: {_signed(value)} points in force (95 %:"
+        f" {_signed(sure[0])} to {_signed(sure[1])}); {because}.{clear}"
+    )
+
+
+def estimate_tables(found: LogEstimate) -> list[Table]:
+    """Groups side by side, then every class with its interval."""
+    by = text(" and ".join(found.by) or "log", "group")
+    groups = Table(
+        "In-force accuracy, from what people say is right (%)",
+        (by, count("moments"), count("labels"), count("streams", "streams_drawn"),
+         percentage("in force", "in_force"), text("95 %", "interval_95"),
+         text("sessions like these", "interval_95_streams")),
+        tuple(
+            (g.name, g.answered, g.labels, g.streams_drawn, g.in_force.value,
+             _range(g.in_force.interval_95), _range(g.in_force.interval_95_streams))
+            for g in found.groups
+        ),
+        tuple(dict.fromkeys(g.streams_reason for g in found.groups if g.streams_reason)),
+    )  # fmt: skip
+    classes = [
+        Table(
+            "Where the time went (%)",
+            (text("class"), *(Column(g.name, align="right") for g in found.groups[k : k + 3])),
+            tuple(
+                (
+                    name.replace("_", " "),
+                    *(
+                        f"{percent(g.classes[name].value)} ({_range(g.classes[name].interval_95)})"
+                        for g in found.groups[k : k + 3]
+                    ),
+                )
+                for name in ALL_CLASSES
+            ),
+        )
+        for k in range(0, len(found.groups), 3)
+    ]
+    return [groups, *classes]
+
+
+# What `sdb compose` prints for people: a pair beside its parts, a joint recording, a matrix. 80 columns.
 
 
 _MARKS = {"freshest": "f", "lag_one": "l", "late_override": "o"}

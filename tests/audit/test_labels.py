@@ -1,0 +1,271 @@
+"""Answers of people: what is read, refused, replaced, lost (nothing), and how far people agree."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamdecisionbench.audit.labels import (
+    AnswerForm,
+    AuditFolder,
+    Item,
+    ItemQuestion,
+    Label,
+    LabelFile,
+    agreement_of,
+    export_csv,
+    import_labels,
+    write_items,
+)
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.suite.scenario import DecisionSpec
+
+ASKED = ItemQuestion("Which decision is right?", {"hold": "", "resume": "go on"})
+
+
+def make_audit(folder: Path, *, items: int = 4, form: dict[str, Any] | None = None) -> AuditFolder:
+    """An audit of a log whose decisions are plain."""
+    plain = {
+        "decision_spec": {
+            "route_question": "decision",
+            "always": [],
+            "branches": {"hold": [], "resume": []},
+        },
+        "plain": True,
+    }
+    folder.mkdir(exist_ok=True)
+    (folder / "sample.json").write_text(json.dumps({"asked": form or plain}))
+    asked = {"decision": ASKED}
+    write_items(
+        folder / "items.jsonl",
+        [Item(f"i{k:04d}", {"heard": f"word {k}"}, None, asked) for k in range(1, items + 1)],
+    )
+    return AuditFolder.open(folder)
+
+
+def said(item: str, answer: str | None, by: str = "ana", **more: Any) -> Label:
+    given = None if answer is None else {"decision": answer}
+    return Label(item, by, "2026-01-01T00:00:00Z", given, **more)
+
+
+def test_answers_come_back_as_they_were_given(tmp_path: Path) -> None:
+    audit = make_audit(tmp_path / "audit")
+    with LabelFile(audit, "ana") as file:
+        file.append(said("i0001", "hold", note="clear"))
+        file.append(Label("i0002", "ana", "now", {"other": "hang up"}))
+        file.append(said("i0003", None))
+    labels = audit.read_labels()
+    assert labels.count == 3
+    found = audit.said(labels)
+    assert [found[i].decision for i in ("i0001", "i0002", "i0003")] == ["hold", "hang up", None]
+    assert "i0004" not in found
+    line = json.loads(audit.label_path("ana").read_text().splitlines()[2])
+    assert line["answer"] is None
+
+
+def test_a_later_answer_of_the_same_person_replaces_the_earlier_one(tmp_path: Path) -> None:
+    audit = make_audit(tmp_path / "audit")
+    with LabelFile(audit, "ana") as file:
+        file.append(said("i0001", "hold"))
+        file.append(said("i0001", "resume"))
+        file.append(said("i0002", "hold"))
+        file.append(Label("i0002", "ana", "now", undone=True))
+    labels = audit.read_labels()
+    assert (labels.count, labels.replaced, labels.undone) == (1, 1, 1)
+    assert audit.said(labels)["i0001"].decision == "resume"
+    assert "given again by the same person" in labels.notes()[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"item":"i9999","by":"ana","at":"x","answer":null}', "audit has none of that name"),
+        ('{"item":"i0001","by":"ana","at":"x"}', "has no answer"),
+        ('{"item":"i0001","by":"ana","at":"x","answer":{"decision":"stop"}}', "is no option"),
+        ('{"item":"i0001","by":"ana","at":"x","answer":{}}', "has no answer to 'decision'"),
+        ('{"item":"i0001","by":"ana","at":"x","answer":{"mood":"hold"}}', "does not ask"),
+        ('{"item":"i0001","by":"ana","at":"x","answer":{"other":" "}}', "not what else"),
+        ('{"item":"i0001","by":"bob","at":"x","answer":null}', "in the file of 'ana'"),
+        ('{"item":"i0001"', "is no answer"),
+    ],
+)
+def test_a_line_that_cannot_count_is_refused_with_its_place(
+    tmp_path: Path, line: str, message: str
+) -> None:
+    audit = make_audit(tmp_path / "audit")
+    audit.label_path("ana").parent.mkdir()
+    audit.label_path("ana").write_text(f"{line}\n")
+    with pytest.raises(InputError, match=message) as caught:
+        audit.read_labels()
+    assert "ana.jsonl:1" in str(caught.value)
+
+
+def test_a_file_cut_at_every_byte_loses_no_whole_answer(tmp_path: Path) -> None:
+    audit = make_audit(tmp_path / "audit")
+    with LabelFile(audit, "ana") as file:
+        for k in range(1, 5):
+            file.append(said(f"i{k:04d}", "hold", note="héé"))
+    path = audit.label_path("ana")
+    whole = path.read_bytes()
+    for cut in range(len(whole)):
+        path.write_bytes(whole[:cut])
+        kept = whole[:cut].count(b"\n") + (whole[cut : cut + 1] == b"\n")
+        labels = audit.read_labels()
+        assert labels.count == kept
+        assert bool(labels.torn) == (cut > 0 and whole[cut - 1 : cut + 1] not in (b"}\n", b"\n{"))
+        with LabelFile(audit, "ana") as file:
+            file.append(said("i0004", "resume"))
+        after = audit.read_labels()
+        assert not after.torn
+        assert set(after.by_person["ana"]) == {f"i{k:04d}" for k in (*range(1, kept + 1), 4)}
+        assert audit.said(after)["i0004"].decision == "resume"
+
+
+def test_one_person_answers_in_one_session_at_a_time(tmp_path: Path) -> None:
+    audit = make_audit(tmp_path / "audit")
+    with LabelFile(audit, "ana"):
+        with pytest.raises(InputError, match="ana is answering already"):
+            LabelFile(audit, "ana")
+        LabelFile(audit, "bob").close()
+    LabelFile(audit, "ana").close()
+
+
+@pytest.mark.parametrize("name", ["", "../ana", "a/b", ".ana", "ana b", "x" * 61])
+def test_a_name_that_is_no_file_name_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="cannot name a file"):
+        LabelFile(make_audit(tmp_path / "audit"), name)
+
+
+def test_people_who_differ_are_in_dispute_until_somebody_settles_it(tmp_path: Path) -> None:
+    audit = make_audit(tmp_path / "audit")
+    for name, first in (("ana", "hold"), ("bob", "resume")):
+        with LabelFile(audit, name) as file:
+            file.append(said("i0001", first, name))
+            file.append(said("i0002", "hold", name))
+    labels = audit.read_labels()
+    assert audit.disputes(labels) == ["i0001"]
+    assert audit.said(labels)["i0001"].decision is None
+    with LabelFile(audit, "cleo") as file:
+        file.append(said("i0001", "resume", "cleo"))
+    labels = audit.read_labels()
+    found = audit.said(labels)["i0001"]
+    assert (found.decision, found.disputed) == ("resume", True)
+    with LabelFile(audit, "dan") as file:
+        file.append(said("i0001", "hold", "dan", settles=True))
+        file.append(said("i0002", None, "dan"))
+    labels = audit.read_labels()
+    assert audit.disputes(labels) == []
+    assert audit.said(labels)["i0001"].decision == "hold"
+    assert audit.said(labels)["i0002"].decision == "hold"
+    assert audit.agreement(labels).items == 2
+
+
+def test_alpha_is_krippendorffs() -> None:
+    """His example with four observers and missing values, for names: 0.743."""
+    table = """
+        1 1 . 1 ; 2 2 3 2 ; 3 3 3 3 ; 3 3 3 3 ; 2 2 2 2 ; 1 2 3 4 ; 4 4 4 4 ; 1 1 2 1 ; 2 2 2 2 ;
+        . 5 5 5 ; . . 1 1 ; . . 3 ."""
+    rows = [[v for v in unit.split() if v != "."] for unit in table.split(";")]
+    found = agreement_of([row for row in rows if len(row) > 1])
+    assert found.alpha == pytest.approx(0.743, abs=5e-4)
+    assert found.alpha is not None
+    assert found.interval_95 is not None
+    assert found.interval_95[0] < found.alpha < found.interval_95[1]
+
+
+def test_agreement_says_why_there_is_none() -> None:
+    assert agreement_of([]).alpha is None
+    alike = agreement_of([["a", "a"]] * 3)
+    assert (alike.share, alike.alpha) == (1.0, None)
+    assert "same answer" in alike.reason
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_answers_made_elsewhere_come_in(tmp_path: Path, ending: str) -> None:
+    audit = make_audit(tmp_path / "audit")
+    rows = [
+        {"item": "i0001", "answer": "hold", "by": "ana"},
+        {"item": "i0001", "answer": "resume", "by": "bob"},
+        {"item": "i0002", "answer": None, "by": "ana"},
+        {"item": "i0003", "answer": '{"other": "hang up"}', "by": "ana"},
+    ]
+    table = tmp_path / f"answers.{ending}"
+    if ending == "parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.Table.from_pylist(rows), table)
+    elif ending == "jsonl":
+        table.write_text("\n".join(map(json.dumps, rows)))
+    else:
+        table.write_text(
+            'item,answer,by\ni0001,hold,ana\ni0001,resume,bob\ni0002,,ana\ni0003,"{""other"": ""hang up""}",ana\n'
+        )
+    assert import_labels(audit, table).people == {"ana": 3, "bob": 1}
+    found = audit.said(audit.read_labels())
+    assert found["i0001"].disputed
+    assert [found[i].decision for i in ("i0002", "i0003")] == [None, "hang up"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("item,answer,by\ni0002,hold,ana\ni0001,stop,ana\n", "'stop' is no answer to i0001"),
+        ("item,answer,by\ni0002,hold,ana\ni0009,hold,ana\n", "none of that name"),
+        ("item,answer\ni0001,hold\n", "has no 'by'"),
+        ("item,by\ni0001,ana\n", "no column 'answer'"),
+        ("item,answer,by\ni0001,hold,../ana\n", "cannot name a file"),
+        ("item,answer,by\n", "holds no answer"),
+    ],
+)
+def test_a_table_that_does_not_fit_adds_nothing(tmp_path: Path, text: str, message: str) -> None:
+    audit = make_audit(tmp_path / "audit")
+    table = tmp_path / "answers.csv"
+    table.write_text(text)
+    with pytest.raises(InputError, match=message):
+        import_labels(audit, table)
+    assert audit.read_labels().count == 0
+
+
+def test_a_spreadsheet_filled_in_comes_back(tmp_path: Path) -> None:
+    import csv
+
+    audit = make_audit(tmp_path / "audit")
+    sheet = tmp_path / "items.csv"
+    export_csv(audit, sheet)
+    with sheet.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["item"] for row in rows] == list(audit.items)
+    with sheet.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "answer": "hold", "by": "ana"} for row in rows)
+    import_labels(audit, sheet)
+    assert {c.decision for c in audit.said(audit.read_labels()).values()} == {"hold"}
+    with pytest.raises(InputError, match="is there already"):
+        export_csv(audit, sheet)
+
+
+def test_fields_and_answers_are_each_other() -> None:
+    form = AnswerForm(
+        DecisionSpec("do", ("badge",), {"say": ("word",), "wait": ()}),
+        always={"v": "1"},
+        values={"v": {"1": 1}, "badge": {"2": 2, "true": True}},
+    )
+    asked = {
+        "do": ItemQuestion("", {"say": "", "wait": ""}),
+        "badge": ItemQuestion("", {"2": "", "true": ""}),
+        "word": ItemQuestion("", {"go": "", "none": ""}),
+    }
+    for decision in (
+        '{"badge":2,"do":"wait","v":1}',
+        '{"badge":true,"do":"say","v":1,"word":"go"}',
+    ):
+        answer = form.answer(decision, asked)
+        assert answer is not None
+        assert form.decision(answer) == decision
+    assert form.answer('{"badge":2,"do":"wait","v":2}', asked) is None
+    assert form.answer('{"badge":3,"do":"wait"}', asked) is None
