@@ -3,13 +3,16 @@
     python bench/kills.py                     # 1,000 kills
     python bench/kills.py --kills 50
     python bench/kills.py --sweep --kills 20  # in the middle of a sweep over paces and streams
+    python bench/kills.py --label             # `sdb label` while answers come in
 
 Each round starts `sdb run` on a small suite against a component in its own process, kills it with
 SIGKILL after a drawn number of written lines plus a drawn instant, and finishes it with `--resume`.
 Counted: responses on disk before the kill, responses lost by it, lines that are in no file of the
 folder afterwards, recordings that could not be finished. A third of the rounds kills the resumed run
 as well. With `--sweep` it is two intervals with one, three and six streams: eight recordings, of which
-two replicas are made at once twice. Exit code 1 if anything was lost.
+two replicas are made at once twice. With `--label` the page's server is killed while a person answers:
+counted are answers that were acknowledged, and of these the ones that are not on disk, or twice.
+Exit code 1 if anything was lost.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.recording.recorder_kit import suite_folder
+from tests.report.label.person import audit, killed_while_answering
 
 from streamdecisionbench.errors import SdbError
 from streamdecisionbench.recording.events import EVENTS_FILE, scan
@@ -54,9 +58,18 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--sweep", action="store_true")
+    parser.add_argument("--label", action="store_true")
     arguments = parser.parse_args()
     draw = random.Random(arguments.seed)
     counts: Counter[str] = Counter()
+    if arguments.label:
+        with tempfile.TemporaryDirectory() as name:
+            counts = killed_while_answering(
+                audit(Path(name) / "audit", 20_000), draw, kills=arguments.kills
+            )
+        for what in ("kills", "acknowledged", "not acknowledged", "on disk", "lost", "twice"):
+            print(f"{what:<24}{counts[what]:>8}")
+        return 1 if counts["lost"] + counts["twice"] else 0
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         (home / "echo_component.py").write_text(COMPONENT)

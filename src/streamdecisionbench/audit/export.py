@@ -7,11 +7,12 @@ questions, the first state, and after that only what changed from step to step.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from streamdecisionbench.audit.labels import Item, ItemQuestion, Label
 from streamdecisionbench.suite.disk import make_folder, require_empty, write_text
 from streamdecisionbench.suite.scenario import Scenario
 
@@ -49,6 +50,35 @@ def template(scenario: Scenario) -> dict[str, Any]:
             {"t": t, "answers": dict.fromkeys(scenario.questions)} for t in range(scenario.n)
         ],
     }
+
+
+def items_of(scenario: Scenario) -> list[Item]:
+    """The same, one state after another, for a person at the label page."""
+    questions = {
+        name: ItemQuestion(
+            question.instructions,
+            {
+                scenario.option_semantics[name][label]: text.partition(": ")[2]
+                for label, text in question.criteria.items()
+            },
+        )
+        for name, question in scenario.questions.items()
+    }
+    states = [step.state for step in scenario.steps]
+    return [
+        Item(f"t{t:04d}", state, before, questions)
+        for t, (before, state) in enumerate(zip([None, *states], states, strict=False))
+    ]
+
+
+def sheet_of(scenario: Scenario, answers: Mapping[str, Label]) -> dict[str, Any]:
+    """The answer sheet that `sdb audit check` reads, from answers to `items_of`; what was not told is empty."""
+    sheet = template(scenario)
+    for item, row in zip(items_of(scenario), sheet["steps"], strict=True):
+        given = answers[item.item].answer if item.item in answers else None
+        if isinstance(given, dict) and set(given) == set(scenario.questions):
+            row["answers"] = given
+    return sheet
 
 
 def diff(before: Any, after: Any, path: str = "") -> Iterator[str]:

@@ -30,7 +30,7 @@ from streamdecisionbench.text import PLAIN_ERRORS, visible
 MODULES = {
     "score": "score", "validate": "recordings", "import": "recordings", "suite": "suite", "run": "run",
     "watch": "watch", "merge": "recordings", "serve": "serve", "providers": "providers", "audit": "audit",
-    "compose": "compose", "policy": "policy", "logs": "logs", "analyze": "analyze", "choose": "choose",
+    "compose": "compose", "policy": "policy", "logs": "logs", "label": "label", "analyze": "analyze", "choose": "choose",
     "gate": "gate", "diff": "gate", "bundle": "bundle", "verify": "bundle", "board": "bundle",
     "report": "report", "demo": "demo",
 }  # fmt: skip
