@@ -466,7 +466,7 @@ def estimate(
 
     found = estimate_audit(audit, within=within / 100, seed=seed)
     if as_json:
-        dump(found.to_json(), allow_nan=False)
+        dump(found.to_json())
         return
     print_tables(
         estimate_tables(found),

@@ -60,7 +60,7 @@ from streamdecisionbench.logs.sums import Key, grouped
 from streamdecisionbench.logs.unusable import Allowed
 from streamdecisionbench.scoring.classes import class_stretches
 from streamdecisionbench.scoring.pooled import drawn_sums, stream_keys
-from streamdecisionbench.scoring.sweep import accepted_at
+from streamdecisionbench.scoring.sweep import effects_of
 from streamdecisionbench.scoring.timeline import UNKNOWN, Flat, Floats, Ints
 from streamdecisionbench.suite.disk import make_folder, require_empty, write_bytes, write_text
 from streamdecisionbench.text import compact_json, decision_text
@@ -336,9 +336,8 @@ def _cells(found: StreamArrays, *, silver: bool) -> _Cells:
         y=found.y if silver else np.full_like(found.y, UNKNOWN),
         p=found.p,
     )
-    arrives = flat.r + flat.L
-    source = np.flatnonzero(accepted_at(flat, arrives))
-    cut = class_stretches(flat, source, arrives[source])
+    effects = effects_of(flat, flat.r + flat.L)
+    cut = class_stretches(flat, effects)
     seconds = (cut.end - cut.begin) * found.weight[cut.scenario]
     if silver:
         says = np.where(np.isin(cut.column, CORRECT), SAYS.index(RIGHT), SAYS.index(WRONG))
@@ -346,7 +345,7 @@ def _cells(found: StreamArrays, *, silver: bool) -> _Cells:
     else:
         says = np.full(len(seconds), SAYS.index(DECIDED))
     says = np.where(cut.piece < 0, SAYS.index(NONE), says)
-    own = np.append(source, -1)[cut.piece]
+    own = np.append(effects.source, -1)[cut.piece]
     cells = _Cells(cut.scenario, cut.step, own, cut.begin, cut.end, seconds, says)
     return cells.take(np.flatnonzero(seconds > 0))
 
@@ -423,7 +422,7 @@ def rows_of(found: StreamArrays, table: pa.Table, keys: Sequence[str]) -> Ints:
     block = np.searchsorted(begins, found.row, side="right") - 1
     broken = np.flatnonzero((ends - begins)[block] != found.n)
     if len(broken):
-        published = times(plain_array(table.column("published_at")))
+        published = times({"at": plain_array(table.column("published_at"))})["at"]
         at = np.cumsum(found.n) - found.n
         for k in broken.tolist():
             inside = slice(int(begins[block[k]]), int(ends[block[k]]))
