@@ -82,7 +82,7 @@ def plan(step: Step) -> Plan:
         command in NAMES_ONLY or any(_PLACEHOLDER.fullmatch(word) for word in words)
     ):
         return Plan("name", words)
-    if words[1:2] in {("serve",), ("watch",)}:
+    if words[1:2] in {("serve",), ("watch",)} or (words[1:2] == ("label",) and "--as" in words):
         return Plan("serve", words if "--port" in words else words + SERVE)
     if words[1:3] == ("audit", "probe"):
         return Plan("run", words + PROBE)

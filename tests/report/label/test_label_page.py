@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from streamdecisionbench.audit.labels import AuditFolder, ItemQuestion
+from streamdecisionbench.audit.labels import AuditFolder, ItemQuestion, write_items
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
 from tests.report.label.person import Page, audit, labelling
 
@@ -156,6 +157,22 @@ def test_a_screen_reader_finds_a_name_for_everything(browser: Browser, tmp_path:
     assert any(role == "radio" and name.startswith("hold: wait on") for role, name in named)
     assert any(role == "textbox" and name.startswith("Note") for role, name in named)
     assert any(role == "progressbar" for role, _ in named)
+
+
+def test_of_a_text_that_goes_on_only_what_is_new_is_marked(
+    browser: Browser, tmp_path: Path
+) -> None:
+    folder = audit(tmp_path / "audit", 1)
+    item = folder.items["i0000"]
+    said = "caller: hello\nagent: yes?\ncaller: I would like"
+    grown = structs.replace(item, state=f"{said} to pay\nagent: of course", before=f"bell\n{said}")
+    write_items(folder.path / "items.jsonl", [grown])
+    with labelling(folder.path, "--as", "ana") as page:
+        go(browser, page)
+        marks = browser.run(
+            "[...document.querySelectorAll('.state mark')].map((m) => m.textContent)"
+        )
+    assert marks == ["new:  to pay", "new: agent: of course"]
 
 
 def test_a_server_that_is_gone_is_said_and_the_answer_stays_on_the_page(

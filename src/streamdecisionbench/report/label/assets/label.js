@@ -29,13 +29,17 @@ const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const plain = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
 const size = (value) => plain(value).length;
 
+/* A text line by line: lines that were there stay plain, of one that went on only what was added is new. */
+const grown = (text, lines) => text.split('\n').flatMap((line, i) => {
+  const had = lines.filter((one) => one && line.startsWith(one)).reduce((a, b) => (b.length > a.length ? b : a), '');
+  return [i > 0 && '\n', had, line !== had && h('mark', {}, h('span', { class: 'sr' }, 'new: '), line.slice(had.length))];
+});
+
 const leaf = (value, before, had) => {
   const text = plain(value);
   if (!had || same(value, before)) return [text];
   const earlier = before === undefined ? null : plain(before);
-  if (earlier !== null && typeof value === 'string' && earlier && text.startsWith(earlier)) {
-    return [earlier, h('mark', {}, h('span', { class: 'sr' }, 'new: '), text.slice(earlier.length))];
-  }
+  if (earlier && typeof value === 'string' && (text.includes('\n') || text.startsWith(earlier))) return grown(text, earlier.split('\n'));
   return [h('mark', {}, h('span', { class: 'sr' }, earlier === null ? 'new: ' : 'changed: '), text),
     earlier !== null && earlier.length <= 200 && h('del', {}, h('span', { class: 'sr' }, 'before: '), earlier)];
 };
