@@ -65,7 +65,8 @@ class DecisionLog:
         for option, given in (
             ("flush_s", flush_s), ("max_bytes", max_bytes), ("max_age_s", max_age_s)
         ):  # fmt: skip
-            if not (isinstance(given, int | float) and 0 < given < math.inf):
+            endless = given == math.inf and option != "flush_s"
+            if not endless and not (isinstance(given, int | float) and 0 < given < math.inf):
                 raise InputError(f"{option}={given!r} cannot be", fix="give a number above 0")
         self._wall = math.nan
         with meter.lock, meter.guards["log"]:
@@ -158,14 +159,13 @@ class DecisionLog:
 
     def _write(self) -> None:
         try:
-            if self._file is None:
-                self._open()
+            file = self._open() if self._file is None else self._file
             data = b"".join(self._unwritten)
             written = 0
             while written < len(data):
-                written += os.write(self._file or 0, data[written:])
+                written += os.write(file, data[written:])
             if self._fsync:
-                os.fsync(self._file or 0)
+                os.fsync(file)
         except OSError:
             self._abandon()
             raise
@@ -190,7 +190,7 @@ class DecisionLog:
             finally:
                 os.close(file)
 
-    def _open(self) -> None:
+    def _open(self) -> int:
         while self._file is None:
             self._files += 1
             name = f"decisions-{self._meter.run}-{self._files:05}.jsonl"
@@ -202,6 +202,7 @@ class DecisionLog:
             self._path, self._size, self._began = path, 0, time.monotonic()
         if self._fsync:
             _sync(self.folder)
+        return self._file
 
     def _rotate(self) -> None:
         if self._file is None:
