@@ -16,6 +16,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,14 +88,15 @@ class DecisionLog:
 
     def begin_run(self) -> None:
         """Nothing happened yet in this process; a file that its parent writes to stays its parent's."""
-        if self._file is not None:
-            os.close(self._file)
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):
+                os.close(file)
         self._happened: deque[Notice] = deque()
         self._unwritten: list[bytes] = []
         self._writing = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._file = None
         self._path = ""
         self._size = self._files = 0
         self._began = 0.0
@@ -205,10 +207,10 @@ class DecisionLog:
         return self._file
 
     def _rotate(self) -> None:
-        if self._file is None:
+        file, self._file = self._file, None
+        if file is None:
             return
-        os.close(self._file)
-        self._file = None
+        os.close(file)
         if self._parquet and self._size:
             to_parquet(self._path, fsync=self._fsync)
 
