@@ -3,7 +3,7 @@ one spelling by which logs and the meter compare them. Standard library only.
 
 Two decisions are the same where their canonical texts are. Text counts without the white space around
 it. What begins with {, [ or a quotation mark is JSON: order of keys, white space and escapes do not
-matter, 1 equals 1.0, and a JSON string equals its text.
+matter, 1 equals 1.0, and a JSON string equals its text, unless that begins like JSON and is none.
 """
 
 from __future__ import annotations
@@ -93,9 +93,14 @@ def decision_text(value: Any) -> str | None:
     if text[:1] not in ("{", "[", '"'):
         return text
     try:
-        return decision_text(json.loads(text))
+        parsed = json.loads(text)
+        if not isinstance(parsed, str):
+            return compact_json(_plain_value(parsed))
+        inner = parsed.strip()
+        found = decision_text(inner)
     except (ValueError, RecursionError):
         return None
+    return compact_json(inner) if found is None else found
 
 
 def harmless(text: str) -> str:

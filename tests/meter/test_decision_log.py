@@ -144,6 +144,27 @@ def test_a_folder_that_cannot_be_made_is_said_at_once(tmp_path: Path) -> None:
         DecisionLog(Meter("test"), tmp_path / "file" / "folder")
 
 
+@pytest.mark.parametrize("option", ["flush_s", "max_bytes", "max_age_s"])
+@pytest.mark.parametrize("value", [0, -1, math.nan, None, "1"])
+def test_a_log_that_could_not_be_written_is_refused_at_the_start(
+    option: str, value: Any, tmp_path: Path
+) -> None:
+    meter = Meter("test")
+    with pytest.raises(InputError, match=option):
+        DecisionLog(meter, tmp_path / "log", **{option: value})
+    assert meter.sinks == ()
+
+
+def test_files_may_be_endless_but_flushes_come(tmp_path: Path) -> None:
+    meter = Meter("test")
+    with pytest.raises(InputError, match="flush_s=inf"):
+        DecisionLog(meter, tmp_path, flush_s=math.inf)
+    DecisionLog(meter, tmp_path, max_bytes=math.inf, max_age_s=math.inf)  # type: ignore[arg-type]
+    meter.stream("call").publish()
+    meter.close()
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def test_after_its_end_rows_are_lost_and_counted(tmp_path: Path) -> None:
     meter = Meter("test")
     log = DecisionLog(meter, tmp_path)

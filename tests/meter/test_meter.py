@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import enum
+import json
 import math
 import re
 import subprocess
@@ -14,11 +15,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.meter import CLASSES, Meter, Notice
 from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S
 from streamdecisionbench.meter.lane import STRAGGLERS
+from streamdecisionbench.meter.stream import text_of
+from streamdecisionbench.text import decision_text
 from tests.meter.test_counters import FakeClock, near
 
 
@@ -442,6 +447,31 @@ def test_decisions_are_compared_in_canonical_form(
         clock.now = 1.0
     assert meter.seconds() == only(current_correct=1.0)
     assert meter.errors == {}
+
+
+json_values = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(),
+        st.sampled_from(['"', '"a"', "[1", "{}", " a ", '"\\\\"', '"[1"', "\ud800"]),
+    ),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.integers(), inner),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(json_values, st.integers(0, 3))
+def test_a_canonical_text_is_its_own_canonical_text(value: Any, quotes: int) -> None:
+    """What is written is what is read: as a value, as JSON, as JSON of JSON."""
+    for _ in range(quotes):
+        value = json.dumps(value)
+    text = decision_text(value)
+    if text is not None:
+        assert decision_text(text) == text
+        assert decision_text(json.dumps(value)) == text
+    if value is not None:
+        written = text_of(value)
+        assert decision_text(written) == written == text_of(written)
+        written.encode()
 
 
 def test_a_decision_that_is_no_json_value_is_held_counted_wrong_and_said(

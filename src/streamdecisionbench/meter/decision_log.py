@@ -16,6 +16,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,8 @@ class DecisionLog:
         for option, given in (
             ("flush_s", flush_s), ("max_bytes", max_bytes), ("max_age_s", max_age_s)
         ):  # fmt: skip
-            if not (isinstance(given, int | float) and 0 < given < math.inf):
+            endless = given == math.inf and option != "flush_s"
+            if not endless and not (isinstance(given, int | float) and 0 < given < math.inf):
                 raise InputError(f"{option}={given!r} cannot be", fix="give a number above 0")
         self._wall = math.nan
         with meter.lock, meter.guards["log"]:
@@ -86,14 +88,15 @@ class DecisionLog:
 
     def begin_run(self) -> None:
         """Nothing happened yet in this process; a file that its parent writes to stays its parent's."""
-        if self._file is not None:
-            os.close(self._file)
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):
+                os.close(file)
         self._happened: deque[Notice] = deque()
         self._unwritten: list[bytes] = []
         self._writing = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._file = None
         self._path = ""
         self._size = self._files = 0
         self._began = 0.0
@@ -158,14 +161,13 @@ class DecisionLog:
 
     def _write(self) -> None:
         try:
-            if self._file is None:
-                self._open()
+            file = self._open() if self._file is None else self._file
             data = b"".join(self._unwritten)
             written = 0
             while written < len(data):
-                written += os.write(self._file or 0, data[written:])
+                written += os.write(file, data[written:])
             if self._fsync:
-                os.fsync(self._file or 0)
+                os.fsync(file)
         except OSError:
             self._abandon()
             raise
@@ -190,7 +192,7 @@ class DecisionLog:
             finally:
                 os.close(file)
 
-    def _open(self) -> None:
+    def _open(self) -> int:
         while self._file is None:
             self._files += 1
             name = f"decisions-{self._meter.run}-{self._files:05}.jsonl"
@@ -202,12 +204,13 @@ class DecisionLog:
             self._path, self._size, self._began = path, 0, time.monotonic()
         if self._fsync:
             _sync(self.folder)
+        return self._file
 
     def _rotate(self) -> None:
-        if self._file is None:
+        file, self._file = self._file, None
+        if file is None:
             return
-        os.close(self._file)
-        self._file = None
+        os.close(file)
         if self._parquet and self._size:
             to_parquet(self._path, fsync=self._fsync)
 

@@ -132,7 +132,8 @@ class Meter:
         for sink in self.sinks:
             begin_run = getattr(sink, "begin_run", None)
             if begin_run is not None:
-                begin_run()
+                with self.guards["export"]:
+                    begin_run()
 
     def stream(self, name: str, **labels: str) -> Stream:
         """A session begins. Labels go into the log; those named in `by` split the counters."""

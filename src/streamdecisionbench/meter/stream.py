@@ -309,8 +309,8 @@ class Stream:
         return _APPLIED if known and lane.rule.admits(None, number) else _SUPERSEDED
 
     def _account(self, lane: Lane, number: int, decision: Any, outcome: int) -> Notice | None:
-        """An answer for a state that the meter does not know (any more) is in force, and not measured;
-        nor is one that it supersedes. A log could not say of which state they are."""
+        """An answer for a state that the meter does not know (any more) is in force, and not measured: a
+        log could not say of which state it is."""
         meter = self._meter
         at = meter.read_clock()
         now = meter.advance_to(at)
@@ -323,9 +323,6 @@ class Stream:
                 meter.count_error("answered too late")
             return None
         if step.answered:
-            return None
-        if outcome == _SUPERSEDED and (lane.source is None or number > lane.source.number):
-            meter.count_error("answered too late")
             return None
         try:
             text = text_of(decision)
