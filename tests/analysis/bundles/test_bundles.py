@@ -346,7 +346,10 @@ def test_a_bomb_is_not_unpacked(bundle: Path, tmp_path: Path) -> None:
     "name", ["a\n::error::boo", "::error::boo", "x ##[error]boo", "\x1b[2J", ""]
 )
 def test_a_name_gives_no_orders(bundle: Path, tmp_path: Path, name: str) -> None:
-    files = with_contents(unpacked(bundle), lambda c: c["recordings"][0].update(name=name))
+    def called(contents: dict[str, Any]) -> None:
+        contents["recordings"][0]["name"] = contents["recordings"][0]["score"]["name"] = name
+
+    files = with_contents(unpacked(bundle), called)
     done = sdb("verify", packed(files, tmp_path / "x.zip"))
     assert done.returncode == 2
     lines = (done.stdout + done.stderr).splitlines()
