@@ -22,6 +22,7 @@ from streamdecisionbench.scoring.policy_score import live_policy, score_policy_r
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
+from tests.recording.made import edit_lines
 
 SCENARIOS = ("support_a", "presenter_b")
 PROFILES = {"fast": "jev", "middle": "kev-4b", "slow": "djev"}
@@ -148,6 +149,29 @@ def test_altered_acceptance_is_noticed(tmp_path: Path, suite: Suite) -> None:
     run["events_sha256"] = hashlib.sha256(log.read_bytes()).hexdigest()
     (out / "run.json").write_text(json.dumps(run))
     with pytest.raises(InputError, match="under the recorded policy it is withheld"):
+        read_recording(out, suite)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"component": "x"}, "is of a component that the policy does not name"),
+        ({"pred": {}, "decision": {}}, "pred leaves"),
+        ({"pred": {"route": "no such"}, "decision": {}}, "pred leaves"),
+    ],
+)
+def test_a_response_that_no_policy_could_judge_is_named(
+    change: dict[str, object], words: str, tmp_path: Path, suite: Suite
+) -> None:
+    out = tmp_path / "out"
+    recorded(out, suite, {None: "jev"}, parse_policy(KINDS["gate"]))
+
+    def edit(line: dict[str, object]) -> dict[str, object]:
+        accepted = line["kind"] == "response" and line["accepted"]
+        return line | change if accepted and line["episode_id"] == "support_a" else line
+
+    edit_lines(out, edit)
+    with pytest.raises(InputError, match=words):
         read_recording(out, suite)
 
 

@@ -203,11 +203,16 @@ def check_acceptance(episode: Episode, horizon: float, expected: Expected) -> It
     )
     for response in arrivals:
         part = f" ({response.component})" if response.component else ""
+        where = f"{episode.episode_id} t={response.t}{part}"
+        if (rule or live) and response.component not in (expected.members or (None,)):
+            whose = "policy" if live else "pair"
+            yield Problem(where, f"is of a component that the {whose} does not name")
+            continue
         found = _acceptance(response, arbiter, horizon)
         if live is not None and scenario is not None:
             found = _under_policy(response, live, scenario, horizon)
         for what in found:
-            yield Problem(f"{episode.episode_id} t={response.t}{part}", what)
+            yield Problem(where, what)
         if response.accepted:
             arbiter.activate(response.component, response.t)
 
@@ -369,9 +374,6 @@ def check_counts(response: Response) -> Iterator[str]:
 def _under_policy(
     response: Response, live: LivePolicy, scenario: Scenario, horizon: float
 ) -> Iterator[str]:
-    if response.component not in live.ranks:
-        yield "is of a component that the policy does not name"
-        return
     if abs(response.actual_recorded_s - horizon) < _NEAR_S and not response.accepted:
         return
     spec, reason = scenario.decision_spec, AFTER_HORIZON
@@ -433,7 +435,8 @@ def check_episode(episode: Episode, expected: Expected) -> list[Problem]:
         tick = recorded_tick(releases, 0.0)
     if tick <= 0 or (expected.members and expected.rule is None and policy is None):
         return problems
-    if policy is None or scenario is not None:
+    # Whether a policy lets an answer in depends on what it means.
+    if policy is None or (scenario is not None and not problems):
         problems += check_acceptance(episode, expected.steps * tick, expected)
     return problems
 
