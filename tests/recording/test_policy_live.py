@@ -175,6 +175,39 @@ def test_a_response_that_no_policy_could_judge_is_named(
         read_recording(out, suite)
 
 
+@pytest.mark.parametrize("kind", ["expire", "three"])
+def test_what_lapsed_is_what_the_policy_says(kind: str, tmp_path: Path, suite: Suite) -> None:
+    """The recorder's `expired` events against a plain walk over what was accepted."""
+    policy = parse_policy(KINDS[kind].replace("after_s = 4", "after_s = 1").replace("2.5", "0.3"))
+    names = policy.cascade.components if policy.cascade else (None,)
+    out = tmp_path / "out"
+    live = recorded(out, suite, {name: PROFILES[name or "fast"] for name in names}, policy)
+    assert sum(len(e.expired) for e in live.episodes.values()) > 2
+    events = (out / "events.jsonl").read_text()
+    first = next(e.expired[0] for e in live.episodes.values() if e.expired)
+
+    def lapse(line: dict[str, object]) -> bool:
+        return line["kind"] == "expired" and line["t"] == first.t
+
+    for change, words in (
+        (lambda line: None if lapse(line) else line, "no event says so"),
+        (
+            lambda line: line | ({"expired_s": line["expired_s"] + 0.01} if lapse(line) else {}),
+            "is said to lapse at",
+        ),
+        (lambda line: line | ({"component": "nobody"} if lapse(line) else {}), "nothing of it"),
+    ):
+        edit_lines(out, change)
+        with pytest.raises(InputError, match=words):
+            read_recording(out, suite)
+        (out / "events.jsonl").write_text(events)
+    again = next(line for line in events.splitlines() if '"expired"' in line)
+    (out / "events.jsonl").write_text(f"{events}{again}\n")
+    edit_lines(out, lambda line: line)
+    with pytest.raises(InputError, match="is said to lapse twice"):
+        read_recording(out, suite)
+
+
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path, suite: Suite) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text(KINDS["one at a time"])
