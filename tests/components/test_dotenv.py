@@ -79,6 +79,9 @@ def test_an_address_counts_only_with_the_key_of_the_same_file(
     file.write_text(f"{address}{provider}_API_KEY=from-file\n")
     fresh: dict[str, str] = {}
     assert load(file, fresh) == [f"{provider}_API_KEY", f"{provider}_BASE_URL"]
+    for blank in ("", " ", "\t"):
+        file.write_text(f"{address}{provider}_API_KEY='{blank}'\n")
+        assert load(file, {}) == [f"{provider}_API_KEY"]
 
 
 def test_a_binary_file_is_told(tmp_path: Path) -> None:
@@ -132,19 +135,18 @@ _ADDRESS = st.sampled_from(
 )
 
 
-def _drawn(mark: str) -> st.SearchStrategy[dict[str, str]]:
-    """Some of the variables: blank, or a key that says where it is from, or an address."""
-    value = {
-        name: st.one_of(_BLANK, _ADDRESS if name.endswith("URL") else st.just(f"sk-{mark}-{name}"))
-        for name in (*_VARIABLES, "SDB_API_KEY")
-    }
-    return st.fixed_dictionaries({}, optional=value)
+def _value(name: str, mark: str) -> st.SearchStrategy[str]:
+    """An address, or a key that says where it is from; now and then blank."""
+    usual = _ADDRESS if name.endswith("URL") else st.just(f"sk-{mark}-{name}")
+    return st.one_of(usual, usual, _BLANK)
 
 
 @given(
-    exported=_drawn("exported"),
-    filed=_drawn("filed"),
-    header=st.booleans(),
+    exported=st.fixed_dictionaries(
+        {}, optional={name: _value(name, "exported") for name in (*_VARIABLES, "SDB_API_KEY")}
+    ),
+    filed=st.fixed_dictionaries({name: _value(name, "filed") for name in _VARIABLES}),
+    header=st.sampled_from([False, False, True]),
     given=st.sampled_from([None, "", " "]),
     provider=st.sampled_from(["openai", "chat", "openai-decisions", "systemone", "anthropic"]),
 )

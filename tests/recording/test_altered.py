@@ -366,6 +366,16 @@ def test_a_failure_after_the_answer_is_noticed(
     assert "one_a t=4: an attempt failed after the one that was answered" in refusal(folder)
 
 
+def test_a_component_beside_the_pair_is_noticed(paired: Path, tmp_path: Path) -> None:
+    folder = copy(paired, tmp_path / "run")
+    path = folder / EVENTS_FILE
+    lines = path.read_text().splitlines()
+    answer = next(json.loads(line) for line in lines if '"kind":"response"' in line)
+    path.write_text("\n".join([*lines, json.dumps(answer | {"component": "third"}), ""]))
+    edit_lines(folder, lambda line: line)
+    assert "(third): is of a component that the pair does not name" in refusal(folder)
+
+
 def test_a_duplicate_among_many_is_found_at_once(tmp_path: Path) -> None:
     from streamdecisionbench.recording.check import check_completeness
     from streamdecisionbench.recording.events import Release, Response

@@ -24,6 +24,7 @@ from streamdecisionbench.scoring.policy_score import live_policy, score_policy_r
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
+from tests.recording.made import edit_lines
 
 SCENARIOS = ("support_a", "presenter_b")
 PROFILES = {"fast": "jev", "middle": "kev-4b", "slow": "djev"}
@@ -195,6 +196,62 @@ def test_altered_acceptance_is_noticed(tmp_path: Path, suite: Suite) -> None:
     run["events_sha256"] = hashlib.sha256(log.read_bytes()).hexdigest()
     (out / "run.json").write_text(json.dumps(run))
     with pytest.raises(InputError, match="under the recorded policy it is withheld"):
+        read_recording(out, suite)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"component": "x"}, "is of a component that the policy does not name"),
+        ({"pred": {}, "decision": {}}, "pred leaves"),
+        ({"pred": {"route": "no such"}, "decision": {}}, "pred leaves"),
+    ],
+)
+def test_a_response_that_no_policy_could_judge_is_named(
+    change: dict[str, object], words: str, tmp_path: Path, suite: Suite
+) -> None:
+    out = tmp_path / "out"
+    recorded(out, suite, {None: "jev"}, parse_policy(KINDS["gate"]))
+
+    def edit(line: dict[str, object]) -> dict[str, object]:
+        accepted = line["kind"] == "response" and line["accepted"]
+        return line | change if accepted and line["episode_id"] == "support_a" else line
+
+    edit_lines(out, edit)
+    with pytest.raises(InputError, match=words):
+        read_recording(out, suite)
+
+
+@pytest.mark.parametrize("kind", ["expire", "three"])
+def test_what_lapsed_is_what_the_policy_says(kind: str, tmp_path: Path, suite: Suite) -> None:
+    """The recorder's `expired` events against a plain walk over what was accepted."""
+    policy = parse_policy(KINDS[kind].replace("after_s = 4", "after_s = 1").replace("2.5", "0.3"))
+    names = policy.cascade.components if policy.cascade else (None,)
+    out = tmp_path / "out"
+    live = recorded(out, suite, {name: PROFILES[name or "fast"] for name in names}, policy)
+    assert sum(len(e.expired) for e in live.episodes.values()) > 2
+    events = (out / "events.jsonl").read_text()
+    first = next(e.expired[0] for e in live.episodes.values() if e.expired)
+
+    def lapse(line: dict[str, object]) -> bool:
+        return line["kind"] == "expired" and line["t"] == first.t
+
+    for change, words in (
+        (lambda line: None if lapse(line) else line, "no event says so"),
+        (
+            lambda line: line | ({"expired_s": line["expired_s"] + 0.01} if lapse(line) else {}),
+            "is said to lapse at",
+        ),
+        (lambda line: line | ({"component": "nobody"} if lapse(line) else {}), "nothing of it"),
+    ):
+        edit_lines(out, change)
+        with pytest.raises(InputError, match=words):
+            read_recording(out, suite)
+        (out / "events.jsonl").write_text(events)
+    again = next(line for line in events.splitlines() if '"expired"' in line)
+    (out / "events.jsonl").write_text(f"{events}{again}\n")
+    edit_lines(out, lambda line: line)
+    with pytest.raises(InputError, match="is said to lapse twice"):
         read_recording(out, suite)
 
 

@@ -9,7 +9,8 @@ Attempts: those in the log and the responses tell the same story. What others re
 out, in the log or in the response; what is there must agree.
 Meaning: labels decode to the recorded values, values compose to the recorded decision, every request is
 the step's own, and counts are counts.
-Acceptance: accepted was what the in-force rule, or the recorded policy, accepts at the recorded times.
+Acceptance: accepted was what the in-force rule, or the recorded policy, accepts at the recorded times,
+and what a policy lets lapse lapsed when it says.
 Punctuality: a state published late is an error of the measurement, not of the component. Up to
 `TOLERATED` of a tick it is noise; beyond that it is said wherever a score of the recording stands.
 """
@@ -203,13 +204,44 @@ def check_acceptance(episode: Episode, horizon: float, expected: Expected) -> It
     )
     for response in arrivals:
         part = f" ({response.component})" if response.component else ""
+        where = f"{episode.episode_id} t={response.t}{part}"
+        if (rule or live) and response.component not in (expected.members or (None,)):
+            whose = "policy" if live else "pair"
+            yield Problem(where, f"is of a component that the {whose} does not name")
+            continue
         found = _acceptance(response, arbiter, horizon)
         if live is not None and scenario is not None:
             found = _under_policy(response, live, scenario, horizon)
         for what in found:
-            yield Problem(f"{episode.episode_id} t={response.t}{part}", what)
+            yield Problem(where, what)
         if response.accepted:
             arbiter.activate(response.component, response.t)
+
+
+def check_expiry(episode: Episode, horizon: float, after_s: float) -> Iterator[Problem]:
+    """A decision lapses `after_s` after the release of its source, but not before it took effect, unless
+    another took effect or the end came first; the log says so, and says nothing else.
+    """
+    taken = sorted((r for r in episode.responses if r.accepted), key=lambda r: r.actual_recorded_s)
+    ends = [*(r.actual_recorded_s for r in taken[1:]), horizon]
+    told: dict[tuple[int, str | None], float] = {}
+    for event in episode.expired:
+        if (event.t, event.component) in told:
+            yield Problem(f"{episode.episode_id} t={event.t}", "is said to lapse twice")
+        told[event.t, event.component] = event.expired_s
+    for response, end in zip(taken, ends, strict=False):
+        where = f"{episode.episode_id} t={response.t}"
+        due = max(response.release_s + after_s, response.actual_recorded_s)
+        said = told.pop((response.t, response.component), None)
+        if said is None and due < min(end, horizon) - SLACK_S:
+            yield Problem(where, f"lapsed at {due:.6f} s under the policy, but no event says so")
+        elif said is not None and (abs(said - due) > SLACK_S or due > min(end, horizon) + SLACK_S):
+            what = f"is said to lapse at {said:.6f} s; under the policy it would at {due:.6f} s"
+            yield Problem(where, what + ", unless another took effect before")
+    for t, _ in told:
+        yield Problem(
+            f"{episode.episode_id} t={t}", "is said to lapse, but nothing of it was in force"
+        )
 
 
 def _acceptance(response: Response, arbiter: Arbiter, horizon: float) -> Iterator[str]:
@@ -369,9 +401,6 @@ def check_counts(response: Response) -> Iterator[str]:
 def _under_policy(
     response: Response, live: LivePolicy, scenario: Scenario, horizon: float
 ) -> Iterator[str]:
-    if response.component not in live.ranks:
-        yield "is of a component that the policy does not name"
-        return
     if abs(response.actual_recorded_s - horizon) < _NEAR_S and not response.accepted:
         return
     spec, reason = scenario.decision_spec, AFTER_HORIZON
@@ -433,8 +462,11 @@ def check_episode(episode: Episode, expected: Expected) -> list[Problem]:
         tick = recorded_tick(releases, 0.0)
     if tick <= 0 or (expected.members and expected.rule is None and policy is None):
         return problems
-    if policy is None or scenario is not None:
+    # Whether a policy lets an answer in depends on what it means.
+    if policy is None or (scenario is not None and not problems):
         problems += check_acceptance(episode, expected.steps * tick, expected)
+    if policy is not None and scenario is not None and not problems:
+        problems += check_expiry(episode, expected.steps * tick, policy.expire.after_s)
     return problems
 
 

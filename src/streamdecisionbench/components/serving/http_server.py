@@ -153,12 +153,7 @@ class _Connection(HttpToolsProtocol):
             self._patience.cancel()
             self._patience = None
         elif not self._asks and self._patience is None:
-            self._patience = self.loop.call_later(IDLE_S, self._give_up)
-
-    def _give_up(self) -> None:
-        self._patience = None
-        if not self._asks:
-            self.transport.close()
+            self._patience = self.loop.call_later(IDLE_S, self.transport.close)
 
 
 class _Server(uvicorn.Server):
