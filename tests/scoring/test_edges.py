@@ -14,6 +14,7 @@ from hypothesis import given, settings
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_recording, example_suite
+from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.rules.policy_file import (
     Cascade,
     ConfidenceGate,
@@ -44,8 +45,8 @@ from streamdecisionbench.scoring.policy_score import (
 )
 from streamdecisionbench.scoring.score import score, score_timelines, took_effect
 from streamdecisionbench.scoring.sweep import accepted_at, critical_scale, sweep_of, trajectory_at
-from streamdecisionbench.scoring.timeline import Flat, Timeline, check, timelines
-from tests.scoring import plain_pairs
+from streamdecisionbench.scoring.timeline import UNKNOWN, Flat, Timeline, check, timelines
+from tests.scoring import plain, plain_pairs
 from tests.scoring.policies.kit import timeline
 from tests.scoring.test_pairs import duos, intervals, rules
 
@@ -193,6 +194,23 @@ def test_the_newest_answer_overtakes_all_others() -> None:
     assert critical_scale(flat, np.full(1, 99.0)) == pytest.approx([4 / 8.5, 2 / 8.5, 4.0])
 
 
+@pytest.mark.parametrize("latency", [[2.0, 1.0], [4.0, 2.0, 2.0], [3.0, 1.0, 1.0, 0.5]])
+def test_answers_that_drop_out_at_the_same_scale_are_counted_once(latency: list[float]) -> None:
+    part = timeline(latency, [0, 1, 0, 1][: len(latency)], [0, 1, 1, 1][: len(latency)])
+    found = score_timelines([part], bounds=Bounds(0.25, 8.0)).overall.integrated
+    want = plain.integral(part, 0.25, 8.0, "log")
+    assert {name: want[name] for name in found.classes()} == pytest.approx(
+        found.classes(), abs=1e-12
+    )
+
+
+def test_a_long_backlog_of_equal_latencies_only_ends_with_the_horizon() -> None:
+    """More than are compared one by one: the lines never cross."""
+    flat = Flat([timeline([500.0] * 90, [0] * 90, [0] * 90)])
+    found = critical_scale(flat, np.full(1, 99.0))
+    assert found == pytest.approx((180.0 - flat.r) / 500.0, rel=1e-15)
+
+
 def test_what_is_held_ends_with_its_scenario() -> None:
     """Whatever stands beside it, a scenario is what it is alone."""
     silent = timeline([99.0, 99.0], [1, 1], [1, 1], name="silent")
@@ -205,6 +223,20 @@ def test_what_is_held_ends_with_its_scenario() -> None:
     path = trajectory_at(flat, 2.0)
     ends = [path.end[path.scenario == k].max() for k in range(3)]
     assert ends == [8.0, 4.0, 8.0]
+
+
+def test_the_first_decision_is_known_where_others_are_not() -> None:
+    """Its id is 0, which is neither unknown nor nothing."""
+    part = timeline([0.0] * 4, [UNKNOWN, 0, 0, 1], [0, 1, 0, 0])
+    found = score_timelines([part]).overall.at_interval.classes()
+    assert found == pytest.approx(
+        {
+            **dict.fromkeys(ALL_CLASSES, 0.0),
+            "unjudged": 0.25,
+            "current_correct": 0.25,
+            "judgment": 0.5,
+        }
+    )
 
 
 # Two components.
@@ -220,6 +252,8 @@ def test_at_one_step_a_slow_answer_that_is_no_slower_keeps_the_fast_one_out_at_e
         assert found.overall.slow_share_integrated == pytest.approx(
             1 - found.overall.integrated.no_decision, abs=1e-15
         )
+    sooner = compose([fast], [timeline([0.25, 0.25], [0, 0], [0, 0])], "late_override")
+    assert sooner.overall.integrated.judgment == 0.0
     later = compose([fast], [timeline([0.75, 0.75], [0, 0], [0, 0])], "freshest")
     assert (later.counts.corrections, later.counts.regressions) == (2, 0)
 
@@ -284,12 +318,13 @@ def test_a_stale_loss_is_in_seconds_of_the_interval() -> None:
 
 
 def test_losses_of_two_overrides_are_two_however_they_touch() -> None:
-    """Slow 0 for fast 1, then fast 2 for an instant's length of nothing: two losses side by side."""
-    fast = timeline([0.5, 0.5, 1.0, 9.0], [0, 1, 1, 1], [0, 1, 1, 1])
-    slow = timeline([3.0, 9.0, 9.0, 9.0], [0, 1, 1, 1], [0, 1, 1, 1])
+    """Slow 0 takes the place of fast 2 from 5 to 7; fast 3 and slow 1 arrive at 7, and slow 1 stays."""
+    y = [0, 2, 1, 1]
+    fast, slow = timeline([0.5, 0.5, 0.5, 1.0], y, y), timeline([5.0, 5.0, 99.0, 99.0], y, y)
     loss = compose([fast], [slow], "late_override").longest_stale_loss
     assert loss is not None
-    assert (loss.begin_s, loss.end_s) == pytest.approx((3.0, 5.0))
+    assert (loss.fast_source, loss.slow_source) == (2, 0)
+    assert (loss.begin_s, loss.end_s) == pytest.approx((5.0, 7.0))
 
 
 def test_live_answers_at_the_horizon_did_not_take_effect() -> None:
@@ -347,17 +382,21 @@ def test_an_answer_that_arrives_as_the_next_state_is_published_is_not_given_up()
 
 
 def test_a_request_asked_for_late_gives_way_to_newer_ones_in_flight() -> None:
-    """The first component answers step 1 before step 0; the second is busy with the newer one."""
-    first = timeline([3.0, 0.5, 99.0], [0] * 3, [1] * 3)
-    second = timeline([8.0] * 3, [0] * 3, [0] * 3)
-    unsure = {way: [np.full(3, 0.25)] for way in ("min", "product")}
-    cascade = Cascade(("a", "b"), "when-unsure", 0.5)
-    for limit, sent in ((1, 1), (2, 2)):
-        policy = Policy(dispatch=Dispatch("latest", limit), cascade=cascade)
-        answers = [Answers("a", [first], unsure), Answers("b", [second])]
-        found = score_policy(policy, answers, interval=2.0)
-        assert found.counts.requests[1] == sent
-        assert found.counts.cancelled[1] == 0
+    """The second is asked about 0, 2, 3 and only then about 1, when it is busy with two newer ones."""
+    first = timeline([0.5, 5.0, 0.5, 0.5], [0] * 4, [1] * 4)
+    second = timeline([0.1, 99.0, 99.0, 99.0], [0] * 4, [0] * 4)
+    unsure = {way: [np.full(4, 0.25)] for way in ("min", "product")}
+    policy = Policy(dispatch=Dispatch("latest", 2), cascade=Cascade(("a", "b"), "when-unsure", 0.5))
+    answers = [Answers("a", [first], unsure), Answers("b", [second])]
+    found = score_policy(policy, answers, interval=2.0)
+    assert (found.counts.requests, found.counts.cancelled) == ((4, 3), (0, 0))
+
+
+def test_of_two_answers_at_once_one_is_taken() -> None:
+    part = timeline([3.0, 1.0, 0.5, 0.5], [0] * 4, [0] * 4)
+    found = score_policy(Policy(), [Answers("a", [part])], interval=2.0)
+    assert found.counts.taken == (3,)
+    assert sources(found) == [(-1, 0.0), (1, 3.0), (2, 4.5), (3, 6.5)]
 
 
 def test_nothing_is_sent_at_the_horizon() -> None:
@@ -443,11 +482,15 @@ def test_a_line_that_touches_zero_is_at_most_zero() -> None:
 
 def test_neighbours_are_those_of_a_plain_search_however_long_the_list() -> None:
     rng = np.random.default_rng(5)
-    for count in (1, 7, 15, 16, 17, 33, 80):
+    for count in (1, 7, 15, 16, 17, 33, 80, 81, 90, 200):
         low = rng.integers(0, 6, count) / 2 + 1.0
         high = low + rng.integers(0, 5, count) / 2
         low, high = np.minimum(low, 4.0), np.minimum(high, 4.0)
         low[0], high[0] = 1.0, 4.0
+        if count > 33:  # whole stretches of the list exist at the ends of the range alone
+            ends = np.arange(count) // (count // 5) % 3
+            low = np.where(ends == 0, 1.0, np.where(ends == 1, 3.5, low))
+            high = np.where(ends == 0, 1.5, np.where(ends == 1, 4.0, np.minimum(high, 2.0)))
         zero = np.zeros(count, dtype=np.int64)
         found = neighbours(zero, low, high, np.array([1.0]), np.array([4.0]))
         for c in (1.25, 1.75, 2.25, 2.75, 3.25, 3.75):
@@ -482,6 +525,15 @@ def test_integrals_of_powers_are_those_of_a_fine_sum(weighting: str) -> None:
         assert float(value[0]) == pytest.approx(
             float((c**power * density).sum() * (b - a) / 200_000), rel=1e-8
         )
+
+
+def test_a_spell_of_theta_but_for_rounding_is_not_longer_than_theta() -> None:
+    """Wrong from 0 to 0.4 and from 4 to 4.4, which is 0.40000000000000036."""
+    path = trajectory_at(Flat([timeline([0.4] * 4, [0, 0, 1, 1], [0, 0, 1, 1])]), 2.0)
+    spells = Figures(path, At(path.scale)).spells
+    assert spells.length.max() > 0.4
+    assert spells.long_share(0.4).tolist() == [0.0]
+    assert spells.long_share(0.399)[0] == pytest.approx(0.1)
 
 
 def test_a_spell_of_exactly_theta_is_not_longer_than_theta() -> None:
