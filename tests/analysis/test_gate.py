@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, t
 
 from streamdecisionbench.analysis.bootstrap import Estimate, Sampling, student_quantile
+from streamdecisionbench.analysis.flips import Flip, Flips
 from streamdecisionbench.analysis.gate import (
     CANNOT_TELL,
     FAIL,
@@ -24,6 +29,7 @@ from streamdecisionbench.analysis.gate import (
     gate_timelines,
 )
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.report.gate import junit_xml, workflow_commands
 from streamdecisionbench.scoring.timeline import Timeline
 from tests.analysis.kit import bench
 
@@ -206,3 +212,47 @@ def test_limits_are_points() -> None:
         Limits(-1.0)
     with pytest.raises(InputError, match="--min"):
         Limits(1.0, 101.0)
+
+
+STRICT = (
+    # verdict, strict; JUnit: failures, skipped; annotation
+    (PASS, False, ("0", "0"), "notice"),
+    (PASS, True, ("0", "0"), "notice"),
+    (CANNOT_TELL, False, ("0", "1"), "warning"),
+    (CANNOT_TELL, True, ("1", "0"), "error"),
+    (FAIL, False, ("1", "0"), "error"),
+    (FAIL, True, ("1", "0"), "error"),
+)
+
+
+@pytest.mark.parametrize(("verdict", "strict", "counts", "kind"), STRICT)
+def test_every_form_of_a_verdict_is_as_strict(
+    verdict: str, strict: bool, counts: tuple[str, str], kind: str
+) -> None:
+    drop = {PASS: (0.0, 0.005), CANNOT_TELL: (0.0, 0.1), FAIL: (0.05, 0.1)}[verdict]
+    gate = made(drop, (0.4, 0.6), Limits(1.0))
+    assert gate.verdict == verdict
+    root = ET.fromstring(junit_xml(gate, strict=strict))  # noqa: S314
+    for level in (root, root[0]):
+        assert (level.get("failures"), level.get("skipped")) == counts
+    case = root[0][0]
+    assert [child.tag for child in case if child.tag in ("failure", "skipped")] == (
+        ["failure"] * int(counts[0]) + ["skipped"] * int(counts[1])
+    )
+    (line,) = workflow_commands(gate, strict=strict)
+    assert line.startswith(f"::{kind} title=sdb gate::")
+
+
+def test_annotations_are_one_line_that_reads_back() -> None:
+    """`%`, line ends, and in a title `:` and `,` as well, are written so that the runner undoes it."""
+    odd = "50 %25 of: a, b\r\nnext"
+    flip = Flip(odd, 3, "lost", {"q": odd}, {"q": odd}, {"q": "x%0Ay"}, 0.1, 0.2, ())
+    gate = replace(made((0.05, 0.1), (0.4, 0.6), Limits(1.0)), flips=Flips("a", "b", 9, (flip,)))
+    verdict, lost = workflow_commands(gate)
+    assert verdict.count("::") == 2
+    title, said = re.fullmatch(r"::warning title=([^:,\r\n]*)::([^\r\n]*)", lost).groups()  # type: ignore[union-attr]
+    undone = said.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
+    assert undone == f"right before, wrong now: q=x%0Ay instead of q={odd}"
+    for code, sign in (("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")):
+        title = title.replace(code, sign)
+    assert title == f"{odd} step 3"
