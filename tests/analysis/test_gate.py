@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binom, t
 
@@ -110,6 +110,12 @@ def made(drop: tuple[float, float], new: tuple[float, float], limits: Limits) ->
     st.floats(-0.5, 0.5), st.floats(0, 0.5), st.floats(0, 1), st.floats(0, 0.4),
     st.floats(0, 20), st.none() | st.floats(0, 100),
 )  # fmt: skip
+@example(0.0, 0.005, 0.4, 0.2, 1.0, 50.0)
+@example(0.0, 0.005, 0.4, 0.2, 1.0, 40.0)
+@example(0.0, 0.005, 0.4, 0.2, 1.0, 61.0)
+@example(0.0, 0.005, 0.4, 0.2, 1.0, 39.0)
+@example(-0.1, 0.2, 0.4, 0.2, 1.0, None)
+@example(0.02, 0.1, 0.4, 0.2, 1.0, 39.0)
 def test_verdicts_are_as_defined(
     low: float, width: float, score: float, spread: float, allowed: float, floor: float | None
 ) -> None:
@@ -177,29 +183,53 @@ def test_two_streams_are_enough_to_find_what_is_plain() -> None:
         assert gate_streams(*sides, limits=Limits(5.0), measure="m").verdict == verdict
 
 
-@given(st.integers(1, 30), st.integers(0, 5), st.floats(0, 1), st.integers(0, 2**32))
+@given(st.integers(2, 30), st.floats(0, 1), st.booleans(), st.booleans(), st.integers(0, 2**32))
 def test_what_one_side_lacks_could_be_all_right_or_all_wrong(
-    common: int, lacking: int, share: float, seed: int
+    count: int, share: float, lacks_new: bool, is_right: bool, seed: int
 ) -> None:
     """Whatever the judged time that only one log has held, the true drop is in the interval."""
     rng = np.random.default_rng(seed)
-    count = common + lacking + 1
     judged = rng.uniform(1, 50, count)
-    old, new = (judged * rng.uniform(0, 1, count) for _ in range(2))
-    seen = judged.copy()
-    seen[common:] = 0
-    seen[:common] *= rng.uniform(share, 1, common)
-    visible = np.minimum(new, seen) * rng.integers(0, 2, count)  # what is judged is any part of it
-    true = float((old.sum() - new.sum()) / judged.sum())
-    hidden = float(((judged - seen) - (new - visible)).min())
-    if hidden < 0:  # what is right beyond the part seen must fit into what is not
-        return
-    gate = gate_streams(
-        Streams(np.arange(count)[seen > 0], visible[seen > 0], seen[seen > 0], seen[seen > 0], 9),
-        Streams(np.arange(count), old, judged, judged, 9),
-        limits=Limits(), measure="m",
-    )  # fmt: skip
+    seen = judged * np.where(rng.random(count) < share, rng.uniform(0.01, 1, count), 1.0)
+    part = seen * rng.uniform(0, 1, count)
+    lacking, other = part + is_right * (judged - seen), judged * rng.uniform(0, 1, count)
+    sides = [(part, seen, lacking), (other, judged, other)]
+    new, old = sides if lacks_new else sides[::-1]
+    true = float((old[2] - new[2]).sum() / judged.sum())
+    made_of = (Streams(np.arange(count), x[0], x[1], judged, 10**9) for x in (new, old))
+    gate = gate_streams(*made_of, limits=Limits(), measure="m")
     assert gate.drop.low - 1e-9 <= true <= gate.drop.high + 1e-9
+
+
+@pytest.mark.parametrize("lacks_new", [True, False])
+def test_without_scatter_the_interval_is_what_may_be_hidden(lacks_new: bool) -> None:
+    """Ten streams of ten seconds; one side has references for eight of them, where it is right."""
+    keys, whole = np.arange(10), np.full(10, 10.0)
+    part = Streams(keys, np.full(10, 8.0), np.full(10, 8.0), whole, 10**9)
+    other = Streams(keys, np.full(10, 9.0), whole, whole, 10**9)
+    new, old = (part, other) if lacks_new else (other, part)
+    drop = gate_streams(new, old, limits=Limits(), measure="m").drop
+    assert (drop.low, drop.high) == pytest.approx((-0.1, 0.1), abs=1e-6)
+
+
+@given(st.integers(2, 12), st.integers(0, 2**32))
+def test_a_drop_of_streams_is_paired_by_definition(count: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    judged = rng.uniform(1, 9, count)
+    new, old = (judged * rng.uniform(0, 1, count) for _ in range(2))
+    whole = judged.sum()
+    shares = [float(x.sum() / whole) for x in (new, old)]
+    apart = [
+        (o - shares[1] * j) / whole - (n - shares[0] * j) / whole
+        for n, o, j in zip(new, old, judged, strict=True)
+    ]
+    error = np.sqrt(count / (count - 1) * sum(x * x for x in apart))
+    half = np.hypot(t.ppf(0.975, count - 1) * error, 1 - 0.025 ** (1 / 50))
+    sides = (Streams(np.arange(count), x, judged, judged, 50) for x in (new, old))
+    drop = gate_streams(*sides, limits=Limits(), measure="m").drop
+    assert drop.value == pytest.approx(shares[1] - shares[0])
+    low, high = drop.value - half, drop.value + half
+    assert (drop.low, drop.high) == pytest.approx((max(low, -1), min(high, 1)), abs=1e-9)
 
 
 @given(st.floats(0.5, 0.9999), st.integers(1, 200))
