@@ -81,9 +81,13 @@ def of_suites(new: Wrong, old: Wrong, limits: Limits) -> Gate:
 
 
 def of_scores(new: Wrong, old: Wrong, limits: Limits) -> Gate:
-    values = [{str(k): 1 - float(row.mean()) for k, row in enumerate(side)} for side in (new, old)]
+    now, before = (
+        {str(k): 1 - float(row.mean()) for k, row in enumerate(side)} for side in (new, old)
+    )
     families = {str(k): f"f{k % 4}" for k in range(len(new))}
-    return gate_by_scenario(*values, families, states=new.size, limits=limits, measure="in force")
+    return gate_by_scenario(
+        now, before, families, states=new.size, limits=limits, measure="in force"
+    )
 
 
 def of_logs(new: Wrong, old: Wrong, limits: Limits) -> Gate:

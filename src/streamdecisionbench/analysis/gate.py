@@ -290,7 +290,7 @@ def gate_streams(
         high = (change + whole - float(baseline.judged.sum())) / whole
         error = _student(drop, residuals)
         both = len(np.intersect1d(new.keys, baseline.keys))
-        same = np.array_equal(*judged) and np.array_equal(*right)
+        same = np.array_equal(judged[0], judged[1]) and np.array_equal(right[0], right[1])
         if both < len(keys):
             said.append(
                 f"{both} of {len(keys)} streams are in both logs with as many states;"
