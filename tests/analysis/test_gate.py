@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binom, t
 
 from streamdecisionbench.analysis.bootstrap import Estimate, Sampling, student_quantile
+from streamdecisionbench.analysis.flips import Flip, Flips
 from streamdecisionbench.analysis.gate import (
     CANNOT_TELL,
     FAIL,
@@ -17,12 +22,16 @@ from streamdecisionbench.analysis.gate import (
     Limits,
     Side,
     Sides,
+    Streams,
     gate_by_scenario,
     gate_estimates,
+    gate_streams,
     gate_timelines,
 )
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.report.gate import junit_xml, workflow_commands
 from streamdecisionbench.scoring.timeline import Timeline
+from tests.analysis.kit import bench
 
 STEPS, TICK, FAMILIES = 60, 2.0, ("a", "a", "b", "b", "c", "c", "d", "d")
 TRIALS = 100
@@ -101,6 +110,12 @@ def made(drop: tuple[float, float], new: tuple[float, float], limits: Limits) ->
     st.floats(-0.5, 0.5), st.floats(0, 0.5), st.floats(0, 1), st.floats(0, 0.4),
     st.floats(0, 20), st.none() | st.floats(0, 100),
 )  # fmt: skip
+@example(0.0, 0.005, 0.4, 0.2, 1.0, 50.0)
+@example(0.0, 0.005, 0.4, 0.2, 1.0, 40.0)
+@example(0.0, 0.005, 0.4, 0.2, 1.0, 61.0)
+@example(0.0, 0.005, 0.4, 0.2, 1.0, 39.0)
+@example(-0.1, 0.2, 0.4, 0.2, 1.0, None)
+@example(0.02, 0.1, 0.4, 0.2, 1.0, 39.0)
 def test_verdicts_are_as_defined(
     low: float, width: float, score: float, spread: float, allowed: float, floor: float | None
 ) -> None:
@@ -130,11 +145,91 @@ def test_scores_by_scenario_are_paired_by_scenario() -> None:
     shift = np.array([0.01, 0.03, 0.02, 0.02, 0.04, 0.0, 0.02, 0.02])
     new = {name: old[name] - shift[k] for k, name in enumerate(families)}
     gate = gate_by_scenario(new, old, families, states=480, limits=Limits(1.0), measure="m")
-    half = t.ppf(0.975, 7) * shift.std(ddof=1) / np.sqrt(8)
+    scatter = t.ppf(0.975, 7) * shift.std(ddof=1) / np.sqrt(8)
+    half = np.hypot(scatter, 1 - 0.025 ** (1 / 480))
     assert gate.drop.value == pytest.approx(0.02)
     assert (gate.drop.low, gate.drop.high) == pytest.approx((0.02 - half, 0.02 + half))
     with pytest.raises(InputError, match="not of the same scenarios"):
         gate_by_scenario({"s0": 1.0}, old, families, states=9, limits=Limits(), measure="m")
+
+
+@pytest.mark.parametrize("kind", ["logs", "unpaired", "scores", "recordings"])
+def test_little_data_makes_neither_false_passes_nor_false_alarms(kind: str) -> None:
+    """The bench with fewer trials, over sizes at which intervals are hard; seeds are fixed.
+
+    At the edge of what is allowed intervals of 95 % are wrong in 2.5 of 100 trials to either side.
+    """
+    rates = bench("gate").rates
+    trials = 25 if kind == "recordings" else 100
+    found = [
+        rates(kind, *size, 0.01, trials) for size in ((2, 30), (5, 10), (8, 1), (8, 3), (8, 60))
+    ]
+    false_pass, edge_pass, alarm, _ = np.array(found).T
+    assert false_pass.max() <= 0.02
+    assert false_pass.mean() <= 0.005
+    for wrong in (edge_pass, alarm):
+        assert wrong.max() <= binom.ppf(0.999, trials, 0.025) / trials
+        assert wrong.mean() <= 0.025
+
+
+def test_two_streams_are_enough_to_find_what_is_plain() -> None:
+    """With little data the gate is careful, not mute: what both streams show alike it says."""
+    worse, better = (np.array([x, x + 1]) for x in (10.0, 55.0))
+    for new, old, verdict in ((worse, better, FAIL), (better, worse, PASS)):
+        sides = (
+            Streams(np.arange(2), right, np.full(2, 60.0), np.full(2, 60.0), 120)
+            for right in (new, old)
+        )
+        assert gate_streams(*sides, limits=Limits(5.0), measure="m").verdict == verdict
+
+
+@given(st.integers(2, 30), st.floats(0, 1), st.booleans(), st.booleans(), st.integers(0, 2**32))
+def test_what_one_side_lacks_could_be_all_right_or_all_wrong(
+    count: int, share: float, lacks_new: bool, is_right: bool, seed: int
+) -> None:
+    """Whatever the judged time that only one log has held, the true drop is in the interval."""
+    rng = np.random.default_rng(seed)
+    judged = rng.uniform(1, 50, count)
+    seen = judged * np.where(rng.random(count) < share, rng.uniform(0.01, 1, count), 1.0)
+    part = seen * rng.uniform(0, 1, count)
+    lacking, other = part + is_right * (judged - seen), judged * rng.uniform(0, 1, count)
+    sides = [(part, seen, lacking), (other, judged, other)]
+    new, old = sides if lacks_new else sides[::-1]
+    true = float((old[2] - new[2]).sum() / judged.sum())
+    made_of = (Streams(np.arange(count), x[0], x[1], judged, 10**9) for x in (new, old))
+    gate = gate_streams(*made_of, limits=Limits(), measure="m")
+    assert gate.drop.low - 1e-9 <= true <= gate.drop.high + 1e-9
+
+
+@pytest.mark.parametrize("lacks_new", [True, False])
+def test_without_scatter_the_interval_is_what_may_be_hidden(lacks_new: bool) -> None:
+    """Ten streams of ten seconds; one side has references for eight of them, where it is right."""
+    keys, whole = np.arange(10), np.full(10, 10.0)
+    part = Streams(keys, np.full(10, 8.0), np.full(10, 8.0), whole, 10**9)
+    other = Streams(keys, np.full(10, 9.0), whole, whole, 10**9)
+    new, old = (part, other) if lacks_new else (other, part)
+    drop = gate_streams(new, old, limits=Limits(), measure="m").drop
+    assert (drop.low, drop.high) == pytest.approx((-0.1, 0.1), abs=1e-6)
+
+
+@given(st.integers(2, 12), st.integers(0, 2**32))
+def test_a_drop_of_streams_is_paired_by_definition(count: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    judged = rng.uniform(1, 9, count)
+    new, old = (judged * rng.uniform(0, 1, count) for _ in range(2))
+    whole = judged.sum()
+    shares = [float(x.sum() / whole) for x in (new, old)]
+    apart = [
+        (o - shares[1] * j) / whole - (n - shares[0] * j) / whole
+        for n, o, j in zip(new, old, judged, strict=True)
+    ]
+    error = np.sqrt(count / (count - 1) * sum(x * x for x in apart))
+    half = np.hypot(t.ppf(0.975, count - 1) * error, 1 - 0.025 ** (1 / 50))
+    sides = (Streams(np.arange(count), x, judged, judged, 50) for x in (new, old))
+    drop = gate_streams(*sides, limits=Limits(), measure="m").drop
+    assert drop.value == pytest.approx(shares[1] - shares[0])
+    low, high = drop.value - half, drop.value + half
+    assert (drop.low, drop.high) == pytest.approx((max(low, -1), min(high, 1)), abs=1e-9)
 
 
 @given(st.floats(0.5, 0.9999), st.integers(1, 200))
@@ -147,3 +242,47 @@ def test_limits_are_points() -> None:
         Limits(-1.0)
     with pytest.raises(InputError, match="--min"):
         Limits(1.0, 101.0)
+
+
+STRICT = (
+    # verdict, strict; JUnit: failures, skipped; annotation
+    (PASS, False, ("0", "0"), "notice"),
+    (PASS, True, ("0", "0"), "notice"),
+    (CANNOT_TELL, False, ("0", "1"), "warning"),
+    (CANNOT_TELL, True, ("1", "0"), "error"),
+    (FAIL, False, ("1", "0"), "error"),
+    (FAIL, True, ("1", "0"), "error"),
+)
+
+
+@pytest.mark.parametrize(("verdict", "strict", "counts", "kind"), STRICT)
+def test_every_form_of_a_verdict_is_as_strict(
+    verdict: str, strict: bool, counts: tuple[str, str], kind: str
+) -> None:
+    drop = {PASS: (0.0, 0.005), CANNOT_TELL: (0.0, 0.1), FAIL: (0.05, 0.1)}[verdict]
+    gate = made(drop, (0.4, 0.6), Limits(1.0))
+    assert gate.verdict == verdict
+    root = ET.fromstring(junit_xml(gate, strict=strict))  # noqa: S314
+    for level in (root, root[0]):
+        assert (level.get("failures"), level.get("skipped")) == counts
+    case = root[0][0]
+    assert [child.tag for child in case if child.tag in ("failure", "skipped")] == (
+        ["failure"] * int(counts[0]) + ["skipped"] * int(counts[1])
+    )
+    (line,) = workflow_commands(gate, strict=strict)
+    assert line.startswith(f"::{kind} title=sdb gate::")
+
+
+def test_annotations_are_one_line_that_reads_back() -> None:
+    """`%`, line ends, and in a title `:` and `,` as well, are written so that the runner undoes it."""
+    odd = "50 %25 of: a, b\r\nnext"
+    flip = Flip(odd, 3, "lost", {"q": odd}, {"q": odd}, {"q": "x%0Ay"}, 0.1, 0.2, ())
+    gate = replace(made((0.05, 0.1), (0.4, 0.6), Limits(1.0)), flips=Flips("a", "b", 9, (flip,)))
+    verdict, lost = workflow_commands(gate)
+    assert verdict.count("::") == 2
+    title, said = re.fullmatch(r"::warning title=([^:,\r\n]*)::([^\r\n]*)", lost).groups()  # type: ignore[union-attr]
+    undone = said.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
+    assert undone == f"right before, wrong now: q=x%0Ay instead of q={odd}"
+    for code, sign in (("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")):
+        title = title.replace(code, sign)
+    assert title == f"{odd} step 3"

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from math import sqrt
+from statistics import NormalDist
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from streamdecisionbench.analysis.bootstrap import (
     METRICS,
     Sampling,
     block_variance,
+    bootstrap,
     intervals,
     intervals_table,
     resampled_counts,
     resampled_sums,
 )
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.logs.score import score_log
+from streamdecisionbench.scoring.pooled import interval_95, stream_keys
 from streamdecisionbench.scoring.score import score_timelines
 from tests.analysis.kit import bench, timeline
 
@@ -102,8 +109,86 @@ def test_block_variance_is_what_resamples_show() -> None:
     np.testing.assert_allclose(sums.mean(axis=0), centre, atol=4 * sums.std(axis=0).max() / 200)
 
 
+def _plain_width(values: list[float], block: int) -> float:
+    """The standard error of Σ values by its definition, every block summed by hand.
+
+    V(b) = n/b · n/(n − b) · variance of the circular blocks' sums; κ² = max(2 − V(b/2)/V(b), 1); t/z with
+    as many degrees of freedom as blocks fit, less one.
+    """
+    n = len(values)
+
+    def variance(b: int) -> float:
+        sums = [sum(values[(first + k) % n] for k in range(b)) for first in range(n)]
+        mean = sum(sums) / n
+        return n / b * n / (n - b) * sum((x - mean) ** 2 for x in sums) / n
+
+    kappa = sqrt(max(2 - variance(block // 2) / variance(block), 1))
+    z = NormalDist().inv_cdf(0.975)
+    student = 1 + (z * z + 1) / (4 * (n / block - 1))
+    return sqrt(variance(block)) * kappa * student
+
+
+@pytest.mark.parametrize(("n", "block"), [(60, 10), (20, 10), (40, 4)])
+def test_an_interval_is_as_wide_as_its_definition(n: int, block: int) -> None:
+    rng = np.random.default_rng(n)
+    values = np.zeros(n)
+    for k in range(1, n):
+        values[k] = 0.7 * values[k - 1] + rng.normal()
+    values[:3] += 6.0  # what lies across the end counts
+    values *= 0.01 / n
+    (found,) = bootstrap([timeline([0] * n)], values[:, None], Sampling(block, 60_000), share=False)
+    width = _plain_width(values.tolist(), block)
+    assert found.error == pytest.approx(width, rel=0.015)
+    z = NormalDist().inv_cdf(0.975)
+    assert found.high - found.low == pytest.approx(2 * z * width, rel=0.06)
+    assert found.low - found.value == pytest.approx(-z * width, rel=0.12)
+
+
+def test_scenarios_of_one_step_scatter_as_scenarios_do() -> None:
+    values = np.array([0.9, 0.2, 0.4, 0.8, 0.1, 0.7])
+    parts = [timeline([0], name=f"s{k}", family=f"f{k}") for k in range(6)]
+    (found,) = bootstrap(parts, values[:, None], Sampling(resamples=60_000))
+    z = NormalDist().inv_cdf(0.975)
+    student = 1 + (z * z + 1) / (4 * 5)
+    assert found.value == pytest.approx(values.mean())
+    assert found.error == pytest.approx(values.std(ddof=1) / sqrt(6) * student, rel=0.015)
+
+
+def test_the_middle_of_replicates_is_95_percent() -> None:
+    values = np.random.default_rng(0).permutation(np.arange(1001.0))
+    assert interval_95(values) == (25.0, 975.0)
+    assert interval_95(np.append(values, np.nan)) == (25.0, 975.0)
+
+
+def test_the_seed_that_a_log_prints_is_the_one_that_drew_it() -> None:
+    rng = np.random.default_rng(3)
+    rows = [
+        {"stream": f"c{k}", "published_at": float(t), "answered_at": t + 0.1, "ended_at": 5.0,
+         "decision": "x" if rng.random() < 0.3 else "a", "reference": "a"}
+        for k in range(12)
+        for t in range(5)
+    ]  # fmt: skip
+    table = pa.Table.from_pylist(rows)
+    found = [score_log(table, seed=seed, resamples=100) for seed in (0, 0, 1)]
+    drawn = [score.groups[0].at_pace.replicates for score in found]
+    assert all(x is not None for x in drawn)
+    np.testing.assert_array_equal(drawn[0], drawn[1])
+    assert not np.array_equal(drawn[0], drawn[2])
+    assert [score.signature.split(" seed:")[1].split()[0] for score in found] == ["0", "0", "1"]
+    assert stream_keys(["call"], 0).tolist() != stream_keys(["call"], 1).tolist()
+
+
 @pytest.mark.parametrize(
-    "bad", [{"block": 0}, {"resamples": 1}, {"level": 1.0}, {"resamples": 10**9}]
+    "bad",
+    [
+        {"block": 0},
+        {"resamples": 1},
+        {"level": 1.0},
+        {"resamples": 10**9},
+        {"resamples": 39},
+        {"seed": 2**63},
+        {"seed": -1},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(bad: dict) -> None:
     with pytest.raises(InputError):

@@ -292,16 +292,21 @@ def test_a_reader_who_stops_early_changes_no_verdict(
         assert end.value.code == code, more
 
 
-def test_a_pipe_that_closes_at_the_end_changes_no_verdict(runs: dict[str, Path]) -> None:
+def test_a_pipe_that_closes_at_the_end_changes_no_verdict(
+    runs: dict[str, Path], tmp_path: Path
+) -> None:
     """Output that fits the buffer fails at the last flush, after the verdict."""
-    ask = (sys.executable, "-m", "streamdecisionbench.cli.main", "gate", runs["two"])
-    for more, code in ((("--max-drop", "20"), 0), (("--min", "99"), 1)):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.json").write_text(sdb("score", runs[name], "--json").stdout)
+    ask = (sys.executable, "-m", "streamdecisionbench.cli.main", "gate", tmp_path / "two.json")
+    for more, code in ((("--max-drop", "20"), 0), (("--min", "99", "--json"), 1)):
         read, write = os.pipe()
         os.close(read)
         with os.fdopen(write, "w") as gone:
             done = subprocess.run(
-                [*ask, "--baseline", runs["one"], *more],
+                [*ask, "--baseline", tmp_path / "one.json", *more],
                 stdout=gone, stderr=subprocess.PIPE, check=False, timeout=120,
+                env={**os.environ, "PYTHONUNBUFFERED": ""},
             )  # fmt: skip
         assert done.returncode == code
         assert b"Traceback" not in done.stderr

@@ -7,13 +7,13 @@ With D = baseline − new, in points, and [low, high] its interval:
     cannot tell  otherwise           with the drop that would have been shown in 80 of 100 trials
 
 D is paired by state and resampled as in `bootstrap`; where only scores by scenario are at hand, it is
-paired by scenario, and of logs by stream, with Student's t over scenarios or streams. Two-sided
-intervals of 95 % keep false passes and false alarms below 2.5 % each; `bench/gate.py` measures both. A
-floor for the new score is judged in the same way.
+paired by scenario, and of logs by stream, with Student's t over scenarios or streams. Intervals of
+95 % aim at 2.5 % false passes and as many false alarms where the true drop is just what is allowed;
+`bench/gate.py` measures both. A floor for the new score is judged in the same way.
 
 N states that all went alike do not show that none ever goes otherwise: a change in a share p of all
-states stays unseen with probability (1 − p)^N, which is 2.5 % at p = 1 − 0.025^(1/N). No interval is
-narrower than that to either side.
+states stays unseen with probability (1 − p)^N, which is 2.5 % at p = 1 − 0.025^(1/N). That much adds to
+the scatter seen, as errors do: √(width² + p²) to either side.
 
 What stands on one side only may hide a drop, so it is never taken for the same. Labels that differ,
 data that were not measured anew, and a baseline that has nothing to lose make the gate unable to tell.
@@ -278,18 +278,19 @@ def gate_streams(
     if paired:
         keys = np.union1d(new.keys, baseline.keys)
         residuals = np.zeros(len(keys))
-        judged = []
+        judged, right = [], []
         for sign, side in ((-1.0, new), (1.0, baseline)):
             place = np.searchsorted(keys, side.keys)
             np.add.at(residuals, place, sign * side.residuals())
             judged.append(np.bincount(place, weights=side.judged, minlength=len(keys)))
+            right.append(np.bincount(place, weights=side.right, minlength=len(keys)))
         whole = float(np.maximum(*judged).sum())
         change = float(baseline.right.sum() - new.right.sum())
         low = (change - whole + float(new.judged.sum())) / whole
         high = (change + whole - float(baseline.judged.sum())) / whole
         error = _student(drop, residuals)
         both = len(np.intersect1d(new.keys, baseline.keys))
-        same = both == len(keys) and not residuals.any()
+        same = np.array_equal(judged[0], judged[1]) and np.array_equal(right[0], right[1])
         if both < len(keys):
             said.append(
                 f"{both} of {len(keys)} streams are in both logs with as many states;"
@@ -388,14 +389,14 @@ def gate_estimates(
 
 
 def with_room(estimate: Estimate, states: int, bottom: float = 0.0) -> Estimate:
-    """At least as wide as so many states leave it, within `bottom` and 1."""
+    """With what so many states may leave unseen beside the scatter seen, within `bottom` and 1."""
     room = 1 - ((1 - LEVEL) / 2) ** (1 / states)
     value = estimate.value
     return Estimate(
         value,
-        max(min(estimate.low, value - room), bottom),
-        min(max(estimate.high, value + room), 1.0),
-        max(estimate.error, room / _Z),
+        max(value - math.hypot(value - estimate.low, room), bottom),
+        min(value + math.hypot(estimate.high - value, room), 1.0),
+        math.hypot(estimate.error, room / _Z),
     )
 
 
