@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, t
 
-from streamdecisionbench.analysis.bootstrap import Estimate, Sampling, student_quantile
+from streamdecisionbench.analysis.bootstrap import Estimate, Sampling
 from streamdecisionbench.analysis.gate import (
     CANNOT_TELL,
     FAIL,
@@ -20,6 +20,7 @@ from streamdecisionbench.analysis.gate import (
     gate_timelines,
 )
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.scoring.pooled import student_quantile
 from streamdecisionbench.scoring.timeline import Timeline
 
 STEPS, TICK, FAMILIES = 60, 2.0, ("a", "a", "b", "b", "c", "c", "d", "d")

@@ -26,11 +26,11 @@ from streamdecisionbench.analysis.bootstrap import (
     bootstrap,
     over_scenarios,
     same_states,
-    student_quantile,
 )
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import shares_by_step_at, shares_by_step_over
+from streamdecisionbench.scoring.pooled import student_quantile
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
 
 PASS, FAIL, CANNOT_TELL = "pass", "fail", "cannot tell"
