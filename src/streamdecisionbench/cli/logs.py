@@ -259,10 +259,13 @@ def score(
 
     A group pools time: every observed second of its streams counts alike.
     """
-    import csv
-    import sys
-
-    from streamdecisionbench.cli.printing import Heading, dump, print_tables, require_one_form
+    from streamdecisionbench.cli.printing import (
+        Heading,
+        csv_writer,
+        dump,
+        print_tables,
+        require_one_form,
+    )
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.score import csv_rows, score_log
     from streamdecisionbench.report.page.log_page import log_page
@@ -299,7 +302,7 @@ def score(
         dump(found.to_json())
         return
     if as_csv:
-        csv.writer(sys.stdout, lineterminator="\n").writerows(csv_rows(found))
+        csv_writer().writerows(csv_rows(found))
         return
     print_tables(
         log_tables(found),

@@ -266,6 +266,8 @@ def score_log(
     )
     if interval is not None:
         check_interval(interval)
+    if resamples < 0:
+        raise InputError(f"--resamples {resamples} is below 0", fix="0 leaves intervals out")
     allowed = Allowed.read(allow_unusable)
     with open_log(
         table, sql=sql, sql_name=sql_name, engine=engine, master=master, memory=memory, told=told
@@ -379,7 +381,9 @@ def check_by(schema: pa.Schema, by: Sequence[str], where: str) -> None:
         raise InputError(
             f"has no column {name!r} to group by",
             where=where,
-            fix=f"its further columns are {', '.join(others)}"
+            fix="days need timestamps, and published_at holds seconds"
+            if name == DAY
+            else f"its further columns are {', '.join(others)}"
             if others
             else "it has none but the schema's",
         )

@@ -16,6 +16,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.scoring.classes import TABLE
 from streamdecisionbench.scoring.timeline import Floats
@@ -38,6 +39,8 @@ def stream_keys(streams: Sequence[str], seed: int = 0) -> NDArray[np.uint64]:
     >>> stream_keys(["call-7"]).tolist() == stream_keys(["call-7"]).tolist()
     True
     """
+    if not -(2**63) <= seed < 2**63:
+        raise InputError(f"seed {seed} is too large", fix="seeds are below 2^63")
     salt = seed.to_bytes(8, "little", signed=True)
     digests = (
         hashlib.blake2b(stream.encode(), digest_size=8, key=salt).digest() for stream in streams
