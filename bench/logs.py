@@ -2,6 +2,7 @@
 
     python bench/logs.py                        # 10⁶ and 10⁷ decisions
     python bench/logs.py 1e6 1e7 1e8 --spark    # as the aims are stated; 10⁸ needs 10 GB of disk
+    python bench/logs.py --coverage             # how often intervals hold, at 5 to 150 streams
 
 Generates logs of 100 decisions a stream, rows in no order, and prints for every size: what DuckDB
 needs to read and sort the same columns, what the whole score takes beside it, and the most memory it
@@ -28,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import duckdb
 import numpy as np
+from tests.logs.made_logs import covered
 from tests.scoring import plain_streams
 
 from streamdecisionbench.scoring.bounds import Bounds
@@ -127,6 +129,14 @@ def on_spark(path: Path, executors: int, folder: Path) -> float:
     return best
 
 
+def coverage(logs: int = 1000) -> None:
+    """How often the interval of a log holds the value of the service that made it."""
+    print("\nstreams   95 % intervals that hold the service's value   mean width")
+    for streams in (5, 10, 40, 150):
+        share, width = covered(logs if streams < 100 else logs // 2, streams, seed=1)
+        print(f"{streams:7d}   {share * 100:43.1f} %   {width * 100:9.1f}", flush=True)
+
+
 def many_streams(streams: int = 50_000, steps: int = 60) -> tuple[float, float]:
     """Seconds and most memory (MB) of `score_timelines`, in a process of its own."""
     return _timed(
@@ -172,8 +182,12 @@ def rate(call: Callable[[], object], decisions: int, repeat: int = 7) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("sizes", nargs="*", type=float, default=[1e6, 1e7], metavar="DECISIONS")
+    parser.add_argument("--coverage", action="store_true", help="only how often intervals hold")
     parser.add_argument("--spark", action="store_true", help="one executor against two")
     chosen = parser.parse_args()
+    if chosen.coverage:
+        coverage()
+        return
     print("decisions     sort s  score s   ratio   s per 10⁶   peak MB")
     with tempfile.TemporaryDirectory() as folder:
         for k, size in enumerate(map(int, chosen.sizes)):

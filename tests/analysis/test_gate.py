@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binom, t
 
-from streamdecisionbench.analysis.bootstrap import Estimate, Sampling, student_quantile
+from streamdecisionbench.analysis.bootstrap import Estimate, Sampling
 from streamdecisionbench.analysis.flips import Flip, Flips
 from streamdecisionbench.analysis.gate import (
     CANNOT_TELL,
@@ -30,6 +30,7 @@ from streamdecisionbench.analysis.gate import (
 )
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.gate import junit_xml, workflow_commands
+from streamdecisionbench.scoring.pooled import student_quantile
 from streamdecisionbench.scoring.timeline import Timeline
 from tests.analysis.kit import bench
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+import streamdecisionbench as sdb
 from tests.scoring import plain_streams
 from tests.scoring.plain_streams import CLASSES, Stream
 
@@ -47,6 +49,43 @@ def table_of(rows: list[dict[str, Any]]) -> pa.Table:
     for name in extra:
         schema = schema.append(pa.field(name, pa.infer_type([row[name] for row in rows])))
     return pa.Table.from_pylist(rows, schema=schema)
+
+
+def service_logs(logs: int, streams: int, seed: int = 0) -> pa.Table:
+    """Many logs (column `log`) of one service: its streams differ in length, pace, judgment, latency."""
+    rng = np.random.default_rng(seed)
+    count = logs * streams
+    n = 2 + rng.poisson(rng.lognormal(2.3, 0.5, count))
+    of = np.repeat(np.arange(count), n)
+    gaps = rng.exponential(1.0, len(of)) * rng.lognormal(0.5, 0.4, count)[of] + 0.01
+    ends = np.cumsum(n)
+    total = np.cumsum(gaps)
+    before = np.append(0.0, total)[ends - n]
+    published = total - gaps - before[of]
+    right = rng.integers(0, 3, len(of)) * (rng.random(len(of)) < 0.3)
+    said = np.where(rng.random(len(of)) < rng.beta(6, 1.5, count)[of], right, 3)
+    waited = rng.exponential(1.0, len(of)) * rng.lognormal(-0.7, 0.5, count)[of]
+    return pa.table(
+        {
+            "log": of // streams,
+            "stream": [f"s{k}" for k in of],
+            "published_at": published,
+            "answered_at": published + waited,
+            "decision": said,
+            "reference": pa.array(right, mask=rng.random(len(of)) < 0.1),
+            "ended_at": (total[ends - 1] - before)[of],
+        }
+    )
+
+
+def covered(logs: int, streams: int, seed: int = 0) -> tuple[float, float]:
+    """In how many of such logs the interval holds the service's value, and its mean width."""
+    (truth,) = sdb.score_log(service_logs(1, 20_000, seed + 1), resamples=0).groups
+    assert truth.in_force is not None
+    found = sdb.score_log(service_logs(logs, streams, seed), by="log").groups
+    intervals = [group.interval_95 or (2.0, 2.0) for group in found]
+    inside = [low <= truth.in_force <= high for low, high in intervals]
+    return sum(inside) / logs, float(np.mean([high - low for low, high in intervals]))
 
 
 def pooled(streams: Sequence[Stream], interval: float | None = None) -> dict[str, float]:

@@ -396,6 +396,19 @@ def test_one_stream_may_lie_in_several_files(tmp_path: Path, form: str) -> None:
     assert any("lie in more than one file" in note for note in score.notes)
 
 
+def test_a_column_of_times_may_be_empty_text(tmp_path: Path) -> None:
+    for start in (0.0, datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 1)):
+        rows = [
+            {k: moment(start, v) if k.endswith("_at") else v for k, v in row.items()}
+            for row in plain_rows(applied_at=0.0)
+        ]
+        for form in FORMATS:
+            path = write(tmp_path / f"log.{form}", [{**row, "applied_at": None} for row in rows])
+            assert in_force(path) == pytest.approx(2 / 3)
+        table = pa.Table.from_pylist([{**row, "applied_at": ""} for row in rows])
+        assert in_force(table) == pytest.approx(2 / 3)
+
+
 def test_text_columns_that_a_query_names_are_read(tmp_path: Path) -> None:
     rows = [{"call": r["stream"], "moment": f"2026-03-01 00:00:{int(r['published_at']):02}",
              "said": r["decision"], "truth": "a", "ms": 0} for r in plain_rows()]  # fmt: skip

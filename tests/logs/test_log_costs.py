@@ -204,7 +204,10 @@ def test_parts_merge_to_the_whole() -> None:
     one, *others = reversed(parts)
     for other in others:
         one.merge(other)
-    found, want = (asdict(sums.charged[()].get(priced=True)) for sums in (one, whole))
+    found, want = (
+        asdict(sums.charged[()].get(sums.groups[()].spread("pace"), priced=True))
+        for sums in (one, whole)
+    )
     assert want["spells"]["count"] > 100
     close(found, want)
 

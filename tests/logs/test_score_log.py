@@ -22,7 +22,7 @@ import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.logs.score import LogScore
 from streamdecisionbench.scoring.pooled import poisson_weights, stream_keys
-from tests.logs.made_logs import pooled, pooled_over, rows_of, table_of
+from tests.logs.made_logs import covered, pooled, pooled_over, rows_of, table_of
 from tests.scoring.plain_streams import CLASSES, Stream, in_force_accuracy
 from tests.scoring.test_streams import streams
 
@@ -312,8 +312,40 @@ def test_intervals_are_those_of_resampled_streams() -> None:
     assert [low, high] == pytest.approx(again, abs=0.012)
 
 
-def test_one_stream_says_nothing_about_another() -> None:
-    assert sdb.score_log(table_of(rows_of(drawn(1)))).groups[0].interval_95 is None
+@pytest.mark.parametrize("count", [5, 10, 40])
+def test_intervals_hold_the_process_s_value(count: int) -> None:
+    """Of 400 logs at least 93 % should, give or take what chance does to so few."""
+    share, width = covered(400, count, seed=7)
+    assert share >= 0.92
+    assert width < 0.65
+
+
+def test_fewer_than_five_judged_streams_say_nothing_about_others() -> None:
+    for count in (1, 2, 4):
+        score = sdb.score_log(table_of(rows_of(drawn(count))), by="stream")
+        assert all(group.interval_95 is None for group in score.groups)
+        score = sdb.score_log(table_of(rows_of(drawn(count))))
+        assert score.groups[0].interval_95 is None
+        assert any("fewer than 5 streams are judged" in note for note in score.notes)
+    rows = rows_of(drawn(8))
+    some = [
+        {**row, "reference": row["reference"] if row["stream"] < "s4" else None} for row in rows
+    ]
+    group = sdb.score_log(table_of(some)).groups[0]
+    assert (group.streams, group.judged_streams, group.interval_95) == (8, 4, None)
+    score = sdb.score_log(table_of(rows))
+    assert score.groups[0].interval_95 is not None
+    assert not any("fewer than" in note for note in score.notes)
+
+
+def test_a_share_that_is_all_or_nothing_has_an_interval_that_is_not_a_point() -> None:
+    for decision, value in (("a", 1.0), ("b", 0.0)):
+        found = [Stream([0.0, 1.0], [0.0, 0.0], ["a", "a"], [decision] * 2, 2.0) for _ in range(10)]
+        group = sdb.score_log(table_of(rows_of(found))).groups[0]
+        low, high = group.interval_95 or (0.5, 0.5)
+        assert group.in_force == value
+        assert high - low == pytest.approx(1 - 0.025**0.1)
+        assert low <= value <= high
 
 
 def test_the_json_has_the_keys_that_others_build_on() -> None:

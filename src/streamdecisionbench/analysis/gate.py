@@ -38,7 +38,6 @@ from streamdecisionbench.analysis.bootstrap import (
     bootstrap,
     over_scenarios,
     same_states,
-    student_quantile,
 )
 from streamdecisionbench.analysis.flips import Flips
 from streamdecisionbench.analysis.table import percent
@@ -46,6 +45,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import shares_by_step_at, shares_by_step_over
 from streamdecisionbench.scoring.measure import family_weights
+from streamdecisionbench.scoring.pooled import student_quantile
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
 
 PASS, FAIL, CANNOT_TELL = "pass", "fail", "cannot tell"

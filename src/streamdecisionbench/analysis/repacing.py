@@ -14,13 +14,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from streamdecisionbench.analysis.bootstrap import student_quantile
 from streamdecisionbench.analysis.table import Cell, Table, count, number, percentage, text
 from streamdecisionbench.components.providers.address import same_place
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.check import MATTERS, punctuality
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.latency import latency
+from streamdecisionbench.scoring.pooled import student_quantile
 from streamdecisionbench.scoring.score import Score, Shares, score, score_timelines
 from streamdecisionbench.suite.scenario import Suite
 

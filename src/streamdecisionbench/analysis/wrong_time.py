@@ -294,7 +294,7 @@ def _log_costs(score: LogScore, by: Column) -> Table:
         at, over, sure = group.costs.cost, group.costs.mean_cost, group.costs.interval_95
         if group.in_force is not None:
             found[group.name] = (group.in_force, at.total)
-        shown = f"{sure[0]:.3f}–{sure[1]:.3f}" if sure and group.streams > 1 else "–"
+        shown = f"{sure[0]:.3f}–{sure[1]:.3f}" if sure else "–"
         rows.append(
             (group.name, group.in_force, at.wrong, at.age, at.acts, at.total, shown,
              over.total if over else None)

@@ -190,11 +190,17 @@ def decision_ids(
 def changes(column: pa.Array) -> NDArray[np.bool_]:
     """Where a value differs from the one before it; the first one does. Nulls are alike."""
     import pyarrow.compute as pc
+    import pyarrow.types as t
 
     if not len(column):
         return np.zeros(0, dtype=bool)
     after, before = column.slice(1), column.slice(0, len(column) - 1)
+    if t.is_null(column.type):
+        return np.asarray(np.arange(len(column)) == 0, dtype=bool)
     differs = np.asarray(pc.fill_null(pc.not_equal(after, before), False), dtype=bool)
+    if t.is_floating(column.type):
+        nan = np.asarray(pc.fill_null(pc.is_nan(column), False), dtype=bool)
+        differs = differs & ~(nan[1:] & nan[:-1])
     if column.null_count:
         differs = differs | (np.asarray(after.is_valid()) != np.asarray(before.is_valid()))
     return np.append(True, differs)

@@ -10,6 +10,8 @@ the conventions of OpenInference and of OpenTelemetry for generative AI.
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BATCH = 20_000
+_NEVER = 1e15
+"""Seconds since 1970 beyond any calendar."""
 _NO_JSON = object()
 _FAILED = (2, "STATUS_CODE_ERROR")
 _OPERATIONS = ("chat", "generate_content", "text_completion")
@@ -42,7 +46,7 @@ class TracedDecision:
     """A span or an observation, whatever tool wrote it. Times are seconds since 1970."""
 
     trace: str
-    started: float
+    started: float | None
     ended: float | None
     failed: bool
     attributes: Mapping[str, Any]
@@ -69,6 +73,15 @@ class Converted:
 def decision_row(found: TracedDecision, told: Converted) -> dict[str, Any] | None:
     """A row of `sdb-decisions/1`, or None where the span cannot be one."""
     own = found.attributes
+    applied = instant(own.get("sdb.applied_at"))
+    if found.started is None:
+        told.left_out["no start time"] += 1
+        return None
+    try:
+        began, came, took = map(_stamp, (found.started, found.ended, applied))
+    except (OverflowError, ValueError, OSError):
+        told.left_out["a time that no calendar has"] += 1
+        return None
     stream = own.get("sdb.stream") or found.stream
     if not stream:
         if not found.trace:
@@ -77,8 +90,8 @@ def decision_row(found: TracedDecision, told: Converted) -> dict[str, Any] | Non
         stream = found.trace
         told.assumed["no session is named: every trace is a stream of its own"] += 1
     told.assumed["a state became current when its span began"] += 1
-    answered = None if found.failed else found.ended
-    if found.ended is None:
+    answered = None if found.failed else came
+    if came is None:
         told.assumed["a span without an end never got an answer"] += 1
     elif found.failed:
         told.assumed["a span that failed got no answer"] += 1
@@ -86,17 +99,16 @@ def decision_row(found: TracedDecision, told: Converted) -> dict[str, Any] | Non
     if answered is not None and decision is None:
         told.assumed["a span without an output got no answer"] += 1
         answered = None
-    applied = instant(own.get("sdb.applied_at"))
-    if answered is not None and applied is None:
+    if answered is not None and took is None:
         told.assumed["when an answer took effect is not said: it is replayed, newest first"] += 1
-    step = own.get("sdb.step")
+    step = str(own.get("sdb.step"))
     return {
         "stream": str(stream),
-        "step": int(step) if isinstance(step, int | str) and str(step).isdigit() else None,
-        "published_at": _stamp(found.started),
-        "requested_at": _stamp(found.started),
-        "answered_at": _stamp(answered),
-        "applied_at": _stamp(applied),
+        "step": int(step) if re.fullmatch("[0-9]{1,18}", step, re.ASCII) else None,
+        "published_at": began,
+        "requested_at": began,
+        "answered_at": answered,
+        "applied_at": took,
         "decision": decision,
         "reference": _text(own.get("sdb.reference")),
         "state": found.state,
@@ -118,7 +130,7 @@ def instant(value: Any) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
-        return float(value)
+        return float(value) if abs(value) < _NEVER else math.inf
     try:
         return instant(datetime.fromisoformat(str(value)))
     except ValueError:
@@ -164,13 +176,9 @@ def _observation(row: Mapping[str, Any], told: Converted) -> TracedDecision | No
     if kind not in (None, "GENERATION"):
         told.left_out[f"observation of type {kind}, not GENERATION"] += 1
         return None
-    started = instant(row["start_time"])
-    if started is None:
-        told.left_out["no start time"] += 1
-        return None
     return TracedDecision(
         trace=str(row.get("trace_id") or ""),
-        started=started,
+        started=instant(row["start_time"]),
         ended=instant(row["end_time"]),
         failed=row.get("level") == "ERROR",
         attributes=_metadata(row.get("metadata")),
@@ -239,7 +247,7 @@ def _spans(document: Any) -> Iterator[TracedDecision]:
             for span in scope.get("spans") or []:
                 yield TracedDecision(
                     trace=str(span.get("traceId", "")),
-                    started=_seconds(span["startTimeUnixNano"]) or 0.0,
+                    started=_seconds(span["startTimeUnixNano"]),
                     ended=_seconds(span.get("endTimeUnixNano")),
                     failed=(span.get("status") or {}).get("code") in _FAILED,
                     attributes=_attributes(span.get("attributes") or []),
@@ -271,7 +279,7 @@ def _seconds(nanoseconds: Any) -> float | None:
     if nanoseconds in (None, "", 0, "0"):
         return None
     seconds, rest = divmod(int(nanoseconds), 1_000_000_000)
-    return seconds + rest / 1e9
+    return seconds + rest / 1e9 if abs(seconds) < _NEVER else math.inf
 
 
 def from_openinference(paths: Sequence[Path], told: Converted) -> Iterator[TracedDecision]:

@@ -41,8 +41,10 @@ from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.cost import THETA_S, CostRates, check_theta
 from streamdecisionbench.scoring.json import COST_COLUMNS
 from streamdecisionbench.scoring.pooled import (
+    FEWEST,
     RESAMPLES,
     Group,
+    Spread,
     StreamRows,
     in_force_of,
     interval_95,
@@ -81,6 +83,7 @@ class Pooled:
     """Seconds by class of a group, and of every replicate of it: one stream says nothing of another."""
 
     seconds: Floats
+    spread: Spread
     replicates: Floats | None = None
 
     @property
@@ -94,7 +97,10 @@ class Pooled:
 
     @property
     def interval_95(self) -> tuple[float, float] | None:
-        return None if self.replicates is None else interval_95(in_force_of(self.replicates))
+        """None with fewer than five judged streams."""
+        if self.replicates is None or self.in_force is None:
+            return None
+        return interval_95(self.in_force, in_force_of(self.replicates), self.spread, share=True)
 
     def classes(self) -> dict[str, float]:
         """Eight shares of observed time that sum to one."""
@@ -140,6 +146,11 @@ class LogGroup:
     @property
     def judged_share(self) -> float:
         return self.at_pace.judged_share
+
+    @property
+    def judged_streams(self) -> int:
+        """Streams with time of which the right answer is known: so many make the interval."""
+        return self.at_pace.spread.streams
 
     @property
     def classes(self) -> dict[str, float]:
@@ -260,6 +271,8 @@ def score_log(
     )
     if interval is not None:
         check_interval(interval)
+    if resamples < 0:
+        raise InputError(f"--resamples {resamples} is below 0", fix="0 leaves intervals out")
     allowed = Allowed.read(allow_unusable)
     with open_log(
         table, sql=sql, sql_name=sql_name, engine=engine, master=master, memory=memory, told=told
@@ -374,7 +387,9 @@ def check_by(schema: pa.Schema, by: Sequence[str], where: str) -> None:
         raise InputError(
             f"has no column {name!r} to group by",
             where=where,
-            fix=f"its further columns are {', '.join(others)}"
+            fix="days need timestamps, and published_at holds seconds"
+            if name == DAY
+            else f"its further columns are {', '.join(others)}"
             if others
             else "it has none but the schema's",
         )
@@ -407,7 +422,7 @@ def _group(
 
     def pooled(name: str) -> Pooled:
         drawn = group.get(f"{name}_replicates") if counts["streams"] > 1 else None
-        return Pooled(group.sums[name].get(), drawn)
+        return Pooled(group.sums[name].get(), group.spread(name), drawn)
 
     return LogGroup(
         by=dict(by),
@@ -423,12 +438,15 @@ def _group(
         cost=counts["cost"],
         assumed_end=int(counts["assumed_end"]),
         marks={mark: int(counts[mark]) for mark in MARKS},
-        costs=None if charged is None else charged.get(priced=settings.costs is not None),
+        costs=None
+        if charged is None
+        else charged.get(group.spread("pace"), priced=settings.costs is not None),
     )
 
 
 def _difference(group: LogGroup, against: LogGroup) -> LogDifference:
     one, two = group.at_pace, against.at_pace
+    spread = one.spread.narrower(two.spread)
     now = _of_judged(one.seconds) - _of_judged(two.seconds)
     drawn = None
     if one.replicates is not None and two.replicates is not None:
@@ -439,7 +457,7 @@ def _difference(group: LogGroup, against: LogGroup) -> LogDifference:
         value = sign * float(now[columns].sum())
         if drawn is None:
             return value, None
-        return value, interval_95(sign * drawn[:, columns].sum(axis=1))
+        return value, interval_95(value, sign * drawn[:, columns].sum(axis=1), spread)
 
     return LogDifference(
         group=group,
@@ -469,6 +487,7 @@ def _group_json(group: LogGroup) -> dict[str, Any]:
         "untimed": group.untimed,
         "latency": dict(group.latency),
         "mean_interval_s": group.mean_interval_s,
+        "judged_streams": group.judged_streams,
         "judged_decisions": group.judged_decisions,
         "seconds": group.seconds,
     }
@@ -482,7 +501,7 @@ def _group_json(group: LogGroup) -> dict[str, Any]:
             "classes": group.physical.classes(),
         }
     if group.costs is not None:
-        found |= _costs_json(group.costs, several=group.streams > 1)
+        found |= _costs_json(group.costs)
     if group.cost:
         found["cost"] = {"total": group.cost, "per_hour": group.cost / group.seconds * 3600}
     return found
@@ -538,6 +557,13 @@ def _notes(groups: Sequence[LogGroup], references: ReferenceSource, sums: LogSum
             f" {1970 + sums.latest / 31556952:.0f}; if they are milliseconds or less, divide them in a"
             " query given with --sql"
         )
+    few = [group for group in groups if group.judged_streams < FEWEST]
+    if few and sums.settings.resamples:
+        named = ", ".join(group.name for group in few[:5]) + (", …" if len(few) > 5 else "")
+        found.append(
+            f"no interval for {named}: fewer than {FEWEST} streams are judged, too few to say how"
+            " others would fare"
+        )
     if sums.scattered:
         found.append(
             f"{sums.scattered} streams without ended_at lie in more than one file: if ids start anew in"
@@ -557,11 +583,8 @@ def _notes(groups: Sequence[LogGroup], references: ReferenceSource, sums: LogSum
     return found
 
 
-def _costs_json(found: GroupCosts, *, several: bool) -> dict[str, Any]:
-    """Keys of a group: `spells`, `changes`, and with a cost file `actions` and `cost_of_error`.
-
-    With `several` streams, the cost's interval.
-    """
+def _costs_json(found: GroupCosts) -> dict[str, Any]:
+    """Keys of a group: `spells`, `changes`, and with a cost file `actions` and `cost_of_error`."""
     spells, changes = found.spells, found.changes
     edits = changes.decision_changes
     out: dict[str, Any] = {
@@ -585,7 +608,7 @@ def _costs_json(found: GroupCosts, *, several: bool) -> dict[str, Any]:
         out["actions"] = {name: _without_none(asdict(act)) for name, act in found.acts.items()}
         out["cost_of_error"] = {
             **_rates(found.cost),
-            "interval_95": list(found.interval_95) if found.interval_95 and several else None,
+            "interval_95": _listed(found.interval_95),
             **({"integrated": _rates(found.mean_cost)} if found.mean_cost else {}),
         }
     return out

@@ -321,11 +321,14 @@ def log_tables(score: LogScore) -> list[Table]:
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
-            group.name, group.streams, group.decisions, group.mean_interval_s, group.in_force,
-            _range(group.interval_95), group.untimed,
+            group.name,
+            *((group.streams, group.decisions) if known else
+              (f"{group.judged_streams}/{group.streams}", f"{group.judged_decisions}/{group.decisions}")),
+            group.mean_interval_s, group.in_force, _range(group.interval_95), group.untimed,
         ]
         for group in score.groups
     ]  # fmt: skip
+    notes = () if known else ("Streams and states: how many are judged, of how many.",)
     more = [(score.settings.bounds is not None, percentage("log-AUC", "log_auc")),
             (not known, percentage("judged", "judged_share"))]  # fmt: skip
     for wanted, column in more:
@@ -335,7 +338,7 @@ def log_tables(score: LogScore) -> list[Table]:
                 row.append(getattr(group, column.key))
     shown = [name for name in ALL_CLASSES if not known or name in CLASSES]
     return [
-        Table(f"{what}, {pace} (%)", tuple(heads), tuple(map(tuple, rows))),
+        Table(f"{what}, {pace} (%)", tuple(heads), tuple(map(tuple, rows)), notes),
         Table(
             "Where the time went (%), and how long answers took",
             (by, *(percentage(_SHORT[name], name) for name in shown),

@@ -11,15 +11,21 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES, CORRECT, UNJUDGED
 from streamdecisionbench.scoring.timeline import Floats
 
 RESAMPLES = 500
+FEWEST = 5
+"""Judged streams from which on there is an interval."""
 
+_MOST_DEGREES = 1000
+"""Beyond them Student's t is the normal distribution's to a thousandth."""
 STREAMS_AT_ONCE = 128
 """Streams whose draws lie near the processor together."""
 _LANES = 4
@@ -32,6 +38,8 @@ def stream_keys(streams: Sequence[str], seed: int = 0) -> NDArray[np.uint64]:
     >>> stream_keys(["call-7"]).tolist() == stream_keys(["call-7"]).tolist()
     True
     """
+    if not -(2**63) <= seed < 2**63:
+        raise InputError(f"seed {seed} is too large", fix="seeds are below 2^63")
     salt = seed.to_bytes(8, "little", signed=True)
     digests = (
         hashlib.blake2b(stream.encode(), digest_size=8, key=salt).digest() for stream in streams
@@ -70,14 +78,87 @@ def drawn_sums(keys: NDArray[np.uint64], columns: Floats, resamples: int) -> Flo
     return total
 
 
-def interval_95(values: Floats) -> tuple[float, float] | None:
-    """The middle 95 % of replicates, those without a value left out; None where there is nothing."""
-    found = np.sort(values[np.isfinite(values)])
-    if not len(found):
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Over how many streams judged time is spread."""
+
+    streams: int
+    squares: float
+    """The sum of their squared judged times, over the square of its sum."""
+
+    @property
+    def degrees(self) -> int:
+        """Of freedom: as many streams as would be as sure if all were equally long, less one. Where few
+        streams are most of the time, the others say little."""
+        return min(max(round(1 / self.squares) - 1, 1), _MOST_DEGREES)
+
+    def narrower(self, other: Spread) -> Spread:
+        """The one that says less."""
+        return min(self, other, key=lambda one: (one.streams, -one.squares))
+
+
+def interval_95(
+    value: float, drawn: Floats, spread: Spread, *, share: bool = False
+) -> tuple[float, float] | None:
+    """Where the process's value lies, by Student's t: v ± t·s·√(n/(n−1)), s the spread of replicates.
+
+    A share is measured on the scale of log(v/(1−v)), so that an interval near 0 or 1 leans towards the
+    middle and stays inside. One that is 0 or 1 in all of n streams is known as far as n throws of a coin
+    tell. None with fewer than five judged streams: they say too little about others.
+    """
+    found = drawn[np.isfinite(drawn)]
+    if spread.streams < FEWEST or len(found) < 2 or not np.isfinite(value):
         return None
-    ranks = np.array([0.025, 0.975]) * (len(found) - 1)
-    low, high = np.interp(ranks, np.arange(len(found)), found)
-    return float(low), float(high)
+    if share and not 1e-12 < value < 1 - 1e-12:
+        least = 0.025 ** (1 / spread.streams)
+        return (least, 1.0) if value > 0.5 else (0.0, 1 - least)
+    error = float(found.std()) * math.sqrt(spread.streams / (spread.streams - 1))
+    half = student_quantile(0.975, spread.degrees) * error
+    if not share:
+        return value - half, value + half
+    odds, half = math.log(value / (1 - value)), half / (value * (1 - value))
+    low, high = (1 / (1 + math.exp(min(-v, 700.0))) for v in (odds - half, odds + half))
+    return low, high
+
+
+@cache
+def student_quantile(p: float, degrees: int) -> float:
+    """t with P(T ≤ t) = p for `degrees` of freedom, to about twelve digits.
+
+    >>> round(student_quantile(0.975, 7), 6), round(student_quantile(0.975, 1), 6)
+    (2.364624, 12.706205)
+    """
+    if not 0.5 <= p < 1 or degrees < 1:
+        raise ValueError("p lies in [0.5, 1) and there is at least one degree of freedom")
+    low, high = 0.0, 1.0
+    while _below(high, degrees) < p:
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if _below(middle, degrees) < p:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _below(t: float, degrees: int) -> float:
+    """P(T ≤ t), t ≥ 0: the finite sums for whole degrees of freedom in θ = atan(t/√ν)."""
+    angle = math.atan(t / math.sqrt(degrees))
+    cosine, sine = math.cos(angle), math.sin(angle)
+    term, total = 1.0, 0.0
+    if degrees % 2:
+        term = cosine
+        for k in range(1, (degrees - 1) // 2 + 1):
+            total += term
+            term *= cosine * cosine * (2 * k) / (2 * k + 1)
+        return 0.5 + (angle + sine * total) / math.pi
+    for k in range(degrees // 2):
+        total += term
+        term *= cosine * cosine * (2 * k + 1) / (2 * k + 2)
+    return 0.5 + sine * total / 2
 
 
 def _counts() -> NDArray[np.uint8]:
@@ -300,6 +381,9 @@ class Group:
         }
         for name, values in found.items():
             self.sums.add(name, values.sum(axis=0))
+            judged = values.sum(axis=1) - values[:, UNJUDGED]
+            amounts = [np.count_nonzero(judged > 1e-12), judged.sum(), (judged**2).sum()]
+            self.sums.add(f"{name}_judged", np.array(amounts, dtype=np.float64))
         if resamples:
             names = [name for name in ("pace", "over") if name in found]
             columns = np.concatenate([found[name] for name in names], axis=1)
@@ -315,6 +399,11 @@ class Group:
     def get(self, name: str) -> Floats | None:
         one = self.sums.get(name)
         return None if one is None else one.get()
+
+    def spread(self, name: str) -> Spread:
+        """Of the judged time in `pace`, `over` or `physical`."""
+        streams, total, squares = self.sums[f"{name}_judged"].get().tolist()
+        return Spread(int(streams), squares / total**2 if total > 0 else 1.0)
 
     def counts(self) -> Mapping[str, float]:
         found = self.get("counts")

@@ -36,6 +36,7 @@ from streamdecisionbench.scoring.measure import At, Over
 from streamdecisionbench.scoring.pooled import (
     RELATIVE_ERROR,
     LatencySums,
+    Spread,
     Sums,
     drawn_sums,
     interval_95,
@@ -203,7 +204,7 @@ class CostSums:
         self.answered.merge(other.answered)
         self.waiting.merge(other.waiting)
 
-    def get(self, *, priced: bool) -> GroupCosts:
+    def get(self, spread: Spread, *, priced: bool) -> GroupCosts:
         """The measures; costs and acts only where streams were priced."""
         shares, numbers = self._shares("at")
         mean_shares, mean_numbers = self._shares("over") if "over" in self.sums else ({}, None)
@@ -212,6 +213,7 @@ class CostSums:
         curve = survival(np.concatenate(values), seen, np.concatenate(counts))
         exact = self.answered.bins is None and self.waiting.bins is None
         acts = with_all_acts({name: one.get() for name, one in self.acts.items()}) if priced else {}
+        rates = CostRates(*(shares[name] for name in _COSTS))
         return GroupCosts(
             SpellMeasures.of(
                 {name: shares[name] for name in _SPELLS},
@@ -225,17 +227,18 @@ class CostSums:
                 name: ActMeasures.of(row, over=mean_numbers is not None)
                 for name, row in acts.items()
             },
-            CostRates(*(shares[name] for name in _COSTS)) if priced else None,
+            rates if priced else None,
             CostRates(*(mean_shares[name] for name in _COSTS)) if priced and mean_shares else None,
-            self._interval() if priced else None,
+            self._interval(rates.total, spread) if priced else None,
         )
 
-    def _interval(self) -> tuple[float, float] | None:
+    def _interval(self, value: float, spread: Spread) -> tuple[float, float] | None:
         if "replicates" not in self.sums:
             return None
         drawn = self.sums["replicates"].get()
         with np.errstate(divide="ignore", invalid="ignore"):
-            return interval_95(drawn[:, 1] / drawn[:, 0])
+            found = interval_95(value, drawn[:, 1] / drawn[:, 0], spread)
+        return found and (max(found[0], 0.0), found[1])
 
     def _shares(self, name: str) -> tuple[dict[str, float], dict[str, float]]:
         """Amounts per time, and numbers."""

@@ -20,6 +20,7 @@ from streamdecisionbench.logs.schema import (
     kind_of,
     kind_shown,
     plain_type,
+    time_columns,
 )
 from streamdecisionbench.logs.sources import LogFiles
 from streamdecisionbench.logs.unusable import Allowed, Unusable
@@ -205,25 +206,9 @@ class Engine(ABC):
             if name in schema.names and kind_of(schema.field(name).type) == "text"
             if name not in labels
         }
-        if not texts:
+        if not texts and not set(labels) & set(schema.names):
             return None
-        of = {name: f"v{k}" for k, name in enumerate(texts)}
-        plain = [f"nullif(trim({self._q(name)}), '') AS {v}" for name, v in of.items()]
-        classed = [f"{v}, {self._class(texts[name], v)} AS {v}c" for name, v in of.items()]
-        examples = [
-            f"min(CASE WHEN {v}c = '{sort}' THEN {v} END) AS {v}{sort}"
-            for v in of.values()
-            for sort in _FOUND
-        ]
-        (row,) = self._ask(
-            f"SELECT {', '.join(examples)} FROM (SELECT {', '.join(classed)} FROM"
-            f" (SELECT {', '.join(plain)} FROM {table}) _plain) _classed",
-            where,
-        ).to_pylist()
-        found = {
-            name: {sort: row[f"{v}{sort}"] for sort in _FOUND if row[f"{v}{sort}"] is not None}
-            for name, v in of.items()
-        }
+        found = self._sorts(table, texts, where) if texts else {}
         reads: dict[str, str] = {}
         for name, kind in texts.items():
             sorts = found[name]
@@ -233,6 +218,8 @@ class Engine(ABC):
                 continue
             reads[name] = next(iter(sorts), "")
         times = [sort for name, sort in reads.items() if sort and texts[name] == "time"]
+        stamps = (plain_type(schema.field(name).type) for name in time_columns(schema))
+        times += ["z" if one.tz else "l" for one in stamps if kind_of(one) == "timestamp"]
         types = {
             "n": "DOUBLE",
             "z": self.types["zoned"],
@@ -249,6 +236,26 @@ class Engine(ABC):
             if name not in labels:
                 chosen.append(column)
         return f"SELECT {', '.join(chosen)} FROM {table}"
+
+    def _sorts(self, table: str, texts: Mapping[str, str], where: str) -> dict[str, dict[str, str]]:
+        """What the text of each column turns out to be, of `_FOUND`, with an example of each sort."""
+        of = {name: f"v{k}" for k, name in enumerate(texts)}
+        plain = [f"nullif(trim({self._q(name)}), '') AS {v}" for name, v in of.items()]
+        classed = [f"{v}, {self._class(texts[name], v)} AS {v}c" for name, v in of.items()]
+        examples = [
+            f"min(CASE WHEN {v}c = '{sort}' THEN {v} END) AS {v}{sort}"
+            for v in of.values()
+            for sort in _FOUND
+        ]
+        (row,) = self._ask(
+            f"SELECT {', '.join(examples)} FROM (SELECT {', '.join(classed)} FROM"
+            f" (SELECT {', '.join(plain)} FROM {table}) _plain) _classed",
+            where,
+        ).to_pylist()
+        return {
+            name: {sort: row[f"{v}{sort}"] for sort in _FOUND if row[f"{v}{sort}"] is not None}
+            for name, v in of.items()
+        }
 
     def combined(self, parts: Mapping[str, str], *, fitting: bool) -> list[str]:
         """Queries whose rows make one log, from tables in SQL by what messages call them.

@@ -57,13 +57,15 @@ def log_page(score: LogScore) -> str:
 
 
 def _table(score: LogScore) -> str:
-    columns = (text("group"), count("streams"), count("states"), percentage("in force"), text("95 %"),
+    columns = (text("group"), count("streams"), count("judged streams"), count("states"),
+               count("judged states"), percentage("in force"), text("95 %"),
                percentage("untimed"), percentage("judged"), number("p50 s"), number("p95 s"))  # fmt: skip
     rows = []
     for group in score.groups:
         interval = group.interval_95
         rows.append(
-            (group.name, group.streams, group.decisions, group.in_force,
+            (group.name, group.streams, group.judged_streams, group.decisions,
+             group.judged_decisions, group.in_force,
              f"{_share(interval[0])}–{_share(interval[1])}" if interval else "–",
              group.untimed, group.judged_share, group.latency.get("p50"), group.latency.get("p95"))
         )  # fmt: skip
