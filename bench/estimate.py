@@ -27,8 +27,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from streamdecisionbench.audit.labels import Consensus
 from streamdecisionbench.in_force import ALL_CLASSES, CORRECT, NO_DECISION, UNJUDGED, class_of
-from streamdecisionbench.logs.estimate import StratumCounts, melded
+from streamdecisionbench.logs.estimate import (
+    JudgedMoments,
+    StratumCounts,
+    counted,
+    melded,
+    stream_replicates,
+)
 from streamdecisionbench.logs.sample import NONE, allocate, draw_sample
 
 OPTIONS = ("a", "b", "c", "d")
@@ -331,9 +338,10 @@ def whole_streams(count: int) -> None:
     """At as many answers: moments against whole streams, as the root of the mean squared error."""
     print("\nError of the estimate (points, root of mean square), at as many answers\n")
     print(f"{'kind of log':31}{'answers':>8} {'moments':>8} {'streams':>8} {'ratio':>7}")
-    for name, kind in KINDS.items():
-        if len(kind.groups) > 1 or name.startswith("silver"):
-            continue
+    kinds = {n: k for n, k in KINDS.items() if len(k.groups) == 1 and not n.startswith("silver")}
+    # Where moments lose: every stream has the same little error at every change.
+    kinds["late everywhere, hardly wrong"] = MadeLog(100, 60, wrong=0.008)
+    for name, kind in kinds.items():
         cells = make(kind)[0]
         rng = np.random.default_rng([4, len(name)])
         per_stream = cells.states / (cells.stream.max() + 1)
@@ -355,6 +363,60 @@ def whole_streams(count: int) -> None:
         print(f"{name:31}{answers:8.0f} {100 * one:8.2f} {100 * two:8.2f} {ratio}")
 
 
+def sessions(count: int) -> None:
+    """Logs drawn anew from one population of sessions: which interval covers the population?"""
+    print(
+        f"\nCoverage of the population of sessions (%), {count} logs of 60 streams, 200 moments each\n"
+    )
+    truth = _population(np.random.default_rng(5), 20_000)[1]
+    own = over_streams = 0
+    for k in range(count):
+        table, _ = _population(np.random.default_rng([6, k]), 60)
+        sample, items = draw_sample(table, moments=200, silver="column", seed=k)
+        said = {
+            item.item: Consensus(str(item.state).rpartition("/")[2], False, ("",), ())
+            for item in items
+        }
+        judged = JudgedMoments.of(sample, said)
+        found = counted(sample.strata, judged, census=False)
+        low, high = melded(found, CORRECT, np.random.default_rng(k), DRAWS).interval_95
+        own += low <= truth <= high
+        drawn = stream_replicates(sample.strata, judged, found, sample.seed)
+        assert drawn is not None
+        ends = np.quantile(drawn[:, list(CORRECT)].sum(axis=1), [0.025, 0.975])
+        over_streams += min(low, ends[0]) <= truth <= max(high, ends[1])
+    print(
+        f"interval_95_streams {100 * over_streams / count:.1f}, interval_95 {100 * own / count:.1f}"
+    )
+
+
+def _population(rng: np.random.Generator, streams: int) -> tuple[pa.Table, float]:
+    """Sessions that differ in how good they are, answered at once; and the share of time right."""
+    rows: list[dict[str, object]] = []
+    right_s = all_s = 0.0
+    for stream in range(streams):
+        good = rng.beta(4, 1)
+        gaps = rng.exponential(2.0, int(rng.integers(5, 25))) + 0.1
+        at = np.cumsum(gaps) - gaps
+        for i, (begin, lasts) in enumerate(zip(at.tolist(), gaps.tolist(), strict=True)):
+            now = OPTIONS[rng.integers(4)]
+            right = rng.random() < good
+            right_s, all_s = right_s + lasts * right, all_s + lasts
+            other = OPTIONS[(OPTIONS.index(now) + 1 + rng.integers(3)) % 4]
+            rows.append(
+                {
+                    "stream": f"s{stream}",
+                    "published_at": begin,
+                    "answered_at": begin,
+                    "decision": now if right else other,
+                    "reference": now if rng.random() < 0.9 else OPTIONS[0],
+                    "state": f"{stream}/{i}/{now}",
+                    "ended_at": float(gaps.sum()),
+                }
+            )
+    return pa.Table.from_pylist(rows), right_s / all_s
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -366,6 +428,7 @@ def main() -> None:
     worst = coverage(given.audits, given.moments)
     ratio = widths(max(100, given.audits // 5))
     whole_streams(given.audits)
+    sessions(max(50, given.audits // 5))
     print(
         f"\nworst coverage of ours {100 * worst:.1f} %, width with silver {ratio:.2f} of without;"
         f" {time.monotonic() - began:.0f} s"

@@ -30,6 +30,7 @@ from streamdecisionbench.logs.estimate import (
     read_sample,
 )
 from streamdecisionbench.logs.sample import AuditSample, draw_sample, write_audit
+from streamdecisionbench.report.screens import estimate_lines, estimate_tables
 from tests.logs.made_audits import (
     Silver,
     answer,
@@ -146,7 +147,7 @@ def test_a_census_is_what_the_log_scores(
 
 
 def test_a_census_of_groups_is_what_the_log_scores_by_group(tmp_path: Path) -> None:
-    rows = [{**row, "release": row["stream"][-1]} for row in audited_rows(MANY)]
+    rows = [{**row, "release": 7 + int(row["stream"][-1])} for row in audited_rows(MANY)]
     for row in rows:
         row["weight"] = 1.0 + int(row["stream"][1:]) % 4
     sample, items = draw_sample(table_of(rows), moments=None, by="release")
@@ -495,3 +496,40 @@ def test_an_audit_without_answers_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "audit" / "sample.json").write_text('{"schema": "x"}')
     with pytest.raises(InputError, match=r"sample\.json"):
         read_sample(tmp_path / "audit")
+
+
+@pytest.mark.parametrize("moments", [40, None])
+def test_where_nobody_can_tell_anything_there_is_no_figure_and_no_nonsense(
+    tmp_path: Path, moments: int | None
+) -> None:
+    sample, items = draw(MANY, moments=moments)
+    write_audit(tmp_path / "audit", sample, items)
+    label(tmp_path / "audit", {item.item: None for item in items})
+    found = estimate_audit(tmp_path / "audit")
+    group = json.loads(json.dumps(found.to_json(), allow_nan=False))["groups"][0]
+    assert group["in_force"] is None
+    assert group["classes"]["unjudged"]["share"] == pytest.approx(1)
+    assert group["bounds"][0] == 0
+
+
+@pytest.mark.parametrize("moments", [40, None])
+def test_a_group_without_an_answer_has_no_figure_and_leaves_the_others_theirs(
+    tmp_path: Path, moments: int | None
+) -> None:
+    rows = [{**row, "half": int(row["stream"][1:]) % 2} for row in audited_rows(MANY)]
+    sample, items = draw_sample(table_of(rows), by="half", moments=moments)
+    write_audit(tmp_path / "audit", sample, items)
+    truth = answer(MANY, items)
+    own = {m.item for m in sample.moments if sample.strata[m.stratum].group == 0}
+    own |= {m.source for m in sample.moments if sample.strata[m.stratum].group == 0 and m.source}
+    label(tmp_path / "audit", {name: truth[name] for name in sorted(own)})
+    found = estimate_audit(tmp_path / "audit")
+    assert "not known yet" in " ".join(estimate_lines(found))
+    assert estimate_tables(found)[0].row("1")[4] == "–"
+    document = found.to_json()
+    json.dumps(document, allow_nan=False)
+    one, two = document["groups"]
+    assert one["in_force"] is not None
+    assert two["in_force"] is None
+    assert two["answered"] == 0
+    assert document["differences"][0]["in_force"]["value"] is None

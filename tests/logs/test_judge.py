@@ -46,6 +46,9 @@ class Elsewhere:
 
     def answer(self, request):
         return judge(request)
+
+class Paid(Elsewhere):
+    info = ComponentInfo(provider="python", model="paid", in_process=False, base_url_host="api.example.com")
 '''
 
 
@@ -259,3 +262,25 @@ def test_an_audit_of_another_log_is_said(here: Path) -> None:
     )
     assert done.returncode == 2
     assert "holds no state of" in done.stderr
+
+
+def test_what_is_paid_for_is_estimated_and_confirmed_first(here: Path) -> None:
+    command = (
+        "logs",
+        "judge",
+        "log.parquet",
+        "--with",
+        "python:strong:Paid",
+        "--out",
+        "s.parquet",
+        "--quiet",
+    )
+    asked = sdb(*command, cwd=here)
+    assert asked.returncode == 2
+    assert "150 requests, about" in asked.stderr
+    assert "paid for" in asked.stderr
+    assert not Path("asked.txt").exists()
+    assert not list(here.glob("s.parquet*"))
+    done = sdb(*command, "--yes", cwd=here)
+    assert done.returncode == 0, done.stderr
+    assert len(Path("asked.txt").read_text().splitlines()) == 150

@@ -597,7 +597,7 @@ def _bounds(
         )
         found = counted(strata, one, census=census)
         shares = found.shares
-        if shares is None:
+        if shares is None or not np.isfinite(_in_force(shares)):
             return None, None
         ends.append(float(_in_force(shares)))
         intervals.append(melded(found, CORRECT, rng, draws).interval_95)
