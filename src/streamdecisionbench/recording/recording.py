@@ -92,14 +92,21 @@ class Recording:
         return policy_of(raw, name=str(self.config.get("policy_name") or "policy"))
 
     @property
+    def ours(self) -> bool:
+        """Whether the run record names the sdb that recorded it."""
+        environment = self.run.get("environment")
+        versions = environment.get("versions") if isinstance(environment, Mapping) else None
+        return isinstance(versions, Mapping) and "streamdecisionbench" in versions
+
+    @property
     def virtual_clock(self) -> bool:
         """Whether queueing was simulated; no real clock publishes to the nanosecond.
 
-        Times that were imported were not published by a recorder, whatever they look like.
+        Of what others recorded or a table holds, without a word on its clock, nothing is known.
         """
-        return self.config.get("clock") == "virtual" or (
-            "imported_from" not in self.config and self._to_the_nanosecond()
-        )
+        clock = self.config.get("clock")
+        told = clock is not None or self.ours
+        return clock == "virtual" or (told and self._to_the_nanosecond())
 
     def _to_the_nanosecond(self) -> bool:
         """Every release exactly on time, every answer recorded in no time, on a clock that fine."""
