@@ -71,7 +71,7 @@ def test_sparrow_decider_records_a_pass(tmp_path: Path) -> None:
 
 REFUSED = {
     "wrong-route": "does not know this model or address",
-    "xssi-200": "something else than the API's JSON",
+    "xssi-200": "is not a JSON object",
     "auth-rejects-header": "does not accept the key",
     "first-question-only": "leaves captions unanswered",
     "extra-answer": "one answer too many: '__extra__'",
