@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from streamdecisionbench.logs.score import open_log
 from streamdecisionbench.logs.suite_of_log import suite_of_log
 from streamdecisionbench.logs.unusable import Allowed
 from tests.logs.engines.cluster import BRIEF, NO_JAVA, Cluster, java
+from tests.logs.test_formats import FORMATS, write
 from tests.meter.test_log_score import left_by_a_kill
 
 pytestmark = pytest.mark.skipif(java() is None, reason=NO_JAVA)
@@ -244,3 +246,34 @@ def test_a_worker_killed_in_mid_job(
     job.join(300)
     assert found, "the job did not finish"
     same(document(expected), document(found[0]))
+
+
+def test_formats_are_read_alike(session: SparkSession, tmp_path: Path) -> None:
+    """Hostile names and values, three formats, both engines: one answer."""
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    labels = {"#1": "1.1", 'a"b': "1.10", "c,d": "2026-01-01", "e\nf": "=1+1"}
+    rows: list[dict[str, Any]] = [
+        {
+            "Weight": 9,
+            "stream": stream,
+            "published_at": start + timedelta(seconds=k),
+            "answered_at": start + timedelta(seconds=k + 0.25),
+            "decision": 2**60 + (k == 2),
+            "reference": 2**60,
+            "ended_at": start + timedelta(seconds=4),
+            "weight": 1.0,
+            "release": label,
+        }
+        for stream, label in labels.items()
+        for k in range(4)
+    ]
+    found = []
+    for form in FORMATS:
+        paths = [str(write(tmp_path / f"part [{k}].{form}", rows[k::2])) for k in range(2)]
+        for engine in ("duckdb", "spark"):
+            score = document(sdb.score_log(paths, by="release", engine=engine))
+            found.append((score["groups"], score["signature"]))
+    assert [g["by"]["release"] for g in found[0][0]] == ["1.1", "1.10", "2026-01-01", "=1+1"]
+    assert found[0][0][0]["in_force"] == pytest.approx((4 - 1 - 0.25) / 4)
+    for other in found[1:]:
+        same(found[0], other)
