@@ -11,7 +11,7 @@ from streamdecisionbench.analysis.token_cost import Cost, Tokens
 from streamdecisionbench.recording.events import Release, Response
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.report.material import Findings, choices
+from streamdecisionbench.report.findings import Findings, choices
 from streamdecisionbench.report.page.payload import PageInputs
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.scoring.pairs import all_pairs

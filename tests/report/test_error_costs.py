@@ -9,7 +9,7 @@ import pytest
 from streamdecisionbench.analysis.bootstrap import Sampling
 from streamdecisionbench.analysis.candidates import Field
 from streamdecisionbench.analysis.choose import Terms, by_cost, decide
-from streamdecisionbench.report.material import Material, error_costs, pair_cost
+from streamdecisionbench.report.findings import Material, error_costs, pair_cost
 from streamdecisionbench.report.page.payload import payload
 from streamdecisionbench.report.render import to_markdown
 from streamdecisionbench.report.tables import costs_of_error

@@ -23,7 +23,7 @@ from streamdecisionbench.report.figures.figure import (
 from streamdecisionbench.report.figures.latency import oracle_slope, place_labels
 from streamdecisionbench.report.figures.style import spaced
 from streamdecisionbench.report.figures.trajectory import spans
-from streamdecisionbench.report.material import Findings, Material, find
+from streamdecisionbench.report.findings import Findings, Material, find
 from streamdecisionbench.report.palette import SHOWN
 from streamdecisionbench.report.tables import make_tables
 from streamdecisionbench.report.write_report import make_figures, make_material

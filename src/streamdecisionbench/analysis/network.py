@@ -1,4 +1,4 @@
-"""Linear quantile regression, solved exactly and fast enough to be refitted hundreds of times.
+"""How much latency no token accounts for, and the score without it: a quantile regression, refitted often.
 
 Minimise Σ w_i ρ_τ(y_i − x_i·β) with ρ_τ(r) = r·(τ − 1[r < 0]). An optimum passes exactly through p
 observations. From one such vertex the loss is followed downhill along an edge, on which all but one

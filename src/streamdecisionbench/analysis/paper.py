@@ -1,4 +1,5 @@
-"""What policies that read no rules would score on a suite, ignoring latency."""
+"""The paper's analyses of recordings: trivial baselines, pace, sensitivity to bounds, other schedules, judgment
+times timing, states decided by two, errors near changes, a representative window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One setting recorded under several conditions: which recordings belong together, and which to use.
+"""Is re-pacing true? One setting recorded under several conditions: what one predicts for the others.
 
 A condition is a pace and a load. What was measured at one's own pace needs no re-pacing, so it is
 preferred to what another pace predicts.

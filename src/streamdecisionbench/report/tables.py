@@ -34,7 +34,7 @@ from streamdecisionbench.analysis.table import (
 )
 from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.in_force import spelled
-from streamdecisionbench.report.material import (
+from streamdecisionbench.report.findings import (
     DRAWS,
     Entry,
     ErrorCosts,

@@ -22,8 +22,7 @@ from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.figures.figure import FORMATS, Figure, can_draw, render
 from streamdecisionbench.report.figures.figure import to_csv as figure_csv
-from streamdecisionbench.report.folder import fill, require_usable
-from streamdecisionbench.report.material import (
+from streamdecisionbench.report.findings import (
     Entry,
     Findings,
     Material,
@@ -32,6 +31,7 @@ from streamdecisionbench.report.material import (
     numbered,
     pair_cost,
 )
+from streamdecisionbench.report.folder import fill, require_usable
 from streamdecisionbench.report.page.payload import PageInputs, render_page
 from streamdecisionbench.report.render import escape_markdown, to_csv, to_latex, to_markdown
 from streamdecisionbench.report.tables import make_tables

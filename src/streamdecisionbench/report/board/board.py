@@ -34,8 +34,8 @@ from streamdecisionbench.analysis.bundles import (
 from streamdecisionbench.analysis.wrong_time import disagreement
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.report.findings import Entry, Material
 from streamdecisionbench.report.folder import fill, require_usable
-from streamdecisionbench.report.material import Entry, Material
 from streamdecisionbench.report.page.one_file import asset
 from streamdecisionbench.report.page.payload import PageInputs, render_page
 from streamdecisionbench.rules.cost_file import default_costs

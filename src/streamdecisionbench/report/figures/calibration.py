@@ -17,7 +17,7 @@ from streamdecisionbench.report.figures.style import (
     quantity,
     with_labels,
 )
-from streamdecisionbench.report.material import Material
+from streamdecisionbench.report.findings import Material
 from streamdecisionbench.report.palette import GREY
 
 _SIDE = 260

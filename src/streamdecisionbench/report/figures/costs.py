@@ -17,7 +17,7 @@ from streamdecisionbench.report.figures.style import (
     quantity,
     with_labels,
 )
-from streamdecisionbench.report.material import ErrorCosts, Material
+from streamdecisionbench.report.findings import ErrorCosts, Material
 from streamdecisionbench.report.palette import GREY
 from streamdecisionbench.scoring.cost import THETA_S
 from streamdecisionbench.scoring.measure import family_weights

@@ -18,7 +18,7 @@ from streamdecisionbench.report.figures.style import (
     short,
     simulated_note,
 )
-from streamdecisionbench.report.material import Material
+from streamdecisionbench.report.findings import Material
 from streamdecisionbench.report.palette import CLASS_STYLE, GREY, INK
 
 _LIGHT = {"outdated_correct", "stale", "no_decision", "compound"}

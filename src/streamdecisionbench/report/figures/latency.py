@@ -29,7 +29,7 @@ from streamdecisionbench.report.figures.style import (
     simulated_note,
     text_mark,
 )
-from streamdecisionbench.report.material import Material
+from streamdecisionbench.report.findings import Material
 from streamdecisionbench.report.palette import INK
 from streamdecisionbench.scoring.measure import family_weights
 

@@ -28,7 +28,7 @@ from streamdecisionbench.report.figures.style import (
     simulated_note,
     with_labels,
 )
-from streamdecisionbench.report.material import Material, family_name
+from streamdecisionbench.report.findings import Material, family_name
 from streamdecisionbench.report.palette import DASHES, INK, PALETTE
 from streamdecisionbench.scoring.pairs import PairScore
 from streamdecisionbench.scoring.score import Score, score_timelines

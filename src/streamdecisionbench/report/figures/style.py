@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from streamdecisionbench.report.material import Material
+from streamdecisionbench.report.findings import Material
 from streamdecisionbench.report.palette import CLASS_STYLE, DASHES, GREY, INK, PALETTE, SHOWN
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.pairs import PairScore

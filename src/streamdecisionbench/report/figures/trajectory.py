@@ -28,7 +28,7 @@ from streamdecisionbench.report.figures.style import (
     simulated_note,
     text_mark,
 )
-from streamdecisionbench.report.material import Entry, Material, scenario_name
+from streamdecisionbench.report.findings import Entry, Material, scenario_name
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.classes import path_stretches
 from streamdecisionbench.scoring.sweep import trajectory_at

@@ -18,7 +18,7 @@ from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CLASSES, REACH, spelled
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.material import Entry, Findings, Material, family_name
+from streamdecisionbench.report.findings import Entry, Findings, Material, family_name
 from streamdecisionbench.report.page.one_file import DASH_STYLES, asset, line_colours, one_file
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.cost import CostRates, CostScore
