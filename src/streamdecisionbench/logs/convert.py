@@ -101,10 +101,10 @@ def decision_row(found: TracedDecision, told: Converted) -> dict[str, Any] | Non
         answered = None
     if answered is not None and took is None:
         told.assumed["when an answer took effect is not said: it is replayed, newest first"] += 1
-    step = own.get("sdb.step")
+    step = str(own.get("sdb.step"))
     return {
         "stream": str(stream),
-        "step": int(step) if re.fullmatch("[0-9]{1,18}", str(step), re.ASCII) else None,
+        "step": int(step) if re.fullmatch("[0-9]{1,18}", step) else None,
         "published_at": began,
         "requested_at": began,
         "answered_at": answered,

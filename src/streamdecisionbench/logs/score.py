@@ -432,7 +432,9 @@ def _group(
         cost=counts["cost"],
         assumed_end=int(counts["assumed_end"]),
         marks={mark: int(counts[mark]) for mark in MARKS},
-        costs=charged and charged.get(group.spread("pace"), priced=settings.costs is not None),
+        costs=None
+        if charged is None
+        else charged.get(group.spread("pace"), priced=settings.costs is not None),
     )
 
 
