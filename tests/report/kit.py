@@ -12,7 +12,7 @@ from streamdecisionbench.analysis import network
 from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.recording.events import Release, Response
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.report import material as analyses
+from streamdecisionbench.report import findings as analyses
 from streamdecisionbench.report.findings import Material
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.suite.scenario import (

@@ -196,7 +196,7 @@ def changes(column: pa.Array) -> NDArray[np.bool_]:
         return np.zeros(0, dtype=bool)
     after, before = column.slice(1), column.slice(0, len(column) - 1)
     if t.is_null(column.type):
-        return np.asarray(np.arange(len(column)) == 0, dtype=bool)
+        return np.append(True, np.zeros(len(column) - 1, dtype=bool))
     differs = np.asarray(pc.fill_null(pc.not_equal(after, before), False), dtype=bool)
     if t.is_floating(column.type):
         nan = np.asarray(pc.fill_null(pc.is_nan(column), False), dtype=bool)

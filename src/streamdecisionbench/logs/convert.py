@@ -104,7 +104,7 @@ def decision_row(found: TracedDecision, told: Converted) -> dict[str, Any] | Non
     step = str(own.get("sdb.step"))
     return {
         "stream": str(stream),
-        "step": int(step) if re.fullmatch("[0-9]{1,18}", step, re.ASCII) else None,
+        "step": int(step) if re.fullmatch("[0-9]{1,18}", step) else None,
         "published_at": began,
         "requested_at": began,
         "answered_at": answered,
