@@ -396,7 +396,11 @@ def test_diff_lists_every_state_that_differs(runs: dict[str, Path]) -> None:
     assert len(found["flips"]) == sum(found["counts"].values())
     assert all(flip["first"] != flip["second"] for flip in found["flips"])
     assert all(flip["evidence"] for flip in found["flips"])
+    assert [side["states"] for side in found["sides"].values()] == [found["states"]] * 2
+    assert all("simulation" in side["notes"][0] for side in found["sides"].values())
     lost = sdb("diff", runs["one"], runs["two"], "--only", "lost")
+    assert f"scenarios, {found['states']} states" in lost.stdout
+    assert lost.stdout.count(": simulation: answers") == 2
     assert lost.stdout.count("right before, wrong now") == 1 + counts["only_first"]
     assert max(map(len, lost.stdout.splitlines())) <= 80
     nothing = sdb("diff", runs["one"], runs["two"], "--only", "x")

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -611,6 +612,63 @@ def test_every_process_counts_and_writes_for_itself(when: str, kill: int, tmp_pa
         assert group["seconds"] == pytest.approx(sum(sums.values()), abs=1e-6)
         for name, value in sums.items():
             assert group["classes"][name] == pytest.approx(value / sum(sums.values()), abs=1e-9)
+
+
+DAY = """
+import json, os, random, signal, sys
+from streamdecisionbench.meter import DecisionLog, Meter
+
+folder, workers, hours = sys.argv[1], 15, 24
+for worker in range(workers):
+    if os.fork():
+        continue
+    draw, now = random.Random(worker), [0.0]
+    meter = Meter("service", clock=lambda: now[0], by=("plan",))
+    log = DecisionLog(meter, folder, flush_s=1e6, max_age_s=1e-9, parquet=worker % 3 == 0)
+    for hour in range(hours):
+        for call in range(draw.randrange(1, 4)):
+            with meter.stream(f"{hour}-{call}", plan=draw.choice(["gold", "2026-03-01", "7"])) as one:
+                for _ in range(draw.randrange(1, 6)):
+                    now[0] += draw.uniform(0.5, 3)
+                    step = one.publish(reference=draw.choice("ab") if draw.random() < 0.7 else None)
+                    now[0] += draw.uniform(0, 1)
+                    one.answer(step, draw.choice("ab"))
+                now[0] += draw.uniform(0.5, 3)
+        log.flush()
+        with open(f"{folder}.counted/{worker}", "w") as file:
+            json.dump(meter.seconds(), file)
+        if worker % 5 == 4 and hour == 6 + worker:
+            os.kill(os.getpid(), signal.SIGKILL)
+        now[0] += 3000
+    log.close()
+    os._exit(0)
+for worker in range(workers):
+    os.wait()
+"""
+
+
+def test_a_day_of_hourly_files_of_fifteen_workers(tmp_path: Path) -> None:
+    """Three are killed, five close their files as Parquet: the folder says what all have counted."""
+    folder = tmp_path / "log"
+    (tmp_path / "log.counted").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", DAY, str(folder)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    endings = Counter(path.suffix for path in folder.iterdir())
+    assert endings[".parquet"] > 50
+    assert endings[".jsonl"] > 150
+    total: Counter[str] = Counter()
+    for counted in (tmp_path / "log.counted").iterdir():
+        total.update(json.loads(counted.read_text()))
+    scored = sdb("logs", "score", folder, "--json", "--quiet")
+    assert scored.returncode == 0, scored.stderr
+    (group,) = json.loads(scored.stdout)["groups"]
+    for name in CLASSES:
+        assert group["classes"][name] * group["seconds"] == pytest.approx(total[name], abs=1e-6)
+    assert total["current_correct"] > 100
+    plans = json.loads(sdb("logs", "score", folder, "--by", "plan", "--json", "--quiet").stdout)
+    assert {one["by"]["plan"] for one in plans["groups"]} == {"gold", "2026-03-01", "7"}
 
 
 def test_a_child_of_a_busy_process_waits_for_nobody(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from streamdecisionbench.analysis.gate import (
     gate_streams,
     gate_timelines,
 )
-from streamdecisionbench.cli.loading import open_runs, require_one_suite
+from streamdecisionbench.cli.loading import Subject, open_runs, require_one_suite
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.scoring.json import SCHEMA
@@ -93,19 +93,11 @@ def _recordings(
             )
     now, before = subjects[0][0], subjects[1][0]
     require_one_suite([now, before])
-    sides = []
-    for path, subject in ((new, now), (baseline, before)):
-        heading = subject.heading()
-        sides.append(
-            Side(
-                str(path) if now.name == before.name else subject.name,
-                {"scenarios": len(subject.parts), "states": sum(p.n for p in subject.parts)},
-                heading.notes,
-                _labels(heading.signature),
-                subject.recording.served_models,
-                heading.signature,
-            )
-        )
+    same = now.name == before.name
+    sides = [
+        side_of(subject, str(path) if same else subject.name)
+        for path, subject in ((new, now), (baseline, before))
+    ]
     gate = gate_timelines(
         now.parts, before.parts,
         limits=limits, interval=interval, sampling=sampling, sides=Sides(*sides),
@@ -113,6 +105,19 @@ def _recordings(
     names = [side.name for side in reversed(sides)]
     flips = flipped_states(before.recording, now.recording, now.suite, names)
     return replace(gate, flips=flips)
+
+
+def side_of(subject: Subject, name: str) -> Side:
+    """What stands on the side of a recording."""
+    heading = subject.heading()
+    return Side(
+        name,
+        {"scenarios": len(subject.parts), "states": sum(p.n for p in subject.parts)},
+        heading.notes,
+        _labels(heading.signature),
+        subject.recording.served_models,
+        heading.signature,
+    )
 
 
 _Share = Annotated[float, msgspec.Meta(ge=-1e-9, le=1 + 1e-9)]

@@ -143,6 +143,7 @@ def diff(
     from dataclasses import asdict
 
     from streamdecisionbench.analysis.flips import KINDS, flip_summary, flipped_states
+    from streamdecisionbench.cli.compare import side_of
     from streamdecisionbench.cli.loading import open_runs, require_one_suite
     from streamdecisionbench.cli.printing import dump
     from streamdecisionbench.errors import InputError
@@ -155,6 +156,7 @@ def diff(
     require_one_suite([before, now])
     flips = flipped_states(before.recording, now.recording, now.suite)
     kinds = (only,) if only else tuple(KINDS)
+    sides = [side_of(subject, subject.name) for subject in (before, now)]
     if as_json:
         dump(
             {
@@ -164,14 +166,18 @@ def diff(
                 "states": flips.states,
                 "counts": {kind: flips.count(kind) for kind in KINDS},
                 "flips": [asdict(flip) for flip in flips.found if flip.kind in kinds],
-                "signatures": {s.name: s.heading().signature for s in (before, now)},
+                "sides": {side.name: {**side.holds, "notes": list(side.notes)} for side in sides},
+                "signatures": {side.name: side.signature for side in sides},
             }
         )
         return
     out = console()
-    out.print(flip_summary(flips), markup=False, highlight=False)
-    for line in flip_lines(flips, kinds):
-        out.print(line, markup=False, highlight=False, overflow="fold")
+    said = [flip_summary(flips), *(f"{side.name}: {side.words}" for side in sides)]
+    said += [f"! {side.name}: {note}" for side in sides for note in side.notes]
+    if sides[0].labels != sides[1].labels:
+        said.append("! the two were not made alike: what differs may be how, not what")
+    for line in (*said, *flip_lines(flips, kinds)):
+        out.print(line, overflow="fold")
 
 
 COMMANDS = {
