@@ -40,16 +40,19 @@ unit: $(VENV)/.dev
 # What a change of ordinary code needs, in about a minute on two cores. Left out: whatever starts servers,
 # browsers, Spark, local models or other processes, presses keys and kills; the families and what they
 # generate; commands of the documentation; whole reports; and the dearest of the property tests.
-SLOW = tests/test_inspect_task.py tests/test_pytest_plugin.py tests/docs tests/families tests/report/watch tests/report/board tests/logs/engines tests/components/serving \
+SLOW = tests/test_inspect_task.py tests/test_pytest_plugin.py tests/docs tests/families \
   $(addprefix tests/analysis/test_,choose_policies.py policy_search.py repacing_served.py) \
   $(addprefix tests/audit/test_,check.py export.py probe.py) \
-  $(addprefix tests/cli/,analyze test_bad_input.py test_demo.py test_gate.py test_one_answer.py test_policy.py) \
-  $(addprefix tests/components/test_,gguf.py http_policy.py real_servers.py serve.py) \
+  $(addprefix tests/cli/,analyze suite $(addprefix test_,bad_input.py demo.py gate.py main.py one_answer.py policy.py)) \
+  $(addprefix tests/components/,serving $(addprefix test_,gguf.py http_policy.py real_servers.py serve.py)) \
+  $(addprefix tests/logs/,engines test_export.py) \
   $(addprefix tests/meter/test_,decision_log.py opentelemetry.py prometheus.py) \
   $(addprefix tests/recording/test_,full_pass.py kill.py never_spoiled.py policy_servers.py resume.py runner.py) \
   $(addprefix tests/recording/test_,runner_record.py services.py) \
-  $(addprefix tests/report/test_,figures.py page.py page_browser.py report.py) \
-  $(addprefix tests/scoring/,policies test_exact.py test_pairs.py test_pairs_live.py test_streams.py)
+  $(addprefix tests/report/,board watch) \
+  $(addprefix tests/report/test_,figures.py hostile_text.py page.py page_browser.py report.py tables.py) \
+  $(addprefix tests/scoring/,costs policies) \
+  $(addprefix tests/scoring/test_,exact.py pairs.py pairs_live.py streams.py trajectory.py)
 quick: lint types
 	$(SHARED) -n 2 --dist loadfile $(addprefix --ignore=,$(SLOW))
 
