@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -413,8 +413,14 @@ def _saved_scores() -> list[Any]:
 
 
 @cache
+def _home() -> TemporaryDirectory[str]:
+    """Until the last case has ended."""
+    return TemporaryDirectory(prefix="attacks-")
+
+
+@cache
 def _recordings() -> tuple[Path, ...]:
-    home = Path(mkdtemp(prefix="attacks-"))
+    home = Path(_home().name)
     few = ("--scenarios", "support_a,presenter_b")
     return tuple(
         record_simulated("jev", home / f"pass-{seed}", *few, "--seed", str(seed)) for seed in (1, 2)
