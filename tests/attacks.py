@@ -360,7 +360,9 @@ def attack_gate(draw: random.Random, folder: Path) -> bool:
         f"baseline is {found['baseline']['value']}, not {old}",
     )
     require(_near(drop, old - new), f"the drop is {drop}, not {old - new}")
-    require((verdict == "pass") == (drop <= ALLOWED), f"{verdict} at a drop of {drop}")
+    served = found["served_models"]
+    allowed = drop <= ALLOWED and served["new"] == served["baseline"]
+    require((verdict == "pass") == allowed, f"{verdict} at a drop of {drop}")
     return True
 
 
