@@ -8,6 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.stats import t as student
 
 from streamdecisionbench.analysis.bootstrap import (
     METRICS,
@@ -21,7 +22,7 @@ from streamdecisionbench.analysis.bootstrap import (
 )
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.logs.score import score_log
-from streamdecisionbench.scoring.pooled import interval_95, stream_keys
+from streamdecisionbench.scoring.pooled import Spread, interval_95, stream_keys
 from streamdecisionbench.scoring.score import score_timelines
 from tests.analysis.kit import bench, timeline
 
@@ -154,10 +155,17 @@ def test_scenarios_of_one_step_scatter_as_scenarios_do() -> None:
     assert found.error == pytest.approx(values.std(ddof=1) / sqrt(6) * student, rel=0.015)
 
 
-def test_the_middle_of_replicates_is_95_percent() -> None:
-    values = np.random.default_rng(0).permutation(np.arange(1001.0))
-    assert interval_95(values) == (25.0, 975.0)
-    assert interval_95(np.append(values, np.nan)) == (25.0, 975.0)
+def test_the_interval_of_a_log_is_students_by_definition() -> None:
+    drawn = np.random.default_rng(0).normal(0.3, 0.02, 400)
+    for streams in (5, 9, 40):
+        spread = Spread(streams, 1 / streams)
+        half = student.ppf(0.975, streams - 1) * drawn.std() * np.sqrt(streams / (streams - 1))
+        assert interval_95(0.3, drawn, spread) == pytest.approx((0.3 - half, 0.3 + half), rel=1e-9)
+        odds, wide = np.log(0.3 / 0.7), half / (0.3 * 0.7)
+        ends = [1 / (1 + np.exp(-(odds + sign * wide))) for sign in (-1, 1)]
+        assert interval_95(0.3, drawn, spread, share=True) == pytest.approx(ends, rel=1e-9)
+    assert interval_95(0.3, drawn, Spread(4, 1 / 4)) is None
+    assert interval_95(1.0, drawn, Spread(9, 1 / 9), share=True) == (0.025 ** (1 / 9), 1.0)
 
 
 def test_the_seed_that_a_log_prints_is_the_one_that_drew_it() -> None:
