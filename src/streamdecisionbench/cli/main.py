@@ -151,9 +151,11 @@ class Unbroken:
         try:
             yield
         except BrokenPipeError:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, self.inner.fileno())
-            os.close(nowhere)
+            # Also what is left in buffers goes nowhere, or it would fail again at the very end.
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+            with contextlib.suppress(OSError):
+                os.dup2(nowhere.fileno(), self.inner.fileno())
+            self.inner = nowhere
 
 
 class Harmless(Unbroken):
