@@ -467,7 +467,8 @@ def test_a_canonical_text_is_its_own_canonical_text(value: Any, quotes: int) -> 
     text = decision_text(value)
     if text is not None:
         assert decision_text(text) == text
-        assert decision_text(json.dumps(value)) == text
+        if not isinstance(value, float):  # alone and as text, "1.0" is the text it is
+            assert decision_text(json.dumps(value)) == text
     if value is not None:
         written = text_of(value)
         assert decision_text(written) == written == text_of(written)

@@ -60,10 +60,11 @@ def fit_quantiles(
     n, p = X.shape
     if p == 1 and np.ptp(X) == 0:
         return _constants(X, y, tau, weights)
-    # Observations that tie exactly would make several bases of one vertex; an irregular shift far
-    # below the data's resolution tells them apart. β is computed from the data as given.
+    # Observations that tie exactly would make several bases of one vertex; a shift far below the data's
+    # resolution tells them apart. It follows the squares: multiples would leave evenly spaced
+    # observations on a line. β is computed from the data as given.
     scale = float(np.max(np.abs(y))) or 1.0
-    shifted = y + scale * 1e-11 * np.modf(np.arange(1, n + 1) * _GOLDEN)[0]
+    shifted = y + scale * 1e-11 * np.modf(np.arange(1.0, n + 1) ** 2 * _GOLDEN)[0]
     bases = np.empty((len(weights), p), dtype=np.int64)
     at_once = max(1, _AT_ONCE // n)
     for first in range(0, len(weights), at_once):

@@ -53,7 +53,7 @@ from streamdecisionbench.logs.arrays import (
 from streamdecisionbench.logs.engines.engine import Engine, ProgressTold, StreamSums, untold
 from streamdecisionbench.logs.references import Judge, ReferenceSource, attach_references
 from streamdecisionbench.logs.schema import kind_of
-from streamdecisionbench.logs.score import SCORED, check_by, open_log
+from streamdecisionbench.logs.score import SCORED, check_by, in_order, open_log
 from streamdecisionbench.logs.sources import find_files
 from streamdecisionbench.logs.suite_of_log import Asked, asked_by_decisions
 from streamdecisionbench.logs.sums import Key, grouped
@@ -631,7 +631,7 @@ def _sample(
     decisions = sorted(sums.decisions)
     asked = asked or asked_by_decisions(decisions)
     form = answer_form(asked, decisions)
-    keys = sorted(sums.groups, key=_in_order)
+    keys = sorted(sums.groups, key=in_order)
     total = {
         key: sum(one.seconds for (own, _), one in sums.strata.items() if own == key) for key in keys
     }
@@ -697,16 +697,6 @@ def _sample(
         signature=_signature(sums, source, held, moments, seed),
     )
     return sample, items
-
-
-def _in_order(key: Key) -> list[tuple[int, float, str]]:
-    """As the score lists groups: nothing, then numbers, then text."""
-    return [
-        (0, 0.0, "") if v is None
-        else (1, float(v), "") if isinstance(v, bool | int | float)
-        else (2, 0.0, str(v))
-        for v in key
-    ]  # fmt: skip
 
 
 def _place(stratum: tuple[Key, int]) -> int:

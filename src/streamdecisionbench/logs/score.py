@@ -339,7 +339,7 @@ def score_opened(
         _group(
             zip(settings.by, key, strict=True), sums.groups[key], sums.charged.get(key), settings
         )
-        for key in sorted(sums.groups, key=_in_order)
+        for key in sorted(sums.groups, key=in_order)
     )
     if not any(group.judged_decisions for group in groups):
         raise InputError(
@@ -354,7 +354,7 @@ def score_opened(
         groups=groups,
         days=tuple(
             _group([(DAY, *key)], sums.days[key], None, settings)
-            for key in sorted(sums.days, key=_in_order)
+            for key in sorted(sums.days, key=in_order)
         ),
         signature=_signature(sums, references),
         settings=settings,
@@ -399,7 +399,7 @@ def _knows_days(schema: pa.Schema) -> bool:
     return DAY in schema.names or kind_of(schema.field("published_at").type) == "timestamp"
 
 
-def _in_order(key: Key) -> list[Any]:
+def in_order(key: Key) -> list[Any]:
     """Nothing, then numbers, then text."""
 
     def place(value: str | None) -> tuple[int, float, str]:

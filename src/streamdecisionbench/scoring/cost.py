@@ -76,7 +76,7 @@ class Figures:
 
     >>> from streamdecisionbench import example_recording, example_suite
     >>> from streamdecisionbench.scoring.timeline import timelines
-    >>> path = trajectory_at(Flat(timelines(example_recording(), example_suite())), 2.0)
+    >>> path = trajectory_at(flat_of(timelines(example_recording(), example_suite())), 2.0)
     >>> found = Figures(path, At(path.scale))
     >>> found.spells.begin.round(3).tolist(), found.spells.length.round(3).tolist()
     ([0.0, 4.0, 6.0], [0.4, 0.8, 2.0])
