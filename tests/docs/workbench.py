@@ -254,12 +254,12 @@ class Page:
         )
         assert server.stdout is not None
         first = server.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)", first)
+        found = re.search(r"http://127\.0\.0\.1:(\d+)(\S*)", first)
         if found is None:
             _stop(server)
             return Outcome(problem=f"no address in {first!r}")
         connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=60)
-        connection.request("GET", "/health" if work.words[1] == "serve" else "/")
+        connection.request("GET", "/health" if work.words[1] == "serve" else found[2] or "/")
         health = connection.getresponse().status
         connection.close()
         if keep:
