@@ -361,7 +361,7 @@ def attack_gate(draw: random.Random, folder: Path) -> bool:
     )
     require(_near(drop, old - new), f"the drop is {drop}, not {old - new}")
     served = found["served_models"]
-    allowed = drop <= ALLOWED and served["new"] == served["baseline"]
+    allowed = drop <= ALLOWED and served.get("new") == served.get("baseline")
     require((verdict == "pass") == allowed, f"{verdict} at a drop of {drop}")
     return True
 
