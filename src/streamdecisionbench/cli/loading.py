@@ -87,14 +87,14 @@ def load(
 
 def passes_in(folder: Path) -> list[Path]:
     """The recording itself, or the passes or replicas in a folder that `sdb run` made of several."""
-    from streamdecisionbench.recording.request import recordings_in
+    from streamdecisionbench.recording.reader import recordings_in
 
     return recordings_in(folder) or [folder]
 
 
 def with_sweeps(folders: list[Path]) -> list[Path]:
     """A sweep's folder stands for its conditions."""
-    from streamdecisionbench.recording.request import conditions_in
+    from streamdecisionbench.recording.reader import conditions_in
 
     return [one for folder in folders for one in conditions_in(folder) or [folder]]
 

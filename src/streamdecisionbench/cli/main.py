@@ -98,11 +98,28 @@ class _Sdb(WholeSummaries):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name in MODULES and self.commands[cmd_name] is None:
-            module = importlib.import_module(f"streamdecisionbench.cli.{MODULES[cmd_name]}")
-            help_ = getattr(module, "HELP", None)
-            group = _group(module.COMMANDS, help_, cmd_name)
+            functions, help_ = _read(cmd_name)
+            own = functions if help_ is not None else {cmd_name: functions[cmd_name]}
+            group = _group(own, help_, cmd_name)
             self.commands[cmd_name] = group.commands[cmd_name] if help_ is None else group
         return self.commands.get(cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """From what modules say: making every command of every group would take as long as all else."""
+        with formatter.section("Commands"):
+            said = {name: _read(name) for name in MODULES}
+            formatter.write_dl(
+                [
+                    (name, _sentence(help_ or own[name].__doc__))
+                    for name, (own, help_) in said.items()
+                ]
+            )
+
+
+def _read(name: str) -> tuple[Mapping[str, Callable[..., None]], str | None]:
+    """The functions of a command's module, and what they have in common where it is a group."""
+    module = importlib.import_module(f"streamdecisionbench.cli.{MODULES[name]}")
+    return module.COMMANDS, getattr(module, "HELP", None)
 
 
 def _group(functions: Mapping[str, Callable[..., None]], help_: str | None, name: str) -> Any:

@@ -91,7 +91,7 @@ def merge(
     """Join recordings of one setting that cover different scenarios; sweeps condition by condition."""
     from streamdecisionbench.recording.merge import merge as join
     from streamdecisionbench.recording.merge import merge_sweeps
-    from streamdecisionbench.recording.request import conditions_in
+    from streamdecisionbench.recording.reader import conditions_in
     from streamdecisionbench.suite.suite_files import read_suite
 
     suite = read_suite(data) if data else None

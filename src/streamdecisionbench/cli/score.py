@@ -61,7 +61,6 @@ def score(
 
     from streamdecisionbench.analysis.bootstrap import score_intervals, sure_scores_to_json
     from streamdecisionbench.analysis.repeats import repeats, repeats_table
-    from streamdecisionbench.analysis.wrong_time import cost_table
     from streamdecisionbench.scoring.answers import mistakes as find_mistakes
     from streamdecisionbench.scoring.json import COST_COLUMNS, CSV_COLUMNS, csv_rows
     from streamdecisionbench.scoring.score import score as rate
@@ -119,6 +118,8 @@ def score(
         for line in _cautions(opened):
             out.print(f"! {line}", style="bold yellow")
     if rules:
+        from streamdecisionbench.analysis.wrong_time import cost_table
+
         out.print()
         print_tables([cost_table(scores, by_scenario=by == "scenario")])
     if mistakes:

@@ -15,9 +15,8 @@ from typing import Any
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.events import EVENTS_FILE, scan
 from streamdecisionbench.recording.folder import clear, require_fresh, require_same, summarise_log
-from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.recording.reader import conditions_in, read_recording, recordings_in
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.recording.request import conditions_in, recordings_in
 from streamdecisionbench.recording.run_file import COMPLETE, RunRecord, read_run, write_run
 from streamdecisionbench.suite.disk import cannot_write, make_folder, read_bytes, write_synced
 from streamdecisionbench.suite.scenario import Suite

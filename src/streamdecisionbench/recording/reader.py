@@ -7,6 +7,7 @@ says what is missing and how to go on.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -251,3 +252,29 @@ def read_partial(folder: str | Path, suite: Suite) -> Recording:
 
 def _only(episodes: Mapping[str, Episode], names: list[str]) -> dict[str, Episode]:
     return {name: episodes[name] for name in names}
+
+
+_CONDITION = re.compile(r"interval-[^/]+|streams-[0-9]+")
+_REPLICA = re.compile(r"(?:pass|replica)-[0-9]+")
+
+
+def conditions_in(folder: Path) -> list[Path]:
+    """The conditions of a sweep's folder, in order of their names; none where it is no sweep."""
+    if not folder.is_dir() or (folder / RUN_FILE).exists():
+        return []
+    inside = [p for p in folder.iterdir() if _CONDITION.fullmatch(p.name) and recordings_in(p)]
+    return sorted(inside, key=_by_numbers)
+
+
+def recordings_in(folder: Path) -> list[Path]:
+    """The recording itself, or the passes or replicas in the folder; empty where there are none."""
+    if (folder / RUN_FILE).is_file():
+        return [folder]
+    if not folder.is_dir():
+        return []
+    found = [p for p in folder.iterdir() if _REPLICA.fullmatch(p.name) and (p / RUN_FILE).is_file()]
+    return sorted(found, key=_by_numbers)
+
+
+def _by_numbers(path: Path) -> tuple[list[float], str]:
+    return [float(x) for x in re.findall(r"[0-9]+(?:\.[0-9]+)?", path.name)], path.name

@@ -7,7 +7,6 @@ its own: a recording, or one recording per replica where more streams play than 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from streamdecisionbench.recording.folder import Outcome, require_fresh
 from streamdecisionbench.recording.live_policy import require_fallbacks
 from streamdecisionbench.recording.prices import CostEstimate, estimate
 from streamdecisionbench.recording.progress import Progress
+from streamdecisionbench.recording.reader import conditions_in, recordings_in
 from streamdecisionbench.recording.realtime import Sending
 from streamdecisionbench.recording.record import Part, RunConfig, record_together, replicas_for
 from streamdecisionbench.recording.redaction import names_a_secret, secrets_at_hand
@@ -34,9 +34,6 @@ from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.rules.policy_file import Policy, read_policy
 from streamdecisionbench.suite.scenario import LONGEST_TICK_S, SHORTEST_TICK_S, Scenario, Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, first_steps, read_suite
-
-_CONDITION = re.compile(r"interval-[^/]+|streams-[0-9]+")
-_REPLICA = re.compile(r"(?:pass|replica)-[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,28 +55,6 @@ class SweepCondition:
         if self.replicas == 1:
             return [self.folder]
         return [self.folder / f"replica-{k}" for k in range(1, self.replicas + 1)]
-
-
-def conditions_in(folder: Path) -> list[Path]:
-    """The conditions of a sweep's folder, in order of their names; none where it is no sweep."""
-    if not folder.is_dir() or (folder / RUN_FILE).exists():
-        return []
-    inside = [p for p in folder.iterdir() if _CONDITION.fullmatch(p.name) and recordings_in(p)]
-    return sorted(inside, key=_by_numbers)
-
-
-def recordings_in(folder: Path) -> list[Path]:
-    """The recording itself, or the passes or replicas in the folder; empty where there are none."""
-    if (folder / RUN_FILE).is_file():
-        return [folder]
-    if not folder.is_dir():
-        return []
-    found = [p for p in folder.iterdir() if _REPLICA.fullmatch(p.name) and (p / RUN_FILE).is_file()]
-    return sorted(found, key=_by_numbers)
-
-
-def _by_numbers(path: Path) -> tuple[list[float], str]:
-    return [float(x) for x in re.findall(r"[0-9]+(?:\.[0-9]+)?", path.name)], path.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table as RichTable
@@ -25,21 +26,20 @@ from streamdecisionbench.analysis.table import (
     percentage,
     text,
 )
-from streamdecisionbench.analysis.wrong_time import log_cost_tables
-from streamdecisionbench.families.coverage import FamilyCoverage
 from streamdecisionbench.in_force import ALL_CLASSES, CLASSES, spelled
-from streamdecisionbench.logs.check import Checked
-from streamdecisionbench.logs.estimate import GroupDifference, GroupEstimate, LogEstimate
-from streamdecisionbench.logs.pace import SHARES, LogPace
-from streamdecisionbench.logs.sample import AuditSample
-from streamdecisionbench.logs.score import LogDifference, LogScore
-from streamdecisionbench.logs.sources import torn_note
-from streamdecisionbench.logs.unusable import REASONS
 from streamdecisionbench.report.palette import CLASS_STYLE
-from streamdecisionbench.scoring.pair_live import Contention, LivePair
-from streamdecisionbench.scoring.pairs import Best, Matrix, PairScore
 from streamdecisionbench.scoring.score import Level, Score, Shares
 from streamdecisionbench.suite.scenario import FAMILIES, Suite
+
+if TYPE_CHECKING:
+    from streamdecisionbench.families.coverage import FamilyCoverage
+    from streamdecisionbench.logs.check import Checked
+    from streamdecisionbench.logs.estimate import GroupDifference, GroupEstimate, LogEstimate
+    from streamdecisionbench.logs.pace import LogPace
+    from streamdecisionbench.logs.sample import AuditSample
+    from streamdecisionbench.logs.score import LogDifference, LogScore
+    from streamdecisionbench.scoring.pair_live import Contention, LivePair
+    from streamdecisionbench.scoring.pairs import Best, Matrix, PairScore
 
 
 def console(*, width: int | None = None, stderr: bool = False) -> Console:
@@ -231,6 +231,8 @@ def _missing(part: FamilyCoverage) -> list[str]:
 
 def check_lines(found: Checked) -> list[str]:
     """The whole of it in a few sentences."""
+    from streamdecisionbench.logs.sources import torn_note
+
     usable = found.rows - found.unusable.rows
     lines = [
         f"{found.source}: {found.rows} rows, {usable} of them usable, in {found.streams} streams.",
@@ -255,6 +257,8 @@ def check_lines(found: Checked) -> list[str]:
 
 def check_tables(found: Checked) -> list[Table]:
     """Rows that cannot be used, and columns that are not there."""
+    from streamdecisionbench.logs.unusable import REASONS
+
     tables = []
     if found.unusable.rows:
         rows: list[tuple[Cell, ...]] = []
@@ -280,6 +284,8 @@ def check_tables(found: Checked) -> list[Table]:
 
 def pace_tables(found: LogPace) -> list[Table]:
     """Quantiles of the seconds between changes, by group."""
+    from streamdecisionbench.logs.pace import SHARES
+
     heads = tuple(number(f"p{round(share * 100)}", 3) for share in SHARES)
     rows: list[tuple[Cell, ...]] = []
     for key, group in found.groups:
@@ -309,6 +315,8 @@ def pace_tables(found: LogPace) -> list[Table]:
 
 def log_tables(score: LogScore) -> list[Table]:
     """What one reads first, then where the time went and how long answers took."""
+    from streamdecisionbench.analysis.wrong_time import log_cost_tables
+
     by = text(" and ".join(score.settings.by) or "log", "group")
     interval = score.settings.interval
     pace = "as recorded" if interval is None else f"at a state every {interval:g} s"
