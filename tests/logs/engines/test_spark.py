@@ -262,7 +262,7 @@ def test_formats_are_read_alike(session: SparkSession, tmp_path: Path) -> None:
             "reference": 2**60,
             "ended_at": start + timedelta(seconds=4),
             "weight": 1.0,
-            "release": label,
+            " release": label,
         }
         for stream, label in labels.items()
         for k in range(4)
