@@ -449,7 +449,10 @@ def _bundle() -> Path:
 def attack_bundles(draw: random.Random, folder: Path) -> bool:
     path = folder / "forged.zip"
     files = unpacked(_bundle())
-    for _ in range(draw.randint(1, 3)):
+    anew = draw.random() < 0.25
+    if anew:
+        files = unpacked(_bundled_anew(draw, files, folder))
+    for _ in range(draw.randint(0 if anew else 1, 3)):
         with contextlib.suppress(KeyError, TypeError, ValueError):  # nothing left to change there
             files = _forged(draw, files)
     try:
@@ -478,8 +481,29 @@ def attack_bundles(draw: random.Random, folder: Path) -> bool:
     return True
 
 
+def _bundled_anew(draw: random.Random, files: dict[str, bytes], folder: Path) -> Path:
+    """Answers exchanged with each other, and the recording bundled once more: nothing is wrong with it."""
+
+    def exchange(events: list[dict[str, Any]]) -> None:
+        said = [event for event in events if event["kind"] == "response"]
+        for _ in range(draw.randint(1, 20)):
+            one = draw.choice(said)
+            other = draw.choice([e for e in said if e["episode_id"] == one["episode_id"]])
+            for key in ("pred", "wire_answers", "decision"):
+                one[key], other[key] = other[key], one[key]
+
+    run = folder / "run"
+    run.mkdir()
+    for name, data in with_events(files, exchange).items():
+        if name.startswith("recordings/"):
+            (run / Path(name).name).write_bytes(data)
+    done = sdb("bundle", run, "--out", folder / "anew.zip")
+    require(done.returncode == 0, f"nothing is wrong with it, and it is refused: {done.stderr}")
+    return folder / "anew.zip"
+
+
 def _forged(draw: random.Random, files: dict[str, bytes]) -> dict[str, bytes]:
-    name = draw.choice(sorted(files))
+    name = draw.choice(sorted(files)[:3] if draw.random() < 0.6 else sorted(files))
     how = draw.randrange(6)
     if how == 0:
         return {key: data for key, data in files.items() if key != name}
