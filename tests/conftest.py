@@ -55,6 +55,17 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()  # what a library counts at the end can be collected again
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Whoever does not have the published recordings hears how many laws that leaves out."""
+    skipped = terminalreporter.stats.get("skipped", ())
+    left_out = sum("SDB_PUBLISHED" in str(report.longrepr) for report in skipped)
+    if left_out:
+        terminalreporter.write_line(
+            f"SDB_PUBLISHED is not set: {left_out} laws were not held against the published recordings"
+            " (CONTRIBUTING.md says where these are read from)"
+        )
+
+
 @pytest.fixture(scope="session")
 def sdb_v1() -> Suite:
     """The suite that ships inside the package."""
