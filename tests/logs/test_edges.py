@@ -19,6 +19,7 @@ from scipy.stats import t as student
 
 import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.logs.pace import log_pace
 from streamdecisionbench.logs.score import open_log
 from streamdecisionbench.logs.suite_of_log import ReferenceSource, suite_of_log
 from streamdecisionbench.logs.unusable import Allowed
@@ -46,6 +47,7 @@ def test_a_cost_an_hour_is_an_hours() -> None:
     rows = [row(s, at, cost=0.002) for s in "xyz" for at in (0.0, 2.0)]
     (group,) = sdb.score_log(table_of(rows)).to_json()["groups"]
     assert group["cost"] == pytest.approx({"total": 0.012, "per_hour": 3.6}, rel=1e-12)
+    assert (group["seconds"], group["mean_interval_s"]) == (12.0, 2.0)
     rows[0]["cost"] = None
     (group,) = sdb.score_log(table_of(rows)).to_json()["groups"]
     assert group["cost"]["total"] == pytest.approx(0.010, rel=1e-12)
@@ -192,7 +194,7 @@ def test_of_two_applied_at_once_the_newer_source_is_in_force(shuffled: bool) -> 
 
 
 def test_what_is_applied_at_the_end_never_was() -> None:
-    for when, right in ((4.0, 0.0), (4.0 - 2**-40, 0.0), (3.0, 0.25)):
+    for when, right in ((9.0, 0.0), (4.0, 0.0), (4.0 - 2**-40, 0.0), (3.0, 0.25)):
         rows = [row("x", 0.0, answered_at=2.0, applied_at=when)]
         physical = sdb.score_log(table_of(rows)).groups[0].physical
         assert physical is not None
@@ -335,3 +337,166 @@ def test_a_difference_of_groups_is_made_of_the_same_draws() -> None:
     )
     low, high = gap.in_force[1] or (0, 0)
     assert (low, high) == pytest.approx((gap.in_force[0] - half, gap.in_force[0] + half), abs=1e-9)
+
+
+def test_a_pause_of_ten_gaps_is_still_one_session(tmp_path: Path) -> None:
+    """Where its file changes, and nobody says when a session ended."""
+    for pause, refused in ((10.0, False), (10.5, True)):
+        times = [[0.0, 1.0, 2.0], [2.0 + pause, 3.0 + pause]]
+        for k, part in enumerate(times):
+            rows = [{n: v for n, v in row("x", at).items() if n != "ended_at"} for at in part]
+            write(tmp_path / f"{k}.jsonl", rows)
+        found = sdb.score_log(tmp_path, allow_unusable="100%") if not refused else None
+        if found is not None:
+            assert found.groups[0].streams == 1
+            assert any("lie in more than one file" in note for note in found.notes)
+            continue
+        with pytest.raises(InputError, match="5 rows: belongs to a stream that goes on in another"):
+            sdb.score_log(tmp_path)
+
+
+def test_a_stream_may_come_back_in_another_group_when_it_has_ended() -> None:
+    for begins, refused in ((4.0, False), (4.0 - MICROSECOND, True)):
+        rows = [row("x", at, model="old") for at in (0.0, 2.0)]
+        rows += [row("x", begins + at, model="new", ended_at=9.0) for at in (0.0, 1.0)]
+        score = sdb.score_log(table_of([*rows, row("y", 0.0, model="old")]), by="model",
+                              allow_unusable="100%")  # fmt: skip
+        assert score.unusable.counts == ({"group_changes": 4} if refused else {})
+
+
+def test_groups_stand_in_the_order_people_count_in() -> None:
+    names = ["10", "9", None, "b", "-1.5", "a", "1e2"]
+    rows = [row(f"s{k}", 0.0, model=name) for k, name in enumerate(names)]
+    found = [group.by["model"] for group in sdb.score_log(table_of(rows), by="model").groups]
+    assert found == [None, "-1.5", "9", "10", "1e2", "a", "b"]
+
+
+def test_as_many_groups_as_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from streamdecisionbench.logs import sums
+
+    monkeypatch.setattr(sums, "MOST_GROUPS", 3)
+    rows = [row(name, 0.0) for name in "abcd"]
+    assert len(sdb.score_log(table_of(rows[:3]), by="stream").groups) == 3
+    with pytest.raises(InputError, match="makes more than 3 groups"):
+        sdb.score_log(table_of(rows), by="stream")
+
+
+def test_markers_and_half_written_files_are_no_part_of_a_table(tmp_path: Path) -> None:
+    rows = [row("x", at) for at in (0.0, 2.0)]
+    write(tmp_path / "part.jsonl", rows)
+    for name in ("_metadata.parquet", "_SUCCESS.csv", ".part.jsonl"):
+        (tmp_path / name).write_text("no table")
+    (tmp_path / "day=1").mkdir()
+    write(tmp_path / "day=1" / "more.jsonl", [row("y", 0.0)])
+    assert sdb.score_log(tmp_path).groups[0].streams == 2
+    assert sdb.score_log(str(tmp_path / "**" / "[!_.]*.jsonl")).groups[0].streams == 2
+
+
+@pytest.mark.parametrize("length", [10, (1 << 16) - 1, 1 << 16, (1 << 16) + 1, 200_000])
+def test_a_line_cut_off_is_left_out_however_long(tmp_path: Path, length: int) -> None:
+    whole = "".join(json.dumps(row("x", at)) + "\n" for at in (0.0, 2.0))
+    half = json.dumps(row("x", 3.0, state="s" * 300_000))[:length]
+    (tmp_path / "log.jsonl").write_text(whole + half)
+    score = sdb.score_log(tmp_path / "log.jsonl")
+    assert score.rows == 2
+    assert any("1 file ends in a line that was cut off" in note for note in score.notes)
+    (tmp_path / "log.jsonl").write_text((whole + json.dumps(row("x", 3.0)))[:])
+    assert sdb.score_log(tmp_path / "log.jsonl").rows == 3  # only its line break is missing
+
+
+def test_the_signature_tells_logs_apart() -> None:
+    """By every time and every verdict of every state, in their order."""
+    rows = [row("x", at, answered_at=at + wait) for at, wait in ((0.0, 0.1), (1.0, 0.2), (2.0, 0.3))]
+
+    def data(*changed: Row) -> str:
+        return sdb.score_log(table_of([*changed])).signature.split()[0]
+
+    a, b, c = rows
+    others = [
+        (a, {**b, "answered_at": 1.3}, {**c, "answered_at": 2.2}),
+        ({**a, "decision": "b"}, b, c),
+        (a, {**b, "decision": "b"}, c),
+        (a, {**b, "reference": None}, c),
+        (a, {**b, "published_at": 0.9, "answered_at": 1.1}, c),
+        tuple({**one, "stream": "y"} for one in rows),
+    ]
+    assert data(*rows) == data(*rows[::-1])
+    assert len({data(*rows), *(data(*other) for other in others)}) == 1 + len(others)
+
+
+def test_a_suite_keeps_times_that_are_nearly_regular() -> None:
+    times = {"regular": (0.0, 2.0), "nearly": (0.0, 2.0004), "hardly": (0.0, 2.000001)}
+    rows = [
+        row(name, at, state="{}", reference=said, decision=said)
+        for name, when in times.items()
+        for at, said in zip(when, "ab", strict=True)
+    ]
+    with open_log(table_of(rows)) as opened:
+        found = suite_of_log(opened, ReferenceSource(), Allowed(), name="s")
+    assert {s.title: s.published_s for s in found.suite} == {**times, "regular": None}
+
+
+def test_a_question_offers_a_hundred_options() -> None:
+    from streamdecisionbench.logs.suite_of_log import asked_by_decisions
+
+    asked = asked_by_decisions(f"d{k}" for k in range(100))
+    assert len(asked.questions["decision"].options) == 100
+    with pytest.raises(InputError, match="more than the 100 a question may offer"):
+        asked_by_decisions(f"d{k}" for k in range(101))
+
+
+def test_latency_counts_from_when_it_was_asked() -> None:
+    """Where that is not said, from when its state was published; a stream begins with its first state."""
+    start = 1000.0
+    rows = [
+        row("x", start + at, requested_at=asked, answered_at=start + at + 1.0, ended_at=start + 6)
+        for at, asked in ((0.0, start + 0.75), (2.0, None), (4.0, start + 4.5))
+    ]
+    (group,) = sdb.score_log(table_of(rows)).groups
+    assert group.latency["mean"] == pytest.approx((0.25 + 1.0 + 0.5) / 3, abs=1e-9)
+    assert (group.latency["min"], group.latency["max"]) == pytest.approx((0.25, 1.0), abs=1e-9)
+    # Answers are in force from their state on, after as long as they took: 0.25, 3 and 4.5.
+    assert group.classes["no_decision"] == pytest.approx(0.25 / 6, abs=1e-9)
+
+
+def test_units_of_time_may_differ() -> None:
+    """Whole seconds beside nanoseconds: all are compared in the finest unit."""
+    table = zoned(table_of([row("x", at, answered_at=at + 0.25) for at in (0.0, 2.0)]), "UTC")
+    want = sdb.score_log(table)
+    for name, unit in (("published_at", "s"), ("answered_at", "ns"), ("ended_at", "ms")):
+        index = table.schema.names.index(name)
+        table = table.set_column(index, name, table[name].cast(pa.timestamp(unit, "UTC")))
+    found = sdb.score_log(table)
+    assert found.groups[0].classes == want.groups[0].classes
+    assert found.groups[0].latency["mean"] == pytest.approx(0.25, abs=1e-12)
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, float("nan"), float("inf"), None])
+@pytest.mark.parametrize("name", ["weight", "tick_s"])
+def test_a_weight_is_above_nothing(name: str, weight: float | None) -> None:
+    rows = [row(s, at, **{name: weight if s == "x" else 1.0}) for s in "xy" for at in (0.0, 2.0)]
+    score = sdb.score_log(table_of(rows), allow_unusable=2)
+    assert score.unusable.counts == {"bad_weight" if name == "weight" else "bad_tick": 2}
+    assert score.groups[0].streams == 1
+
+
+def test_gaps_are_those_within_a_stream() -> None:
+    """Between states, between changes of what is known to be right, and what a stream has on average."""
+    rows = [
+        {**row(name, at), "reference": right, "ended_at": end}
+        for name, end, states in (
+            ("x", 7.0, ((0.0, "a"), (1.0, None), (3.0, "a"), (6.0, "b"))),
+            ("y", 105.0, ((100.0, "b"), (104.0, "c"))),
+        )
+        for at, right in states
+    ]
+    with open_log(table_of(rows)) as opened:
+        (group,) = log_pace(opened, (), Allowed()).to_json()["groups"]
+    assert group["streams"] == 2
+    for of, gaps in (
+        ("seconds_between_states", [1.0, 2.0, 3.0, 4.0]),
+        ("seconds_between_reference_changes", [6.0, 4.0]),
+        ("mean_interval_s", [7 / 4, 5 / 2]),
+    ):
+        want = np.quantile(gaps, [0.05, 0.25, 0.5, 0.75, 0.95])
+        assert list(group[of].values()) == pytest.approx(want.tolist(), abs=1e-12), of

@@ -398,6 +398,18 @@ def test_states_are_written_as_they_were_published(tmp_path: Path) -> None:
     assert [row["decision"] for row in rows[1::2]] == [row["state"] for row in rows[::2]]
 
 
+def test_states_stay_here_unless_asked_for(tmp_path: Path) -> None:
+    meter = Meter("test")
+    DecisionLog(meter, tmp_path, flush_s=3600)
+    with meter.stream("call") as call:
+        call.answer(call.publish({"said": "a card number"}, reference="wait"), "wait", cost=0.0)
+    meter.close()
+    (row,) = written.rows(tmp_path).values()
+    assert "state" not in row
+    assert row["cost"] == 0.0
+    assert not any(b"card number" in path.read_bytes() for path in tmp_path.iterdir())
+
+
 class Mute:
     def __str__(self) -> str:
         raise RuntimeError("says nothing")
@@ -751,6 +763,21 @@ def test_a_stream_that_ends_when_its_last_state_comes_is_in_the_log(tmp_path: Pa
     (group,) = json.loads(done.stdout)["groups"]
     assert group["seconds"] == pytest.approx(8.0, abs=1e-6)
     assert meter.seconds()["current_correct"] == pytest.approx(8.0, abs=1e-6)
+
+
+def test_states_published_at_one_reading_are_several(tmp_path: Path) -> None:
+    """A clock that stands still for two of them: each has a row and a moment of its own."""
+    clock = FakeClock()
+    meter = Meter("test", clock=clock)
+    DecisionLog(meter, tmp_path, flush_s=3600)
+    with meter.stream("call") as call:
+        for k in range(5):
+            call.publish(reference=str(k))
+        clock.now += 1.0
+    meter.close()
+    rows = list(written.rows(tmp_path).values())
+    assert [(row["step"], row["reference"]) for row in rows] == [(k, str(k)) for k in range(5)]
+    assert len({row["published_at"] for row in rows}) == 5
 
 
 def test_an_answer_from_outside_the_window_is_one_for_its_own_state(tmp_path: Path) -> None:

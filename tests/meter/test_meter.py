@@ -239,6 +239,19 @@ def test_labels_split_the_counters(clock: FakeClock) -> None:
     assert meter.seconds(model="nobody") == only()
 
 
+def test_labels_of_two_kinds_are_both_asked(clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock, by=("model", "plan"))
+    for k, (model, plan) in enumerate([("jev", "gold"), ("jev", "free"), ("astra", "gold")]):
+        with meter.stream("call", model=model, plan=plan) as call:
+            call.publish(reference="wait")
+            clock.now += 2.0**k
+    found = [meter.seconds(**labels)["no_decision"] for labels in (
+        {"model": "jev", "plan": "gold"}, {"model": "jev"}, {"plan": "gold"}, {},
+        {"model": "astra", "plan": "free"},
+    )]  # fmt: skip
+    assert found == [1.0, 3.0, 5.0, 7.0, 0.0]
+
+
 def test_labels_as_many_as_sessions_do_not_make_as_many_counters(clock: FakeClock) -> None:
     meter = Meter("test", clock=clock, by=("caller",))
     for k in range(1500):
@@ -575,6 +588,32 @@ def test_an_answer_for_a_state_that_is_long_forgotten_is_in_force_and_not_measur
         clock.now = 6.0
     assert meter.seconds() == near(only(no_decision=5.0, current_correct=1.0))
     assert meter.errors == {"answered too late": 1}
+
+
+@pytest.mark.parametrize("window", [0, 1, 2])
+def test_the_current_step_and_the_source_are_in_any_window(window: int, clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock, window=window)
+    with meter.stream("call") as call:
+        for k in range(3):
+            step = call.publish()
+            clock.now = k + 0.5
+            call.answer(step, "wait")
+            assert call.judge(step, "wait" if k else "hold") is True
+            clock.now = k + 1.0
+    assert meter.seconds() == near(only(no_decision=0.5, judgment=0.5, outdated_correct=0.5, current_correct=1.5))
+    assert meter.errors == {}
+
+
+def test_the_last_of_the_stragglers_is_still_known(clock: FakeClock) -> None:
+    """Outside the window so many steps, and no more, are kept for answers that may come."""
+    for beyond, known in ((0, True), (1, False)):
+        meter = Meter("test", clock=clock, window=2)
+        call = meter.stream("call")
+        for _ in range(2 + STRAGGLERS + beyond):
+            call.publish(reference="wait")
+        assert call.answer(0, "wait") is True
+        assert meter.errors == ({} if known else {"answered too late": 1})
+        assert sum(meter.readings()[0].latency_buckets) == known
 
 
 def test_latencies_ages_and_changes(meter: Meter, clock: FakeClock) -> None:

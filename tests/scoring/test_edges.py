@@ -34,7 +34,7 @@ from streamdecisionbench.scoring.classes import (
 from streamdecisionbench.scoring.cost import Figures, course_of
 from streamdecisionbench.scoring.cut import at_most, cut_of, neighbours
 from streamdecisionbench.scoring.latency import reliability
-from streamdecisionbench.scoring.measure import At, Over, family_weights
+from streamdecisionbench.scoring.measure import At, Levels, Over, family_weights
 from streamdecisionbench.scoring.pair_sweep import StaleLoss
 from streamdecisionbench.scoring.pairs import all_pairs, compose, compose_recordings, matrix
 from streamdecisionbench.scoring.policy_answers import Answers
@@ -560,3 +560,19 @@ def test_a_narrower_measure_takes_its_own_part_of_a_sweep() -> None:
     whole, part = shares_over(sweep, [wide, narrow])
     assert part == pytest.approx(table_over(flat, Bounds(1.0, 2.0)), abs=1e-12)
     assert whole == pytest.approx(table_over(flat, Bounds(0.5, 8.0)), abs=1e-12)
+
+
+def test_another_sweep_is_not_the_one_before() -> None:
+    """A replay is kept for who asks again, and only for the same range."""
+    flat = Flat([PART])
+    for low, high in ((0.5, 8.0), (0.5, 4.0), (1.0, 4.0), (0.5, 8.0)):
+        kept, fresh = table_over(flat, Bounds(low, high)), table_over(Flat([PART]), Bounds(low, high))
+        assert kept.tolist() == fresh.tolist()
+
+
+def test_what_nobody_knows_is_in_no_mean() -> None:
+    """Two families; of one scenario of the first, and of the whole of the third, nothing is known."""
+    parts = [replace(PART, episode_id=f"s{k}", family=of) for k, of in enumerate("aabc")]
+    found = Levels(parts).means(np.array([[0.2], [math.nan], [0.6], [math.nan]]))[:4, 0]
+    assert found[:3] == pytest.approx([0.4, 0.2, 0.6])
+    assert math.isnan(found[3])
