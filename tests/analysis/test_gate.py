@@ -251,7 +251,9 @@ def test_one_unit_alone_shows_no_scatter() -> None:
         assert gate.verdict == CANNOT_TELL
         assert (gate.drop.low, gate.drop.high) == (-1.0, 1.0)
     with pytest.raises(InputError, match="one scenario says nothing"):
-        gate_by_scenario({"s": 0.1}, {"s": 0.9}, {"s": "f"}, states=60, limits=Limits(), measure="m")
+        gate_by_scenario(
+            {"s": 0.1}, {"s": 0.9}, {"s": "f"}, states=60, limits=Limits(), measure="m"
+        )
 
 
 def test_no_score_is_above_one_or_below_nothing() -> None:

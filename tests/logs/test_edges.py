@@ -406,7 +406,9 @@ def test_a_line_cut_off_is_left_out_however_long(tmp_path: Path, length: int) ->
 
 def test_the_signature_tells_logs_apart() -> None:
     """By every time and every verdict of every state, in their order."""
-    rows = [row("x", at, answered_at=at + wait) for at, wait in ((0.0, 0.1), (1.0, 0.2), (2.0, 0.3))]
+    rows = [
+        row("x", at, answered_at=at + wait) for at, wait in ((0.0, 0.1), (1.0, 0.2), (2.0, 0.3))
+    ]
 
     def data(*changed: Row) -> str:
         return sdb.score_log(table_of([*changed])).signature.split()[0]

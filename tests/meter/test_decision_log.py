@@ -758,6 +758,8 @@ def test_a_stream_that_ends_when_its_last_state_comes_is_in_the_log(tmp_path: Pa
         clock.now += 8.0
         call.publish(reference="hold")
     meter.close()
+    last = list(written.rows(tmp_path).values())[-1]
+    assert last["ended_at"] == math.nextafter(last["published_at"], math.inf)
     done = sdb("logs", "score", tmp_path, "--json", "--quiet")
     assert done.returncode == 0, done.stderr
     (group,) = json.loads(done.stdout)["groups"]

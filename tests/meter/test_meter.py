@@ -77,7 +77,8 @@ def test_seconds_count_once_they_are_judged(meter: Meter, clock: FakeClock) -> N
         clock.now = 3.0
         assert meter.seconds() == only()
         assert meter.readings()[0].pending_s == 3.0
-        call.judge(step, "wait")
+        assert call.judge(step, "wait") is True
+        assert call.judge(step, "hold") is False  # the first judgment counts
         assert meter.seconds() == only(no_decision=1.0, current_correct=2.0)
         clock.now = 5.0
         assert meter.seconds() == only(no_decision=1.0, current_correct=4.0)
@@ -600,8 +601,28 @@ def test_the_current_step_and_the_source_are_in_any_window(window: int, clock: F
             call.answer(step, "wait")
             assert call.judge(step, "wait" if k else "hold") is True
             clock.now = k + 1.0
-    assert meter.seconds() == near(only(no_decision=0.5, judgment=0.5, outdated_correct=0.5, current_correct=1.5))
+    assert meter.seconds() == near(
+        only(no_decision=0.5, judgment=0.5, outdated_correct=0.5, current_correct=1.5)
+    )
     assert meter.errors == {}
+
+
+def test_a_source_that_nobody_will_judge_any_more_keeps_nobody_waiting(clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock, window=2)
+    with meter.stream("call") as call:
+        call.answer(call.publish(), "wait")
+        for now, reference in ((1.0, "hold"), (2.0, "hold"), (3.0, "wait")):
+            clock.now = now
+            call.publish(reference=reference)
+            clock.now = now + 1.0
+            waiting = {"unattributed": 1.0} if now == 1.0 else {}
+            assert meter.readings()[0].waiting == {
+                "unjudged": float(now == 1.0),
+                "unattributed": 0.0,
+                **waiting,
+            }
+    assert meter.seconds() == near(only(unjudged=1.0, unattributed=2.0, current_correct=1.0))
+    assert meter.readings()[0].pending_s == 0.0
 
 
 def test_the_last_of_the_stragglers_is_still_known(clock: FakeClock) -> None:
@@ -637,6 +658,13 @@ def test_latencies_ages_and_changes(meter: Meter, clock: FakeClock) -> None:
     integral = (2.1**2 - 0.4**2 + 1.1**2 - 0.1**2 + 2.0**2 - 1.0**2) / 2
     assert reading.age_integral_s2 == pytest.approx(integral)
     assert reading.mean_age_s == pytest.approx(integral / 3.7)
+
+
+def test_a_change_is_another_decision(meter: Meter) -> None:
+    with meter.stream("call") as call:
+        for decision in ("wait", "wait", "hold", "wait", '"wait"', "stop"):
+            call.answer(call.publish(), decision)
+    assert meter.readings()[0].changes == 3
 
 
 def test_wall_clock_jumps_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -566,7 +566,10 @@ def test_another_sweep_is_not_the_one_before() -> None:
     """A replay is kept for who asks again, and only for the same range."""
     flat = Flat([PART])
     for low, high in ((0.5, 8.0), (0.5, 4.0), (1.0, 4.0), (0.5, 8.0)):
-        kept, fresh = table_over(flat, Bounds(low, high)), table_over(Flat([PART]), Bounds(low, high))
+        kept, fresh = (
+            table_over(flat, Bounds(low, high)),
+            table_over(Flat([PART]), Bounds(low, high)),
+        )
         assert kept.tolist() == fresh.tolist()
 
 
