@@ -80,10 +80,11 @@ def copy_tree(folder: Path) -> Path:
 def run_in(tree: Path, words: list[str], timeout_s: float) -> tuple[int, str]:
     """A Python that imports the copy, draws the same examples every time and writes no bytecode."""
     paths = {"PYTHONPATH": os.pathsep.join((str(tree / "src"), str(tree)))}
+    same = {"PYTHONDONTWRITEBYTECODE": "1", "CI": "1", "HYPOTHESIS_PROFILE": "faults"}
     done = subprocess.run(
         [sys.executable, *words],
         cwd=tree,
-        env={**os.environ, **paths, "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"},
+        env={**os.environ, **paths, **same},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -94,8 +95,7 @@ def run_in(tree: Path, words: list[str], timeout_s: float) -> tuple[int, str]:
 
 
 def run_tests(tree: Path, tests: tuple[str, ...], timeout_s: float) -> tuple[int, str]:
-    words = ["-x", "-p", "no:cacheprovider", "--hypothesis-profile", "faults", *tests]
-    return run_in(tree, ["-m", "pytest", *words], timeout_s)
+    return run_in(tree, ["-m", "pytest", "-x", "-p", "no:cacheprovider", *tests], timeout_s)
 
 
 def try_mutant(tree: Path, mutant: Mutant, timeout_s: float) -> tuple[str, str]:

@@ -24,7 +24,7 @@ settings.register_profile("ci", derandomize=True)
 # `bench/mutants.py` asks whether a fault is noticed, not for the smallest example of it.
 settings.register_profile("faults", derandomize=True, phases=(Phase.explicit, Phase.generate))
 if os.environ.get("CI"):
-    settings.load_profile("ci")
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 # A job in the background of a script ignores Ctrl-C, and so does all it starts; some tests press it.

@@ -19,10 +19,11 @@ from scipy.stats import t as student
 
 import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.pace import log_pace
+from streamdecisionbench.logs.pace import log_pace, suggested_bounds
 from streamdecisionbench.logs.score import open_log
 from streamdecisionbench.logs.suite_of_log import ReferenceSource, suite_of_log
 from streamdecisionbench.logs.unusable import Allowed
+from streamdecisionbench.scoring.pooled import LatencySums, stream_keys
 from streamdecisionbench.suite.suite_files import read_suite
 from tests.cli.command import sdb as command
 from tests.logs.made_logs import rows_of, table_of
@@ -304,7 +305,8 @@ def test_sessions_are_drawn_by_the_hash_and_no_more_than_asked() -> None:
         assert len(list(found.suite)) == min(most, 12)
         assert found.left_out == ({"not_drawn": 12 - most} if most < 12 else {})
         taken.append({s.title for s in found.suite})
-    assert taken[0] < taken[1] < taken[2] < taken[3] == taken[4]
+    by_hash = [name for _, name in sorted(zip(stream_keys(names).tolist(), names, strict=True))]
+    assert taken == [set(by_hash[:most]) for most in (1, 5, 11, 12, 13)]
 
 
 def test_a_difference_of_groups_is_made_of_the_same_draws() -> None:
@@ -502,3 +504,18 @@ def test_gaps_are_those_within_a_stream() -> None:
     ):
         want = np.quantile(gaps, [0.05, 0.25, 0.5, 0.75, 0.95])
         assert list(group[of].values()) == pytest.approx(want.tolist(), abs=1e-12), of
+
+
+def test_bounds_are_rounded_outwards_to_one_digit() -> None:
+    for ticks, bounds in (
+        ([1.2, 8.3], (1.0, 9.0)),
+        ([0.031, 0.5], (0.03, 0.5)),
+        ([2.0, 2.0], (1.0, 4.0)),
+        (
+            [1.0, 3.9],
+            (0.9, 4.0),
+        ),  # less than a factor of four: a factor of four around their middle
+    ):
+        intervals = LatencySums()
+        intervals.add(np.repeat(np.array(ticks), 100))
+        assert suggested_bounds(intervals) == bounds
