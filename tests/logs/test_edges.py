@@ -54,7 +54,7 @@ def test_a_cost_an_hour_is_an_hours() -> None:
     assert group["cost"]["total"] == pytest.approx(0.010, rel=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(judged, st.lists(st.integers(1, 4), min_size=5, max_size=5))
 def test_a_stream_of_weight_three_counts_as_three(found: list[Stream], weights: list[int]) -> None:
     """In every figure that weighs: shares, untimed, integrated, and what the application did."""
