@@ -83,7 +83,9 @@ def test_bad_sheets(scenario: Scenario, tmp_path: Path, change: dict[str, Any], 
     with pytest.raises(InputError) as caught:
         read_answers(path, scenario)
     assert words in str(caught.value)
-    assert sdb("audit", "check", "support_a", path).returncode == 2
+    done = sdb("audit", "check", "support_a", path)
+    assert done.returncode == 2
+    assert words in done.stderr
 
 
 def test_shortcuts_by_hand(scenario: Scenario) -> None:
