@@ -139,3 +139,17 @@ def test_a_named_function_from_the_folder_one_works_in(tmp_path: Path) -> None:
 def test_a_function_needs_states() -> None:
     with pytest.raises(InputError, match="has no column 'state'"):
         sdb_api.score_log(_log(), reference=lambda state: "a")
+
+
+def test_text_states_are_taken_as_they_are() -> None:
+    """An utterance that looks like a number stays one; what begins like JSON must be JSON."""
+    said = ["hello", "12", "true", "null", '{"a": 1}', '"quoted"']
+    table = _without(_log()).slice(0, 6)
+    log = table.append_column("state", pa.array(said)).append_column("k", pa.array(range(6)))
+    seen: list[Any] = []
+    sdb_api.score_log(log, reference=lambda state: seen.append(state) or "a")
+    assert sorted(map(str, seen)) == ["12", "hello", "null", "quoted", "true", "{'a': 1}"]
+    assert "12" in seen
+    broken = table.append_column("state", pa.array(['{"a": ', *said[1:]]))
+    with pytest.raises(InputError, match="column 'state' is no JSON"):
+        sdb_api.score_log(broken, reference=lambda state: "a")

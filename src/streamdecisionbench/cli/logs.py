@@ -100,24 +100,64 @@ def check(
     sources: Sources,
     sql: Sql = None,
     by: By = None,
+    write_mapping: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-mapping",
+            metavar="FILE",
+            help="Draft a query for --sql from the columns there are, and look through the log with it.",
+        ),
+    ] = None,
     engine: EngineName = "duckdb",
     master: Master = None,
     memory: Memory = "1GB",
     quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-logs-check/1.")] = False,
 ) -> None:
-    """Look through a log: columns, streams, references, and rows that cannot be used, by reason."""
+    """Look through a log: columns, streams, references, and rows that cannot be used, by reason.
+
+    Of a table with other columns, what is missing, and a draft of the query that names it.
+    """
     from streamdecisionbench.cli.printing import dump, print_tables
     from streamdecisionbench.errors import InputError
-    from streamdecisionbench.logs.check import check_log
+    from streamdecisionbench.logs.check import MappingDraft, check_log, draft_mapping
+    from streamdecisionbench.logs.schema import ColumnsMissingError
+    from streamdecisionbench.logs.score import open_log
     from streamdecisionbench.report.screens import check_lines, check_tables
+    from streamdecisionbench.suite.disk import write_text
 
-    with _open(sources, sql, engine, master, memory, quiet) as (opened, _):
-        found = check_log(opened, tuple(by or ()))
+    def drafted() -> MappingDraft:
+        with open_log(
+            sources, engine=engine, master=master, memory=memory, checked=False
+        ) as opened:
+            return draft_mapping(opened)
+
+    if write_mapping is not None:
+        if sql is not None:
+            raise InputError("a mapping is given and asked for", fix="leave one of them out")
+        if write_mapping.exists():
+            raise InputError("is there already", where=write_mapping, fix="name another file")
+        draft = drafted()
+        write_text(write_mapping, draft.text())
+        if draft.missing:
+            raise InputError(
+                f"is drafted, but no column looks like {', '.join(draft.missing)}",
+                where=write_mapping,
+                fix="write there which column says it, then use the file with --sql",
+            )
+        sql = write_mapping
+    try:
+        with _open(sources, sql, engine, master, memory, quiet) as (opened, _):
+            found = check_log(opened, tuple(by or ()))
+    except ColumnsMissingError:
+        if sql is None and not as_json:
+            typer.echo(drafted().text())
+        raise
     if as_json:
         dump(found.to_json())
     else:
-        print_tables(check_tables(found), lines=check_lines(found))
+        lines = [] if write_mapping is None else [f"{write_mapping}: drafted; correct it."]
+        print_tables(check_tables(found), lines=[*lines, *check_lines(found)])
     if found.unusable.rows:
         raise InputError(
             f"{found.unusable.rows} of {found.rows} rows cannot be used", where=found.source

@@ -38,7 +38,7 @@ _CODE = {reason: code for code, reason in enumerate(REASONS, start=1)}
 _REMEMBERED = 100_000
 _SLACK = 2e-6
 """Times written with six decimals, or added up in seconds, may cross by this much and mean nothing."""
-_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _FAR = 1 << 62
 """No difference of two such times overflows: what lies beyond it is as good as never."""
 _LONG_PAUSE = 10
@@ -86,13 +86,13 @@ def times(columns: Mapping[str, pa.Array]) -> dict[str, Times]:
     import pyarrow.types as t
 
     stamps = {name for name, column in columns.items() if t.is_timestamp(column.type)}
-    finest = max((_PER_SECOND[columns[name].type.unit] for name in stamps), default=1)
+    finest = max((PER_SECOND[columns[name].type.unit] for name in stamps), default=1)
     found = {}
     for name, column in columns.items():
         known = np.asarray(column.is_valid())
         if name in stamps or t.is_signed_integer(column.type):
             whole = np.asarray(column.cast(pa.int64()).fill_null(0))
-            factor = finest // _PER_SECOND[column.type.unit] if name in stamps else 1
+            factor = finest // PER_SECOND[column.type.unit] if name in stamps else 1
             value: NDArray[Any] = np.clip(whole, -_FAR // factor, _FAR // factor) * factor
             found[name] = Times(value, known, finest if name in stamps else 1)
         else:

@@ -161,13 +161,20 @@ def judged(judge: Judge, name: str, text: str) -> str | None:
 
 
 def read_state(text: str, where: str = "") -> Any:
-    """A value of the column `state`."""
+    """A value of the column `state`: what begins with {, [ or a quotation mark is JSON, any other text
+    is a state as it is.
+
+    >>> read_state('{"heard": "twelve"}'), read_state("12, I said")
+    ({'heard': 'twelve'}, '12, I said')
+    """
+    if text.lstrip()[:1] not in ("{", "[", '"'):
+        return text
     try:
         return json.loads(text)
     except ValueError:
         raise InputError(
             f"column 'state' is no JSON, for example {text[:60]!r}{where}",
-            fix="write states as JSON",
+            fix="it begins like JSON; write the whole of it, or text in quotation marks",
         ) from None
 
 

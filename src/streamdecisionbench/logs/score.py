@@ -290,9 +290,10 @@ def open_log(
     master: str | None = None,
     memory: str = "1GB",
     told: ProgressTold = untold,
+    checked: bool = True,
 ) -> Engine:
     """A log, mapped and with its columns checked: in Spark where it is asked for or the table is its
-    own, in DuckDB otherwise."""
+    own, in DuckDB otherwise. Not `checked`, it is any table, of which a mapping can be drafted."""
     from streamdecisionbench.logs.engines.duck import DuckEngine
     from streamdecisionbench.logs.engines.spark import SparkEngine, is_spark
 
@@ -307,13 +308,14 @@ def open_log(
     try:
         paths = table if isinstance(table, list | tuple) else [table]
         if all(isinstance(path, str | Path) for path in paths):
-            opened.open_files(find_files(paths), mapped=sql is not None)
+            opened.open_files(find_files(paths), mapped=sql is not None or not checked)
         else:
             opened.open_table(table)
         if sql is not None:
             opened.map(sql, sql_name)
-        opened.settle()
-        check_columns(opened.schema(), opened.name)
+        opened.settle(forced=checked)
+        if checked:
+            check_columns(opened.schema(), opened.name)
     except BaseException:
         opened.close()
         raise

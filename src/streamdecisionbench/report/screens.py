@@ -243,6 +243,8 @@ def check_lines(found: Checked) -> list[str]:
             f"{found.assumed_end} streams have no ended_at: one median gap after the last state is"
             " taken as their end."
         )
+    if found.timed_by:
+        lines.append(f"Answers came when they were asked for, plus {found.timed_by}.")
     lines += [f"{told}." for told in torn_note(found.torn)]
     if found.scattered:
         number_of, example = found.scattered
