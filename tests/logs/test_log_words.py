@@ -141,7 +141,10 @@ def test_part_of_the_references_fills_up_the_logs_own() -> None:
     score = sdb_api.score_log(log, references=given)
     assert score.groups[0].judged_decisions == 8
     assert score.groups[0].in_force == pytest.approx(7 / 8)
-    assert any("3 references are those of" in n and "5 the log's own" in n for n in score.notes)
+    assert (
+        "references, the first that says something: 3 of the table of references, 5 of the log's own"
+        " column"
+    ) in score.notes
     with pytest.raises(InputError, match="says both"):
         sdb_api.score_log(log, references=pa.concat_tables([given, given.set_column(
             2, "reference", pa.array(["a"] * 3))]))  # fmt: skip

@@ -79,7 +79,7 @@ def make_table(folder: str | Path = ".", *, sessions: int = 300, seed: int = 7) 
     rows, reviews = [], []
     for session in range(sessions):
         name, release = f"call-{session:03d}", ("2.0" if session % 2 else "1.9")
-        for k, row in enumerate(_session(name, 1_790_000_000.0 + 400 * session, rng)):
+        for row in _session(name, 1_790_000_000.0 + 400 * session, rng):
             waited = (row["answered_at"] - row["published_at"]) * (3 if release == "2.0" else 1)
             at = datetime.fromtimestamp(row["published_at"], UTC)
             heard = row["state"].splitlines()[-1].removeprefix("caller: ")
@@ -91,9 +91,7 @@ def make_table(folder: str | Path = ".", *, sessions: int = 300, seed: int = 7) 
             })  # fmt: skip
             if session % 3 == 0:
                 expected = "hand_off" if row["reference"] == "transfer" else row["reference"]
-                reviews.append(
-                    {"call": name, "at": rows[-1]["ts"], "turn": k, "expected": expected}
-                )
+                reviews.append({"call": name, "heard_at": rows[-1]["ts"], "expected": expected})
     for file, table in (("calls.csv", rows), ("reviews.csv", reviews)):
         with (Path(folder) / file).open("w", encoding="utf-8", newline="") as out:
             writer = csv.DictWriter(out, list(table[0]))

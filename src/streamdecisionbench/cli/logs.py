@@ -27,12 +27,20 @@ Sql = Annotated[
         help="A query over the table `source` that yields the columns of sdb-decisions/1."
     ),
 ]
-ReferenceTable = Annotated[
-    str | None,
+ReferenceTables = Annotated[
+    list[str] | None,
     typer.Option(
         "--references",
         metavar="FILE",
-        help="What was right, in another table; or another log or recording to agree with.",
+        help="What was right, in another table; or another log or recording to agree with. Repeat it.",
+    ),
+]
+ReferencesSql = Annotated[
+    Path | None,
+    typer.Option(
+        "--references-sql",
+        metavar="FILE",
+        help="A query over the table `source`, which is --references, that yields its columns.",
     ),
 ]
 Reference = Annotated[
@@ -72,8 +80,9 @@ def _open(
     master: str | None,
     memory: str,
     quiet: bool,
-    references: str | None = None,
+    references: Sequence[str] | None = None,
     reference: str | None = None,
+    references_sql: Path | None = None,
 ) -> Iterator[tuple[Engine, ReferenceSource]]:
     """The log with its references, closed however the command ends."""
     from streamdecisionbench.logs.references import attach_references
@@ -93,12 +102,25 @@ def _open(
             told=told,
         ) as opened,
     ):
-        yield opened, attach_references(opened, references, reference, told=told)
+        yield (
+            opened,
+            attach_references(
+                opened,
+                list(references or ()),
+                reference,
+                sql=None if references_sql is None else read_text(references_sql),
+                sql_name=str(references_sql),
+                told=told,
+            ),
+        )
 
 
 def check(
     sources: Sources,
     sql: Sql = None,
+    references: ReferenceTables = None,
+    references_sql: ReferencesSql = None,
+    reference: Reference = None,
     by: By = None,
     write_mapping: Annotated[
         Path | None,
@@ -147,7 +169,10 @@ def check(
             )
         sql = write_mapping
     try:
-        with _open(sources, sql, engine, master, memory, quiet) as (opened, _):
+        log = _open(
+            sources, sql, engine, master, memory, quiet, references, reference, references_sql
+        )
+        with log as (opened, _):
             found = check_log(opened, tuple(by or ()))
     except ColumnsMissingError:
         if sql is None and not as_json:
@@ -222,7 +247,8 @@ def export(
 def pace(
     sources: Sources,
     sql: Sql = None,
-    references: ReferenceTable = None,
+    references: ReferenceTables = None,
+    references_sql: ReferencesSql = None,
     reference: Reference = None,
     by: By = None,
     engine: EngineName = "duckdb",
@@ -241,7 +267,7 @@ def pace(
 
     require_one_form(as_json, as_csv)
     allowed = Allowed.read(allow_unusable)
-    log = _open(sources, sql, engine, master, memory, quiet, references, reference)
+    log = _open(sources, sql, engine, master, memory, quiet, references, reference, references_sql)
     with log as (opened, _):
         found = log_pace(opened, by or (), allowed)
     if as_json:
@@ -255,7 +281,8 @@ def pace(
 def score(
     sources: Sources,
     sql: Sql = None,
-    references: ReferenceTable = None,
+    references: ReferenceTables = None,
+    references_sql: ReferencesSql = None,
     reference: Reference = None,
     by: By = None,
     interval: Annotated[
@@ -322,6 +349,8 @@ def score(
             interval=interval,
             bounds=bounds,
             references=references,
+            references_sql=None if references_sql is None else read_text(references_sql),
+            references_sql_name=str(references_sql),
             reference=reference,
             sql=None if sql is None else read_text(sql),
             sql_name=str(sql),
@@ -361,7 +390,8 @@ def suite(
             help="What is right, as a function of the state; or the log's column `reference`.",
         ),
     ] = None,
-    references: ReferenceTable = None,
+    references: ReferenceTables = None,
+    references_sql: ReferencesSql = None,
     questions: Annotated[
         Path | None,
         typer.Option(
@@ -400,7 +430,7 @@ def suite(
     asked = asked_by_file(questions) if questions is not None else None
     judge = None if reference == "column" else reference
     name = out.resolve().name
-    log = _open(sources, sql, engine, master, memory, quiet, references, judge)
+    log = _open(sources, sql, engine, master, memory, quiet, references, judge, references_sql)
     with log as (opened, held):
         made = suite_of_log(
             opened, held, allowed, name=name, streams=streams, by=by, asked=asked, seed=seed
@@ -409,8 +439,8 @@ def suite(
     typer.echo(f"{out}: dataset hash {made.suite.dataset_hash}")
     for line in made.told():
         typer.echo(f"  {visible(line)}")
-    if held.note is not None:
-        typer.echo(f"  {held.note}")
+    if held.silver is not None:
+        typer.echo(f"  references are silver in part or all: decisions of {held.silver.source}")
 
 
 def sample(

@@ -31,8 +31,8 @@ reader of their numbers must hear."""
 
 FILE_MARK = "_sdb_file"
 """A number for each file, where a stream may lie in several."""
-GIVEN = "_sdb_given"
-"""True where a reference came from another table than the log."""
+ORIGIN = "_sdb_origin"
+"""Which of several sources a reference came from, where it is not the log's own."""
 
 _CODE = {reason: code for code, reason in enumerate(REASONS, start=1)}
 _REMEMBERED = 100_000
@@ -266,8 +266,8 @@ class StreamArrays:
     """Streams that carry a mark every reader of their numbers must hear of, by mark."""
     scattered: int
     """Streams without a known end that lie in several files."""
-    given: int
-    """States whose reference came from another table than the log."""
+    origins: Ints
+    """How many references came from each source: first the log's own, then the others by number."""
 
 
 class _Rows:
@@ -480,7 +480,7 @@ def _arrays(rows: _Rows, kept: Ints) -> StreamArrays:
         texts=rows.texts,
         marks={name: _marked(rows, name)[kept[begins]] for name in MARKS},
         scattered=rows.scattered,
-        given=int(np.count_nonzero(_marked(rows, GIVEN)[kept])),
+        origins=_origins(rows, kept),
     )
 
 
@@ -488,6 +488,11 @@ def _marked(rows: _Rows, name: str) -> NDArray[np.bool_]:
     if not rows.has(name) or kind_of(rows.column(name).type) != "truth":
         return np.zeros(rows.size, dtype=bool)
     return np.asarray(rows.column(name).fill_null(False))
+
+
+def _origins(rows: _Rows, kept: Ints) -> Ints:
+    of = np.nan_to_num(rows.number(ORIGIN, 0.0)[kept]).astype(np.int64)
+    return np.bincount(of[rows.reference[kept] >= 0], minlength=1)
 
 
 def _latency(rows: _Rows, kept: Ints, published: Times) -> Floats:

@@ -37,6 +37,8 @@ class Checked:
     unusable: Unusable
     torn: int = 0
     """Files that end in a line that was cut off."""
+    values: tuple[str, ...] = ()
+    """Values that only references or only decisions have, in words."""
     timed_by: str = ""
     """The column of latencies that `answered_at` is made of, where it is."""
 
@@ -56,6 +58,7 @@ class Checked:
             "torn_lines": self.torn,
             "columns": list(self.columns),
             "answered_by": self.timed_by or None,
+            "values": list(self.values),
             "missing": dict(self.missing),
             "group_by": list(self.others),
             "unusable": [
@@ -111,6 +114,7 @@ def check_log(engine: Engine, by: tuple[str, ...] = ()) -> Checked:
         others=tuple(n for n in schema.names if n not in {*COLUMNS, *LATENCIES, FILE}),
         unusable=sums.unusable,
         torn=engine.torn,
+        values=tuple(sums.values.notes()),
         timed_by=engine.timed_by,
     )
 

@@ -252,6 +252,7 @@ def check_lines(found: Checked) -> list[str]:
             f"{number_of} streams lie in more than one file, for example {example!r}. If ids start"
             " anew in every file, make them unique with --sql."
         )
+    lines += [f"{told.rstrip('?')}{'?' if told.endswith('?') else '.'}" for told in found.values]
     if found.others:
         lines.append(f"To group by: {', '.join(found.others)}.")
     return lines
@@ -322,8 +323,12 @@ def log_tables(score: LogScore) -> list[Table]:
     by = text(" and ".join(score.settings.by) or "log", "group")
     interval = score.settings.interval
     pace = "as recorded" if interval is None else f"at a state every {interval:g} s"
-    silver = score.references.kind == "silver"
-    what = f"Agreement in force with {score.references.source}" if silver else "In-force accuracy"
+    what = "In-force accuracy"
+    silver = score.references.silver
+    if silver is not None:
+        of = dict(zip(score.references.all, score.origins, strict=True))
+        only = f"Agreement in force with {silver.source}"
+        what = only if of[silver] == sum(of.values()) else f"{what}, in part agreement"
     known = all(group.judged_share > 1 - 1e-12 for group in score.groups)
     heads: list[Column] = [
         by, count("streams"), count("states", "decisions"), number("every s", key="mean_interval_s"),

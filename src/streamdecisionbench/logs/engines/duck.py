@@ -54,7 +54,7 @@ class DuckEngine(Engine):
         # Progress is asked for (`_watched`), never printed: standard output belongs to the result.
         self._con.execute("SET enable_progress_bar = true")
         self._con.execute("SET enable_progress_bar_print = false")
-        self._table = "files"
+        self._table, self._given = "files", "given"
         self._views = 0
         self._originals: Mapping[str, str] = {}
         """Files that are read through a copy, by that copy's name."""
@@ -93,13 +93,18 @@ class DuckEngine(Engine):
         if kind == "TABLE":
             self._con.unregister("_rows")
 
-    def give(self, other: pa.Table | LogFiles) -> pa.Schema:
-        self._con.execute("DROP VIEW IF EXISTS given")
+    def give(
+        self, other: pa.Table | LogFiles, query: str | None = None, where: str = ""
+    ) -> pa.Schema:
+        # What was joined already goes on reading the tables before.
+        self._views += 1
+        rows = f"given_{self._views}"
         if isinstance(other, LogFiles):
-            self._create_view("given", other, mapped=True)
+            self._create_view(rows, other, mapped=True)
         else:
-            self._con.register("_given", other)
-            self._execute("CREATE TEMP VIEW given AS SELECT * FROM _given", self.name)
+            self._con.register(f"_{rows}", other)
+            self._execute(f"CREATE TEMP VIEW {rows} AS SELECT * FROM _{rows}", self.name)
+        self._given = rows if query is None else self._mapped(query, where, rows, f"{rows}_mapped")
         return self._ask("SELECT * FROM {given} LIMIT 0").schema
 
     def reduce(self, columns: Sequence[str], into: S) -> S:
@@ -171,7 +176,11 @@ class DuckEngine(Engine):
                 )
             described = self._con.execute(f"DESCRIBE {query}").fetchall()
             check_names([row[0] for row in described], where, _REPLACE)
-            self._con.execute(f"CREATE TEMP VIEW {view} AS {query}")
+            # Another query may call other rows `source` later: this one keeps its own.
+            self._con.execute(
+                f"CREATE OR REPLACE TEMP VIEW {view} AS WITH source AS (SELECT * FROM {view}_from)"
+                f" SELECT * FROM ({query}\n)"
+            )
             self._con.execute(f"SELECT * FROM {view} LIMIT 1").fetchall()
         except self._duck.Error as error:
             raise self._failed(str(error), where, view) from None
@@ -197,7 +206,7 @@ class DuckEngine(Engine):
     # Running queries
 
     def _named(self, query: str) -> str:
-        return query.format(log=self._table, given="given", files="files")
+        return query.format(log=self._table, given=self._given, files="files")
 
     def _execute(self, query: str, where: str) -> None:
         with self._reading(where):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import FILE_MARK, GIVEN, MARKS, StreamArrays, stream_arrays
+from streamdecisionbench.logs.arrays import FILE_MARK, MARKS, ORIGIN, StreamArrays, stream_arrays
 from streamdecisionbench.logs.schema import (
     COLUMNS,
     LATENCIES,
@@ -63,7 +63,7 @@ _FOUND = {
 }
 """What text may turn out to be."""
 _KEYWORDS = frozenset((
-    "all", "and", "as", "asc", "by", "case", "cast", "column", "desc", "distinct", "else", "end", "false",
+    "all", "and", "as", "asc", "at", "by", "case", "cast", "column", "desc", "distinct", "else", "end", "false",
     "from", "group", "having", "in", "is", "limit", "not", "null", "of", "offset", "on", "or", "order",
     "select", "table", "then", "to", "true", "union", "user", "when", "where", "window", "with",
 ))  # fmt: skip
@@ -145,8 +145,10 @@ class Engine(ABC):
         """The log's rows from a table in memory or of the engine's own kind."""
 
     @abstractmethod
-    def give(self, other: pa.Table | LogFiles) -> pa.Schema:
-        """A second table to join with: its columns."""
+    def give(
+        self, other: pa.Table | LogFiles, query: str | None = None, where: str = ""
+    ) -> pa.Schema:
+        """A second table to join with, or what the user's query makes of it: its columns."""
 
     @abstractmethod
     def reduce(self, columns: Sequence[str], into: S) -> S:
@@ -474,27 +476,53 @@ class Engine(ABC):
         )
         return tuple(str(column[0]) for column in found.columns) if len(found) else None
 
-    def join(self, on: Sequence[str], take: str, name: str, *, fill: bool = False) -> None:
-        """Gives every row as `name` what `take` is in the second table under the same `on`. Where that
-        says nothing it is null, or with `fill` the row's own."""
+    def several_times(self, on: Sequence[str]) -> tuple[str, ...] | None:
+        """Keys that stand for states of different times in the log, as text, where there are any."""
+        keys = ", ".join(map(self._q, on))
+        shown = [f"{self._text_of(k)} AS _key{n}" for n, k in enumerate(on)]
+        found = self._ask(
+            f"SELECT {', '.join(shown)} FROM {{log}} GROUP BY {keys}"
+            " HAVING count(DISTINCT published_at) > 1 LIMIT 1"
+        )
+        return tuple(str(column[0]) for column in found.columns) if len(found) else None
+
+    def join(self, on: Sequence[str], take: str, *, origin: int, how: str) -> None:
+        """Gives every row as reference what `take` is in the second table under the same `on`.
+
+        `over` the log's own where that says something, `under` it where the log says nothing, or `alone`.
+        `origin` is the number it is counted by.
+        """
         keys = ", ".join(map(self._q, on))
         schema, given = self.schema(), self._schema_of("{given}", "the references")
-        kept = [f"a.{self._q(n)}" for n in schema.names if n not in (name, GIVEN)]
-        taken = "b._taken"
-        if fill and name in schema.names:
-            own = self.spelled(name, schema.field(name).type).replace(
-                self._q(name), f"a.{self._q(name)}"
-            )
-            taken = f"coalesce(b._taken, {own})"
+        kept = [f"a.{self._q(n)}" for n in schema.names if n not in ("reference", ORIGIN)]
+
+        def own(name: str, table: str, of: pa.Schema) -> str:
+            column = self.spelled(name, of.field(name).type)
+            return column.replace(self._q(name), f"{table}.{self._q(name)}")
+
+        held, before = "NULL", "NULL"
+        if how != "alone" and "reference" in schema.names:
+            held = own("reference", "a", schema)
+            before = f"a.{ORIGIN}" if ORIGIN in schema.names else "0"
+        first, then = ("b._taken", held) if how == "over" else (held, "b._taken")
+        took = "b._taken IS NOT NULL" + (f" AND {held} IS NULL" if how == "under" else "")
         value = self.spelled(take, given.field(take).type)
+
+        def key(name: str, table: str, of: pa.Schema) -> str:
+            number = kind_of(of.field(name).type) == "seconds"
+            return (
+                f"CAST({own(name, table, of) if number else f'{table}.{self._q(name)}'} AS STRING)"
+            )
+
         agree = [
             f"a.{self._q(k)} = b.{self._q(k)}"
-            if COLUMNS[k].kind == "time"
-            else f"CAST(a.{self._q(k)} AS STRING) = CAST(b.{self._q(k)} AS STRING)"
+            if k in COLUMNS and COLUMNS[k].kind == "time"
+            else f"{key(k, 'a', schema)} = {key(k, 'b', given)}"
             for k in on
         ]
         self._change(
-            f"SELECT {', '.join(kept)}, {taken} AS {self._q(name)}, b._taken IS NOT NULL AS {GIVEN}"
+            f"SELECT {', '.join(kept)}, CAST(coalesce({first}, {then}) AS STRING) AS reference,"
+            f" CAST(CASE WHEN {took} THEN {origin} ELSE {before} END AS INTEGER) AS {ORIGIN}"
             f" FROM {{log}} a LEFT JOIN (SELECT {keys}, min({value}) AS _taken FROM {{given}}"
             f" GROUP BY {keys}) b"
             f" ON {' AND '.join(agree)}"

@@ -92,10 +92,14 @@ class SparkEngine(Engine):
         self.name = "the table"
         self._frames["log"] = table if is_spark(table) else self._session.createDataFrame(table)
 
-    def give(self, other: pa.Table | LogFiles) -> pa.Schema:
+    def give(
+        self, other: pa.Table | LogFiles, query: str | None = None, where: str = ""
+    ) -> pa.Schema:
         files = isinstance(other, LogFiles)
         given = self._read(other, fitting=False) if files else self._session.createDataFrame(other)
         self._frames["given"] = given
+        if query is not None:
+            self._frames["given"] = self._mapped(query, where, "given")
         return self._ask("SELECT * FROM {given} LIMIT 0").schema
 
     def reduce(self, columns: Sequence[str], into: S) -> S:
@@ -150,13 +154,16 @@ class SparkEngine(Engine):
         self._frames["log"] = self._session.sql(query, **self._frames)
 
     def _map(self, query: str, where: str) -> None:
-        self._frames["log"].createOrReplaceTempView("source")
+        self._frames["log"] = self._mapped(query, where, "log")
+
+    def _mapped(self, query: str, where: str, rows: str) -> DataFrame:
+        self._frames[rows].createOrReplaceTempView("source")
         self._session.conf.set(_CASE, "false")
         try:
             mapped = self._session.sql(query)
             mapped.limit(1).collect()
         except Exception as error:
-            casts = "MISMATCH" in str(error) and self._likely_casts("{log}", query)
+            casts = "MISMATCH" in str(error) and self._likely_casts(f"{{{rows}}}", query)
             raise InputError(
                 f"the query fails: {first_line(error)}",
                 where=where,
@@ -169,7 +176,7 @@ class SparkEngine(Engine):
         if not mapped.columns:
             raise InputError("must hold one query", where=where, fix="write one SELECT over source")
         check_names(mapped.columns, where, "leave the old one out: SELECT * EXCEPT (reference), …")
-        self._frames["log"] = mapped
+        return mapped
 
     def _ask(self, query: str, where: str | None = None) -> pa.Table:
         with self._running(where or self.name):
