@@ -196,10 +196,11 @@ class ValueCounts:
                 lines.append(
                     f"{shown} is a reference in {rows} and never a decision: spelled differently?"
                 )
-            elif judged and not hit and (not right or judged >= _ENOUGH):
-                rows = "1 judged row" if judged == 1 else f"{judged} judged rows"
+            elif judged >= _ENOUGH and not hit:
                 asked = "" if right else ", nor a reference anywhere: spelled differently?"
-                lines.append(f"{shown} is a decision in {rows} and right in none{asked}")
+                lines.append(
+                    f"{shown} is a decision in {judged} judged rows and right in none{asked}"
+                )
         more = len(lines) - 2 * _SHOWN
         if more > 0:
             lines = [*lines[: 2 * _SHOWN], f"and {more} more values that only one side has"]

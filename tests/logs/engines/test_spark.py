@@ -277,7 +277,7 @@ def test_latencies_and_drafts_are_alike(session: SparkSession, tmp_path: Path) -
     assert found[0]["answered"] == 2
     same(*found)
     with pytest.raises(InputError, match=r"cast what you compute with: CAST\(ts AS TIMESTAMP\)"):
-        sdb.score_log(calls, engine="spark", sql="SELECT ts + INTERVAL 1 SECOND AS x FROM source")
+        sdb.score_log(calls, engine="spark", sql="SELECT ts + array(1) AS x FROM source")
 
 
 def test_formats_are_read_alike(session: SparkSession, tmp_path: Path) -> None:
