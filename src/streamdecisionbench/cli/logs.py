@@ -336,7 +336,7 @@ def score(
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.score import csv_rows, score_log
     from streamdecisionbench.report.page.log_page import log_page
-    from streamdecisionbench.report.screens import difference_line, log_tables
+    from streamdecisionbench.report.screens import difference_lines, log_tables
     from streamdecisionbench.suite.disk import read_text, write_text
 
     require_one_form(as_json, as_csv)
@@ -376,7 +376,7 @@ def score(
     print_tables(
         log_tables(found),
         [Heading(found.source, found.signature, found.notes)],
-        [difference_line(one) for one in found.differences],
+        difference_lines(found),
     )
 
 

@@ -89,8 +89,8 @@ def score(
         rate(
             recording,
             suite,
-            interval=interval or own_pace(suite)[0],
-            bounds=bounds or own_pace(suite)[1],
+            interval=own_pace(suite)[0] if interval is None else interval,
+            bounds=own_pace(suite)[1] if bounds is None else bounds,
             weighting=weighting,
             clock=clock,
             costs=rules,

@@ -156,6 +156,11 @@ class LogGroup:
     def classes(self) -> dict[str, float]:
         return self.at_pace.classes()
 
+    def of_judged(self, name: str) -> float | None:
+        """A class as a share of judged time; None where nothing is judged."""
+        judged = self.judged_share
+        return self.classes[name] / judged if judged > 0 else None
+
     @property
     def log_auc(self) -> float | None:
         return self.over.in_force if self.over else None
