@@ -93,7 +93,8 @@ def classified(sweep: Sweep, at_once: int = _AT_ONCE) -> Iterator[tuple[Cut, Int
     known = bool((refs.decision != NOTHING).all())
     bits = _source_bits(sweep.decision, own, all_known=known)
     for begin in range(0, len(sweep.low), at_once):
-        cut = cut_of(sweep.where(slice(begin, begin + at_once)))
+        some = slice(begin, begin + at_once)
+        cut = cut_of(sweep if len(sweep.low) <= at_once else sweep.where(some))
         piece, now = cut.piece + begin, refs.decision[cut.segment]
         yield cut, _column(bits[piece], sweep.decision[piece], own[piece], now)
 
