@@ -161,10 +161,10 @@ class ValueCounts:
     """Too many to compare."""
 
     def add(self, found: StreamArrays) -> None:
-        texts = found.texts if isinstance(found.texts, list) else found.texts.to_pylist()
-        if self.many or len(texts) > _MOST_VALUES:
+        if self.many or len(found.texts) > _MOST_VALUES:
             self.many = True
             return
+        texts = found.texts if isinstance(found.texts, list) else found.texts.to_pylist()
         y, p = found.y, found.p
         sides = (y, p, np.where(y >= 0, p, -1), np.where(y == p, p, -1))
         rows = np.stack([np.bincount(one[one >= 0], minlength=len(texts)) for one in sides], axis=1)
