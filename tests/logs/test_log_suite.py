@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.suite_of_log import asked_by_decisions
+from streamdecisionbench.logs.suite_of_log import asked_by_decisions, worded
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.scoring.score import score
-from streamdecisionbench.suite.authoring import QuestionDraft, label_questions
+from streamdecisionbench.suite.authoring import label_questions
 from streamdecisionbench.suite.check import validate_scenario
 from streamdecisionbench.suite.suite_files import read_suite, scenario_to_json
 from tests.cli.command import sdb
@@ -373,9 +373,9 @@ def test_options_keep_their_words_and_states_are_their_own_evidence(
     one = next(iter(suite))
     assert set(one.questions["recorder"].criteria) == {"record", "pause", "stop"}
     assert one.option_semantics["rate"] == {"8": "8", "16": "16", "none": "none"}
-    assert label_questions(
-        {"q": QuestionDraft("?", {"smalltalk": "", "hand off": ""})}, "s", words=True
-    )[0]["q"].criteria.keys() == {"K01", "K02"}
+    odd = asked_by_decisions(["smalltalk", "hand off"])
+    questions, _ = worded(*label_questions(odd.questions, "s"))
+    assert questions["decision"].criteria.keys() == {"K01", "K02"}
     assert one.evidence(0)[1] == "k: 0"
     shown = sdb("diff", place / "Again", place / "Late", cwd=place)
     assert shown.returncode == 0, shown.stderr

@@ -80,6 +80,12 @@ class ReferenceSource:
                 f"silver references: decisions of {silver.source}; the figures say how much of the"
                 " time it is agreed with, not how much is right"
             )
+        found += [
+            f"no reference is {one.words}: those before it say something wherever it does, or it is"
+            " about other states"
+            for one in self.all[1:]
+            if counted[one] == 0 and any(counted.values())
+        ]
         ordered = sorted(counted, key=lambda one: _ORDER.index(one.kind))
         met = [f"{counted[one]} {one.words}" for one in ordered if counted[one]]
         if len(met) > 1:

@@ -41,6 +41,7 @@ from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     SHORTEST_TICK_S,
     DecisionSpec,
+    Question,
     Scenario,
     State,
     Step,
@@ -67,6 +68,8 @@ LOGGED = "logged"
 MOST_OPTIONS = 100
 _MOST_DECISIONS = 100_000
 _LONGEST_TITLE = 120
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,23}")
+"""What can stand as a label in any request."""
 _LONGEST_NOTE = 160
 _MOST_NOTES = 6
 _NOT_USED = "this field is not part of the decision"
@@ -489,7 +492,7 @@ def suite_of_log(
 def _scenario(session: LogSession, asked: Asked, name: str) -> Scenario:
     n = len(session.published_s)
     tick = session.end_s / n
-    questions, semantics = label_questions(asked.questions, f"log/{name}", words=True)
+    questions, semantics = worded(*label_questions(asked.questions, f"log/{name}"))
     states = [_state(state, session.stream) for state in session.states]
     regular = all(abs(at - i * tick) < 1e-9 for i, at in enumerate(session.published_s))
     return Scenario(
@@ -513,6 +516,18 @@ def _scenario(session: LogSession, asked: Asked, name: str) -> Scenario:
         ),
         published_s=None if regular else session.published_s,
     )
+
+
+def worded(
+    questions: dict[str, Question], semantics: dict[str, dict[str, str]]
+) -> tuple[dict[str, Question], dict[str, dict[str, str]]]:
+    """Options that are all short and plain are their own labels."""
+    for name, values in semantics.items():
+        if all(map(_WORD.fullmatch, values.values())):
+            criteria = {values[label]: text for label, text in questions[name].criteria.items()}
+            questions[name] = msgspec.structs.replace(questions[name], criteria=criteria)
+            semantics[name] = {value: value for value in values.values()}
+    return questions, semantics
 
 
 def evidence_of(before: State, now: State) -> tuple[str, ...]:

@@ -37,13 +37,12 @@ from streamdecisionbench.scoring.cut import Cut, cut_of
 from streamdecisionbench.scoring.measure import At, Measure, Over
 from streamdecisionbench.scoring.sweep import (
     NOTHING,
-    Effects,
     Sweep,
     by_step,
     effects_of,
     sweep_over,
 )
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, by_scenario
+from streamdecisionbench.scoring.timeline import Effects, Flat, Floats, Ints, by_scenario
 
 TABLE = (*ALL_CLASSES, "segment_in_force", "later_component")
 """Columns of the scorer's tables: the classes, segment-balanced in-force accuracy, and the share of

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -141,22 +140,15 @@ def label(draft: Draft) -> tuple[dict[str, Question], dict[str, dict[str, str]]]
     return label_questions(draft.questions, f"{draft.seed}/{draft.scenario_id}")
 
 
-_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,23}")
-"""What can stand as a label in any request."""
-
-
 def label_questions(
-    drafts: Mapping[str, QuestionDraft], seed: str, *, words: bool = False
+    drafts: Mapping[str, QuestionDraft], seed: str
 ) -> tuple[dict[str, Question], dict[str, dict[str, str]]]:
-    """The same for questions alone. An option without a description is its value. With `words`, options
-    that are all short and plain are their own labels."""
+    """The same for questions alone. An option without a description is its value."""
     questions, semantics = {}, {}
     for name, question in drafts.items():
         options = question.options
         coded = _shuffled(options, seed, name, "label")
         label_of = {value: f"K{i:02d}" for i, value in enumerate(coded, start=1)}
-        if words and all(map(_WORD.fullmatch, options)):
-            label_of = {value: value for value in options}
         listed = _shuffled(options, seed, name, "order")
         questions[name] = Question(
             type="choice",
