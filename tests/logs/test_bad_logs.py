@@ -265,13 +265,14 @@ def test_streams_of_one_state_need_an_end(tmp_path: Path) -> None:
         (["log.parquet", "--engine", "hadoop"], "engine 'hadoop' is not known"),
         (["log.parquet", "--memory", "lots"], "--memory lots"),
         (["log.parquet", "--reference", "rules:f"], "names no function"),
-        (["log.parquet", "--references", "log.parquet", "--reference", "python:a:b"], "twice"),
+        (["log.parquet", "--references-sql", "m.sql"], "needs one table of them, and 0 are given"),
         (["log.parquet", "extra.parquet"], "extra.parquet: has no column 'reference', and"),
     ],
 )
 def test_other_mistakes(tmp_path: Path, arguments: list[str], says: str) -> None:
     write(tmp_path / "log.parquet", ROWS)
     (tmp_path / "notes.txt").write_text("no table")
+    (tmp_path / "m.sql").write_text("SELECT * FROM source")
     (tmp_path / "torn.parquet").write_bytes((tmp_path / "log.parquet").read_bytes()[:200])
     (tmp_path / "torn.jsonl").write_text('{"stream": "a", \n{"stream": "a", "published_at": 1.0}\n')
     more = [{**row, "stream": "x" + row["stream"]} for row in ROWS]

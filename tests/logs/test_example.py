@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import streamdecisionbench
-from streamdecisionbench.logs.schema import COLUMNS, SCHEMA
+from streamdecisionbench.logs.schema import COLUMNS, LATENCIES, SCHEMA
 from tests.cli.command import sdb
 
 ROOT = Path(__file__).parents[2]
@@ -51,7 +51,7 @@ def test_the_page_shows_these_rows() -> None:
 def test_the_schema_names_the_columns_and_fits_the_rows() -> None:
     schema = json.loads(SCHEMA_FILE.read_text())
     assert schema["title"] == SCHEMA
-    assert list(schema["properties"]) == list(COLUMNS)
+    assert list(schema["properties"]) == [*COLUMNS, *LATENCIES]
     assert schema["required"] == [n for n, c in COLUMNS.items() if c.required]
     Draft202012Validator.check_schema(schema)
     check = Draft202012Validator(schema)

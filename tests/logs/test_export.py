@@ -163,15 +163,20 @@ def test_another_recording_as_silver_reference(virtual: Path, tmp_path: Path) ->
     sdb("run", "simulated:jev", "--clock", "virtual", "--quiet", "--out", other)
     log = tmp_path / "log.parquet"
     sdb("logs", "export", virtual, "--out", log)
-    found = sdb("logs", "score", log, "--references", other)
+    gold = sdb("logs", "score", log, "--references", other)
+    assert "no reference is silver (decisions of" in gold.stdout.replace("\n", " ")
+    (tmp_path / "without.sql").write_text("SELECT * EXCLUDE (reference) FROM source")
+    command = ["logs", "score", log, "--references", other, "--sql", tmp_path / "without.sql"]
+    found = sdb(*command)
     assert found.returncode == 0, found.stderr
     assert "silver references: decisions of" in found.stdout.replace("\n", " ")
-    document = json.loads(sdb("logs", "score", log, "--references", other, "--json").stdout)
+    document = json.loads(sdb(*command, "--json").stdout)
     assert document["references"]["kind"] == "silver"
     assert "references:silver(" in document["signature"]
     agreed = {r["state_id"]: r["decision"] for r in log_of([other]).to_pylist()}
     rows = pq.read_table(log).to_pylist()
     same = sum(agreed[r["state_id"]] == r["decision"] for r in rows) / len(rows)
     assert document["groups"][0]["untimed"] == pytest.approx(same)
-    itself = sdb_api.score_log(log, references=virtual)
+    bare = pq.read_table(log).drop_columns(["reference"])
+    itself = sdb_api.score_log(bare, references=virtual)
     assert itself.groups[0].untimed == 1.0

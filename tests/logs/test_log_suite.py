@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.suite_of_log import asked_by_decisions
+from streamdecisionbench.logs.suite_of_log import asked_by_decisions, worded
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.scoring.score import score
+from streamdecisionbench.suite.authoring import label_questions
 from streamdecisionbench.suite.check import validate_scenario
 from streamdecisionbench.suite.suite_files import read_suite, scenario_to_json
 from tests.cli.command import sdb
@@ -121,13 +123,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_what_was_taken_is_told(place: Path) -> None:
     told = (place / "told.txt").read_text()
-    assert "9 of 10 sessions" in told
-    assert "left out: 1 sessions have states without a reference" in told
+    assert "10 of 10 sessions" in told
+    assert (
+        "of 1 sessions only the parts that have references, 11 scenarios in all: 1 states" in told
+    )
     assert "asks recorder: pause, record, stop" in told
     assert "does not ask room: it is always b4" in told
     suite = read_suite(place / "suite")
     assert set(suite.families()) == {"north", "south"}
-    assert {s.title for s in suite} == {f"call {k}" if k % 2 else f"call-{k}" for k in range(9)}
+    whole = {f"call {k}" if k % 2 else f"call-{k}" for k in range(9)}
+    assert {s.title for s in suite} == {*whole, "call 9.1", "call 9.2"}
     one = next(s for s in suite if s.title == "call-0")
     assert one.episode_id == "call-0"
     assert one.decision_spec.branches == {"pause": (), "record": ("rate",), "stop": ()}
@@ -135,12 +140,20 @@ def test_what_was_taken_is_told(place: Path) -> None:
 
 
 def test_the_logs_own_answers_are_worth_the_same_in_the_suite(place: Path) -> None:
-    """Answered as the log did, after as long: by session, at any pace and integrated."""
+    """Answered as the log did, after as long: by session, at any pace and integrated. Of a session
+    with a state that nobody judged, the two parts around it, each as a session of its own."""
+    rows = pq.read_table(place / "log.parquet").to_pylist()
+    torn = [row for row in rows if row["stream"] == "call 9"]
+    for k, row in enumerate(torn):
+        row["stream"] = f"call 9.{1 if k < 3 else 2}"
+        row["ended_at"] = torn[3]["published_at"] if k < 3 else row["ended_at"]
+    table = pa.Table.from_pylist([row for row in rows if row is not torn[3]])
+    pq.write_table(table, place / "cut.parquet")
     suite = read_suite(place / "suite")
     recording = read_recording(place / "Again", suite)
     for interval in (0.4, 2.0):
         document = json.loads(
-            sdb("logs", "score", place / "log.parquet", "--by", "stream", "--interval", str(interval),
+            sdb("logs", "score", place / "cut.parquet", "--by", "stream", "--interval", str(interval),
                 "--bounds", "0.5", "8", "--json").stdout
         )  # fmt: skip
         groups = {group["by"]["stream"]: group for group in document["groups"]}
@@ -256,7 +269,9 @@ def test_a_function_judges_what_the_column_does_not(place: Path, tmp_path: Path)
                "4", "--out", tmp_path / "judged", cwd=place)  # fmt: skip
     assert done.returncode == 2, done.stdout
     assert "part of some decisions only" in done.stderr  # the function says nothing of rooms
-    (tmp_path / "map.sql").write_text("SELECT * EXCLUDE (decision, answered_at) FROM source")
+    (tmp_path / "map.sql").write_text(
+        "SELECT * EXCLUDE (decision, answered_at, reference) FROM source"
+    )
     for _ in range(2):
         out = tmp_path / f"judged-{_}"
         done = sdb("logs", "suite", "log.parquet", "--reference", "python:again:reference",
@@ -349,3 +364,88 @@ def test_decisions_that_differ_stay_apart_as_options() -> None:
 def test_fields_that_come_and_go_need_a_route() -> None:
     with pytest.raises(InputError, match="no other field says of which"):
         asked_by_decisions(['{"a":"x"}', '{"a":"x","b":"1"}', '{"a":"y"}'])
+
+
+def test_options_keep_their_words_and_states_are_their_own_evidence(
+    place: Path, tmp_path: Path
+) -> None:
+    """`smalltalk`, not `K05`: where all options of a question are short and plain."""
+    suite = read_suite(place / "suite")
+    one = next(iter(suite))
+    assert set(one.questions["recorder"].criteria) == {"record", "pause", "stop"}
+    assert one.option_semantics["rate"] == {"8": "8", "16": "16", "none": "none"}
+    odd = asked_by_decisions(["smalltalk", "hand off"])
+    questions, _ = worded(*label_questions(odd.questions, "s"))
+    assert questions["decision"].criteria.keys() == {"K01", "K02"}
+    assert one.evidence(0)[1] == "k: 0"
+    shown = sdb("diff", place / "Again", place / "Late", cwd=place)
+    assert shown.returncode == 0, shown.stderr
+    assert "    evidence   right: {" in shown.stdout
+    wrong = sdb("score", place / "Again", "--mistakes", cwd=place)
+    assert "  evidence k: " in wrong.stdout
+
+
+def test_a_recording_remembers_where_its_suite_lies(place: Path, tmp_path: Path) -> None:
+    """By a path that holds while both move together, and by the digest; --data only after that."""
+    home = tmp_path / "home"
+    shutil.copytree(place / "suite", home / "suites" / "calls")
+    shutil.copy(place / "again.py", home / "again.py")
+    shutil.copy(place / "said.json", home / "said.json")
+    run = [
+        "run",
+        "python:again:Again",
+        "--clock",
+        "virtual",
+        "--interval",
+        "2",
+        "--quiet",
+        "--scenarios",
+    ]
+    for part, name in (("call-0", "one"), ("call-2", "two")):
+        done = sdb(*run, part, "--data", "suites/calls", "--out", f"runs/{name}", cwd=home)
+        assert done.returncode == 0, done.stderr
+    record = json.loads((home / "runs" / "one" / "run.json").read_text())
+    assert record["suite_at"] == "../../suites/calls"
+    moved = home.rename(tmp_path / "moved")
+    merged = sdb("merge", "runs/one", "runs/two", "--out", "deep/er/both", cwd=moved)
+    assert merged.returncode == 0, merged.stderr
+    for name in ("runs/one", "deep/er/both"):
+        for command in (["score", name], ["score", moved / name], ["validate", name]):
+            done = sdb(*command, cwd=moved)
+            assert done.returncode == 0, done.stderr
+    (moved / "suites").rename(moved / "elsewhere")
+    lost = sdb("score", "runs/one", cwd=moved)
+    assert lost.returncode == 2
+    assert "is no longer at ../../suites/calls" in lost.stderr
+    assert "--data" in lost.stderr
+    assert sdb("score", "runs/one", "--data", "elsewhere/calls", cwd=moved).returncode == 0
+    for place_of in ("/etc", "\\\\host\\share", 7, "\0"):
+        record["suite_at"] = place_of
+        (moved / "runs" / "one" / "run.json").write_text(json.dumps(record))
+        odd = sdb("score", "runs/one", cwd=moved)
+        assert (odd.returncode, "no longer" in odd.stderr) == (2, False)
+
+
+def test_score_and_gate_use_the_logs_own_pace_and_range(place: Path) -> None:
+    suite = read_suite(place / "suite")
+    own = sum(s.horizon_s for s in suite) / sum(s.n for s in suite)
+    done = sdb("score", place / "Again", "--json", cwd=place)
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["recordings"]
+    assert found["interval"] == pytest.approx(own, rel=1e-3)
+    low, high = found["bounds"]
+    ticks = sorted(s.tick_seconds for s in suite)
+    assert low <= ticks[1]
+    assert ticks[-2] <= high
+    plain = sdb(
+        "score", place / "Again", "--interval", "2", "--bounds", "0.5", "8", "--json", cwd=place
+    )
+    assert json.loads(plain.stdout)["recordings"][0]["bounds"] == [0.5, 8.0]
+    gate = sdb("gate", place / "Late", "--baseline", place / "Again", "--json", cwd=place)
+    document = json.loads(gate.stdout)
+    assert document["measure"] == f"in force over log {low:g}–{high:g} s"
+    assert document["baseline"]["in_force_at_own_pace"] == pytest.approx(
+        found["overall"]["in_force"]
+    )
+    shown = sdb("gate", place / "Late", "--baseline", place / "Again", cwd=place)
+    assert f"in force at its own pace of {own:.3g} s" in " ".join(shown.stdout.split())

@@ -141,7 +141,10 @@ def test_part_of_the_references_fills_up_the_logs_own() -> None:
     score = sdb_api.score_log(log, references=given)
     assert score.groups[0].judged_decisions == 8
     assert score.groups[0].in_force == pytest.approx(7 / 8)
-    assert any("3 references are those of" in n and "5 the log's own" in n for n in score.notes)
+    assert (
+        "references, the first that says something: 3 of the table of references, 5 of the log's own"
+        " column"
+    ) in score.notes
     with pytest.raises(InputError, match="says both"):
         sdb_api.score_log(log, references=pa.concat_tables([given, given.set_column(
             2, "reference", pa.array(["a"] * 3))]))  # fmt: skip
@@ -207,3 +210,95 @@ def test_how_much_is_judged_stands_wherever_an_interval_does(tmp_path: Path) -> 
     page = (tmp_path / "page.html").read_text()
     assert page.index("judged streams") < page.index("judged states") < page.index("95 %")
     assert ">42<" in page
+
+
+def partly(releases: int, streams: int = 8) -> pa.Table:
+    """Groups of streams, every second of which is judged half the time."""
+    return pa.Table.from_pylist(
+        [
+            {**row, "stream": f"{release}-{k}", "release": f"r{release}",
+             "reference": row["reference"] if row["published_at"] % 2 else None,
+             "decision": "c" if release == 1 and k else row["decision"]}
+            for release in range(releases)
+            for k in range(streams)
+            for row in plain_rows()
+        ]
+    )  # fmt: skip
+
+
+def test_shares_of_judged_time_beside_the_judged_share(tmp_path: Path) -> None:
+    pq.write_table(partly(2), tmp_path / "log.parquet")
+    done = sdb("logs", "score", "log.parquet", "--by", "release", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    table = done.stdout.partition("Where the judged time went (%)")[2].splitlines()
+    assert table[1].split()[:3] == ["release", "judged", "right"]
+    assert "unjud." not in done.stdout
+    group = sdb_api.score_log(tmp_path / "log.parquet", by="release").groups[0]
+    cells = [float(cell) for cell in table[2].split()[1:-2]]
+    assert cells[0] == pytest.approx(100 * group.judged_share, abs=0.05)
+    assert sum(cells[1:]) == pytest.approx(100, abs=0.3)
+    assert cells[1] == pytest.approx(
+        100 * group.classes["current_correct"] / group.judged_share, abs=0.05
+    )
+    assert "Shares of the judged time; judged: its share of all time." in done.stdout
+
+
+def test_judged_streams_and_states_stand_with_every_interval(tmp_path: Path) -> None:
+    pq.write_table(partly(2), tmp_path / "log.parquet")
+    done = sdb("logs", "score", "log.parquet", "--by", "release", cwd=tmp_path)
+    words = " ".join(done.stdout.split())
+    assert "; 8 and 8 judged streams, 32 and 32 states)" in words
+    assert "8/8 32/72" in words
+
+
+def test_many_groups_get_one_line_of_advice(tmp_path: Path) -> None:
+    pq.write_table(partly(9), tmp_path / "log.parquet")
+    done = sdb("logs", "score", "log.parquet", "--by", "release", cwd=tmp_path)
+    words = " ".join(done.stdout.split())
+    assert "8 groups against r0: 1 worse, 7 not told apart by these streams. Furthest: r1" in words
+    assert "--json has every difference with its causes" in words
+    assert words.count(" against r0") == 2
+    few = sdb("logs", "score", "log.parquet", "--by", "release", "--json", cwd=tmp_path)
+    assert len(json.loads(few.stdout)["differences"]) == 8
+
+
+def test_nothing_is_minus_zero(tmp_path: Path) -> None:
+    pq.write_table(partly(3), tmp_path / "log.parquet")
+    done = sdb("logs", "score", "log.parquet", "--by", "release", cwd=tmp_path)
+    assert "r2 against r0: 0.0 points" in " ".join(done.stdout.split())
+    assert "-0.0" not in done.stdout
+
+
+@pytest.mark.parametrize(("slow", "widened"), [(2.0, True), (40.0, False)])
+def test_the_sentence_of_pace_says_its_own_figures(
+    tmp_path: Path, slow: float, widened: bool
+) -> None:
+    """Bounds come from the twentieths of mean intervals, or from their middle where those are close."""
+    rows = [
+        {
+            **row,
+            "stream": f"s{k}",
+            **{name: row[name] * (1 + (slow - 1) * k / 39) for name in TIMES},
+        }
+        for k in range(40)
+        for row in plain_rows()
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "log.parquet")
+    done = sdb("logs", "pace", "log.parquet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(sdb("logs", "pace", "log.parquet", "--json", cwd=tmp_path).stdout)
+    quick, most = found["bounds_from"]
+    shown = found["groups"][0]["mean_interval_s"]
+    assert (quick, most) == (shown["p05"], shown["p95"])
+    words = " ".join(done.stdout.split())
+    low, high = found["bounds"]
+    assert (
+        f"--bounds {low:g} {high:g}. Mean intervals go from {quick:.3g} s (p5) to {most:.3g} s (p95)"
+        in words
+    )
+    assert ("less than a factor of four" in words) is widened is (most < 4 * quick)
+    if widened:
+        assert low <= (quick * most) ** 0.5 / 2
+        assert 2 * (quick * most) ** 0.5 <= high
+    else:
+        assert low <= quick < most <= high

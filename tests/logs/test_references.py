@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import streamdecisionbench as sdb_api
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.meter import DecisionLog, Meter
 from tests.cli.command import sdb
 from tests.logs.made_logs import rows_of, table_of
 from tests.logs.test_score_log import drawn
@@ -139,3 +141,162 @@ def test_a_named_function_from_the_folder_one_works_in(tmp_path: Path) -> None:
 def test_a_function_needs_states() -> None:
     with pytest.raises(InputError, match="has no column 'state'"):
         sdb_api.score_log(_log(), reference=lambda state: "a")
+
+
+def test_text_states_are_taken_as_they_are() -> None:
+    """An utterance that looks like a number stays one; what begins like JSON must be JSON."""
+    said = ["hello", "12", "true", "null", '{"a": 1}', '"quoted"']
+    table = _without(_log()).slice(0, 6)
+    log = table.append_column("state", pa.array(said)).append_column("k", pa.array(range(6)))
+    seen: list[Any] = []
+    sdb_api.score_log(log, reference=lambda state: seen.append(state) or "a")
+    assert sorted(map(str, seen)) == ["12", "hello", "null", "quoted", "true", "{'a': 1}"]
+    assert "12" in seen
+    broken = table.append_column("state", pa.array(['{"a": ', *said[1:]]))
+    with pytest.raises(InputError, match="column 'state' is no JSON"):
+        sdb_api.score_log(broken, reference=lambda state: "a")
+
+
+def _marked_states() -> pa.Table:
+    """Nine states a second apart; which of the four sources knows each is in the name of its state."""
+    known = ["tcsf", "csf", "sf", "f", "", "tf", "cf", "tsf", "t"]
+    return pa.Table.from_pylist(
+        [
+            {"stream": "s", "published_at": float(k), "answered_at": float(k), "decision": "x",
+             "ended_at": 9.0, "state": who, "reference": "column" if "c" in who else None}
+            for k, who in enumerate(known)
+        ]
+    )  # fmt: skip
+
+
+def test_gold_over_silver_over_function_counted_by_origin() -> None:
+    """A table, the log's own column, another log's decisions, a function: the first that knows."""
+    log = _marked_states()
+
+    def only(mark: str, name: str, value: str) -> pa.Table:
+        rows = [r for r in log.to_pylist() if mark in r["state"]]
+        return pa.Table.from_pylist(
+            [{"stream": "s", "published_at": r["published_at"], name: value} for r in rows]
+        )
+
+    def rule(state: str) -> str | None:
+        return "function" if "f" in state else None
+
+    table, other = only("t", "reference", "table"), only("s", "decision", "silver")
+    for given in ([table, other], [other, table]):
+        score = sdb_api.score_log(log, references=given, reference=rule)
+        order = ["function", "table", "silver", "column"]
+        said = [next((w for w in ("table", "column", "silver", "function") if w[0] in who), None)
+                for who in log["state"].to_pylist()]  # fmt: skip
+        counts = {name: said.count(name) for name in order}
+        origins = score.to_json()["references"]["origins"]
+        assert {o["kind"]: o["states"] for o in origins} == counts
+        direct = log.drop_columns(["reference"]).append_column("reference", pa.array(said))
+        assert score.groups[0].classes == sdb_api.score_log(direct).groups[0].classes
+        (note,) = (n for n in score.notes if n.startswith("references, the first"))
+        assert (
+            "4 of the table of references, 2 of the log's own column, 1 silver (decisions" in note
+        )
+        assert note.index("of the log's own") < note.index("silver") < note.index("function rule")
+        assert "where they are silver the figures are agreement" in note
+
+
+def test_of_two_tables_the_first_counts() -> None:
+    log = _marked_states().drop_columns(["reference"])
+    keys = log.select(["stream", "published_at"])
+    one = keys.slice(0, 3).append_column("reference", pa.array(["x"] * 3))
+    two = keys.append_column("reference", pa.array(["y"] * 9))
+    assert sdb_api.score_log(log, references=[one, two]).groups[0].in_force == pytest.approx(3 / 9)
+    assert sdb_api.score_log(log, references=[two, one]).groups[0].in_force == 0.0
+    assert sdb_api.score_log(log, references=[one, two]).origins == (0, 3, 6)
+
+
+def test_a_mapping_for_the_references(tmp_path: Path) -> None:
+    """`--references-sql` is a query over the references; the log's own query stays what it was."""
+    pq.write_table(_without(_log()), tmp_path / "log.parquet")
+    given = _log().select(["stream", "published_at", "reference"])
+    pq.write_table(
+        given.rename_columns(["call", "heard_at", "expected"]), tmp_path / "reviews.parquet"
+    )
+    (tmp_path / "log.sql").write_text("SELECT *, 'all' AS release FROM source")
+    (tmp_path / "reviews.sql").write_text(
+        "WITH once AS (SELECT DISTINCT * FROM source)\n"
+        "SELECT call AS stream, heard_at AS published_at, expected AS reference FROM once -- the words"
+    )
+    command = [
+        "logs",
+        "score",
+        "log.parquet",
+        "--sql",
+        "log.sql",
+        "--references",
+        "reviews.parquet",
+    ]
+    done = sdb(
+        *command, "--references-sql", "reviews.sql", "--by", "release", "--json", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    (group,) = json.loads(done.stdout)["groups"]
+    assert group["classes"] == sdb_api.score_log(_log()).groups[0].classes
+    without = sdb(*command, cwd=tmp_path)
+    assert without.returncode == 2
+    assert "its columns are call, heard_at, expected" in without.stderr
+    assert "--references-sql" in without.stderr
+    (tmp_path / "reviews.sql").write_text("SELECT call + 1 AS stream FROM source")
+    broken = sdb(*command, "--references-sql", "reviews.sql", cwd=tmp_path)
+    assert "reviews.sql: the query fails" in broken.stderr
+
+
+def test_a_meters_log_is_joined_by_session_and_step(tmp_path: Path) -> None:
+    meter = Meter("recorder", clock=iter(range(1000)).__next__, shadows=["slow"])
+    log = DecisionLog(meter, tmp_path / "decisions", flush_s=60)
+    for name in ("a", "b"):
+        call = meter.stream(name)
+        for k in range(4):
+            step = call.publish({"n": k})
+            call.answer(step, "hold")
+            call.shadow("slow", step, "stop")
+        call.end()
+    log.close()
+    given = pa.table(
+        {"session": ["a"] * 4 + ["b"] * 4, "step": [str(k) for k in range(4)] * 2,
+         "reference": ["hold"] * 4 + ["stop"] * 4}
+    )  # fmt: skip
+    score = sdb_api.score_log(tmp_path / "decisions", references=given, by="component")
+    assert [g.judged_decisions for g in score.groups] == [8, 8]
+    assert [g.untimed for g in score.groups] == [0.5, 0.5]
+
+
+def test_sessions_that_come_again_are_not_joined_by_step() -> None:
+    log = pa.table({"stream": ["x", "y"], "session": ["a", "a"], "step": [1, 1],
+                    "published_at": [0.0, 5.0], "answered_at": [1.0, 6.0], "decision": ["p", "p"],
+                    "ended_at": [2.0, 7.0]})  # fmt: skip
+    given = pa.table({"session": ["a"], "step": [1.0], "reference": ["p"]})
+    with pytest.raises(
+        InputError, match="session a, step 1, and the log has that at several times"
+    ):
+        sdb_api.score_log(log, references=given)
+    assert sdb_api.score_log(log.slice(0, 1), references=given).groups[0].untimed == 1.0
+
+
+def test_values_that_only_one_side_has_are_named() -> None:
+    rows = [
+        {"stream": f"s{k % 3}", "published_at": float(k), "answered_at": float(k),
+         "decision": "handoff" if k % 2 else "answer",
+         "reference": "hand_off" if k < 824 and k % 2 else "answer"}
+        for k in range(900)
+    ]  # fmt: skip
+    notes = sdb_api.score_log(pa.Table.from_pylist(rows)).notes
+    assert (
+        "`hand_off` is a reference in 412 rows and never a decision: spelled differently?" in notes
+    )
+    assert (
+        "`handoff` is a decision in 450 judged rows and right in none, nor a reference anywhere:"
+        " spelled differently?"
+    ) in notes
+    for row in rows:
+        for name in ("decision", "reference"):
+            row[name] = json.dumps({"do": row[name], "room": 4})
+    notes = sdb_api.score_log(pa.Table.from_pylist(rows)).notes
+    assert any(note.startswith("`do = hand_off` is a reference in 412 rows") for note in notes)
+    assert not any("room" in note for note in notes)

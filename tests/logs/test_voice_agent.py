@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import random
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -164,3 +165,30 @@ def test_a_larger_sample_takes_over_what_was_answered(walked: Path) -> None:
     low, high = estimated(walked, "larger")["interval_95"]  # type: ignore[misc]
     assert low < truth(walked) < high
     assert (high - low) / 2 == pytest.approx(0.02, rel=0.15)
+
+
+def test_the_agents_own_table_from_csv_to_figures(tmp_path: Path) -> None:
+    """docs/logs.md: the draft, the mapping, the reviewers' words, and what they spell differently."""
+    page = (EXAMPLE.parents[2] / "logs.md").read_text(encoding="utf-8")
+    for name, text in re.findall(
+        r"```(?:sql|python)\n(?:--|#) (\w+\.(?:sql|py))\n(.*?)```", page, re.S
+    ):
+        (tmp_path / name).write_text(text)
+    voice_agent().make_table(tmp_path)
+    drafted = sdb("logs", "check", "calls.csv", "--write-mapping", "draft.sql", cwd=tmp_path)
+    assert drafted.returncode == 0, drafted.stderr
+    score = ["logs", "score", "calls.csv", "--json", "--by", "release", "--sql"]
+    reviews = ["--references", "reviews.csv", "--references-sql", "reviews.sql"]
+    rules = ["--reference", "python:agent_rules:reference"]
+    found = {}
+    for sql in ("draft.sql", "mapping.sql"):
+        done = sdb(*score, sql, *reviews, *(rules if sql == "mapping.sql" else []), cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        found[sql] = json.loads(done.stdout)
+    told = "`hand_off` is a reference in 45 rows and never a decision: spelled differently?"
+    assert told in found["draft.sql"]["notes"]
+    assert told in page.replace("\n", " ")
+    assert not any("spelled" in note for note in found["mapping.sql"]["notes"])
+    assert [o["states"] for o in found["mapping.sql"]["references"]["origins"]] == [0, 705, 1429]
+    causes = found["mapping.sql"]["differences"][0]["causes"]
+    assert causes["latency"]["value"] < -0.15 < -0.02 < causes["judgment"]["value"]

@@ -1,7 +1,9 @@
 """A voice agent's log in which nobody wrote down what was right, and everybody who plays a part in
-finding out: docs/labels.md.
+finding out: docs/labels.md. And the same agent's own table, as an application writes it: docs/logs.md.
 
     make()                      writes voice.parquet, and truth.parquet, which nobody has in real life
+    make_table()                writes calls.csv: session_id, ts, latency_ms, tool_chosen, utterance, and
+                                reviews.csv: what people who listened to some of the calls wrote down
     judge(request)              a strong component, right nine times of ten: python:voice_agent:judge
     answers("audit", "a.csv")   a person who reads every state and follows the guide
 
@@ -15,6 +17,7 @@ import csv
 import hashlib
 import json
 import random
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +70,33 @@ def make(folder: str | Path = ".", *, sessions: int = 300, seed: int = 7) -> Non
     folder = Path(folder)
     pq.write_table(table.drop_columns(["reference"]), folder / "voice.parquet")
     pq.write_table(table.select(["stream", "published_at", "reference"]), folder / "truth.parquet")
+
+
+def make_table(folder: str | Path = ".", *, sessions: int = 300, seed: int = 7) -> None:
+    """What the agent's application logged, one row per thing heard: two releases, the newer one slower;
+    and what reviewers say of a third of the calls, in their own words."""
+    rng = random.Random(seed)
+    rows, reviews = [], []
+    for session in range(sessions):
+        name, release = f"call-{session:03d}", ("2.0" if session % 2 else "1.9")
+        for row in _session(name, 1_790_000_000.0 + 400 * session, rng):
+            waited = (row["answered_at"] - row["published_at"]) * (3 if release == "2.0" else 1)
+            at = datetime.fromtimestamp(row["published_at"], UTC)
+            heard = row["state"].splitlines()[-1].removeprefix("caller: ")
+            rows.append({
+                "session_id": name, "ts": at.isoformat(timespec="milliseconds"),
+                "latency_ms": round(1000 * waited), "tool_chosen": row["decision"],
+                "utterance": heard, "release": release,
+                "call_ended_at": datetime.fromtimestamp(row["ended_at"], UTC).isoformat(),
+            })  # fmt: skip
+            if session % 3 == 0:
+                expected = "hand_off" if row["reference"] == "transfer" else row["reference"]
+                reviews.append({"call": name, "heard_at": rows[-1]["ts"], "expected": expected})
+    for file, table in (("calls.csv", rows), ("reviews.csv", reviews)):
+        with (Path(folder) / file).open("w", encoding="utf-8", newline="") as out:
+            writer = csv.DictWriter(out, list(table[0]))
+            writer.writeheader()
+            writer.writerows(table)
 
 
 def _session(name: str, at: float, rng: random.Random) -> list[dict[str, Any]]:

@@ -82,7 +82,8 @@ class Side:
 
     name: str
     holds: Mapping[str, float] = field(default_factory=dict)
-    """How much of what: `scenarios` or `streams`, `states`, of logs the `judged_share` of time."""
+    """How much of what: `scenarios` or `streams`, `states`, of logs the `judged_share` of time;
+    of sessions from a log what it is worth at their own pace."""
     notes: tuple[str, ...] = ()
     """What every reader of its numbers must be told."""
     labels: frozenset[str] = frozenset()
@@ -96,7 +97,13 @@ class Side:
         >>> Side("x", {"streams": 60, "states": 1800, "judged_share": 0.5}).words
         '60 streams, 1800 states, 50.0 % of time judged'
         """
-        counts = [f"{n:g} {what}" for what, n in self.holds.items() if what != "judged_share"]
+        shares = ("judged_share", "in_force_at_own_pace", "own_pace_s")
+        counts = [f"{n:g} {what}" for what, n in self.holds.items() if what not in shares]
+        if "own_pace_s" in self.holds:
+            counts.append(
+                f"{percent(self.holds['in_force_at_own_pace'])} % in force at its own pace of"
+                f" {self.holds['own_pace_s']:.3g} s"
+            )
         if "judged_share" in self.holds:
             counts.append(f"{percent(self.holds['judged_share'])} % of time judged")
         return ", ".join(counts)

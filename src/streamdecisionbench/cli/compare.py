@@ -22,9 +22,16 @@ from streamdecisionbench.analysis.gate import (
     gate_streams,
     gate_timelines,
 )
-from streamdecisionbench.cli.loading import Subject, open_runs, require_one_suite
+from streamdecisionbench.cli.loading import (
+    Subject,
+    came_from_log,
+    open_runs,
+    own_pace,
+    require_one_suite,
+)
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.run_file import RUN_FILE
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.json import SCHEMA
 from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.pooled import COUNTS
@@ -101,8 +108,8 @@ def _recordings(
         for path, subject in ((new, now), (baseline, before))
     ]
     gate = gate_timelines(
-        now.parts, before.parts,
-        limits=limits, interval=interval, sampling=sampling, sides=Sides(*sides),
+        now.parts, before.parts, limits=limits, interval=interval,
+        bounds=Bounds(*own_pace(now.suite)[1]), sampling=sampling, sides=Sides(*sides),
     )  # fmt: skip
     names = [side.name for side in reversed(sides)]
     flips = flipped_states(before.recording, now.recording, now.suite, names)
@@ -112,9 +119,17 @@ def _recordings(
 def side_of(subject: Subject, name: str) -> Side:
     """What stands on the side of a recording."""
     heading = subject.heading()
+    holds: dict[str, float] = {
+        "scenarios": len(subject.parts),
+        "states": sum(p.n for p in subject.parts),
+    }
+    if came_from_log(subject.suite):
+        pace, bounds = own_pace(subject.suite)
+        scored = subject.score(interval=pace, bounds=bounds)
+        holds |= {"in_force_at_own_pace": scored.in_force, "own_pace_s": pace}
     return Side(
         name,
-        {"scenarios": len(subject.parts), "states": sum(p.n for p in subject.parts)},
+        holds,
         heading.notes,
         _labels(heading.signature),
         subject.recording.served_models,

@@ -132,6 +132,28 @@ def load_suite(data: Path | None) -> Suite:
     return read_suite(data or builtin_suite_path())
 
 
+def own_pace(suite: Suite) -> tuple[float, tuple[float, float]]:
+    """Seconds between states, and the range to integrate over: of sessions from a log their own."""
+    from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
+
+    if not came_from_log(suite):
+        return 2.0, DEFAULT_BOUNDS
+    import numpy as np
+
+    from streamdecisionbench.logs.pace import suggested_bounds
+    from streamdecisionbench.scoring.pooled import LatencySums
+
+    ticks = LatencySums()
+    ticks.add(np.array([scenario.tick_seconds for scenario in suite]))
+    mean = sum(s.horizon_s for s in suite) / sum(s.n for s in suite)
+    return float(f"{mean:.4g}"), suggested_bounds(ticks)
+
+
+def came_from_log(suite: Suite) -> bool:
+    """Whether `sdb logs suite` made it."""
+    return isinstance(suite.manifest.generator, Mapping) and "log" in suite.manifest.generator
+
+
 def find_scenario(suite: Suite, name: str) -> Scenario:
     if name not in suite.scenarios:
         raise InputError(

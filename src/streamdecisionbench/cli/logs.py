@@ -27,12 +27,20 @@ Sql = Annotated[
         help="A query over the table `source` that yields the columns of sdb-decisions/1."
     ),
 ]
-ReferenceTable = Annotated[
-    str | None,
+ReferenceTables = Annotated[
+    list[str] | None,
     typer.Option(
         "--references",
         metavar="FILE",
-        help="What was right, in another table; or another log or recording to agree with.",
+        help="What was right, in another table; or another log or recording to agree with. Repeat it.",
+    ),
+]
+ReferencesSql = Annotated[
+    Path | None,
+    typer.Option(
+        "--references-sql",
+        metavar="FILE",
+        help="A query over the table `source`, which is --references, that yields its columns.",
     ),
 ]
 Reference = Annotated[
@@ -72,8 +80,9 @@ def _open(
     master: str | None,
     memory: str,
     quiet: bool,
-    references: str | None = None,
+    references: Sequence[str] | None = None,
     reference: str | None = None,
+    references_sql: Path | None = None,
 ) -> Iterator[tuple[Engine, ReferenceSource]]:
     """The log with its references, closed however the command ends."""
     from streamdecisionbench.logs.references import attach_references
@@ -93,31 +102,87 @@ def _open(
             told=told,
         ) as opened,
     ):
-        yield opened, attach_references(opened, references, reference, told=told)
+        yield (
+            opened,
+            attach_references(
+                opened,
+                list(references or ()),
+                reference,
+                sql=None if references_sql is None else read_text(references_sql),
+                sql_name=str(references_sql),
+                told=told,
+            ),
+        )
 
 
 def check(
     sources: Sources,
     sql: Sql = None,
+    references: ReferenceTables = None,
+    references_sql: ReferencesSql = None,
+    reference: Reference = None,
     by: By = None,
+    write_mapping: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-mapping",
+            metavar="FILE",
+            help="Draft a query for --sql from the columns there are, and look through the log with it.",
+        ),
+    ] = None,
     engine: EngineName = "duckdb",
     master: Master = None,
     memory: Memory = "1GB",
     quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-logs-check/1.")] = False,
 ) -> None:
-    """Look through a log: columns, streams, references, and rows that cannot be used, by reason."""
+    """Look through a log: columns, streams, references, and rows that cannot be used, by reason.
+
+    Of a table with other columns, what is missing, and a draft of the query that names it.
+    """
     from streamdecisionbench.cli.printing import dump, print_tables
     from streamdecisionbench.errors import InputError
-    from streamdecisionbench.logs.check import check_log
+    from streamdecisionbench.logs.check import MappingDraft, check_log, draft_mapping
+    from streamdecisionbench.logs.schema import ColumnsMissingError
+    from streamdecisionbench.logs.score import open_log
     from streamdecisionbench.report.screens import check_lines, check_tables
+    from streamdecisionbench.suite.disk import write_text
 
-    with _open(sources, sql, engine, master, memory, quiet) as (opened, _):
-        found = check_log(opened, tuple(by or ()))
+    def drafted() -> MappingDraft:
+        with open_log(
+            sources, engine=engine, master=master, memory=memory, checked=False
+        ) as opened:
+            return draft_mapping(opened)
+
+    if write_mapping is not None:
+        if sql is not None:
+            raise InputError("a mapping is given and asked for", fix="leave one of them out")
+        if write_mapping.exists():
+            raise InputError("is there already", where=write_mapping, fix="name another file")
+        draft = drafted()
+        write_text(write_mapping, draft.text())
+        if draft.missing:
+            raise InputError(
+                f"is drafted, but no column looks like {', '.join(draft.missing)}",
+                where=write_mapping,
+                fix="write there which column says it, then use the file with --sql",
+            )
+        sql = write_mapping
+    try:
+        log = _open(
+            sources, sql, engine, master, memory, quiet, references, reference, references_sql
+        )
+        with log as (opened, _):
+            found = check_log(opened, tuple(by or ()))
+    except ColumnsMissingError:
+        if sql is None and not as_json:
+            typer.echo(drafted().text())
+        raise
     if as_json:
         dump(found.to_json())
     else:
-        print_tables(check_tables(found), lines=check_lines(found))
+        lines = [] if write_mapping is None else [f"{write_mapping}: drafted; correct it."]
+        print_tables(check_tables(found), lines=[*lines, *check_lines(found)])
     if found.unusable.rows:
         raise InputError(
             f"{found.unusable.rows} of {found.rows} rows cannot be used", where=found.source
@@ -182,7 +247,8 @@ def export(
 def pace(
     sources: Sources,
     sql: Sql = None,
-    references: ReferenceTable = None,
+    references: ReferenceTables = None,
+    references_sql: ReferencesSql = None,
     reference: Reference = None,
     by: By = None,
     engine: EngineName = "duckdb",
@@ -201,7 +267,7 @@ def pace(
 
     require_one_form(as_json, as_csv)
     allowed = Allowed.read(allow_unusable)
-    log = _open(sources, sql, engine, master, memory, quiet, references, reference)
+    log = _open(sources, sql, engine, master, memory, quiet, references, reference, references_sql)
     with log as (opened, _):
         found = log_pace(opened, by or (), allowed)
     if as_json:
@@ -215,7 +281,8 @@ def pace(
 def score(
     sources: Sources,
     sql: Sql = None,
-    references: ReferenceTable = None,
+    references: ReferenceTables = None,
+    references_sql: ReferencesSql = None,
     reference: Reference = None,
     by: By = None,
     interval: Annotated[
@@ -269,7 +336,7 @@ def score(
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.score import csv_rows, score_log
     from streamdecisionbench.report.page.log_page import log_page
-    from streamdecisionbench.report.screens import difference_line, log_tables
+    from streamdecisionbench.report.screens import difference_lines, log_tables
     from streamdecisionbench.suite.disk import read_text, write_text
 
     require_one_form(as_json, as_csv)
@@ -282,6 +349,8 @@ def score(
             interval=interval,
             bounds=bounds,
             references=references,
+            references_sql=None if references_sql is None else read_text(references_sql),
+            references_sql_name=str(references_sql),
             reference=reference,
             sql=None if sql is None else read_text(sql),
             sql_name=str(sql),
@@ -307,7 +376,7 @@ def score(
     print_tables(
         log_tables(found),
         [Heading(found.source, found.signature, found.notes)],
-        [difference_line(one) for one in found.differences],
+        difference_lines(found),
     )
 
 
@@ -321,7 +390,8 @@ def suite(
             help="What is right, as a function of the state; or the log's column `reference`.",
         ),
     ] = None,
-    references: ReferenceTable = None,
+    references: ReferenceTables = None,
+    references_sql: ReferencesSql = None,
     questions: Annotated[
         Path | None,
         typer.Option(
@@ -360,7 +430,7 @@ def suite(
     asked = asked_by_file(questions) if questions is not None else None
     judge = None if reference == "column" else reference
     name = out.resolve().name
-    log = _open(sources, sql, engine, master, memory, quiet, references, judge)
+    log = _open(sources, sql, engine, master, memory, quiet, references, judge, references_sql)
     with log as (opened, held):
         made = suite_of_log(
             opened, held, allowed, name=name, streams=streams, by=by, asked=asked, seed=seed
@@ -369,8 +439,8 @@ def suite(
     typer.echo(f"{out}: dataset hash {made.suite.dataset_hash}")
     for line in made.told():
         typer.echo(f"  {visible(line)}")
-    if held.note is not None:
-        typer.echo(f"  {held.note}")
+    if held.silver is not None:
+        typer.echo(f"  references are silver in part or all: decisions of {held.silver.source}")
 
 
 def sample(

@@ -8,7 +8,9 @@ import typer
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN", help="Recording folders.")]
 Data = Annotated[
     Path | None,
-    typer.Option(help="Suite folder; the built-in suite or one beside the recording otherwise."),
+    typer.Option(
+        help="Suite folder; otherwise where it lay when recorded on, or the built-in suite."
+    ),
 ]
 SuiteData = Annotated[
     Path | None, typer.Option("--data", help="A suite folder; the built-in suite otherwise.")

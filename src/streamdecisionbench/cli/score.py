@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streamdecisionbench.cli.loading import Subject, costs_for, load, parts_of, passes_in
-from streamdecisionbench.cli.options import Data, FixedInterval, IntegrateBounds, Weighting
+from streamdecisionbench.cli.loading import Subject, costs_for, load, own_pace, parts_of, passes_in
+from streamdecisionbench.cli.options import Data, Weighting
 from streamdecisionbench.cli.printing import (
     csv_writer,
     decision_text,
@@ -17,7 +17,6 @@ from streamdecisionbench.cli.printing import (
     require_one_form,
 )
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
 
 if TYPE_CHECKING:
     from streamdecisionbench.recording.recording import Recording
@@ -27,8 +26,18 @@ if TYPE_CHECKING:
 def score(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Recording folders.")],
     data: Data = None,
-    interval: FixedInterval = 2.0,
-    bounds: IntegrateBounds = DEFAULT_BOUNDS,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds per tick for the fixed-interval figures; 2, or a log's own pace."
+        ),
+    ] = None,
+    bounds: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            metavar="LOW HIGH", help="Intervals to integrate over; 0.5 8, or a log's own range."
+        ),
+    ] = None,
     weighting: Weighting = "log",
     clock: Annotated[
         str, typer.Option(help="Releases as recorded, or nominal i·tick.")
@@ -80,8 +89,8 @@ def score(
         rate(
             recording,
             suite,
-            interval=interval,
-            bounds=bounds,
+            interval=own_pace(suite)[0] if interval is None else interval,
+            bounds=own_pace(suite)[1] if bounds is None else bounds,
             weighting=weighting,
             clock=clock,
             costs=rules,

@@ -33,14 +33,14 @@ reader of their numbers must hear."""
 
 FILE_MARK = "_sdb_file"
 """A number for each file, where a stream may lie in several."""
-GIVEN = "_sdb_given"
-"""True where a reference came from another table than the log."""
+ORIGIN = "_sdb_origin"
+"""Which of several sources a reference came from, where it is not the log's own."""
 
 _CODE = {reason: code for code, reason in enumerate(REASONS, start=1)}
 _REMEMBERED = 100_000
 _SLACK = 2e-6
 """Times written with six decimals, or added up in seconds, may cross by this much and mean nothing."""
-_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _FAR = 1 << 62
 """No difference of two such times overflows: what lies beyond it is as good as never."""
 _MOST = 1e12
@@ -97,13 +97,13 @@ def times(columns: Mapping[str, pa.Array]) -> dict[str, Times]:
     import pyarrow.types as t
 
     stamps = {name for name, column in columns.items() if t.is_timestamp(column.type)}
-    finest = max((_PER_SECOND[columns[name].type.unit] for name in stamps), default=1)
+    finest = max((PER_SECOND[columns[name].type.unit] for name in stamps), default=1)
     found = {}
     for name, column in columns.items():
         known = np.asarray(column.is_valid())
         if name in stamps or t.is_signed_integer(column.type):
             whole = np.asarray(column.cast(pa.int64()).fill_null(0))
-            factor = finest // _PER_SECOND[column.type.unit] if name in stamps else 1
+            factor = finest // PER_SECOND[column.type.unit] if name in stamps else 1
             value: NDArray[Any] = np.clip(whole, -_FAR // factor, _FAR // factor) * factor
             found[name] = Times(value, known, finest if name in stamps else 1)
         else:
@@ -277,8 +277,8 @@ class StreamArrays:
     """Streams that carry a mark every reader of their numbers must hear of, by mark."""
     scattered: int
     """Streams without a known end that lie in several files."""
-    given: int
-    """States whose reference came from another table than the log."""
+    origins: Ints
+    """How many references came from each source: first the log's own, then the others by number."""
     policy: PolicyTrace | None = None
 
 
@@ -596,7 +596,7 @@ def _arrays(rows: _Rows, kept: Ints) -> StreamArrays:
         texts=rows.texts,
         marks={name: _marked(rows, name)[kept[begins]] for name in MARKS},
         scattered=rows.scattered,
-        given=int(np.count_nonzero(_marked(rows, GIVEN)[kept])),
+        origins=_origins(rows, kept),
         policy=None if rows.effects is None else rows.effects.trace(kept, stream, r, end),
     )
 
@@ -605,6 +605,11 @@ def _marked(rows: _Rows, name: str) -> NDArray[np.bool_]:
     if not rows.has(name) or kind_of(rows.column(name).type) != "truth":
         return np.zeros(rows.size, dtype=bool)
     return np.asarray(rows.column(name).fill_null(False))
+
+
+def _origins(rows: _Rows, kept: Ints) -> Ints:
+    of = np.nan_to_num(rows.number(ORIGIN, 0.0)[kept]).astype(np.int64)
+    return np.bincount(of[rows.reference[kept] >= 0], minlength=1)
 
 
 def _latency(rows: _Rows, kept: Ints, published: Times) -> Floats:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SHARES = (0.05, 0.25, 0.50, 0.75, 0.95)
+LEAST_FACTOR = 4
 
 
 @dataclass
@@ -75,6 +76,13 @@ class LogPace:
     by: tuple[str, ...]
     groups: tuple[tuple[Key, PaceGroup], ...]
     bounds: tuple[float, float]
+    spread: tuple[float, float]
+    """The quick twentieth of all streams' mean intervals, and the slow one: what bounds are made of."""
+
+    @property
+    def widened(self) -> bool:
+        """Whether that is less than a range worth integrating over."""
+        return self.spread[1] < LEAST_FACTOR * self.spread[0]
 
     def to_json(self) -> dict[str, Any]:
         """Schema `sdb-logs-pace/1`: seconds by quantile."""
@@ -98,6 +106,7 @@ class LogPace:
                 for key, group in self.groups
             ],
             "bounds": list(self.bounds),
+            "bounds_from": list(self.spread),
         }
 
 
@@ -112,7 +121,9 @@ def log_pace(engine: Engine, by: Sequence[str], allowed: Allowed) -> LogPace:
     for group in sums.groups.values():
         whole.merge(group)
     ordered = sorted(sums.groups.items(), key=lambda item: [str(v) for v in item[0]])
-    return LogPace(engine.name, tuple(by), tuple(ordered), suggested_bounds(whole.intervals))
+    low, high = whole.intervals.quantiles((SHARES[0], SHARES[-1]))
+    bounds = suggested_bounds(whole.intervals)
+    return LogPace(engine.name, tuple(by), tuple(ordered), bounds, (low, high))
 
 
 def suggested_bounds(intervals: LatencySums) -> tuple[float, float]:
@@ -124,7 +135,7 @@ def suggested_bounds(intervals: LatencySums) -> tuple[float, float]:
     (0.9, 4.0)
     """
     low, high = intervals.quantiles((SHARES[0], SHARES[-1]))
-    if high < 4 * low:
+    if high < LEAST_FACTOR * low:
         middle = math.sqrt(low * high)
         low, high = middle / 2, middle * 2
     return _rounded(low, math.floor), _rounded(high, math.ceil)

@@ -8,13 +8,13 @@ are named as such in everything that is printed.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.errors import InputError, SdbError
-from streamdecisionbench.logs.engines.engine import Engine, ProgressTold, untold
+from streamdecisionbench.logs.engines.engine import FILE, Engine, ProgressTold, untold
 from streamdecisionbench.logs.schema import kind_of
 from streamdecisionbench.logs.sources import LogFiles, find_files
 from streamdecisionbench.text import decision_text
@@ -29,11 +29,12 @@ SAMPLED = "sampled"
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSource:
-    """What the answers were held against."""
+    """What the answers were held against: a source, and those that fill up where it says nothing."""
 
     kind: str = "column"
     """`column`, `table`, `function`, `silver`, or `sample`: a table of what people said of a sample."""
     source: str = ""
+    others: tuple[ReferenceSource, ...] = ()
 
     def text(self) -> str:
         """For signatures.
@@ -41,22 +42,60 @@ class ReferenceSource:
         >>> ReferenceSource("silver", "runs/slow").text()
         'silver(runs/slow)'
         """
-        return f"{self.kind}({self.source})" if self.source else self.kind
+        own = f"{self.kind}({self.source})" if self.source else self.kind
+        return "+".join((own, *(other.text() for other in self.others)))
 
     @property
-    def note(self) -> str | None:
-        """What every reader of the numbers must be told."""
-        if self.kind == "sample":
-            return (
-                f"{self.source} has references of a sample: the figures are about the states that"
-                " were drawn, not about the log; those are what `sdb logs estimate` says"
+    def all(self) -> tuple[ReferenceSource, ...]:
+        """By number of origin: the log's own column, then the others as they were given."""
+        named = () if self.kind == "column" else (ReferenceSource(self.kind, self.source),)
+        return (ReferenceSource(), *named, *self.others)
+
+    @property
+    def silver(self) -> ReferenceSource | None:
+        """The first of them that only says what another component decided."""
+        return next((one for one in self.all if one.kind == "silver"), None)
+
+    @property
+    def words(self) -> str:
+        """For people, after a number."""
+        return {
+            "column": "of the log's own column",
+            "silver": f"silver (decisions of {self.source})",
+            "function": f"of the function {self.source}",
+        }.get(self.kind, f"of {self.source}")
+
+    def notes(self, counts: Sequence[int]) -> list[str]:
+        """What every reader of the numbers must be told, given how many came from each of `all`."""
+        found = [
+            f"{one.source} has references of a sample: the figures are about the states that"
+            " were drawn, not about the log; those are what `sdb logs estimate` says"
+            for one in self.all
+            if one.kind == "sample"
+        ]
+        silver = self.silver
+        counted = dict(zip(self.all, (*counts, *(0 for _ in self.all)), strict=False))
+        if silver is not None and sum(counted.values()) == counted[silver]:
+            found.append(
+                f"silver references: decisions of {silver.source}; the figures say how much of the"
+                " time it is agreed with, not how much is right"
             )
-        if self.kind != "silver":
-            return None
-        return (
-            f"silver references: decisions of {self.source}; the figures say how much of the time"
-            " it is agreed with, not how much is right"
-        )
+        found += [
+            f"no reference is {one.words}: those before it say something wherever it does, or it is"
+            " about other states"
+            for one in self.all[1:]
+            if counted[one] == 0 and any(counted.values())
+        ]
+        ordered = sorted(counted, key=lambda one: _ORDER.index(one.kind))
+        met = [f"{counted[one]} {one.words}" for one in ordered if counted[one]]
+        if len(met) > 1:
+            mixed = "; where they are silver the figures are agreement" if silver in counted else ""
+            found.append(f"references, the first that says something: {', '.join(met)}{mixed}")
+        return found
+
+
+_ORDER = ("table", "sample", "column", "silver", "function")
+"""Gold before silver before a function: whose word counts where several say something."""
 
 
 def attach_references(
@@ -64,51 +103,87 @@ def attach_references(
     references: Any,
     reference: str | Judge | None,
     *,
+    sql: str | None = None,
+    sql_name: str = "the query over the references",
+    alone: bool = False,
     told: ProgressTold = untold,
 ) -> ReferenceSource:
-    """Gives the log the references that were asked for."""
-    if references is not None and reference is not None:
-        raise InputError("references were given twice", fix="give a table or a function, not both")
-    if references is not None:
-        return from_table(opened, references)
-    if isinstance(reference, str):
-        return from_function(opened, load_function(reference), reference, told)
+    """Gives the log the references that were asked for.
+
+    Of several, a table of references goes before the log's own column, that before silver, that before a
+    function of the state; each fills up what those before it leave open. `alone` they replace the log's.
+    """
+    given = list(references) if isinstance(references, list | tuple) else [references]
+    given = [one for one in given if one is not None]
+    if sql is not None and len(given) != 1:
+        raise InputError(
+            f"a query over references needs one table of them, and {len(given)} are given",
+            where=sql_name,
+            fix="give one --references with --references-sql",
+        )
+    tables = [_Given(opened, one, sql, sql_name) for one in given]
+    kinds = [one.open() for one in tables]
+    found = [ReferenceSource(kind, label) for kind, label, _, _ in kinds]
+    # Of tables the first counts, so it comes last; silver fills up in order.
+    golden = [k for k, one in enumerate(found) if one.kind != "silver"]
+    silver = [k for k, one in enumerate(found) if one.kind == "silver"]
+    for k in (*reversed(golden), *silver):
+        if len(tables) > 1:
+            tables[k].open()
+        how = "alone" if alone else "under" if k in silver else "over"
+        opened.join(kinds[k][2], kinds[k][3], origin=1 + k, how=how)
     if reference is not None:
-        return from_function(opened, reference, getattr(reference, "__name__", "function"), told)
-    return ReferenceSource()
-
-
-def from_table(engine: Engine, source: str | Path | pa.Table) -> ReferenceSource:
-    """Joins references of a file, a folder, a table, another log or a recording."""
-    other, label, recorded = _open(source)
-    schema = engine.give(other)
-    silver = recorded or "reference" not in schema.names
-    take = "decision" if silver else "reference"
-    if take not in schema.names:
-        raise InputError(
-            "has neither a column 'reference' nor a column 'decision'",
-            where=label,
-            fix="name what was right in it 'reference'",
+        judge, name = (
+            (load_function(reference), reference)
+            if isinstance(reference, str)
+            else (reference, getattr(reference, "__name__", "function"))
         )
-    on = _keys(engine.schema(), schema, label)
-    against = engine.contradiction(on, take)
-    if against is not None:
-        *keys, one, two = against
-        at = ", ".join(f"{name} {value}" for name, value in zip(on, keys, strict=True))
-        raise InputError(
-            f"column {take!r} says both {one[:60]!r} and {two[:60]!r} for {at}",
-            where=label,
-            fix="leave one row for every state",
+        _ask_function(opened, judge, name, told)
+        opened.join(
+            ["state"], "reference", origin=1 + len(found), how="alone" if alone else "under"
         )
-    engine.join(on, take, "reference", fill=not silver)
-    kind = "sample" if SAMPLED in schema.names else "table"
-    return ReferenceSource("silver" if silver else kind, label)
+        found.append(ReferenceSource("function", name))
+    return replace(found[0], others=tuple(found[1:])) if found else ReferenceSource()
 
 
-def from_function(
-    engine: Engine, judge: Judge, name: str, told: ProgressTold = untold
-) -> ReferenceSource:
-    """Asks a function of the state what is right, once for every distinct state."""
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """References in a file, a folder, a table, another log or a recording."""
+
+    engine: Engine
+    source: Any
+    sql: str | None
+    sql_name: str
+
+    def open(self) -> tuple[str, str, list[str], str]:
+        """As the engine's second table: of which kind, its name, the keys, the column to take."""
+        other, label, recorded = _open(self.source)
+        schema = self.engine.give(other, self.sql, self.sql_name)
+        silver = recorded or "reference" not in schema.names
+        take = "decision" if silver else "reference"
+        if take not in schema.names:
+            raise InputError(
+                "has neither a column 'reference' nor a column 'decision'; its columns are"
+                f" {', '.join(n for n in schema.names if n != FILE)}",
+                where=label,
+                fix="name what was right in it 'reference', in a query given with --references-sql",
+            )
+        on = _keys(self.engine, schema, label)
+        against = self.engine.contradiction(on, take)
+        if against is not None:
+            *keys, one, two = against
+            at = ", ".join(f"{name} {value}" for name, value in zip(on, keys, strict=True))
+            raise InputError(
+                f"column {take!r} says both {one[:60]!r} and {two[:60]!r} for {at}",
+                where=label,
+                fix="leave one row for every state",
+            )
+        kind = "silver" if silver else "sample" if SAMPLED in schema.names else "table"
+        return kind, label, on, take
+
+
+def _ask_function(engine: Engine, judge: Judge, name: str, told: ProgressTold) -> None:
+    """Asks a function of the state what is right, once for every distinct state: a second table."""
     import pyarrow as pa
 
     schema = engine.schema()
@@ -116,7 +191,7 @@ def from_function(
         raise InputError(
             f"has no column 'state', and {name} needs one",
             where=engine.name,
-            fix="add the state as JSON, or give references in a table with --references",
+            fix="add the state, or give references in a table with --references",
         )
     states: list[str] = []
     answers: list[str | None] = []
@@ -128,8 +203,6 @@ def from_function(
                 told(f"asking {name}, {len(states)} states", None)
     text = pa.large_string()
     engine.give(pa.table({"state": pa.array(states, text), "reference": pa.array(answers, text)}))
-    engine.join(["state"], "reference", "reference")
-    return ReferenceSource("function", name)
 
 
 def judged(judge: Judge, name: str, text: str) -> str | None:
@@ -161,13 +234,20 @@ def judged(judge: Judge, name: str, text: str) -> str | None:
 
 
 def read_state(text: str, where: str = "") -> Any:
-    """A value of the column `state`."""
+    """A value of the column `state`: what begins with {, [ or a quotation mark is JSON, any other text
+    is a state as it is.
+
+    >>> read_state('{"heard": "twelve"}'), read_state("12, I said")
+    ({'heard': 'twelve'}, '12, I said')
+    """
+    if text.lstrip()[:1] not in ("{", "[", '"'):
+        return text
     try:
         return json.loads(text)
     except ValueError:
         raise InputError(
             f"column 'state' is no JSON, for example {text[:60]!r}{where}",
-            fix="write states as JSON",
+            fix="it begins like JSON; write the whole of it, or text in quotation marks",
         ) from None
 
 
@@ -197,18 +277,31 @@ def _open(source: str | Path | pa.Table) -> tuple[pa.Table | LogFiles, str, bool
     return find_files([source]), str(source), False
 
 
-def _keys(log: pa.Schema, given: pa.Schema, label: str) -> list[str]:
+def _keys(engine: Engine, given: pa.Schema, label: str) -> list[str]:
     """What a row and its reference have in common."""
-    for keys in (["state_id"], ["stream", "published_at"]):
+    log = engine.schema()
+    for keys in _KEYS:
         if all(k in log.names and k in given.names for k in keys):
             if "published_at" in keys:
                 _check_clock(log, given, label)
-            return keys
+            elif "step" in keys and (again := engine.several_times(keys)) is not None:
+                at = ", ".join(f"{name} {value}" for name, value in zip(keys, again, strict=True))
+                raise InputError(
+                    f"is about {at}, and the log has that at several times: the id is used again",
+                    where=label,
+                    fix="name 'stream' and 'published_at' in both",
+                )
+            return list(keys)
     raise InputError(
-        "shares neither 'state_id' nor 'stream' and 'published_at' with the log",
+        "shares neither 'state_id' nor 'stream' and 'published_at' with the log, nor 'session' and"
+        f" 'step'; its columns are {', '.join(n for n in given.names if n != FILE)}",
         where=label,
-        fix="name the columns of both alike, with --sql for the log",
+        fix="name the columns of both alike, with --sql for the log and --references-sql for these",
     )
+
+
+_KEYS = (("state_id",), ("stream", "published_at"), ("session", "step"), ("stream", "step"))
+"""By what references are found, in this order; `session` and `step` are those of a meter's log."""
 
 
 def _check_clock(log: pa.Schema, given: pa.Schema, label: str) -> None:
@@ -222,5 +315,5 @@ def _check_clock(log: pa.Schema, given: pa.Schema, label: str) -> None:
         raise InputError(
             f"column 'published_at' holds {clock(given)}, and the log {clock(log)}",
             where=label,
-            fix="write both alike",
+            fix="write both alike, with --sql for the log and --references-sql for these",
         )

@@ -574,8 +574,8 @@ def _attach_silver(opened: Engine, silver: Any, told: ProgressTold) -> Reference
         return ReferenceSource()
     if callable(silver) or (isinstance(silver, str) and silver.startswith("python:")):
         judge: str | Judge = silver
-        return attach_references(opened, None, judge, told=told)
-    return attach_references(opened, silver, None, told=told)
+        return attach_references(opened, None, judge, alone=True, told=told)
+    return attach_references(opened, silver, None, alone=True, told=told)
 
 
 def _require_drawable(sums: MomentSums, opened: Engine, held: ReferenceSource | None) -> None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,26 @@ COLUMNS: Mapping[str, LogColumn] = {
         LogColumn("partial", "truth", "rows of one stream and published_at complete each other"),
     )
 }
+LATENCIES: Mapping[str, LogColumn] = {
+    column.name: column
+    for column in (
+        LogColumn("latency_ms", "number", "from the request to the answer, in milliseconds"),
+        LogColumn("latency_s", "number", "from the request to the answer, in seconds"),
+        LogColumn("latency", "duration", "from the request to the answer, as a duration"),
+    )
+}
+"""Columns that say when an answer came where there is no `answered_at`; beside one they are labels."""
+
+
+def latencies_of(names: Collection[str]) -> dict[str, LogColumn]:
+    """Those of a table by which its answers are timed. A meter writes `answered_at` itself."""
+    if "answered_at" in names or "partial" in names:
+        return {}
+    return {name: column for name, column in LATENCIES.items() if name in names}
+
+
+class ColumnsMissingError(InputError):
+    """A table without columns that no log can do without: a query must name them."""
 
 
 def kind_of(dtype: pa.DataType) -> str:
@@ -65,6 +85,7 @@ def kind_of(dtype: pa.DataType) -> str:
         "seconds": (t.is_integer, t.is_floating, t.is_decimal),
         "nested": (t.is_nested,),
         "truth": (t.is_boolean,),
+        "duration": (t.is_duration, t.is_interval),
         "nothing": (t.is_null,),
     }
     plain = plain_type(dtype)
@@ -79,6 +100,13 @@ def kind_shown(dtype: pa.DataType) -> str:
         zone = plain_type(dtype).tz
         return f"timestamps of the time zone {zone}" if zone else "timestamps without a time zone"
     return "numbers" if kind == "seconds" else kind
+
+
+def duration_unit(dtype: pa.DataType) -> str | None:
+    """Of an Arrow duration: s, ms, us or ns."""
+    import pyarrow.types as t
+
+    return dtype.unit if t.is_duration(dtype) else None
 
 
 def plain_type(dtype: pa.DataType) -> pa.DataType:
@@ -100,6 +128,7 @@ _ALLOWED = {
     "json": ("JSON", ("text", "nested", "nothing")),
     "number": ("numbers", ("seconds", "nothing")),
     "truth": ("true and false", ("truth", "nothing")),
+    "duration": ("durations", ("duration", "nothing")),
 }
 """What a kind of column holds, in words and as kinds of values."""
 
@@ -126,15 +155,9 @@ def trimmed(names: Sequence[str], where: str) -> list[str]:
 
 def check_columns(schema: pa.Schema, where: str) -> None:
     """Refuses a table whose columns are missing or hold the wrong kind of values."""
-    for name, column in COLUMNS.items():
+    _check_missing(schema.names, where)
+    for name, column in {**COLUMNS, **latencies_of(schema.names)}.items():
         if name not in schema.names:
-            if column.required:
-                raise InputError(
-                    f"has no column {name!r} ({column.meaning}); its columns are"
-                    f" {', '.join(schema.names) or 'none'}",
-                    where=where,
-                    fix=f"name it in a query: --sql with SELECT … AS {name} FROM source",
-                )
             continue
         found = kind_of(schema.field(name).type)
         if found in _ALLOWED[column.kind][1]:
@@ -149,15 +172,38 @@ def check_columns(schema: pa.Schema, where: str) -> None:
         raise InputError(
             f"column {name!r} holds {dtype}, not {_ALLOWED[column.kind][0]}",
             where=where,
-            fix="cast it in a query given with --sql",
+            fix=NO_UNIT if column.kind == "duration" else "cast it in a query given with --sql",
         )
     _check_times({n: schema.field(n).type for n in time_columns(schema)}, where)
-    if "decision" in schema.names and "answered_at" not in schema.names:
-        raise InputError(
+
+
+NO_UNIT = "a number needs its unit: name it latency_ms or latency_s, in a query given with --sql"
+
+
+def _check_missing(names: Sequence[str], where: str) -> None:
+    """Names everything at once that must be there and is not."""
+    missing = [name for name, column in COLUMNS.items() if column.required and name not in names]
+    answers = "answered_at" in names or bool(latencies_of(names))
+    if missing and "decision" not in names:
+        missing.append("decision")
+    if not answers and "decision" in (*names, *missing):
+        missing.append("answered_at")
+    if not missing:
+        return
+    draft = "`sdb logs check SOURCE --write-mapping FILE` drafts a query for --sql"
+    if missing == ["answered_at"]:
+        raise ColumnsMissingError(
             "has decisions and no column 'answered_at': without it no answer ever arrived",
             where=where,
-            fix="add when each answer reached the application, or write applied_at AS answered_at",
+            fix="add when each answer reached the application, or how long it took as latency_ms or"
+            f" latency_s, or write applied_at AS answered_at; {draft}",
         )
+    told = " and ".join(f"no column {name!r} ({COLUMNS[name].meaning})" for name in missing)
+    raise ColumnsMissingError(
+        f"has {told}; its columns are {', '.join(n for n in names if n != 'filename') or 'none'}",
+        where=where,
+        fix=f"name them in a query: --sql with SELECT … AS {missing[0]} FROM source; {draft}",
+    )
 
 
 def check_zones(schema: pa.Schema, where: str) -> None:

@@ -28,7 +28,7 @@ import numpy as np
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES
-from streamdecisionbench.logs.arrays import GIVEN, MARKS
+from streamdecisionbench.logs.arrays import MARKS, ORIGIN
 from streamdecisionbench.logs.engines.engine import Engine, ProgressTold, untold
 from streamdecisionbench.logs.references import Judge, ReferenceSource, attach_references
 from streamdecisionbench.logs.schema import COLUMNS, check_columns, kind_of
@@ -60,7 +60,7 @@ SCHEMA = "sdb-logs/1"
 ENGINES = ("duckdb", "spark")
 SCORED = (
     "stream", "published_at", "requested_at", "answered_at", "applied_at", "effects", "decision",
-    "reference", "ended_at", "cost", "weight", "tick_s", *MARKS, GIVEN,
+    "reference", "ended_at", "cost", "weight", "tick_s", *MARKS, ORIGIN,
 )  # fmt: skip
 """What the kernel reads; nothing else is sorted or moved."""
 CAUSES: Mapping[str, tuple[str, ...]] = {
@@ -156,6 +156,11 @@ class LogGroup:
     def classes(self) -> dict[str, float]:
         return self.at_pace.classes()
 
+    def of_judged(self, name: str) -> float | None:
+        """A class as a share of judged time; None where nothing is judged."""
+        judged = self.judged_share
+        return self.classes[name] / judged if judged > 0 else None
+
     @property
     def log_auc(self) -> float | None:
         return self.over.in_force if self.over else None
@@ -197,6 +202,8 @@ class LogScore:
     rows: int
     unusable: Unusable
     notes: tuple[str, ...]
+    origins: tuple[int, ...] = ()
+    """How many references came from each of `references.all`."""
     source: str = ""
     streams: tuple[StreamRows, ...] = ()
     """One by one, where they were asked for."""
@@ -216,7 +223,14 @@ class LogScore:
             "signature": self.signature,
             "interval": self.settings.interval,
             "bounds": [bounds.low, bounds.high] if bounds else None,
-            "references": {"kind": self.references.kind, "source": self.references.source},
+            "references": {
+                "kind": self.references.kind,
+                "source": self.references.source,
+                "origins": [
+                    {"kind": one.kind, "source": one.source, "states": states}
+                    for one, states in zip(self.references.all, self.origins, strict=True)
+                ],
+            },
             "rows": self.rows,
             "unusable": dict(sorted(self.unusable.counts.items())),
             **_costs_used(self.settings),
@@ -232,6 +246,8 @@ def score_log(
     interval: float | None = None,
     bounds: tuple[float, float] | None = None,
     references: Any = None,
+    references_sql: str | None = None,
+    references_sql_name: str = "the query over the references",
     reference: str | Judge | None = None,
     sql: str | None = None,
     sql_name: str = "the query",
@@ -252,7 +268,8 @@ def score_log(
     `table` is a path or several (files, folders, patterns), an Arrow table or reader, anything that
     streams Arrow (polars, pandas, DuckDB), or a Spark DataFrame. `sql` is a query over the table
     `source` that yields the schema's columns. `references` is a second table, another log or a
-    recording; `reference` a function of the state, or its name `python:module:function`. `theta` also
+    recording, or several, of one a query `references_sql` may make the columns; `reference` a function
+    of the state, or its name `python:module:function`, for what they leave open. `theta` also
     measures wrong spells and changes, with θ in seconds; `costs`, a cost file or `default`, also what
     they cost. `days` also groups streams by the day they began on; `streams` keeps them one by one.
     """
@@ -277,7 +294,14 @@ def score_log(
     with open_log(
         table, sql=sql, sql_name=sql_name, engine=engine, master=master, memory=memory, told=told
     ) as opened:
-        held = attach_references(opened, references, reference, told=told)
+        held = attach_references(
+            opened,
+            references,
+            reference,
+            sql=references_sql,
+            sql_name=references_sql_name,
+            told=told,
+        )
         return score_opened(opened, settings, held, allowed)
 
 
@@ -290,9 +314,10 @@ def open_log(
     master: str | None = None,
     memory: str = "1GB",
     told: ProgressTold = untold,
+    checked: bool = True,
 ) -> Engine:
     """A log, mapped and with its columns checked: in Spark where it is asked for or the table is its
-    own, in DuckDB otherwise."""
+    own, in DuckDB otherwise. Not `checked`, it is any table, of which a mapping can be drafted."""
     from streamdecisionbench.logs.engines.duck import DuckEngine
     from streamdecisionbench.logs.engines.spark import SparkEngine, is_spark
 
@@ -307,13 +332,14 @@ def open_log(
     try:
         paths = table if isinstance(table, list | tuple) else [table]
         if all(isinstance(path, str | Path) for path in paths):
-            opened.open_files(find_files(paths), mapped=sql is not None)
+            opened.open_files(find_files(paths), mapped=sql is not None or not checked)
         else:
             opened.open_table(table)
         if sql is not None:
             opened.map(sql, sql_name)
-        opened.settle()
-        check_columns(opened.schema(), opened.name)
+        opened.settle(forced=checked)
+        if checked:
+            check_columns(opened.schema(), opened.name)
     except BaseException:
         opened.close()
         raise
@@ -363,10 +389,12 @@ def score_opened(
         unusable=sums.unusable,
         notes=(
             *_notes(groups, references, sums),
+            *sums.values.notes(),
             *sums.unusable.notes(),
             *(sums.named.notes(settings.costs) if settings.costs else ()),
             *torn_note(opened.torn),
         ),
+        origins=tuple(sums.origins[k] for k in range(len(references.all))),
         source=opened.name,
         streams=tuple(sums.kept),
     )
@@ -544,13 +572,7 @@ def _signature(sums: LogSums, references: ReferenceSource) -> str:
 
 
 def _notes(groups: Sequence[LogGroup], references: ReferenceSource, sums: LogSums) -> list[str]:
-    found = [references.note] if references.note else []
-    own = sum(group.judged_decisions for group in groups) - sums.given
-    if references.kind == "table" and own:
-        found.append(
-            f"{sums.given} references are those of {references.source}, {own} the log's own, where"
-            " that says nothing"
-        )
+    found = references.notes([sums.origins[k] for k in range(len(references.all))])
     if sums.latest >= _LATE:
         found.append(
             f"times are taken for seconds: published_at {sums.latest:.0f} would be in the year"

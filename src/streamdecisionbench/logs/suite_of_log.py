@@ -2,8 +2,8 @@
 
 Questions are those behind the decisions. One that is text is one question; of a JSON object every field
 is one, its values the options; where fields come and go, one of the fields that are always there must
-say which: the route. Whole sessions are drawn by a hash of their names; one can be asked again where
-every one of its states is there and has a reference.
+say which: the route. Whole sessions are drawn by a hash of their names; of each, what can be asked again
+are the stretches whose every state is there and has a reference.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     SHORTEST_TICK_S,
     DecisionSpec,
+    Question,
     Scenario,
     State,
     Step,
@@ -48,15 +49,15 @@ from streamdecisionbench.suite.scenario import (
     is_id,
 )
 from streamdecisionbench.suite.suite_files import make_suite
-from streamdecisionbench.text import decision_text
+from streamdecisionbench.text import compact_json, decision_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 LEFT_OUT: Mapping[str, str] = {
-    "unjudged": "have states without a reference",
-    "no_state": "have rows without a state",
+    "unjudged": "have no state with a reference",
+    "no_state": "have a reference only where the state is not there",
     "broken": "have rows that cannot be used",
     "pace": "have states less than a microsecond apart, or more than eleven days",
     "not_drawn": "were not drawn",
@@ -67,6 +68,10 @@ LOGGED = "logged"
 MOST_OPTIONS = 100
 _MOST_DECISIONS = 100_000
 _LONGEST_TITLE = 120
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,23}")
+"""What can stand as a label in any request."""
+_LONGEST_NOTE = 160
+_MOST_NOTES = 6
 _NOT_USED = "this field is not part of the decision"
 _FIX = "say with --questions FILE what is asked, or bring decisions to fewer values with --sql"
 
@@ -247,7 +252,32 @@ class LogSession:
     end_s: float = field(compare=False)
     states: tuple[str, ...] = field(compare=False)
     references: tuple[str, ...] = field(compare=False)
-    """In canonical form."""
+    """In canonical form; empty where nothing can be asked: no state, or nobody knows what was right."""
+
+    def parts(self) -> list[LogSession]:
+        """Its stretches in which everything can be asked, each a session of its own; itself, if it is
+        one. A stretch lasts until the first state that is no part of it."""
+        known = [bool(reference) for reference in self.references]
+        edges = np.flatnonzero(np.diff(np.array([False, *known, False]).astype(np.int8)))
+        ends = (*self.published_s, self.end_s)
+        found = []
+        for k, (first, stop) in enumerate(
+            zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+        ):
+            if all(known):
+                return [self]
+            begun = ends[first]
+            part = replace(
+                self,
+                stream=f"{self.stream}.{k + 1}",
+                published_s=tuple(round(at - begun, 6) for at in ends[first:stop]),
+                end_s=round(ends[stop] - begun, 6),
+                states=self.states[first:stop],
+                references=self.references[first:stop],
+            )
+            if part.end_s / (stop - first) <= LONGEST_TICK_S:
+                found.append(part)
+        return found
 
 
 @dataclass
@@ -317,7 +347,7 @@ class Sessions(StreamSums):
 def _reason(found: StreamArrays, k: int, begin: int) -> str | None:
     """Why stream k cannot be asked again."""
     span = slice(begin, begin + int(found.n[k]))
-    if (found.y[span] < 0).any():
+    if (found.y[span] < 0).all():
         return "unjudged"
     edges = np.round(np.append(found.r[span], found.H[k]), 6)
     shortest, mean = np.diff(edges).min(), edges[-1] / found.n[k]
@@ -346,7 +376,11 @@ def _session(
         text_column(plain_array(rows.column(column))).to_pylist()
         for column in ("state", "reference")
     )
-    if None in states:
+    forms = [
+        "" if state is None else decision_text(text) or ""
+        for state, text in zip(states, references, strict=True)
+    ]
+    if not any(forms):
         return None
     group = None if by is None else rows.column(by)[0].as_py()
     return LogSession(
@@ -355,8 +389,8 @@ def _session(
         group=None if group is None else str(group),
         published_s=tuple(round(at, 6) for at in found.r[begin : begin + int(found.n[k])].tolist()),
         end_s=round(float(found.H[k]), 6),
-        states=tuple(states),
-        references=tuple(decision_text(text) or "" for text in references),
+        states=tuple(state or "" for state in states),
+        references=tuple(forms),
     )
 
 
@@ -368,14 +402,24 @@ class LogSuite:
     asked: Asked
     streams: int
     left_out: dict[str, int]
+    cut: int = 0
+    """Sessions of which only the stretches with references are asked."""
+    unasked: int = 0
+    """Their other states."""
 
     def told(self) -> list[str]:
         """For people: what was taken, what was not, and why."""
         taken = self.suite.scenarios.values()
+        sessions = self.streams - sum(self.left_out.values())
         lines = [
-            f"{len(taken)} of {self.streams} sessions, {sum(s.n for s in taken)} states,"
+            f"{sessions} of {self.streams} sessions, {sum(s.n for s in taken)} states,"
             f" {sum(s.horizon_s for s in taken):.0f} s in all"
         ]
+        if self.cut:
+            lines.append(
+                f"of {self.cut} sessions only the parts that have references, {len(taken)} scenarios in"
+                f" all: {self.unasked} states have none; a part begins with nothing in force"
+            )
         lines += [
             f"asks {name}: {', '.join(list(q.options)[:6])}{', …' if len(q.options) > 6 else ''}"
             for name, q in self.asked.questions.items()
@@ -401,7 +445,8 @@ def suite_of_log(
     asked: Asked | None = None,
     seed: int = 0,
 ) -> LogSuite:
-    """Sessions whose every state has a reference, at most `streams` of them, drawn by a hash.
+    """Sessions with references, at most `streams` of them, drawn by a hash; where only some states have
+    one, their stretches that do.
 
     Questions are those of the log's decisions unless `asked` is given; `by` names the column of
     families.
@@ -425,11 +470,13 @@ def suite_of_log(
             f"holds no session that could be asked again: of {found.streams} sessions"
             f" {'; '.join(why) or 'none can be used'}",
             where=opened.name,
-            fix="every state needs a reference; a function gives them all: --reference"
+            fix="give references with --references FILE, or for every state with --reference"
             " python:module:function",
         )
     asked = asked or asked_by_decisions(found.decisions)
-    drawn = sorted(found.drawn, key=lambda session: session.stream)
+    whole = sorted(found.drawn, key=lambda session: session.stream)
+    drawn = [part for session in whole for part in session.parts()]
+    cut = [session for session in whole if not all(session.references)]
     facts = [
         [s.stream, list(s.published_s), s.end_s, list(s.states), list(s.references)] for s in drawn
     ]
@@ -438,13 +485,15 @@ def suite_of_log(
         name=name,
         generator={"log": digest(facts), "reference": references.text()},
     )
-    return LogSuite(suite, asked, found.streams, found.reasons())
+    unasked = sum(not reference for session in cut for reference in session.references)
+    return LogSuite(suite, asked, found.streams, found.reasons(), len(cut), unasked)
 
 
 def _scenario(session: LogSession, asked: Asked, name: str) -> Scenario:
     n = len(session.published_s)
     tick = session.end_s / n
-    questions, semantics = label_questions(asked.questions, f"log/{name}")
+    questions, semantics = worded(*label_questions(asked.questions, f"log/{name}"))
+    states = [_state(state, session.stream) for state in session.states]
     regular = all(abs(at - i * tick) < 1e-9 for i, at in enumerate(session.published_s))
     return Scenario(
         schema_version=SCHEMA_VERSION,
@@ -457,13 +506,53 @@ def _scenario(session: LogSession, asked: Asked, name: str) -> Scenario:
         option_semantics=semantics,
         decision_spec=asked.decision_spec,
         steps=tuple(
-            Step(t=t, state=_state(state, session.stream), gold=asked.answers(reference))
-            for t, (state, reference) in enumerate(
-                zip(session.states, session.references, strict=True)
+            Step(
+                t=t,
+                state=state,
+                gold=asked.answers(reference),
+                evidence=evidence_of(states[t - 1] if t else {}, state),
             )
+            for t, (state, reference) in enumerate(zip(states, session.references, strict=True))
         ),
         published_s=None if regular else session.published_s,
     )
+
+
+def worded(
+    questions: dict[str, Question], semantics: dict[str, dict[str, str]]
+) -> tuple[dict[str, Question], dict[str, dict[str, str]]]:
+    """Options that are all short and plain are their own labels."""
+    for name, values in semantics.items():
+        if all(map(_WORD.fullmatch, values.values())):
+            criteria = {values[label]: text for label, text in questions[name].criteria.items()}
+            questions[name] = msgspec.structs.replace(questions[name], criteria=criteria)
+            semantics[name] = {value: value for value in values.values()}
+    return questions, semantics
+
+
+def evidence_of(before: State, now: State) -> tuple[str, ...]:
+    """What is new in a state, for whoever looks at a decision; no component is shown it.
+
+    >>> evidence_of({"heard": ["hello"], "room": 4}, {"heard": ["hello", "bye"], "room": 4})
+    ('heard: bye',)
+    """
+    found = []
+    for name, value in now.items():
+        old = before.get(name)
+        if name in before and old == value:
+            continue
+        if isinstance(value, list) and isinstance(old, list) and value[: len(old)] == old:
+            value = value[len(old) :]
+        items = value if isinstance(value, list) else [value]
+        said = ", ".join(one if isinstance(one, str) else compact_json(one) for one in items)
+        if isinstance(old, str) and "\n" in said.strip():
+            known = set(old.splitlines())
+            said = " / ".join(line for line in said.splitlines() if line not in known) or said
+        said = " ".join(said.split())
+        found.append(
+            f"{name}: {said if len(said) <= _LONGEST_NOTE else said[:_LONGEST_NOTE] + '…'}"
+        )
+    return tuple(found[:_MOST_NOTES])
 
 
 def _state(text: str, stream: str) -> State:

@@ -3,6 +3,7 @@ wrong time costs, and which of the file's names the log shows."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
@@ -41,6 +42,7 @@ from streamdecisionbench.scoring.stream_costs import (
     stream_costs,
 )
 from streamdecisionbench.scoring.timeline import Effects, Flat, Floats, Ints, joined
+from streamdecisionbench.text import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,6 +60,9 @@ Name = tuple[str, str | None]
 
 _REMEMBERED = 100_000
 _SHOWN = 5
+_MOST_VALUES = 1000
+_ENOUGH = 5
+"""Judged rows from which on a decision that is never right is worth a word."""
 
 
 @dataclass
@@ -145,6 +150,63 @@ def _names(section: Section) -> set[Name]:
     return found
 
 
+@dataclass
+class ValueCounts:
+    """How often each value is a reference, a decision, one that can be judged, and right: what is never
+    met on one side may be spelled differently on the other."""
+
+    counts: dict[str, list[int]] = field(default_factory=dict)
+    """By value; of a decision with fields by field."""
+    many: bool = False
+    """Too many to compare."""
+
+    def add(self, found: StreamArrays) -> None:
+        if self.many or len(found.texts) > _MOST_VALUES:
+            self.many = True
+            return
+        texts = found.texts if isinstance(found.texts, list) else found.texts.to_pylist()
+        y, p = found.y, found.p
+        sides = (y, p, np.where(y >= 0, p, -1), np.where(y == p, p, -1))
+        rows = np.stack([np.bincount(one[one >= 0], minlength=len(texts)) for one in sides], axis=1)
+        for text, row in zip(texts, rows.tolist(), strict=True):
+            fields = fields_of(text) if text.startswith("{") else {}
+            for name in [f"{k} = {v}" for k, v in fields.items()] or [text]:
+                before = self.counts.get(name, [0, 0, 0, 0])
+                self.counts[name] = [a + b for a, b in zip(before, row, strict=True)]
+        self.many = len(self.counts) > _MOST_VALUES
+
+    def merge(self, other: ValueCounts) -> None:
+        for name, row in other.counts.items():
+            before = self.counts.get(name, [0, 0, 0, 0])
+            self.counts[name] = [a + b for a, b in zip(before, row, strict=True)]
+        self.many |= other.many or len(self.counts) > _MOST_VALUES
+
+    def notes(self) -> list[str]:
+        """References that were never decided, and decisions that were never right."""
+        told = np.array(list(self.counts.values()) or [[0] * 4])
+        if self.many or not told[:, 0].any() or not told[:, 2].any():
+            return []
+        lines = []
+        for name, (right, said, judged, hit) in sorted(
+            self.counts.items(), key=lambda item: (-max(item[1]), item[0])
+        ):
+            shown = f"`{printable(name[:60])}`"
+            if right and not said:
+                rows = "1 row" if right == 1 else f"{right} rows"
+                lines.append(
+                    f"{shown} is a reference in {rows} and never a decision: spelled differently?"
+                )
+            elif judged >= _ENOUGH and not hit:
+                asked = "" if right else ", nor a reference anywhere: spelled differently?"
+                lines.append(
+                    f"{shown} is a decision in {judged} judged rows and right in none{asked}"
+                )
+        more = len(lines) - 2 * _SHOWN
+        if more > 0:
+            lines = [*lines[: 2 * _SHOWN], f"and {more} more values that only one side has"]
+        return lines
+
+
 @dataclass(frozen=True, slots=True)
 class LogSettings:
     """What is asked of a log."""
@@ -187,8 +249,9 @@ class LogSums(StreamSums):
     """Streams one by one, where they were asked for."""
     scattered: int = 0
     """Streams without a known end that lie in several files."""
-    given: int = 0
-    """States whose reference came from another table than the log."""
+    origins: Counter[int] = field(default_factory=Counter)
+    """How many references came from each source, by its number; 0 is the log's own column."""
+    values: ValueCounts = field(default_factory=ValueCounts)
     latest: float = 0.0
     """When the last of the streams began, where times are numbers."""
 
@@ -200,7 +263,8 @@ class LogSums(StreamSums):
         settings = self.settings
         first = table.take(found.row)
         self.scattered += found.scattered
-        self.given += found.given
+        self.origins.update(dict(enumerate(found.origins.tolist())))
+        self.values.add(found)
         began = plain_array(first.column("published_at"))
         if kind_of(began.type) == "seconds":
             self.latest = max(self.latest, float(np.max(number_column(began))))
@@ -234,7 +298,8 @@ class LogSums(StreamSums):
         self.named.merge(other.named)
         self.kept += other.kept
         self.scattered += other.scattered
-        self.given += other.given
+        self.origins.update(other.origins)
+        self.values.merge(other.values)
         self.latest = max(self.latest, other.latest)
 
     def _add(

@@ -17,7 +17,13 @@ from streamdecisionbench.recording.events import EVENTS_FILE, scan
 from streamdecisionbench.recording.folder import clear, require_fresh, require_same, summarise_log
 from streamdecisionbench.recording.reader import conditions_in, read_recording, recordings_in
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.recording.run_file import COMPLETE, RunRecord, read_run, write_run
+from streamdecisionbench.recording.run_file import (
+    COMPLETE,
+    RunRecord,
+    place_of_suite,
+    read_run,
+    write_run,
+)
 from streamdecisionbench.suite.disk import cannot_write, make_folder, read_bytes, write_synced
 from streamdecisionbench.suite.scenario import Suite
 
@@ -61,6 +67,9 @@ def merge(folders: Sequence[Path], out: Path, suite: Suite | None = None) -> dic
         environment=records[0].environment,
         network=[entry for record in records for entry in record.network],
         events_sha256=found.sha256,
+        suite_at=place_of_suite(
+            folders[0].resolve() / records[0].suite_at if records[0].suite_at else None, out
+        ),
         parts=[_describe(p, r) for p, r in zip(parts, records, strict=True)],
     )
     write_run(aside, run)

@@ -59,6 +59,7 @@ from streamdecisionbench.recording.run_file import (
     ClientUsage,
     RunRecord,
     describe_environment,
+    place_of_suite,
     recorded_manifest,
 )
 from streamdecisionbench.recording.virtual import VirtualStream, run_virtual_streams
@@ -479,6 +480,8 @@ class Part:
     members: Sequence[Member]
     config: RunConfig
     folder: Path
+    data: Path | None = None
+    """Where the suite lies; None: it is the built-in one."""
 
 
 def record(
@@ -568,6 +571,7 @@ def _target(
         dataset_manifest=recorded_manifest(suite.manifest),
         started_at=utc(),
         environment=clean.tree(describe_environment(infos, loop_name)),
+        suite_at=place_of_suite(part.data, part.folder),
     )
     folder = part.folder.absolute()  # a component may change the current folder
     return RecordingFolder(folder, suite, run, part.members, resume=resume, overwrite=overwrite)

@@ -112,7 +112,8 @@ def launch(
     _require_sensible(request)
     shown, home = request.out, request.out.absolute()
     request = replace(request, out=home)  # importing a component may change the current folder
-    suite = read_suite(request.data or builtin_suite_path())
+    data = None if request.data is None else request.data.absolute()
+    suite = read_suite(data or builtin_suite_path())
     if request.limit is not None:
         suite = first_steps(suite, request.limit)
     chosen = choose_scenarios(suite, request.families, request.scenarios)
@@ -163,6 +164,7 @@ def launch(
                 members if index == 0 and k == 0 else _members(request, again + k),
                 replace(same, seed=request.seed + again + k, replica=k + 1 if several else None),
                 folder,
+                data,
             )
             for k, folder in enumerate(condition.folders)
         ]

@@ -163,6 +163,8 @@ class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     network: list[Any] = []
     interruptions: list[Any] = []
     parts: list[Any] = []
+    suite_at: str | None = None
+    """Where its suite lay, seen from its own folder; the digest in `dataset_manifest` says which it is."""
     error_type: str | None = None
     error: str | None = None
 
@@ -258,6 +260,16 @@ def parse_run(raw: Any, where: Path | None = None) -> RunRecord:
         return msgspec.convert(known, RunRecord)
     except msgspec.ValidationError as error:
         raise InputError(str(error), where=where, fix=_RESTORE) from None
+
+
+def place_of_suite(suite: Path | None, folder: Path) -> str | None:
+    """The suite's folder as seen from a recording's, so that both can move together."""
+    if suite is None:
+        return None
+    try:
+        return Path(os.path.relpath(suite.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # another drive
+        return None
 
 
 def recorded_manifest(manifest: Manifest) -> RecordedManifest:

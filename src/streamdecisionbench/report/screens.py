@@ -243,6 +243,8 @@ def check_lines(found: Checked) -> list[str]:
             f"{found.assumed_end} streams have no ended_at: one median gap after the last state is"
             " taken as their end."
         )
+    if found.timed_by:
+        lines.append(f"Answers came when they were asked for, plus {found.timed_by}.")
     lines += [f"{told}." for told in torn_note(found.torn)]
     if found.scattered:
         number_of, example = found.scattered
@@ -250,6 +252,7 @@ def check_lines(found: Checked) -> list[str]:
             f"{number_of} streams lie in more than one file, for example {example!r}. If ids start"
             " anew in every file, make them unique with --sql."
         )
+    lines += [f"{told.rstrip('?')}{'?' if told.endswith('?') else '.'}" for told in found.values]
     if found.others:
         lines.append(f"To group by: {', '.join(found.others)}.")
     return lines
@@ -300,15 +303,23 @@ def pace_tables(found: LogPace) -> list[Table]:
             )
             rows.append((name, label, sums.count, *values))
     low, high = found.bounds
+    quick, slow = (f"{value:.3g}" for value in found.spread)
+    why = (
+        f"Mean intervals go from {quick} s (p5) to {slow} s (p95)"
+        + (" of all streams" if found.by else "")
+        + (
+            ": less than a factor of four, so twice their middle and half of it are taken, rounded"
+            " outwards."
+            if found.widened
+            else ", rounded outwards."
+        )
+    )
     return [
         Table(
             "Seconds between changes",
             (text(" and ".join(found.by) or "log", "group"), text("of"), count("gaps"), *heads),
             tuple(rows),
-            (
-                f"Suggested for these streams: --bounds {low:g} {high:g}, from the quick twentieth"
-                " of mean intervals to the slow one.",
-            ),
+            (f"Suggested for these streams: --bounds {low:g} {high:g}. {why}",),
         )
     ]
 
@@ -320,8 +331,12 @@ def log_tables(score: LogScore) -> list[Table]:
     by = text(" and ".join(score.settings.by) or "log", "group")
     interval = score.settings.interval
     pace = "as recorded" if interval is None else f"at a state every {interval:g} s"
-    silver = score.references.kind == "silver"
-    what = f"Agreement in force with {score.references.source}" if silver else "In-force accuracy"
+    what = "In-force accuracy"
+    silver = score.references.silver
+    if silver is not None:
+        of = dict(zip(score.references.all, score.origins, strict=True))
+        only = f"Agreement in force with {silver.source}"
+        what = only if of[silver] == sum(of.values()) else f"{what}, in part agreement"
     known = all(group.judged_share > 1 - 1e-12 for group in score.groups)
     heads: list[Column] = [
         by, count("streams"), count("states", "decisions"), number("every s", key="mean_interval_s"),
@@ -344,18 +359,21 @@ def log_tables(score: LogScore) -> list[Table]:
             heads.append(column)
             for row, group in zip(rows, score.groups, strict=True):
                 row.append(getattr(group, column.key))
-    shown = [name for name in ALL_CLASSES if not known or name in CLASSES]
+    shown = [name for name in ALL_CLASSES if name in CLASSES or (not known and name != "unjudged")]
+    judged = () if known else (percentage("judged", "judged_share"),)
     return [
         Table(f"{what}, {pace} (%)", tuple(heads), tuple(map(tuple, rows)), notes),
         Table(
-            "Where the time went (%), and how long answers took",
-            (by, *(percentage(_SHORT[name], name) for name in shown),
+            f"Where the {'' if known else 'judged '}time went (%), and how long answers took",
+            (by, *judged, *(percentage(_SHORT[name], name) for name in shown),
              number("p50 s", key="latency_p50"), number("p95 s", key="latency_p95")),
             tuple(
-                (group.name, *(group.classes[name] for name in shown), group.latency.get("p50"),
+                (group.name, *(group.judged_share for _ in judged),
+                 *(group.of_judged(name) for name in shown), group.latency.get("p50"),
                  group.latency.get("p95"))
                 for group in score.groups
             ),
+            () if known else ("Shares of the judged time; judged: its share of all time.",),
         ),
         *log_cost_tables(score),
     ]  # fmt: skip
@@ -368,18 +386,51 @@ _SHORT = {
     "compound": "comp.",
     "outdated_correct": "lucky",
     "no_decision": "none",
-    "unjudged": "unjud.",
     "unattributed": "unattr.",
 }
 
 
+_MOST_DIFFERENCES = 5
+"""Groups beyond the first that get a sentence each."""
+
+
+def difference_lines(score: LogScore) -> list[str]:
+    """Every further group against the first; of many, how they compare in one sentence."""
+    every = score.differences
+    if len(every) <= _MOST_DIFFERENCES:
+        return [difference_line(one) for one in every]
+    sides = {"better": 0, "worse": 0, "not told apart by these streams": 0}
+    told = [
+        one
+        for one in every
+        if one.in_force[1] and not one.in_force[1][0] <= 0 <= one.in_force[1][1]
+    ]
+    sides["better"] = sum(one.in_force[0] > 0 for one in told)
+    sides["worse"] = len(told) - sides["better"]
+    sides["not told apart by these streams"] = len(every) - len(told)
+    counts = ", ".join(f"{n} {side}" for side, n in sides.items() if n)
+    furthest = max(told, key=lambda one: abs(one.in_force[0]), default=None)
+    example = f" Furthest: {difference_line(furthest)}" if furthest is not None else ""
+    return [
+        f"{len(every)} groups against {every[0].against.name}: {counts}.{example} Group by fewer values"
+        " to read them one by one; --json has every difference with its causes."
+    ]
+
+
 def difference_line(difference: LogDifference) -> str:
-    """One sentence: how much, how sure, and because of what.
+    """One sentence: how much, how sure, from how many judged streams and states, and because of what.
 
     Points of in-force accuracy; the causes add up to the whole.
     """
     value, interval = difference.in_force
-    sure = f" (95 %: {_signed(interval[0])} to {_signed(interval[1])})" if interval else ""
+    sure = ""
+    if interval:
+        one, two = difference.group, difference.against
+        sure = (
+            f" (95 %: {_signed(interval[0])} to {_signed(interval[1])}; {one.judged_streams} and"
+            f" {two.judged_streams} judged streams, {one.judged_decisions} and {two.judged_decisions}"
+            " states)"
+        )
     because = ", ".join(
         f"{cause} {_signed(change[0])}" for cause, change in difference.causes.items()
     )
@@ -407,7 +458,12 @@ def _range(interval: tuple[float, float] | None) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{value * 100:+.1f}"
+    """
+    >>> _signed(0.012), _signed(-0.0004)
+    ('+1.2', '0.0')
+    """
+    shown = f"{value * 100:+.1f}"
+    return "0.0" if shown in ("-0.0", "+0.0") else shown
 
 
 def sample_lines(sample: AuditSample) -> list[str]:

@@ -29,6 +29,7 @@ from streamdecisionbench.suite.scenario import (
     Suite,
     require_id,
 )
+from streamdecisionbench.text import visible
 
 
 def builtin_suite_path() -> Path:
@@ -170,15 +171,17 @@ def first_steps(suite: Suite, limit: int) -> Suite:
 def find_suite(
     dataset_hash: str, *, data: str | Path | None = None, near: Path | None = None
 ) -> Suite:
-    """The suite with this digest: the one given, the built-in one, or one lying beside the recording.
+    """The suite with this digest: the one given, the built-in one, the one where it lay when it was
+    recorded on, or one lying beside the recording.
 
     `near` is the recording's folder; of a smoke run it says how many steps of a suite were recorded.
     """
-    limit = _limit_of(near)
+    limit, lay_at = _said_of_suite(near)
     if data is not None:
         return read_suite(data) if limit is None else first_steps(read_suite(data), limit)
     candidates = [builtin_suite_path()]
     if near is not None:
+        candidates += [near.resolve() / lay_at] if lay_at else []
         candidates += [near.resolve() / "suite", near.resolve().parent / "suite"]
     for folder in candidates:
         manifest = folder / MANIFEST_FILE
@@ -191,21 +194,30 @@ def find_suite(
             if short.dataset_hash == dataset_hash:
                 return short
     raise InputError(
-        f"was recorded on suite {dataset_hash[:12] or '(unnamed)'}, which is not the built-in one",
+        f"was recorded on suite {dataset_hash[:12] or '(unnamed)'}, which is not the built-in one"
+        + (f" and is no longer at {visible(lay_at[:200])}, seen from there" if lay_at else ""),
         where=near,
         fix="give that suite's folder with --data",
     )
 
 
-def _limit_of(near: Path | None) -> int | None:
-    """How many steps of every scenario a smoke run recorded; None: all of them."""
+def _said_of_suite(near: Path | None) -> tuple[int | None, str]:
+    """How many steps of every scenario a smoke run recorded (None: all of them), and where the suite lay,
+    seen from the recording: only what lies relative to it is looked at."""
     record = near / "run.json" if near is not None else None
     if record is None or not record.is_file():
-        return None
+        return None, ""
     found = read_json(record)
-    config = found.get("config") if isinstance(found, dict) else None
+    found = found if isinstance(found, dict) else {}
+    config = found.get("config")
     limit = config.get("limit") if isinstance(config, dict) else None
-    return limit if isinstance(limit, int) and limit > 0 else None
+    place = found.get("suite_at")
+    if not isinstance(place, str) or "\0" in place or place.startswith(("/", "\\")):
+        place = ""
+    return (
+        limit if isinstance(limit, int) and limit > 0 else None,
+        "" if Path(place).is_absolute() else place,
+    )
 
 
 def _hash_of(manifest: Path) -> object:

@@ -27,13 +27,14 @@ from pyspark.sql import SparkSession
 
 import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.check import check_log
+from streamdecisionbench.logs.check import check_log, draft_mapping
 from streamdecisionbench.logs.references import ReferenceSource
 from streamdecisionbench.logs.score import open_log
 from streamdecisionbench.logs.suite_of_log import suite_of_log
 from streamdecisionbench.logs.unusable import Allowed
 from tests.logs.engines.cluster import BRIEF, NO_JAVA, Cluster, java
 from tests.logs.test_formats import FORMATS, write
+from tests.logs.test_mapping import CALLS, WRITTEN, as_log, waiting
 from tests.meter.test_log_score import left_by_a_kill
 
 pytestmark = pytest.mark.skipif(java() is None, reason=NO_JAVA)
@@ -248,6 +249,37 @@ def test_a_worker_killed_in_mid_job(
     job.join(300)
     assert found, "the job did not finish"
     same(document(expected), document(found[0]))
+
+
+def test_latencies_and_drafts_are_alike(session: SparkSession, tmp_path: Path) -> None:
+    """Every form of a latency in every format, and a drafted query that each engine runs."""
+    rows = waiting([[(500, 700, 0), (900, None, 0), (400, 1250, 1)], [(1, 5, 1), (2000, 12, 0)]])
+    for clock in ("seconds", "stamps"):
+        want = sdb.score_log(pa.Table.from_pylist(as_log(rows, clock, "answered_at"))).groups[0]
+        for latency, form in zip(
+            ("latency_ms", "latency_s", *WRITTEN), (*FORMATS, *FORMATS, "csv"), strict=True
+        ):
+            log = write(tmp_path / f"log.{form}", as_log(rows, clock, latency))
+            got = sdb.score_log(log, engine="spark").groups[0]
+            assert got.classes == pytest.approx(want.classes, abs=1e-9)
+    table = pa.Table.from_pylist(as_log(rows, "stamps", "latency_ms"))
+    waited = pa.array(table["latency_ms"].to_pylist(), pa.duration("ms"))
+    table = table.drop_columns(["latency_ms"]).append_column("latency", waited)
+    pq.write_table(table, tmp_path / "durations.parquet")
+    got = sdb.score_log(tmp_path / "durations.parquet", engine="spark").groups[0]
+    assert got.classes == pytest.approx(want.classes, abs=1e-9)
+
+    calls = write(tmp_path / "calls.csv", CALLS)
+    found = []
+    for engine in ("duckdb", "spark"):
+        with open_log(calls, engine=engine, checked=False) as opened:
+            text = draft_mapping(opened).text()
+        with open_log(calls, engine=engine, sql=text) as opened:
+            found.append(check_log(opened).to_json())
+    assert found[0]["answered"] == 2
+    same(*found)
+    with pytest.raises(InputError, match=r"cast what you compute with: CAST\(ts AS TIMESTAMP\)"):
+        sdb.score_log(calls, engine="spark", sql="SELECT ts + array(1) AS x FROM source")
 
 
 def test_formats_are_read_alike(session: SparkSession, tmp_path: Path) -> None:

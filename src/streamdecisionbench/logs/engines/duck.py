@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import ROWS, whole_streams
+from streamdecisionbench.logs.arrays import PER_SECOND, ROWS, whole_streams
 from streamdecisionbench.logs.engines.engine import (
     FILE,
     Engine,
@@ -22,8 +22,15 @@ from streamdecisionbench.logs.engines.engine import (
     first_line,
     untold,
 )
-from streamdecisionbench.logs.schema import COLUMNS, check_names, check_zones, trimmed
+from streamdecisionbench.logs.schema import (
+    COLUMNS,
+    check_names,
+    check_zones,
+    duration_unit,
+    trimmed,
+)
 from streamdecisionbench.logs.sources import LogFiles, first_line_of, header_of, without_torn_lines
+from streamdecisionbench.text import printable
 
 if TYPE_CHECKING:
     import duckdb
@@ -53,11 +60,13 @@ class DuckEngine(Engine):
         # Progress is asked for (`_watched`), never printed: standard output belongs to the result.
         self._con.execute("SET enable_progress_bar = true")
         self._con.execute("SET enable_progress_bar_print = false")
-        self._table = "files"
+        self._table, self._given = "files", "given"
         self._views = 0
         self._originals: Mapping[str, str] = {}
         """Files that are read through a copy, by that copy's name."""
         self._known_rows: int | None = None
+        self._queries: dict[str, tuple[str, str]] = {}
+        """The user's own, with what messages call them, by the view that each became."""
         self._of_files = True
 
     def close(self) -> None:
@@ -90,13 +99,18 @@ class DuckEngine(Engine):
         if kind == "TABLE":
             self._con.unregister("_rows")
 
-    def give(self, other: pa.Table | LogFiles) -> pa.Schema:
-        self._con.execute("DROP VIEW IF EXISTS given")
+    def give(
+        self, other: pa.Table | LogFiles, query: str | None = None, where: str = ""
+    ) -> pa.Schema:
+        # What was joined already goes on reading the tables before.
+        self._views += 1
+        rows = f"given_{self._views}"
         if isinstance(other, LogFiles):
-            self._create_view("given", other, mapped=True)
+            self._create_view(rows, other, mapped=True)
         else:
-            self._con.register("_given", other)
-            self._execute("CREATE TEMP VIEW given AS SELECT * FROM _given", self.name)
+            self._con.register(f"_{rows}", other)
+            self._execute(f"CREATE TEMP VIEW {rows} AS SELECT * FROM _{rows}", self.name)
+        self._given = rows if query is None else self._mapped(query, where, rows, f"{rows}_mapped")
         return self._ask("SELECT * FROM {given} LIMIT 0").schema
 
     def reduce(self, columns: Sequence[str], into: S) -> S:
@@ -131,10 +145,32 @@ class DuckEngine(Engine):
         self._execute(f"CREATE TEMP VIEW {view} AS {self._named(query)}", self.name)
         self._table = view
 
+    def json_of(self, names: Sequence[str]) -> str:
+        fields = ", ".join(f"{_text(name)}, {self.shown_name(name)}" for name in names)
+        return f"json_object({fields})"
+
     def _matches(self, value: str, pattern: str) -> str:
         return f"regexp_matches({value}, {self._braced(self.literal(pattern))})"
 
+    def later(self, time: str, dtype: pa.DataType, seconds: str) -> str:
+        if dtype.unit != "ns":
+            return f"{time} + {self.duration(seconds)}"
+        return f"make_timestamp_ns(epoch_ns({time}) + CAST(round(1e9 * ({seconds})) AS BIGINT))"
+
+    def duration(self, seconds: str) -> str:
+        return f"to_seconds({seconds})"
+
+    def seconds(self, duration: str) -> str:
+        return f"epoch({duration})"
+
     def _map(self, query: str, where: str) -> None:
+        self._table = self._mapped(query, where, self._table, "mapped")
+
+    def _mapped(self, query: str, where: str, rows: str, view: str) -> str:
+        """The user's query over rows that it calls `source`, as a view."""
+        self._con.execute(f"CREATE OR REPLACE TEMP VIEW {view}_from AS SELECT * FROM {rows}")
+        self._con.execute(f"CREATE OR REPLACE TEMP VIEW source AS SELECT * FROM {view}_from")
+        self._queries[view] = (query, where)
         try:
             statements = self._duck.extract_statements(query)
             kinds = [str(s.type).rpartition(".")[2] for s in statements]
@@ -144,24 +180,39 @@ class DuckEngine(Engine):
                     where=where,
                     fix="write one SELECT over the table source",
                 )
-            self._con.execute(f"CREATE TEMP VIEW source AS SELECT * FROM {self._table}")
-            described = self._con.sql(f"DESCRIBE {query}").fetchall()
+            described = self._con.execute(f"DESCRIBE {query}").fetchall()
             check_names([row[0] for row in described], where, _REPLACE)
-            self._con.execute(f"CREATE TEMP VIEW mapped AS {query}")
-            self._con.sql("SELECT * FROM mapped LIMIT 1").to_arrow_table()
+            # Another query may call other rows `source` later: this one keeps its own.
+            self._con.execute(
+                f"CREATE OR REPLACE TEMP VIEW {view} AS WITH source AS (SELECT * FROM {view}_from)"
+                f" SELECT * FROM ({query}\n)"
+            )
+            self._con.execute(f"SELECT * FROM {view} LIMIT 1").fetchall()
         except self._duck.Error as error:
-            lines = [line for line in str(error).splitlines() if line.strip()]
-            raise InputError(
-                f"the query fails: {' '.join(lines[:2])[:300]}",
-                where=where,
-                fix="try it on the file with any DuckDB client; the table is called source",
-            ) from None
-        self._table = "mapped"
+            raise self._failed(str(error), where, view) from None
+        return view
+
+    def _failed(self, said: str, where: str, view: str) -> InputError:
+        """What DuckDB says against a query: its words and the line, without its list of functions."""
+        lines = [printable(line) for line in said.splitlines() if line[:1] != "\t" and line.strip()]
+        marked = next((k for k, line in enumerate(lines) if line.startswith("LINE ")), len(lines))
+        told = [line for line in lines[:marked] if "andidate functions" not in line]
+        at = lines[marked : marked + 2]
+        if at and at[0].startswith("LINE 1: DESCRIBE "):
+            at = [at[0].replace("DESCRIBE ", "", 1), *(line[9:] for line in at[1:])]
+        casts = self._likely_casts(f"{view}_from", (at or [self._queries[view][0]])[0])
+        fix = "try it on the file with any DuckDB client; the table is called source"
+        if "onvert" in said or "could not be cast" in said:
+            fix = "TRY_CAST instead of CAST gives null where a value is none; " + fix
+        elif casts and re.search("No function matches|explicit.* cast|Cannot compare", said):
+            fix = f"columns of CSV and JSON Lines are text; cast what you compute with: {casts}"
+        shown = "".join(f"\n    {line[:160]}" for line in at)
+        return InputError(f"the query fails: {' '.join(told)[:400]}{shown}", where=where, fix=fix)
 
     # Running queries
 
     def _named(self, query: str) -> str:
-        return query.format(log=self._table, given="given", files="files")
+        return query.format(log=self._table, given=self._given, files="files")
 
     def _execute(self, query: str, where: str) -> None:
         with self._reading(where):
@@ -207,6 +258,9 @@ class DuckEngine(Engine):
         try:
             yield
         except self._duck.Error as error:
+            for view, (_, query_file) in self._queries.items():
+                if re.match("Conversion|Invalid Input|Out of Range", str(error)):
+                    raise self._failed(str(error), query_file, view) from None
             told = first_line(error)
             for copy, path in self._originals.items():
                 told = told.replace(copy, path)
@@ -253,9 +307,16 @@ class DuckEngine(Engine):
             rows = (
                 f"read_parquet({_listed(paths)}, hive_partitioning = false, filename = '{_FILE}')"
             )
+            # Parquet keeps the durations of Arrow as whole numbers.
+            read = [
+                self.duration(f"{one} / {PER_SECOND[unit]}.0")
+                if (unit := duration_unit(dtype)) is not None
+                else one
+                for one, dtype in zip(own, schema.types, strict=True)
+            ]
             yield _Part(
                 paths[0],
-                _by_name(schema.names, own, paths[0]),
+                _by_name(schema.names, read, paths[0]),
                 f"{self._braced(rows)} _rows({', '.join([*own, _FILE])})",
             )
 

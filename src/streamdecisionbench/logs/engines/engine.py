@@ -6,6 +6,7 @@ engine says how it opens, asks and adds up; the rest is written once, here.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -13,12 +14,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import FILE_MARK, GIVEN, MARKS, StreamArrays, stream_arrays
+from streamdecisionbench.logs.arrays import FILE_MARK, MARKS, ORIGIN, StreamArrays, stream_arrays
 from streamdecisionbench.logs.schema import (
     COLUMNS,
+    LATENCIES,
+    NO_UNIT,
     check_columns,
     kind_of,
     kind_shown,
+    latencies_of,
     plain_type,
     time_columns,
 )
@@ -44,14 +48,25 @@ _INSTANT = (
     r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)?$"
 )
 _ZONED = r":[0-9.]+(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+_CLOCKED = r"^(?:([0-9]+) days?,? )?([0-9]+):([0-9]{2}):([0-9]{2}(?:[.][0-9]+)?)$"
+_ISO = r"^P(?:([0-9]+)D)?T(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:[.][0-9]+)?)S)?$"
+_COUNTED = r"^([0-9]+(?:[.][0-9]+)?) ?(us|ms|s|min)$"
+"""How durations are written: with days, hours, minutes and seconds as parts, or in one unit."""
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
 _FOUND = {
     "n": "numbers",
     "z": "times with a time zone",
     "l": "times without a time zone",
     "t": "true and false",
+    "d": "durations",
     "x": "text",
 }
 """What text may turn out to be."""
+_KEYWORDS = frozenset((
+    "all", "and", "as", "asc", "at", "by", "case", "cast", "column", "desc", "distinct", "else", "end", "false",
+    "from", "group", "having", "in", "is", "limit", "not", "null", "of", "offset", "on", "or", "order",
+    "select", "table", "then", "to", "true", "union", "user", "when", "where", "window", "with",
+))  # fmt: skip
 
 
 @dataclass(kw_only=True)
@@ -112,6 +127,8 @@ class Engine(ABC):
         """What messages call it."""
         self.torn = 0
         """Files that ended in a line that was cut off; the line is left out."""
+        self.timed_by = ""
+        """The column of latencies that `answered_at` was made of, where it was."""
         self._told = told
         self._of_files = False
         """Whether rows still are what files hold."""
@@ -128,8 +145,10 @@ class Engine(ABC):
         """The log's rows from a table in memory or of the engine's own kind."""
 
     @abstractmethod
-    def give(self, other: pa.Table | LogFiles) -> pa.Schema:
-        """A second table to join with: its columns."""
+    def give(
+        self, other: pa.Table | LogFiles, query: str | None = None, where: str = ""
+    ) -> pa.Schema:
+        """A second table to join with, or what the user's query makes of it: its columns."""
 
     @abstractmethod
     def reduce(self, columns: Sequence[str], into: S) -> S:
@@ -149,6 +168,22 @@ class Engine(ABC):
     @abstractmethod
     def _matches(self, value: str, pattern: str) -> str:
         """Whether a text has a pattern, in SQL."""
+
+    @abstractmethod
+    def later(self, time: str, dtype: pa.DataType, seconds: str) -> str:
+        """A timestamp of a type so many seconds later, in SQL."""
+
+    @abstractmethod
+    def duration(self, seconds: str) -> str:
+        """So many seconds as a duration, in SQL."""
+
+    @abstractmethod
+    def json_of(self, names: Sequence[str]) -> str:
+        """Columns as the fields of a JSON object, in SQL as people write it."""
+
+    @abstractmethod
+    def seconds(self, duration: str) -> str:
+        """A duration in seconds, in SQL."""
 
     @abstractmethod
     def _ask(self, query: str, where: str | None = None) -> pa.Table: ...
@@ -191,6 +226,39 @@ class Engine(ABC):
             query = completed(query or "SELECT * FROM {log}", schema.names, self._q)
         if query is not None:
             self._change(query)
+        if forced:
+            self._time_answers()
+
+    def _time_answers(self) -> None:
+        """Where answers have a latency and no time: it came so long after it was asked for."""
+        schema = self.schema()
+        found = list(latencies_of(schema.names))
+        if not found or not {"published_at", "decision"} <= set(schema.names):
+            return
+        if len(found) > 1:
+            raise InputError(
+                f"has {' and '.join(found)}, and no column 'answered_at': which of them is it?",
+                where=self.name,
+                fix="keep one of them in a query given with --sql",
+            )
+        (name,) = found
+        given = [n for n in ("requested_at", "published_at") if n in schema.names]
+        times = {kind_of(schema.field(n).type) for n in given} - {"nothing"}
+        wanted = "duration" if name == "latency" else "seconds"
+        if len(times) > 1 or kind_of(schema.field(name).type) != wanted:
+            return  # what is wrong with them is told by whoever checks the columns
+        column, since = self._q(name), f"coalesce({', '.join(map(self._q, given))})"
+        if name == "latency":
+            waited = self.seconds(column)
+        else:
+            waited = f"CAST({column} AS DOUBLE)" + (" / 1000" if name == "latency_ms" else "")
+        answered = (
+            self.later(since, plain_type(schema.field("published_at").type), waited)
+            if times == {"timestamp"}
+            else f"CAST({since} AS DOUBLE) + {waited}"
+        )
+        self._change(f"SELECT *, {answered} AS answered_at FROM {{log}}")
+        self.timed_by = name
 
     def typed(self, table: str, schema: pa.Schema, where: str, *, forced: bool) -> str | None:
         """A query for the rows of `table` with the text of some columns read as what it stands for;
@@ -200,9 +268,10 @@ class Engine(ABC):
         the column's kind, it is refused, or stays text if that is not `forced`.
         """
         labels = _LABELS if "partial" in schema.names else ()
+        waits = {name: column.kind for name, column in latencies_of(schema.names).items()}
         texts = {
             name: kind
-            for name, kind in _CONVERTED.items()
+            for name, kind in {**_CONVERTED, **waits}.items()
             if name in schema.names and kind_of(schema.field(name).type) == "text"
             if name not in labels
         }
@@ -231,11 +300,47 @@ class Engine(ABC):
             column = self._q(name)
             if name in reads:
                 empty = {"time": (*times, "n")[0], "number": "n"}.get(texts[name], "t")
-                target = types[reads[name] or empty]
-                column = f"CAST(nullif(trim({column}), '') AS {target}) AS {column}"
+                text = f"nullif(trim({column}), '')"
+                if texts[name] == "duration":
+                    column = f"{self.duration(self._length_of(text))} AS {column}"
+                else:
+                    target = types[reads[name] or empty]
+                    column = f"CAST({text} AS {target}) AS {column}"
             if name not in labels:
                 chosen.append(column)
         return f"SELECT {', '.join(chosen)} FROM {table}"
+
+    def sorts_of(self, name: str, kind: str = "time") -> dict[str, str]:
+        """What a column of text turns out to be when read as a kind: by sort of `_FOUND`, an example."""
+        return self._sorts("{log}", {name: kind}, self.name)[name]
+
+    def largest(self, name: str) -> float | None:
+        """Of a column that holds numbers, or text that stands for them."""
+        query = f"SELECT max(TRY_CAST({self._q(name)} AS DOUBLE)) AS most FROM {{log}}"
+        found = self._ask(query).column("most")[0].as_py()
+        return None if found is None else float(found)
+
+    def shown_name(self, name: str) -> str:
+        """A column as people write it in a query: in quotation marks only where it must be."""
+        plain = re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name) and name.lower() not in _KEYWORDS
+        return name if plain else self.quoted(name)
+
+    def _likely_casts(self, table: str, query: str) -> str:
+        """Casts that a query may lack: of its columns that are text and stand for something else."""
+        words = set(re.findall(r"\w+", re.sub(r"(?i)cast\([^()]*\)", "", query)))
+        schema = self._schema_of(table, self.name)
+        texts = {
+            name: "time"
+            for name in schema.names
+            if name in words and kind_of(schema.field(name).type) == "text"
+        }
+        types = {"n": "DOUBLE", "z": self.types["zoned"], "l": self.types["zoneless"]}
+        found = self._sorts(table, texts, self.name) if texts else {}
+        return ", ".join(
+            f"CAST({name} AS {types[next(iter(sorts))]})"
+            for name, sorts in found.items()
+            if len(sorts) == 1 and next(iter(sorts)) in types
+        )
 
     def _sorts(self, table: str, texts: Mapping[str, str], where: str) -> dict[str, dict[str, str]]:
         """What the text of each column turns out to be, of `_FOUND`, with an example of each sort."""
@@ -309,9 +414,30 @@ class Engine(ABC):
             "time": f"{number} WHEN NOT {self._matches(value, _INSTANT)} OR {zoned} IS NULL THEN 'x'"
             f" WHEN {self._matches(value, _ZONED)} THEN 'z' ELSE 'l' END",
             "number": f"{number} ELSE 'x' END",
+            "duration": f"WHEN {self._length_of(value)} IS NULL THEN 'x' ELSE 'd' END",
         }
         truth = f"WHEN lower({value}) IN ('true', 'false') THEN 't' ELSE 'x' END"
         return f"CASE WHEN {value} IS NULL THEN NULL {cases.get(kind, truth)}"
+
+    def _length_of(self, value: str) -> str:
+        """The seconds of a duration that is written out, in SQL; null where it is none."""
+
+        def part(pattern: str, k: int) -> str:
+            found = f"regexp_extract({value}, {self._braced(self.literal(pattern))}, {k})"
+            return (
+                found if pattern == _COUNTED and k == 2 else f"CAST(nullif({found}, '') AS DOUBLE)"
+            )
+
+        parts = [
+            (pattern, " + ".join(f"coalesce({part(pattern, k)} * {unit}, 0)" for k, unit in places))
+            for pattern, places in (
+                (p, ((1, 86400), (2, 3600), (3, 60), (4, 1))) for p in (_CLOCKED, _ISO)
+            )
+        ]
+        units = " ".join(f"WHEN '{unit}' THEN {size}" for unit, size in _UNITS.items())
+        parts.append((_COUNTED, f"{part(_COUNTED, 1)} * CASE {part(_COUNTED, 2)} {units} END"))
+        cases = " ".join(f"WHEN {self._matches(value, p)} THEN {s}" for p, s in parts)
+        return f"CASE {cases} END"
 
     def spelled(self, name: str, dtype: pa.DataType) -> str:
         """A column as text, in SQL: decisions, ids and labels that are equal are spelled alike."""
@@ -350,27 +476,53 @@ class Engine(ABC):
         )
         return tuple(str(column[0]) for column in found.columns) if len(found) else None
 
-    def join(self, on: Sequence[str], take: str, name: str, *, fill: bool = False) -> None:
-        """Gives every row as `name` what `take` is in the second table under the same `on`. Where that
-        says nothing it is null, or with `fill` the row's own."""
+    def several_times(self, on: Sequence[str]) -> tuple[str, ...] | None:
+        """Keys that stand for states of different times in the log, as text, where there are any."""
+        keys = ", ".join(map(self._q, on))
+        shown = [f"{self._text_of(k)} AS _key{n}" for n, k in enumerate(on)]
+        found = self._ask(
+            f"SELECT {', '.join(shown)} FROM {{log}} GROUP BY {keys}"
+            " HAVING count(DISTINCT published_at) > 1 LIMIT 1"
+        )
+        return tuple(str(column[0]) for column in found.columns) if len(found) else None
+
+    def join(self, on: Sequence[str], take: str, *, origin: int, how: str) -> None:
+        """Gives every row as reference what `take` is in the second table under the same `on`.
+
+        `over` the log's own where that says something, `under` it where the log says nothing, or `alone`.
+        `origin` is the number it is counted by.
+        """
         keys = ", ".join(map(self._q, on))
         schema, given = self.schema(), self._schema_of("{given}", "the references")
-        kept = [f"a.{self._q(n)}" for n in schema.names if n not in (name, GIVEN)]
-        taken = "b._taken"
-        if fill and name in schema.names:
-            own = self.spelled(name, schema.field(name).type).replace(
-                self._q(name), f"a.{self._q(name)}"
-            )
-            taken = f"coalesce(b._taken, {own})"
+        kept = [f"a.{self._q(n)}" for n in schema.names if n not in ("reference", ORIGIN)]
+
+        def own(name: str, table: str, of: pa.Schema) -> str:
+            column = self.spelled(name, of.field(name).type)
+            return column.replace(self._q(name), f"{table}.{self._q(name)}")
+
+        held, before = "NULL", "NULL"
+        if how != "alone" and "reference" in schema.names:
+            held = own("reference", "a", schema)
+            before = f"a.{ORIGIN}" if ORIGIN in schema.names else "0"
+        first, then = ("b._taken", held) if how == "over" else (held, "b._taken")
+        took = "b._taken IS NOT NULL" + (f" AND {held} IS NULL" if how == "under" else "")
         value = self.spelled(take, given.field(take).type)
+
+        def key(name: str, table: str, of: pa.Schema) -> str:
+            number = kind_of(of.field(name).type) == "seconds"
+            return (
+                f"CAST({own(name, table, of) if number else f'{table}.{self._q(name)}'} AS STRING)"
+            )
+
         agree = [
             f"a.{self._q(k)} = b.{self._q(k)}"
-            if COLUMNS[k].kind == "time"
-            else f"CAST(a.{self._q(k)} AS STRING) = CAST(b.{self._q(k)} AS STRING)"
+            if k in COLUMNS and COLUMNS[k].kind == "time"
+            else f"{key(k, 'a', schema)} = {key(k, 'b', given)}"
             for k in on
         ]
         self._change(
-            f"SELECT {', '.join(kept)}, {taken} AS {self._q(name)}, b._taken IS NOT NULL AS {GIVEN}"
+            f"SELECT {', '.join(kept)}, CAST(coalesce({first}, {then}) AS STRING) AS reference,"
+            f" CAST(CASE WHEN {took} THEN {origin} ELSE {before} END AS INTEGER) AS {ORIGIN}"
             f" FROM {{log}} a LEFT JOIN (SELECT {keys}, min({value}) AS _taken FROM {{given}}"
             f" GROUP BY {keys}) b"
             f" ON {' AND '.join(agree)}"
@@ -512,7 +664,8 @@ def _check_agreement(schemas: Mapping[str, pa.Schema], *, every: bool) -> None:
                 )
     if not every:
         return
-    for name in COLUMNS:
+    timed = any("answered_at" in schema.names for schema in schemas.values())
+    for name in (*COLUMNS, *(() if timed else LATENCIES)):
         there = [path for path, schema in schemas.items() if name in schema.names]
         for path in schemas:
             if there and path not in there:
@@ -532,9 +685,11 @@ def _misread(name: str, kind: str, sorts: Mapping[str, str], where: str) -> Inpu
             fix=f"cast it in a query: --sql with SELECT CAST({name} AS TIMESTAMPTZ) AS {name}",
         )
     told = [f"{_FOUND[sort]}, for example {text[:80]!r}" for sort, text in sorts.items()]
-    if len(told) == 1:
-        wanted = "numbers" if kind == "number" else "true and false"
-        what, fix = f"holds {told[0]}, not {wanted}", "cast it in a query given with --sql"
+    if len(told) == 1 or kind == "duration":
+        wanted = {"number": "numbers", "duration": "durations"}.get(kind, "true and false")
+        what, fix = f"holds {told[-1]}, not {wanted}", "cast it in a query given with --sql"
+        if kind == "duration":
+            fix = f"write for example 350 ms, 00:00:00.35 or PT0.35S; {NO_UNIT}"
     else:
         zones = "has two time zones: it " if {"z", "l"} <= set(sorts) else ""
         what = f"{zones}holds {' and '.join(told)}"

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamdecisionbench
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import whole_streams
+from streamdecisionbench.logs.arrays import PER_SECOND, whole_streams
 from streamdecisionbench.logs.engines.engine import (
     FILE,
     Engine,
@@ -32,7 +32,7 @@ from streamdecisionbench.logs.engines.engine import (
     first_line,
     untold,
 )
-from streamdecisionbench.logs.schema import check_names, trimmed
+from streamdecisionbench.logs.schema import check_names, duration_unit, trimmed
 from streamdecisionbench.logs.sources import LogFiles, header_of, torn_lines
 from streamdecisionbench.text import decision_text
 
@@ -92,10 +92,14 @@ class SparkEngine(Engine):
         self.name = "the table"
         self._frames["log"] = table if is_spark(table) else self._session.createDataFrame(table)
 
-    def give(self, other: pa.Table | LogFiles) -> pa.Schema:
+    def give(
+        self, other: pa.Table | LogFiles, query: str | None = None, where: str = ""
+    ) -> pa.Schema:
         files = isinstance(other, LogFiles)
         given = self._read(other, fitting=False) if files else self._session.createDataFrame(other)
         self._frames["given"] = given
+        if query is not None:
+            self._frames["given"] = self._mapped(query, where, "given")
         return self._ask("SELECT * FROM {given} LIMIT 0").schema
 
     def reduce(self, columns: Sequence[str], into: S) -> S:
@@ -133,27 +137,46 @@ class SparkEngine(Engine):
     def _matches(self, value: str, pattern: str) -> str:
         return f"regexp_like({value}, {self._braced(self.literal(pattern))})"
 
+    def later(self, time: str, dtype: pa.DataType, seconds: str) -> str:
+        return f"{time} + {self.duration(seconds)}"
+
+    def duration(self, seconds: str) -> str:
+        return f"make_dt_interval(0, 0, 0, CAST(round({seconds}, 6) AS DECIMAL(18, 6)))"
+
+    def seconds(self, duration: str) -> str:
+        return f"CAST(CAST({duration} AS INTERVAL SECOND) AS DECIMAL(18, 6))"
+
+    def json_of(self, names: Sequence[str]) -> str:
+        fields = ", ".join(f"{self.literal(name)}, {self.shown_name(name)}" for name in names)
+        return f"to_json(named_struct({fields}))"
+
     def _become(self, query: str) -> None:
         self._frames["log"] = self._session.sql(query, **self._frames)
 
     def _map(self, query: str, where: str) -> None:
-        self._frames["log"].createOrReplaceTempView("source")
+        self._frames["log"] = self._mapped(query, where, "log")
+
+    def _mapped(self, query: str, where: str, rows: str) -> DataFrame:
+        self._frames[rows].createOrReplaceTempView("source")
         self._session.conf.set(_CASE, "false")
         try:
             mapped = self._session.sql(query)
             mapped.limit(1).collect()
         except Exception as error:
+            casts = "MISMATCH" in str(error) and self._likely_casts(f"{{{rows}}}", query)
             raise InputError(
                 f"the query fails: {first_line(error)}",
                 where=where,
-                fix="try it in your own Spark session; the table is called source",
+                fix=f"columns of CSV and JSON Lines are text; cast what you compute with: {casts}"
+                if casts
+                else "try it in your own Spark session; the table is called source",
             ) from None
         finally:
             self._session.conf.set(_CASE, "true")
         if not mapped.columns:
             raise InputError("must hold one query", where=where, fix="write one SELECT over source")
         check_names(mapped.columns, where, "leave the old one out: SELECT * EXCEPT (reference), …")
-        self._frames["log"] = mapped
+        return mapped
 
     def _ask(self, query: str, where: str | None = None) -> pa.Table:
         with self._running(where or self.name):
@@ -200,6 +223,9 @@ class SparkEngine(Engine):
         parquet, json = ([*map(_exact, files.of_format(form))] for form in ("parquet", "json"))
         if parquet:
             frame = reader.option("mergeSchema", "true").parquet(*parquet)
+            for name, unit in _durations(files.of_format("parquet")).items():
+                length = f.expr(self.duration(f"{self.quoted(name)} / {PER_SECOND[unit]}"))
+                frame = frame.withColumn(name, length)
             found[files.of_format("parquet")[0]] = _with_file(frame)
         alike: dict[tuple[str, ...], list[str]] = {}
         for path in files.of_format("csv"):
@@ -230,6 +256,24 @@ def _with_file(frame: DataFrame) -> DataFrame:
     from pyspark.sql import functions as f
 
     return frame if FILE in frame.columns else frame.withColumn(FILE, f.input_file_name())
+
+
+def _durations(paths: Iterable[str]) -> dict[str, str]:
+    """Columns that Arrow wrote as durations, which Parquet keeps as whole numbers, with their units."""
+    import pyarrow.parquet as pq
+
+    found: dict[str, str] = {}
+    for path in paths:
+        for one in pq.read_schema(path) if "://" not in path else ():
+            unit = duration_unit(one.type)
+            if unit is not None and found.setdefault(one.name, unit) != unit:
+                raise InputError(
+                    f"column {one.name!r} holds durations in {unit}, other files in"
+                    f" {found[one.name]}",
+                    where=path,
+                    fix="write them alike",
+                )
+    return found
 
 
 def _exact(path: str) -> str:

@@ -11,7 +11,7 @@ from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.logs.score import LogGroup, LogScore
 from streamdecisionbench.report.palette import CLASS_STYLE, UNKNOWN_STYLE
 from streamdecisionbench.report.render import to_html
-from streamdecisionbench.report.screens import difference_line
+from streamdecisionbench.report.screens import difference_lines
 
 _SHOWN = {**CLASS_STYLE, **UNKNOWN_STYLE}
 _WORDS = {name: shown[0] for name, shown in _SHOWN.items()}
@@ -34,7 +34,7 @@ def log_page(score: LogScore) -> str:
     title = f"Decisions in force: {score.source}"
     parts = [f"<h1>{escape(title)}</h1>"]
     parts += [f'<p class="note">{escape(note)}</p>' for note in score.notes]
-    parts += [f"<p>{escape(difference_line(one))}</p>" for one in score.differences]
+    parts += [f"<p>{escape(line)}</p>" for line in difference_lines(score)]
     parts.append("<h2>Groups side by side</h2>")
     parts.append(_table(score))
     parts.append("<h2>Where the time went, % of observed time</h2>")
