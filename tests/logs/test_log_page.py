@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -55,8 +56,8 @@ def test_the_page_shows_the_score_and_nothing_runs(tmp_path: Path) -> None:
     assert "Day by day" in text
     for group in sdb_api.score_log(log, by="model").groups:
         assert f"{(group.in_force or 0) * 100:.1f}" in text
-    for day in sdb_api.score_log(log, by="day").groups:
-        assert f"{day.name}: {(day.in_force or 0) * 100:.1f} %" in text
+    for day in sdb_api.score_log(log, by=("model", "day")).groups:
+        assert f"{escape(day.name)}: {(day.in_force or 0) * 100:.1f} %" in text
     again = sdb("logs", "score", log, "--by", "model", "--page", tmp_path / "page.html")
     assert again.returncode == 2
     assert (tmp_path / "page.html").read_text() == text

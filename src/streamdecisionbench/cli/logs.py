@@ -62,6 +62,7 @@ Memory = Annotated[
     str, typer.Option(help="Memory DuckDB may use before it goes on on disk, for example 4GB.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress.")]
+States = Annotated[bool, typer.Option("--states", help="With the states of the streams shown.")]
 
 
 @contextmanager
@@ -309,6 +310,89 @@ def score(
         [Heading(found.source, found.signature, found.notes)],
         [difference_line(one) for one in found.differences],
     )
+
+
+def show(
+    sources: Sources,
+    stream: Annotated[
+        str | None, typer.Option(metavar="ID", help="This stream, by its name.")
+    ] = None,
+    worst: Annotated[
+        int | None,
+        typer.Option(min=1, max=1000, help="So many streams, those with the most wrong time (5)."),
+    ] = None,
+    confusion: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="A B",
+            help="Streams in which A was in force while B was right; A may be `no decision`.",
+        ),
+    ] = None,
+    sql: Sql = None,
+    references: ReferenceTable = None,
+    reference: Reference = None,
+    by: By = None,
+    states: States = False,
+    engine: EngineName = "duckdb",
+    master: Master = None,
+    allow_unusable: AllowUnusable = "0",
+    memory: Memory = "1GB",
+    quiet: Quiet = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-logs-show/1.")] = False,
+) -> None:
+    """Show streams of a log: what was right, what was in force, moment by moment; and what was mixed up.
+
+    Seconds are those of `sdb logs score`: those of all streams add up to it.
+    """
+    from streamdecisionbench.cli.printing import Heading, dump, print_tables
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.logs.score import score_log, shown_json
+    from streamdecisionbench.logs.show import StreamsAsked, mix_asked
+    from streamdecisionbench.report.lanes import class_legend, lane_lines
+    from streamdecisionbench.report.screens import console, show_lines, show_tables
+    from streamdecisionbench.suite.disk import read_text
+    from streamdecisionbench.text import visible
+
+    if stream is not None and (worst, confusion) != (None, None):
+        raise InputError(
+            "--stream names one stream: --worst and --confusion choose others",
+            fix="leave out --stream, or the others",
+        )
+    with telling(quiet) as told:
+        found = score_log(
+            sources,
+            by=by or (),
+            references=references,
+            reference=reference,
+            sql=None if sql is None else read_text(sql),
+            sql_name=str(sql),
+            allow_unusable=allow_unusable,
+            resamples=0,
+            engine=engine,
+            master=master,
+            memory=memory,
+            show=StreamsAsked(
+                most=worst or 5,
+                stream=stream,
+                mix=None if confusion is None else mix_asked(*confusion),
+                states=states,
+            ),
+            told=told,
+        )
+    if as_json:
+        dump(shown_json(found))
+        return
+    print_tables(
+        show_tables(found),
+        [Heading(found.source, found.signature, found.notes)],
+        show_lines(found),
+    )
+    out = console()
+    for one in found.shown.kept:
+        title = f"{one.name}: wrong {one.wrong_s:.1f} of {one.judged_s:.1f} judged s"
+        for line in ("", visible(title), *lane_lines(one, min(out.width, 120))):
+            out.print(line, soft_wrap=len(line) <= out.width)
+    out.print(f"\n{class_legend()}")
 
 
 def suite(
@@ -578,6 +662,7 @@ HELP = (
 )
 COMMANDS = {
     "score": score,
+    "show": show,
     "check": check,
     "pace": pace,
     "export": export,

@@ -248,6 +248,8 @@ class StreamArrays:
 
     row: Ints
     """The batch's row of each stream's first state, to look up whose stream it is."""
+    rows: Ints
+    """The batch's row of every state."""
     n: Ints
     r: Floats
     L: Floats
@@ -466,6 +468,7 @@ def _arrays(rows: _Rows, kept: Ints) -> StreamArrays:
     cost = rows.number("cost", 0.0)[kept]
     return StreamArrays(
         row=kept[begins],
+        rows=kept,
         n=n,
         r=r,
         L=latency,

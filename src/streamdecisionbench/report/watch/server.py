@@ -23,10 +23,10 @@ from starlette.types import Message, Send
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.in_force import ALL_CLASSES, CORRECT, UNJUDGED
+from streamdecisionbench.report.lanes import StreamView, view_of
 from streamdecisionbench.report.page.one_file import DASH_STYLES, asset, line_colours, one_file
 from streamdecisionbench.report.page.payload import embed
 from streamdecisionbench.report.palette import CLASS_STYLE, UNKNOWN_STYLE
-from streamdecisionbench.report.watch.lanes import StreamView, view_of
 from streamdecisionbench.report.watch.sources import Source
 from streamdecisionbench.scoring.timeline import Floats
 

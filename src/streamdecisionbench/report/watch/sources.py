@@ -30,7 +30,7 @@ from streamdecisionbench.recording.events import (
 )
 from streamdecisionbench.recording.recording import names_simulation
 from streamdecisionbench.recording.run_file import RUN_FILE
-from streamdecisionbench.report.watch.lanes import DrawnLane, TakenAnswer, WatchedStream
+from streamdecisionbench.report.lanes import DrawnLane, TakenAnswer, WatchedStream
 from streamdecisionbench.rules.policy_file import policy_of
 from streamdecisionbench.suite.scenario import Scenario, Suite
 from streamdecisionbench.suite.suite_files import find_suite
