@@ -253,8 +253,12 @@ def score(
     as_csv: Csv = False,
     page: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also write a page: groups, classes, day by day."),
+        typer.Option(
+            metavar="FILE",
+            help="Also write a page: groups, days, mix-ups, streams as lanes, the worst first.",
+        ),
     ] = None,
+    states: States = False,
 ) -> None:
     """Score a decision log: one row per state of a stream, answered when, decided what, right what.
 
@@ -269,13 +273,15 @@ def score(
     )
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.score import csv_rows, score_log
-    from streamdecisionbench.report.page.log_page import log_page
+    from streamdecisionbench.report.page.log_page import log_page, streams_on_page
     from streamdecisionbench.report.screens import difference_line, log_tables
     from streamdecisionbench.suite.disk import read_text, write_text
 
     require_one_form(as_json, as_csv)
     if page is not None and page.exists():
         raise InputError("is there already", where=page, fix="remove it, or name another file")
+    if states and page is None:
+        raise InputError("--states belongs to --page", fix="add --page FILE, or sdb logs show")
     with telling(quiet) as told:
         found = score_log(
             sources,
@@ -295,6 +301,7 @@ def score(
             costs=costs,
             theta=theta,
             days=page is not None,
+            show=None if page is None else streams_on_page(states=states),
             told=told,
         )
     if page is not None:

@@ -108,7 +108,7 @@ class StreamsShown:
         names = [str(n) for n in plain_array(table.column("stream").take(found.row)).to_pylist()]
         chosen = [k for k, name in enumerate(names) if name == self.asked.stream]
         if self.asked.stream is None:
-            chosen = np.flatnonzero(rank > 1e-12).tolist()
+            chosen = np.flatnonzero(rank > 1e-12 if self.asked.mix else rank > -np.inf).tolist()
             chosen.sort(key=lambda k: (-rank[k], names[k]))
             chosen = chosen[: self.asked.most]
             if len(self.kept) == self.asked.most:
