@@ -65,6 +65,8 @@ class WatchedStream:
     open: bool
     began: float = 0.0
     """Where its clock's zero lies on the source's clock, to put streams in order."""
+    weight: float = 1.0
+    """How much each of its seconds counts, where streams are pooled."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import http.client
 import json
 import os
@@ -14,11 +15,16 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 
+import streamdecisionbench as sdb_api
 from streamdecisionbench.cli.watch import Page
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES
@@ -31,6 +37,8 @@ from streamdecisionbench.scoring.policy_score import live_policy
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
+from tests.logs.made_logs import rows_of
+from tests.logs.test_score_log import drawn
 from tests.meter import plain, written
 from tests.meter.test_counters import drive, ticking
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
@@ -183,6 +191,93 @@ def test_a_meters_log_has_the_seconds_the_meter_counted(tmp_path: Path) -> None:
         assert found == pytest.approx(shares, abs=1e-9)
         assert part["in_force"] == pytest.approx(meter.in_force(part["name"]), abs=1e-9)
     assert moment["streams"] == len(written.streams(tmp_path)) / 2
+
+
+@pytest.mark.parametrize(
+    "name", ["log.csv", "log.jsonl", "log.parquet", "log.tsv", "log.jsonl.gz", "day"]
+)
+def test_any_log_has_the_score_that_sdb_logs_score_prints(name: str, tmp_path: Path) -> None:
+    """In every format: stamps and seconds, requests of their own, weights, decisions as JSON."""
+    base = datetime(2026, 3, 1, tzinfo=UTC)
+    rows = []
+    for row in rows_of(drawn(12, 6)):
+        k = int(row["stream"][1:])
+        moved = {
+            column: None if value is None else base + timedelta(microseconds=round(value * 1e6))
+            for column, value in row.items()
+            if column.endswith("_at")
+        }
+        asked = moved["published_at"] and moved["published_at"] + timedelta(milliseconds=1)
+        waited = moved["answered_at"]
+        rows.append(
+            {
+                **row,
+                **moved,
+                "requested_at": asked if waited is None or waited >= asked else None,
+                "weight": 1.0 + k % 3,
+                "decision": None
+                if row["decision"] is None
+                else json.dumps({"do": row["decision"]}),
+                "reference": row["reference"] and json.dumps({"do": row["reference"]}, indent=1),
+            }
+        )
+    table = pa.Table.from_pylist(rows)
+    path = tmp_path / name
+    if name.endswith(".parquet"):
+        pq.write_table(table, path)
+    elif name.endswith("sv"):
+        options = pa.csv.WriteOptions(delimiter="\t" if name.endswith("tsv") else ",")
+        pa.csv.write_csv(table, path, options)
+    elif name == "day":
+        (path / "of").mkdir(parents=True)
+        pq.write_table(table.slice(0, 36), path / "of" / "one.parquet")
+        pq.write_table(table.slice(36), path / "of" / "two.parquet")
+    else:
+        text = "\n".join(json.dumps(row, default=lambda at: at.isoformat()) for row in rows) + "\n"
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    (group,) = sdb_api.score_log(path).groups
+    moment = seen(path)
+    (component,) = moment["components"]
+    assert moment["facts"]["unreadable"] == 0, moment["facts"]["why"]
+    assert component["in_force"] == pytest.approx(group.in_force, abs=1e-6)
+    for shown, wanted in zip(component["classes"], group.classes.values(), strict=True):
+        assert shown == pytest.approx(wanted, abs=1e-6)
+
+
+def test_why_a_line_cannot_be_read_is_said(tmp_path: Path) -> None:
+    good = {"stream": "a", "published_at": 0, "answered_at": 1, "decision": "x", "reference": "x"}
+    lines = [
+        json.dumps({**good, "ended_at": 4}),
+        "",
+        '{"stream": "a", "published_at"',
+        "[1]",
+        json.dumps({**good, "published_at": "yesterday"}),
+        json.dumps({**good, "published_at": 2, "decision": '{"half'}),
+        json.dumps({"published_at": 3}),
+        json.dumps({**good, "published_at": 2}),
+        json.dumps({**good, "published_at": 2}),
+    ]
+    (tmp_path / "log.jsonl").write_text("\n".join(lines) + "\n")
+    facts = seen(tmp_path / "log.jsonl")["facts"]
+    assert facts["unreadable"] == 7
+    assert [why.split(":")[0] for why in facts["why"]] == [
+        f"log.jsonl line {k}" for k in (3, 4, 5, 6, 7)
+    ]
+    for why, said in zip(
+        facts["why"],
+        ("is no JSON", "is no JSON object", "published_at 'yesterday' is no time",
+         "neither text nor JSON", "has no stream"),
+        strict=True,
+    ):  # fmt: skip
+        assert said in why
+    (tmp_path / "log.csv").write_text(
+        'stream,published_at,answered_at,decision,ended_at\na,0,1,"x\ny",4\na,1\na,2,1,x,4\n'
+    )
+    facts = seen(tmp_path / "log.csv")["facts"]
+    assert facts["why"] == (
+        "log.csv line 4: has another number of fields than the header",
+        "log.csv line 5: was answered before it was asked",
+    )
 
 
 def test_a_file_is_read_on_where_it_stopped(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ class Watcher:
     def _classes(self, name: str, views: list[StreamView]) -> Floats:
         """Shares of observed time, columns as in `ALL_CLASSES`."""
         if self._source.pooled:
-            seconds = np.sum([view.seconds[name] for view in views], axis=0)
+            seconds = np.sum([view.stream.weight * view.seconds[name] for view in views], axis=0)
             return np.asarray(seconds / seconds.sum())
         families: dict[str, list[Floats]] = {}
         for view in views:

@@ -1,6 +1,6 @@
 // The live page: draws each moment the server tells of. Numbers come from the scorer, none are made here.
 
-const RIGHT_NOW = { moment: null, streams: new Map(), chosen: null, lost: false };
+const RIGHT_NOW = { moment: null, streams: new Map(), chosen: null, lost: false, why: false };
 const places = new Map();
 
 /* A component as the report's drawing code knows recordings: with a place, a name and its labels. */
@@ -93,7 +93,8 @@ const drawStatus = () => {
   const words = lost ? 'sdb watch has gone; trying again' : WORDS[state] || state;
   document.getElementById('status').replaceChildren(h('span', { class: `watch-state ${state}` }, words), h('span', {}, moment.facts.name),
     moment.facts.suite ? h('span', {}, moment.facts.suite) : '', ...sdb.badges(moment.facts),
-    moment.facts.unreadable ? h('span', {}, `${sdb.plural(moment.facts.unreadable, 'line')} could not be read`) : '');
+    moment.facts.unreadable ? h('details', { class: 'unreadable', open: RIGHT_NOW.why, ontoggle: (event) => { RIGHT_NOW.why = event.target.open; } },
+      h('summary', {}, `${sdb.plural(moment.facts.unreadable, 'line')} could not be read`), h('ul', {}, moment.facts.why.map((why) => h('li', {}, why)))) : '');
   document.title = `${moment.components[0] && moment.components[0].in_force !== null ? `${sdb.percent(moment.components[0].in_force)} % · ` : ''}${moment.facts.name} · sdb watch`;
 };
 
