@@ -61,6 +61,15 @@ Master = Annotated[
 Memory = Annotated[
     str, typer.Option(help="Memory DuckDB may use before it goes on on disk, for example 4GB.")
 ]
+QuestionFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Questions, options and decision spec as JSON; from the log otherwise."
+    ),
+]
+Families = Annotated[
+    str | None, typer.Option("--by", metavar="COLUMN", help="The families, from a column.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress.")]
 States = Annotated[bool, typer.Option("--states", help="With the states of the streams shown.")]
 
@@ -413,16 +422,8 @@ def suite(
         ),
     ] = None,
     references: ReferenceTable = None,
-    questions: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Questions, options and decision spec as JSON; from the log otherwise.",
-        ),
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option("--by", metavar="COLUMN", help="The families, from a column.")
-    ] = None,
+    questions: QuestionFile = None,
+    by: Families = None,
     streams: Annotated[
         int,
         typer.Option(min=1, max=10_000, help="Sessions to take, drawn by a hash of their names."),
@@ -462,6 +463,54 @@ def suite(
         typer.echo(f"  {visible(line)}")
     if held.note is not None:
         typer.echo(f"  {held.note}")
+
+
+def import_log(
+    sources: Sources,
+    out: Annotated[Path, typer.Option(metavar="RUN", help="A fresh folder for the recording.")],
+    reference: Reference = None,
+    references: ReferenceTable = None,
+    questions: QuestionFile = None,
+    by: Families = None,
+    streams: Annotated[
+        int,
+        typer.Option(min=1, max=10_000, help="Sessions to take, drawn by a hash of their names."),
+    ] = 10_000,
+    sql: Sql = None,
+    engine: EngineName = "duckdb",
+    master: Master = None,
+    allow_unusable: AllowUnusable = "0",
+    seed: Seed = 0,
+    memory: Memory = "1GB",
+    quiet: Quiet = False,
+) -> None:
+    """Make a recording of a log, with its suite in it: for `sdb report`, `diff`, `choose`, `analyze`.
+
+    Sessions whose every state was answered and has a reference; what a log does not have is said.
+    """
+    from streamdecisionbench.logs.suite_of_log import asked_by_file, not_in_a_log, recording_of_log
+    from streamdecisionbench.logs.unusable import Allowed
+    from streamdecisionbench.suite.disk import require_empty
+    from streamdecisionbench.text import visible
+
+    require_empty(out)
+    asked = asked_by_file(questions) if questions is not None else None
+    log = _open(sources, sql, engine, master, memory, quiet, references, reference)
+    with log as (opened, held):
+        made = recording_of_log(
+            opened,
+            held,
+            Allowed.read(allow_unusable),
+            out,
+            streams=streams,
+            by=by,
+            asked=asked,
+            seed=seed,
+        )
+        told = [*made.told(), *not_in_a_log(opened), *([held.note] if held.note else [])]
+    typer.echo(f"{out}: a recording, its suite in {out / 'suite'}")
+    for line in told:
+        typer.echo(f"  {visible(line)}")
 
 
 def sample(
@@ -664,9 +713,7 @@ def judge(
         )
 
 
-HELP = (
-    "Decision logs: score what others recorded, check it, make a suite of it; have people judge it."
-)
+HELP = "Decision logs: score what others recorded, show it, make a suite or a recording of it, have people judge it."
 COMMANDS = {
     "score": score,
     "show": show,
@@ -675,6 +722,7 @@ COMMANDS = {
     "export": export,
     "convert": convert,
     "suite": suite,
+    "import": import_log,
     "sample": sample,
     "estimate": estimate,
     "judge": judge,
