@@ -39,8 +39,17 @@ sdb.streamLanes = ({ label, inBlock = (text) => text, ids = false, another, move
   const hint = h('p', { class: 'muted small', id: 'lane-hint' }, 'Tap or point to read a moment out. On the keyboard: ← → move the cursor, ↑ ↓ change lane, + − zoom, Home shows all, Page Up and Page Down choose another stream.');
   const now = { stream: null, cursor: null, row: 0, window: null, drawn: null };
 
-  const pieceBlocks = (window, lane) => lane.pieces.map(([from, to, kind, , text]) => sdb.block(window, from, to,
-    { class: `piece k-${sdb.classByColumn[kind].key}` }, text && sdb.wide(window, from, to, 52) && h('span', { class: 'block-text' }, inBlock(text))));
+  /* Neighbours that look alike are one block, whichever answers they came from. */
+  const pieceBlocks = (window, lane) => {
+    const blocks = [];
+    lane.pieces.forEach(([from, to, kind, , text]) => {
+      const last = blocks[blocks.length - 1];
+      if (last && last.kind === kind && last.text === text) last.to = to;
+      else blocks.push({ from, to, kind, text });
+    });
+    return blocks.map(({ from, to, kind, text }) => sdb.block(window, from, to,
+      { class: `piece k-${sdb.classByColumn[kind].key}` }, text && sdb.wide(window, from, to, 52) && h('span', { class: 'block-text' }, inBlock(text))));
+  };
 
   const draw = () => {
     const { stream } = now;
