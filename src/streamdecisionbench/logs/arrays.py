@@ -380,7 +380,7 @@ class _Effects:
         texts = text_column(rows.column("effects")).to_pylist()
         for row in np.flatnonzero(self.given).tolist():
             try:
-                found += [(row, *one) for one in _effects_of_row(texts[row])]
+                found += [(row, *one) for one in effects_of_row(texts[row])]
             except (ValueError, TypeError, KeyError):
                 self.row_bad[row] = True
         columns = list(zip(*found, strict=True)) or [()] * 4
@@ -413,7 +413,7 @@ class _Effects:
         return PolicyTrace(decided, of[keep], source[keep], decision[keep], at[keep])
 
 
-def _effects_of_row(text: str) -> Iterator[tuple[int, float, str | None]]:
+def effects_of_row(text: str) -> Iterator[tuple[int, float, str | None]]:
     """A place in the order of its stream, seconds after the state, and what is in force from then on:
     what took effect has an even place, what it yields to the odd one behind it."""
     for one in json.loads(text):

@@ -63,6 +63,8 @@ class ShownStream:
     decisions: tuple[str | None, ...]
     end: float
     states: tuple[str | None, ...] | None = None
+    taken: tuple[tuple[float, int, str | None], ...] | None = None
+    """Where a policy decided: from when on the decision of which step was in force; None: nothing was."""
 
     @property
     def judged_s(self) -> float:
@@ -133,6 +135,7 @@ class StreamsShown:
                     states=tuple(text_column(plain_array(rows.column("state"))).to_pylist())
                     if self.asked.states
                     else None,
+                    taken=_taken(found, k, int(begins[k]), float(scale[k]), texts),
                 )
             )
         self._prune()
@@ -245,6 +248,18 @@ def mix_shown(mix: Mix) -> str:
 def group_name(key: Sequence[Any]) -> str:
     """For people, without what a terminal might obey."""
     return printable(", ".join("–" if v is None else str(v) for v in key) or "all")
+
+
+def _taken(
+    found: StreamArrays, k: int, begin: int, scale: float, texts: Sequence[str]
+) -> tuple[tuple[float, int, str | None], ...] | None:
+    trace = found.policy
+    if trace is None or not trace.decided[k]:
+        return None
+    mine = np.flatnonzero(trace.stream == k)
+    said = _words(texts, trace.decision[mine])
+    at = (trace.begin[mine] * scale).tolist()
+    return tuple(zip(at, (trace.source[mine] - begin).tolist(), said, strict=True))
 
 
 def _words(texts: Sequence[str], ids: Ints) -> tuple[str | None, ...]:

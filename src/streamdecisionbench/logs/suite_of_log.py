@@ -67,6 +67,7 @@ LEFT_OUT: Mapping[str, str] = {
     "no_state": "have rows without a state",
     "broken": "have rows that cannot be used",
     "unanswered": "have states that were never answered",
+    "policy": "were decided by a policy, not simply by the newest answer",
     "pace": "have states less than a microsecond apart, or more than eleven days",
     "not_drawn": "were not drawn",
 }
@@ -349,6 +350,8 @@ def _reason(found: StreamArrays, k: int, begin: int, answers: bool) -> str | Non
         return "unjudged"
     if answers and not np.isfinite(found.L[span]).all():
         return "unanswered"
+    if answers and found.policy is not None and found.policy.decided[k]:
+        return "policy"
     edges = np.round(np.append(found.r[span], found.H[k]), 6)
     shortest, mean = np.diff(edges).min(), edges[-1] / found.n[k]
     strange = shortest < SHORTEST_TICK_S * (1 - 1e-3) or mean > LONGEST_TICK_S

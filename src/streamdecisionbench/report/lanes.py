@@ -176,7 +176,8 @@ def _joined(pieces: list[list[Any]]) -> list[list[Any]]:
 
 def logged_stream(shown: ShownStream, group: str = "") -> WatchedStream:
     """A stream of a log, at the pace it was scored at."""
-    lane = DrawnLane("in force", shown.latency, shown.decisions)
+    taken = None if shown.taken is None else [TakenAnswer(*one) for one in shown.taken]
+    lane = DrawnLane("in force", shown.latency, shown.decisions, taken=taken)
     return WatchedStream(
         id=shown.name,
         title=shown.name,

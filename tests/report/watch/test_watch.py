@@ -23,13 +23,19 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import streamdecisionbench as sdb_api
 from streamdecisionbench.cli.watch import Page
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES
+from streamdecisionbench.logs.show import StreamsAsked
 from streamdecisionbench.meter import DecisionLog, Meter
+from streamdecisionbench.meter.decision_log import rows_of as decision_rows
+from streamdecisionbench.meter.stream import Notice
 from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.report.lanes import logged_stream, view_of
 from streamdecisionbench.report.watch.server import Watcher, WatchServer
 from streamdecisionbench.report.watch.sources import GrowingFile, open_source
 from streamdecisionbench.scoring.pair_live import live_pair
@@ -40,8 +46,10 @@ from tests.cli.command import sdb
 from tests.logs.made_logs import rows_of
 from tests.logs.test_score_log import drawn
 from tests.meter import plain, written
-from tests.meter.test_counters import drive, ticking
+from tests.meter.test_counters import FakeClock, drive, ticking
+from tests.meter.test_policy import deployed, serve
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
+from tests.scoring.policies import kit
 
 SDB = [sys.executable, "-m", "streamdecisionbench.cli.main"]
 SCENARIOS = "support_a,presenter_a,presenter_b"
@@ -174,6 +182,32 @@ def test_under_a_policy_the_page_shows_what_it_let_take_effect(tmp_path: Path) -
     for name, share in zip(ALL_CLASSES, applied["classes"], strict=True):
         assert share == pytest.approx(wanted.classes().get(name, 0.0), abs=1e-12)
     assert [stream["open"] for stream in moment["changed"]] == [False] * 3
+
+
+@settings(max_examples=25, deadline=None)
+@given(kit.loose(), st.sampled_from([0.0, 0.37]))
+def test_a_policy_s_log_shows_what_took_effect(
+    tmp_path_factory: pytest.TempPathFactory, case: kit.Case, judged_late: float
+) -> None:
+    """On the live page and in the lanes of `sdb logs show`, as the meter counted and the log is scored."""
+    clock = FakeClock()
+    meter = Meter("test", clock=clock, policy=deployed(case))
+    events: list[Notice] = []
+    meter.add_sink(events.append)
+    serve(case, meter, clock, "x", judged_late)
+    rows = decision_rows(
+        one._replace(value=None) if one.kind == "published" else one for one in events
+    )
+    path = tmp_path_factory.mktemp("policy") / "log.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    score_ = sdb_api.score_log(path, resamples=0, show=StreamsAsked())
+    (group,), (one,) = score_.groups, score_.shown.kept
+    view = view_of(logged_stream(one))
+    assert view is not None
+    assert view.seconds["in force"] == pytest.approx(group.at_pace.seconds, abs=1e-9)
+    assert sum(score_.shown.mixes_of().values()) == pytest.approx(one.judged_s, abs=1e-9)
+    (component,) = seen(path)["components"]
+    assert component["classes"] == pytest.approx(list(group.classes.values()), abs=1e-9)
 
 
 def test_a_meters_log_has_the_seconds_the_meter_counted(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import MARKS
+from streamdecisionbench.logs.arrays import MARKS, effects_of_row
 from streamdecisionbench.logs.schema import COLUMNS
 from streamdecisionbench.logs.sources import FORMATS, PACKED, format_of, header_of
 from streamdecisionbench.logs.unusable import REASONS
@@ -231,6 +231,8 @@ class WatchedLog(Source):
                 raise ValueError(REASONS[f"bad_{name}"].what)
             if name in row:
                 row[name] = text
+        if "effects" in row:
+            row["effects"] = _effects(row["effects"])
         whole = _truth(row.get("partial")) is not True
         if whole:
             _check(row)
@@ -247,6 +249,8 @@ class WatchedLog(Source):
         kept = states.setdefault(row["published_at"], {})
         for name, value in row.items():
             kept.setdefault(name, value)
+        # What took effect grows, row by row of a state; everything else is said once.
+        kept["effects"] = max(kept.get("effects", ()), row.get("effects", ()), key=len)
         return key
 
 
@@ -277,6 +281,16 @@ def _seconds(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError(f"{name} {str(value)[:60]!r} is no time")
     return float(value)
+
+
+def _effects(value: object) -> str:
+    """What a policy did, as text that can be read."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    try:
+        list(effects_of_row(text))
+    except (ValueError, TypeError, KeyError):
+        raise ValueError(REASONS["bad_effects"].what) from None
+    return text
 
 
 def _truth(value: object) -> object:
@@ -369,7 +383,28 @@ def _lane(component: str, rows: dict[float, dict[str, Any]], at: list[float]) ->
             for _, row in found
         ],
         [row.get("decision") for _, row in found],
+        taken=_taken(rows, at),
     )
+
+
+def _taken(rows: dict[float, dict[str, Any]], at: list[float]) -> list[TakenAnswer] | None:
+    """What a policy let take effect, and what it yielded to unless another came before; None: no policy."""
+    told = [(step, t, rows[t]["effects"]) for step, t in enumerate(at) if t in rows]
+    if not any(isinstance(effects, str) for _, _, effects in told):
+        return None
+    found = [
+        (place, TakenAnswer(t - at[0] + since, step, decision))
+        for step, t, effects in told
+        if isinstance(effects, str)
+        for place, since, decision in effects_of_row(effects)
+    ]
+    found.sort(key=lambda one: one[0])
+    after = [*(one.at for _, one in found), math.inf][1:]
+    return [
+        one
+        for (place, one), then in zip(found, after, strict=True)
+        if place % 2 == 0 or then > one.at
+    ]
 
 
 def _asked(row: Mapping[str, Any]) -> float:
