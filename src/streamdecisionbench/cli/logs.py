@@ -69,7 +69,17 @@ Master = Annotated[
 Memory = Annotated[
     str, typer.Option(help="Memory DuckDB may use before it goes on on disk, for example 4GB.")
 ]
+QuestionFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Questions, options and decision spec as JSON; from the log otherwise."
+    ),
+]
+Families = Annotated[
+    str | None, typer.Option("--by", metavar="COLUMN", help="The families, from a column.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress.")]
+States = Annotated[bool, typer.Option("--states", help="With the states of the streams shown.")]
 
 
 @contextmanager
@@ -319,8 +329,12 @@ def score(
     as_csv: Csv = False,
     page: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also write a page: groups, classes, day by day."),
+        typer.Option(
+            metavar="FILE",
+            help="Also write a page: groups, days, mix-ups, streams as lanes, the worst first.",
+        ),
     ] = None,
+    states: States = False,
 ) -> None:
     """Score a decision log: one row per state of a stream, answered when, decided what, right what.
 
@@ -335,13 +349,15 @@ def score(
     )
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.score import csv_rows, score_log
-    from streamdecisionbench.report.page.log_page import log_page
+    from streamdecisionbench.report.page.log_page import log_page, streams_on_page
     from streamdecisionbench.report.screens import difference_lines, log_tables
     from streamdecisionbench.suite.disk import read_text, write_text
 
     require_one_form(as_json, as_csv)
     if page is not None and page.exists():
         raise InputError("is there already", where=page, fix="remove it, or name another file")
+    if states and page is None:
+        raise InputError("--states belongs to --page", fix="add --page FILE, or sdb logs show")
     with telling(quiet) as told:
         found = score_log(
             sources,
@@ -363,6 +379,7 @@ def score(
             costs=costs,
             theta=theta,
             days=page is not None,
+            show=None if page is None else streams_on_page(states=states),
             told=told,
         )
     if page is not None:
@@ -380,6 +397,92 @@ def score(
     )
 
 
+def show(
+    sources: Sources,
+    stream: Annotated[
+        str | None, typer.Option(metavar="ID", help="This stream, by its name.")
+    ] = None,
+    worst: Annotated[
+        int | None,
+        typer.Option(min=1, max=1000, help="So many streams, those with the most wrong time (5)."),
+    ] = None,
+    confusion: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="A B",
+            help="Streams in which A was in force while B was right; A may be `no decision`.",
+        ),
+    ] = None,
+    sql: Sql = None,
+    references: ReferenceTables = None,
+    references_sql: ReferencesSql = None,
+    reference: Reference = None,
+    by: By = None,
+    states: States = False,
+    engine: EngineName = "duckdb",
+    master: Master = None,
+    allow_unusable: AllowUnusable = "0",
+    memory: Memory = "1GB",
+    quiet: Quiet = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-logs-show/1.")] = False,
+) -> None:
+    """Show streams of a log: what was right, what was in force, moment by moment; and what was mixed up.
+
+    Seconds are those of `sdb logs score`: those of all streams add up to it.
+    """
+    from streamdecisionbench.cli.printing import Heading, dump, print_tables
+    from streamdecisionbench.errors import InputError
+    from streamdecisionbench.logs.score import score_log, shown_json
+    from streamdecisionbench.logs.show import StreamsAsked, mix_asked
+    from streamdecisionbench.report.lanes import class_legend, lane_lines
+    from streamdecisionbench.report.screens import console, show_lines, show_tables
+    from streamdecisionbench.suite.disk import read_text
+    from streamdecisionbench.text import visible
+
+    if stream is not None and (worst, confusion) != (None, None):
+        raise InputError(
+            "--stream names one stream: --worst and --confusion choose others",
+            fix="leave out --stream, or the others",
+        )
+    with telling(quiet) as told:
+        found = score_log(
+            sources,
+            by=by or (),
+            references=references,
+            references_sql=None if references_sql is None else read_text(references_sql),
+            references_sql_name=str(references_sql),
+            reference=reference,
+            sql=None if sql is None else read_text(sql),
+            sql_name=str(sql),
+            allow_unusable=allow_unusable,
+            resamples=0,
+            engine=engine,
+            master=master,
+            memory=memory,
+            show=StreamsAsked(
+                most=worst or 5,
+                stream=stream,
+                mix=None if confusion is None else mix_asked(*confusion),
+                states=states,
+            ),
+            told=told,
+        )
+    if as_json:
+        dump(shown_json(found))
+        return
+    print_tables(
+        show_tables(found),
+        [Heading(found.source, found.signature, found.notes)],
+        show_lines(found),
+    )
+    out = console()
+    for one in found.shown.kept:
+        title = f"{one.name}: wrong {one.wrong_s:.1f} of {one.judged_s:.1f} judged s"
+        for line in ("", visible(title), *lane_lines(one, min(out.width, 120))):
+            out.print(line, soft_wrap=len(line) <= out.width)
+    out.print(f"\n{class_legend()}")
+
+
 def suite(
     sources: Sources,
     out: Annotated[Path, typer.Option(help="A fresh folder for the suite.")],
@@ -392,16 +495,8 @@ def suite(
     ] = None,
     references: ReferenceTables = None,
     references_sql: ReferencesSql = None,
-    questions: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Questions, options and decision spec as JSON; from the log otherwise.",
-        ),
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option("--by", metavar="COLUMN", help="The families, from a column.")
-    ] = None,
+    questions: QuestionFile = None,
+    by: Families = None,
     streams: Annotated[
         int,
         typer.Option(min=1, max=10_000, help="Sessions to take, drawn by a hash of their names."),
@@ -440,7 +535,62 @@ def suite(
     for line in made.told():
         typer.echo(f"  {visible(line)}")
     if held.silver is not None:
-        typer.echo(f"  references are silver in part or all: decisions of {held.silver.source}")
+        typer.echo(f"  {_silver_line(held.silver)}")
+
+
+def _silver_line(silver: ReferenceSource) -> str:
+    return f"references are silver in part or all: decisions of {silver.source}"
+
+
+def import_log(
+    sources: Sources,
+    out: Annotated[Path, typer.Option(metavar="RUN", help="A fresh folder for the recording.")],
+    reference: Reference = None,
+    references: ReferenceTables = None,
+    references_sql: ReferencesSql = None,
+    questions: QuestionFile = None,
+    by: Families = None,
+    streams: Annotated[
+        int,
+        typer.Option(min=1, max=10_000, help="Sessions to take, drawn by a hash of their names."),
+    ] = 10_000,
+    sql: Sql = None,
+    engine: EngineName = "duckdb",
+    master: Master = None,
+    allow_unusable: AllowUnusable = "0",
+    seed: Seed = 0,
+    memory: Memory = "1GB",
+    quiet: Quiet = False,
+) -> None:
+    """Make a recording of a log, with its suite in it: for `sdb report`, `diff`, `choose`, `analyze`.
+
+    Sessions whose every state was answered and has a reference; what a log does not have is said.
+    """
+    from streamdecisionbench.logs.suite_of_log import asked_by_file, not_in_a_log, recording_of_log
+    from streamdecisionbench.logs.unusable import Allowed
+    from streamdecisionbench.suite.disk import require_empty
+    from streamdecisionbench.text import visible
+
+    require_empty(out)
+    asked = asked_by_file(questions) if questions is not None else None
+    log = _open(sources, sql, engine, master, memory, quiet, references, reference, references_sql)
+    with log as (opened, held):
+        made = recording_of_log(
+            opened,
+            held,
+            Allowed.read(allow_unusable),
+            out,
+            streams=streams,
+            by=by,
+            asked=asked,
+            seed=seed,
+        )
+        told = [*made.told(), *not_in_a_log(opened)]
+        if held.silver is not None:
+            told.append(_silver_line(held.silver))
+    typer.echo(f"{out}: a recording, its suite in {out / 'suite'}")
+    for line in told:
+        typer.echo(f"  {visible(line)}")
 
 
 def sample(
@@ -643,16 +793,16 @@ def judge(
         )
 
 
-HELP = (
-    "Decision logs: score what others recorded, check it, make a suite of it; have people judge it."
-)
+HELP = "Decision logs: score what others recorded, show it, make a suite or a recording of it, have people judge it."
 COMMANDS = {
     "score": score,
+    "show": show,
     "check": check,
     "pace": pace,
     "export": export,
     "convert": convert,
     "suite": suite,
+    "import": import_log,
     "sample": sample,
     "estimate": estimate,
     "judge": judge,

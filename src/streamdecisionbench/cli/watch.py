@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def watch(
     source: Annotated[
-        Path, typer.Argument(help="Folder of a recording, or of a meter's decision log.")
+        Path, typer.Argument(help="Folder of a recording, or a decision log: a file or a folder.")
     ],
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port on this machine; 0 takes any free one.")

@@ -259,6 +259,8 @@ class StreamArrays:
 
     row: Ints
     """The batch's row of each stream's first state, to look up whose stream it is."""
+    rows: Ints
+    """The batch's row of every state."""
     n: Ints
     r: Floats
     L: Floats
@@ -387,7 +389,7 @@ class _Effects:
         texts = text_column(rows.column("effects")).to_pylist()
         for row in np.flatnonzero(self.given).tolist():
             try:
-                found += [(row, *one) for one in _effects_of_row(texts[row])]
+                found += [(row, *one) for one in effects_of_row(texts[row])]
             except (ValueError, TypeError, KeyError):
                 self.row_bad[row] = True
         columns = list(zip(*found, strict=True)) or [()] * 4
@@ -420,7 +422,7 @@ class _Effects:
         return PolicyTrace(decided, of[keep], source[keep], decision[keep], at[keep])
 
 
-def _effects_of_row(text: str) -> Iterator[tuple[int, float, str | None]]:
+def effects_of_row(text: str) -> Iterator[tuple[int, float, str | None]]:
     """A place in the order of its stream, seconds after the state, and what is in force from then on:
     what took effect has an even place, what it yields to the odd one behind it."""
     for one in json.loads(text):
@@ -582,6 +584,7 @@ def _arrays(rows: _Rows, kept: Ints) -> StreamArrays:
     cost = rows.number("cost", 0.0)[kept]
     return StreamArrays(
         row=kept[begins],
+        rows=kept,
         n=n,
         r=r,
         L=latency,

@@ -13,7 +13,8 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.logs.arrays import StreamArrays
 from streamdecisionbench.logs.engines.engine import Engine, StreamSums
 from streamdecisionbench.logs.score import check_by
-from streamdecisionbench.logs.sums import Key, grouped
+from streamdecisionbench.logs.show import Key
+from streamdecisionbench.logs.sums import grouped
 from streamdecisionbench.logs.unusable import Allowed
 from streamdecisionbench.scoring.pooled import LatencySums
 from streamdecisionbench.scoring.timeline import Floats, Ints

@@ -55,9 +55,10 @@ from streamdecisionbench.logs.engines.engine import Engine, ProgressTold, Stream
 from streamdecisionbench.logs.references import Judge, ReferenceSource, attach_references
 from streamdecisionbench.logs.schema import kind_of
 from streamdecisionbench.logs.score import SCORED, check_by, in_order, open_log
+from streamdecisionbench.logs.show import Key
 from streamdecisionbench.logs.sources import find_files
 from streamdecisionbench.logs.suite_of_log import Asked, asked_by_decisions
-from streamdecisionbench.logs.sums import Key, grouped
+from streamdecisionbench.logs.sums import grouped
 from streamdecisionbench.logs.unusable import Allowed
 from streamdecisionbench.scoring.classes import class_stretches
 from streamdecisionbench.scoring.pooled import drawn_sums, stream_keys

@@ -19,7 +19,7 @@ they differ; as an object, as JSON, as CSV.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +32,15 @@ from streamdecisionbench.logs.arrays import MARKS, ORIGIN
 from streamdecisionbench.logs.engines.engine import Engine, ProgressTold, untold
 from streamdecisionbench.logs.references import Judge, ReferenceSource, attach_references
 from streamdecisionbench.logs.schema import COLUMNS, check_columns, kind_of
+from streamdecisionbench.logs.show import (
+    Key,
+    StreamsAsked,
+    StreamsShown,
+    group_name,
+    wrong_shares,
+)
 from streamdecisionbench.logs.sources import find_files, torn_note
-from streamdecisionbench.logs.sums import DAY, Key, LogSettings, LogSums
+from streamdecisionbench.logs.sums import DAY, LogSettings, LogSums
 from streamdecisionbench.logs.unusable import Allowed, Unusable
 from streamdecisionbench.rules.cost_file import DEFAULT, default_costs, read_cost_file
 from streamdecisionbench.rules.costs import Costs
@@ -51,7 +58,6 @@ from streamdecisionbench.scoring.pooled import (
 )
 from streamdecisionbench.scoring.stream_costs import CostSums, GroupCosts
 from streamdecisionbench.scoring.timeline import Floats
-from streamdecisionbench.text import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -132,8 +138,7 @@ class LogGroup:
     @property
     def name(self) -> str:
         """For people, without what a terminal might obey."""
-        shown = ", ".join("–" if v is None else str(v) for v in self.by.values()) or "all"
-        return printable(shown)
+        return group_name(tuple(self.by.values()))
 
     @property
     def in_force(self) -> float | None:
@@ -195,7 +200,7 @@ class LogScore:
 
     groups: tuple[LogGroup, ...]
     days: tuple[LogGroup, ...]
-    """The same streams by the day they began on, where that was asked for and is known."""
+    """The same streams by group and the day they began on, where that was asked for and is known."""
     signature: str
     settings: LogSettings
     references: ReferenceSource
@@ -207,6 +212,8 @@ class LogScore:
     source: str = ""
     streams: tuple[StreamRows, ...] = ()
     """One by one, where they were asked for."""
+    shown: StreamsShown = field(default_factory=StreamsShown)
+    """Single streams with their lanes, and mix-ups in seconds, where they were asked for."""
 
     @property
     def differences(self) -> tuple[LogDifference, ...]:
@@ -261,6 +268,7 @@ def score_log(
     theta: float | None = None,
     days: bool = False,
     streams: bool = False,
+    show: StreamsAsked | None = None,
     told: ProgressTold = untold,
 ) -> LogScore:
     """Scores decisions that somebody recorded, in schema `sdb-decisions/1`.
@@ -271,7 +279,8 @@ def score_log(
     recording, or several, of one a query `references_sql` may make the columns; `reference` a function
     of the state, or its name `python:module:function`, for what they leave open. `theta` also
     measures wrong spells and changes, with θ in seconds; `costs`, a cost file or `default`, also what
-    they cost. `days` also groups streams by the day they began on; `streams` keeps them one by one.
+    they cost. `days` also groups streams by the day they began on; `streams` keeps them one by one;
+    `show` says which to keep whole, with what was in force while what was right.
     """
     if isinstance(costs, str | Path):
         costs = default_costs() if costs == DEFAULT else read_cost_file(costs)
@@ -285,6 +294,7 @@ def score_log(
         theta=check_theta(THETA_S if theta is None and costs is not None else theta),
         days=days,
         streams=streams,
+        show=show,
     )
     if interval is not None:
         check_interval(interval)
@@ -352,6 +362,12 @@ def score_opened(
     """Scores a log that is open, and refuses what cannot be trusted."""
     schema = opened.schema()
     check_by(schema, settings.by, opened.name)
+    if settings.show is not None and settings.show.states and "state" not in schema.names:
+        raise InputError(
+            "has no column 'state'",
+            where=opened.name,
+            fix="leave out --states, or name it in a query given with --sql",
+        )
     if settings.days:
         settings = replace(settings, days=_knows_days(schema))
     sums = opened.usable(LogSums(settings), (*SCORED, *settings.columns), allowed)
@@ -376,10 +392,12 @@ def score_opened(
             if references.kind == "column"
             else f"check that {references.source} is about the same states",
         )
+    if sums.shown is not None:
+        sums.shown.require(opened.name)
     return LogScore(
         groups=groups,
         days=tuple(
-            _group([(DAY, *key)], sums.days[key], None, settings)
+            _group(zip(settings.by_day, key, strict=True), sums.days[key], None, settings)
             for key in sorted(sums.days, key=in_order)
         ),
         signature=_signature(sums, references),
@@ -397,6 +415,7 @@ def score_opened(
         origins=tuple(sums.origins[k] for k in range(len(references.all))),
         source=opened.name,
         streams=tuple(sums.kept),
+        shown=sums.shown or StreamsShown(),
     )
 
 
@@ -654,6 +673,51 @@ def _rates(rates: CostRates) -> dict[str, float]:
 def _without_none(found: dict[str, Any]) -> dict[str, Any]:
     """Without what was not integrated; a quantile that is never reached stays null."""
     return {name: v for name, v in found.items() if name != "integrated" or v is not None}
+
+
+def shown_json(score: LogScore) -> dict[str, Any]:
+    """Schema `sdb-logs-show/1`: streams with their seconds by class, and the seconds of every mix-up."""
+    shown, by = score.shown, score.settings.by
+    return {
+        "schema": "sdb-logs-show/1",
+        **wrong_shares(shown.wrong),
+        "streams_shown": [
+            {
+                "stream": one.name,
+                "by": dict(zip(by, one.group, strict=True)),
+                "began": one.began,
+                "wrong_s": one.wrong_s,
+                "judged_s": one.judged_s,
+                "seconds": dict(zip(ALL_CLASSES, one.seconds.tolist(), strict=True)),
+                "states": [
+                    {
+                        "published_s": at,
+                        "latency_s": wait,
+                        "decision": decision,
+                        "reference": reference,
+                        **({} if one.states is None else {"state": one.states[k]}),
+                    }
+                    for k, (at, wait, decision, reference) in enumerate(
+                        zip(one.release, one.latency, one.decisions, one.references, strict=True)
+                    )
+                ],
+                "end_s": one.end,
+            }
+            for one in shown.kept
+        ],
+        "in_force_against_right": [
+            {
+                "by": dict(zip(by, key, strict=True)),
+                "in_force": mix[0],
+                "right": mix[1],
+                "seconds": seconds,
+            }
+            for key in sorted(shown.mixes, key=in_order)
+            for mix, seconds in shown.mixes_of(key).items()
+        ],
+        "signature": score.signature,
+        "notes": list(score.notes),
+    }
 
 
 def csv_rows(score: LogScore) -> list[list[Any]]:

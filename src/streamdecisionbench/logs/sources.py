@@ -22,7 +22,7 @@ FORMATS = {
     ".ndjson": "json",
     ".json": "json",
 }
-_PACKED = (".gz", ".zst")
+PACKED = (".gz", ".zst")
 _BLOCK = 1 << 16
 
 
@@ -65,7 +65,7 @@ def format_of(path: str) -> str | None:
     ('parquet', 'csv', None)
     """
     name = path.lower()
-    for packed in _PACKED:
+    for packed in PACKED:
         name = name.removesuffix(packed)
     return next((form for end, form in FORMATS.items() if name.endswith(end)), None)
 
@@ -141,7 +141,7 @@ def torn_lines(files: LogFiles) -> dict[str, bytes]:
     return {
         path: tail
         for path in files.of_format("json")
-        if not path.lower().endswith(_PACKED) and Path(path).is_file()
+        if not path.lower().endswith(PACKED) and Path(path).is_file()
         if not _is_json(tail := _tail(Path(path)))
     }
 

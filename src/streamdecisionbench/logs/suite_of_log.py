@@ -1,4 +1,5 @@
-"""Logged sessions as a suite: the same states at the same times, for any component to answer.
+"""Logged sessions as a suite, the same states at the same times, for any component to answer; and as a
+recording on it, with the answers they were given.
 
 Questions are those behind the decisions. One that is text is one question; of a JSON object every field
 is one, its values the options; where fields come and go, one of the fields that are always there must
@@ -14,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import msgspec
 import numpy as np
@@ -25,11 +26,17 @@ from streamdecisionbench.logs.arrays import (
     plain_array,
     stream_begins,
     text_column,
+    times,
 )
 from streamdecisionbench.logs.engines.engine import Engine, StreamSums
 from streamdecisionbench.logs.references import ReferenceSource, read_state
 from streamdecisionbench.logs.score import SCORED, check_by
 from streamdecisionbench.logs.unusable import Allowed
+from streamdecisionbench.recording.published_tables import (
+    ImportedRecording,
+    PublishedRow,
+    PublishedTable,
+)
 from streamdecisionbench.rules.costs import DECISION, fields_of
 from streamdecisionbench.scoring.pooled import stream_keys
 from streamdecisionbench.suite.authoring import QuestionDraft, label_questions
@@ -47,8 +54,9 @@ from streamdecisionbench.suite.scenario import (
     Step,
     Suite,
     is_id,
+    require_id,
 )
-from streamdecisionbench.suite.suite_files import make_suite
+from streamdecisionbench.suite.suite_files import make_suite, write_suite
 from streamdecisionbench.text import compact_json, decision_text
 
 if TYPE_CHECKING:
@@ -59,6 +67,8 @@ LEFT_OUT: Mapping[str, str] = {
     "unjudged": "have no state with a reference",
     "no_state": "have a reference only where the state is not there",
     "broken": "have rows that cannot be used",
+    "unanswered": "have states that were never answered",
+    "policy": "were decided by a policy, not simply by the newest answer",
     "pace": "have states less than a microsecond apart, or more than eleven days",
     "not_drawn": "were not drawn",
 }
@@ -253,6 +263,8 @@ class LogSession:
     states: tuple[str, ...] = field(compare=False)
     references: tuple[str, ...] = field(compare=False)
     """In canonical form; empty where nothing can be asked: no state, or nobody knows what was right."""
+    answers: tuple[LogAnswer, ...] = field(default=(), compare=False)
+    """What was answered to each state, where that was asked for."""
 
     def parts(self) -> list[LogSession]:
         """Its stretches in which everything can be asked, each a session of its own; itself, if it is
@@ -280,6 +292,15 @@ class LogSession:
         return found
 
 
+class LogAnswer(NamedTuple):
+    """When a state was published, asked about and answered, and with what: seconds since the first state."""
+
+    published_s: float
+    asked_s: float
+    latency_s: float
+    decision: str
+
+
 @dataclass
 class Sessions(StreamSums):
     """The sessions of a log that were drawn, with all decisions that were ever taken in it."""
@@ -287,6 +308,12 @@ class Sessions(StreamSums):
     most: int
     by: str | None = None
     seed: int = 0
+    answers: bool = False
+    """Sessions must be answered throughout, and are kept with their answers and exact times."""
+    states: bool = True
+    """The log has the states; otherwise their numbers stand for them."""
+    marks: set[str] = field(default_factory=set)
+    """Marks of streams that every reader of their numbers must hear of."""
     drawn: list[LogSession] = field(default_factory=list)
     streams: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
@@ -311,13 +338,14 @@ class Sessions(StreamSums):
         whole = _whole(table, found, self.keys(table.schema))
         self.streams += len(names)
         for k, (name, key, begin) in enumerate(zip(names, keys, begins, strict=True)):
-            reason = _reason(found, k, begin) if whole[k] else "broken"
+            reason = _reason(found, k, begin, self.answers) if whole[k] else "broken"
             if reason is None and len(self.drawn) == self.most:
                 last = self.drawn[-1]
                 reason = "not_drawn" if (last.key, last.stream) <= (key, name) else None
             if reason is None:
                 rows = table.slice(int(found.row[k]), int(found.n[k]))
-                self._draw(_session(rows, found, k, begin, name, key, self.by))
+                self.marks |= {mark for mark, streams in found.marks.items() if streams[k]}
+                self._draw(_session(rows, found, k, begin, name, key, self))
             else:
                 self.left_out[reason] += 1
 
@@ -328,6 +356,7 @@ class Sessions(StreamSums):
             self._draw(session)
         self.streams += other.streams
         self.decisions |= other.decisions
+        self.marks |= other.marks
 
     def reasons(self) -> dict[str, int]:
         """How many sessions are not among those drawn, by reason, in the order of `LEFT_OUT`."""
@@ -344,11 +373,16 @@ class Sessions(StreamSums):
             self.left_out["not_drawn"] += 1
 
 
-def _reason(found: StreamArrays, k: int, begin: int) -> str | None:
+def _reason(found: StreamArrays, k: int, begin: int, answers: bool) -> str | None:
     """Why stream k cannot be asked again."""
     span = slice(begin, begin + int(found.n[k]))
-    if (found.y[span] < 0).all():
+    known = found.y[span] >= 0
+    if not (known.all() if answers else known.any()):
         return "unjudged"
+    if answers and not np.isfinite(found.L[span]).all():
+        return "unanswered"
+    if answers and found.policy is not None and found.policy.decided[k]:
+        return "policy"
     edges = np.round(np.append(found.r[span], found.H[k]), 6)
     shortest, mean = np.diff(edges).min(), edges[-1] / found.n[k]
     strange = shortest < SHORTEST_TICK_S * (1 - 1e-3) or mean > LONGEST_TICK_S
@@ -370,27 +404,47 @@ def _session(
     begin: int,
     name: str,
     key: int,
-    by: str | None,
+    asked: Sessions,
 ) -> LogSession | None:
-    states, references = (
-        text_column(plain_array(rows.column(column))).to_pylist()
+    columns = {
+        column: text_column(plain_array(rows.column(column))).to_pylist()
         for column in ("state", "reference")
-    )
+        if column in rows.schema.names
+    }
+    states = columns["state"] if asked.states else [f'{{"step":{t}}}' for t in range(rows.num_rows)]
     forms = [
         "" if state is None else decision_text(text) or ""
-        for state, text in zip(states, references, strict=True)
+        for state, text in zip(states, columns["reference"], strict=True)
     ]
-    if not any(forms):
+    if not any(forms) or (asked.answers and not all(forms)):
         return None
-    group = None if by is None else rows.column(by)[0].as_py()
+    group = None if asked.by is None else rows.column(asked.by)[0].as_py()
+    span = slice(begin, begin + int(found.n[k]))
     return LogSession(
         key=key,
         stream=name,
         group=None if group is None else str(group),
-        published_s=tuple(round(at, 6) for at in found.r[begin : begin + int(found.n[k])].tolist()),
-        end_s=round(float(found.H[k]), 6),
+        published_s=tuple(round(at, 6) for at in found.r[span].tolist()),
+        end_s=float(found.H[k]) if asked.answers else round(float(found.H[k]), 6),
         states=tuple(state or "" for state in states),
         references=tuple(forms),
+        answers=_answers(rows, found, span) if asked.answers else (),
+    )
+
+
+def _answers(rows: pa.Table, found: StreamArrays, span: slice) -> tuple[LogAnswer, ...]:
+    published = found.r[span]
+    asked = published
+    if "requested_at" in rows.schema.names:
+        known = times({n: plain_array(rows.column(n)) for n in ("published_at", "requested_at")})
+        since = known["requested_at"].since(known["published_at"].value[0])
+        asked = np.where(np.isnan(since), published, np.maximum(since, published))
+    decisions = text_column(plain_array(rows.column("decision"))).to_pylist()
+    return tuple(
+        LogAnswer(at, begun, waited, decision_text(said) or "")
+        for at, begun, waited, said in zip(
+            published.tolist(), asked.tolist(), found.L[span].tolist(), decisions, strict=True
+        )
     )
 
 
@@ -406,6 +460,9 @@ class LogSuite:
     """Sessions of which only the stretches with references are asked."""
     unasked: int = 0
     """Their other states."""
+    sessions: Mapping[str, LogSession] = field(default_factory=dict)
+    """By scenario."""
+    marks: frozenset[str] = frozenset()
 
     def told(self) -> list[str]:
         """For people: what was taken, what was not, and why."""
@@ -444,16 +501,18 @@ def suite_of_log(
     by: str | None = None,
     asked: Asked | None = None,
     seed: int = 0,
+    answers: bool = False,
 ) -> LogSuite:
     """Sessions with references, at most `streams` of them, drawn by a hash; where only some states have
     one, their stretches that do.
 
     Questions are those of the log's decisions unless `asked` is given; `by` names the column of
-    families.
+    families. With `answers`, sessions that were answered throughout, with what was answered; such a suite
+    may lack the states themselves.
     """
     schema = opened.schema()
     for column, needed in (("state", "the states themselves"), ("reference", "what was right")):
-        if column not in schema.names:
+        if column not in schema.names and not (answers and column == "state"):
             raise InputError(
                 f"has no column {column!r}: a suite needs {needed}",
                 where=opened.name,
@@ -461,7 +520,7 @@ def suite_of_log(
                 if column == "state"
                 else "give --reference python:module:function or --references FILE",
             )
-    sessions = Sessions(streams, by, seed)
+    sessions = Sessions(streams, by, seed, answers, "state" in schema.names)
     check_by(schema, sessions.grouping, opened.name)
     found = opened.usable(sessions, (*SCORED, "state", *sessions.grouping), allowed)
     if not found.drawn:
@@ -480,13 +539,93 @@ def suite_of_log(
     facts = [
         [s.stream, list(s.published_s), s.end_s, list(s.states), list(s.references)] for s in drawn
     ]
+    names = _ids(drawn)
     suite = make_suite(
-        [_scenario(s, asked, name) for s, name in zip(drawn, _ids(drawn), strict=True)],
+        [_scenario(s, asked, name) for s, name in zip(drawn, names, strict=True)],
         name=name,
         generator={"log": digest(facts), "reference": references.text()},
     )
     unasked = sum(not reference for session in cut for reference in session.references)
-    return LogSuite(suite, asked, found.streams, found.reasons(), len(cut), unasked)
+    kept, marks = dict(zip(names, drawn, strict=True)), frozenset(found.marks)
+    return LogSuite(suite, asked, found.streams, found.reasons(), len(cut), unasked, kept, marks)
+
+
+def recording_of_log(
+    opened: Engine,
+    references: ReferenceSource,
+    allowed: Allowed,
+    out: Path,
+    *,
+    streams: int,
+    by: str | None = None,
+    asked: Asked | None = None,
+    seed: int = 0,
+) -> LogSuite:
+    """Writes the sessions of a log as a recording, with their suite in it."""
+    name = require_id(out.resolve().name, str(out), "name of a recording")
+    _require_one_component(opened)
+    made = suite_of_log(
+        opened, references, allowed, name=name, streams=streams, by=by, asked=asked, seed=seed,
+        answers=True,
+    )  # fmt: skip
+    rows = {
+        scenario.episode_id: [
+            _published(
+                t, answer, scenario.decision_spec.compose(made.asked.answers(answer.decision))
+            )
+            for t, answer in enumerate(made.sessions[scenario.episode_id].answers)
+        ]
+        for scenario in made.suite
+    }
+    config = {
+        "imported_from": opened.name,
+        **({"simulated": True} if "simulated" in made.marks else {}),
+        **({"clock": "virtual"} if "virtual_clock" in made.marks else {}),
+        **({"irregular": True} if any(s.published_s is not None for s in made.suite) else {}),
+    }
+    recording = ImportedRecording.of(PublishedTable(name, rows), made.suite, out, config)
+    write_suite(made.suite, out / "suite")
+    recording.write()
+    return made
+
+
+def not_in_a_log(opened: Engine) -> list[str]:
+    """What a recording of a log cannot have, for people."""
+    there = set(opened.schema().names)
+    found = ["not in a log: attempts and retries, tokens, answers that no decision uses"]
+    if "state" not in there:
+        found.append(
+            "not in this log: states; no other component can be asked, only these answers scored"
+        )
+    lost = [name for name in ("weight", "applied_at", "cost", "confidence") if name in there]
+    if lost:
+        found.append(f"not taken over: {', '.join(lost)}")
+    found.append(
+        "sdb score counts sessions of a family alike, and families; sdb logs score counts seconds alike"
+    )
+    return found
+
+
+def _published(t: int, answer: LogAnswer, decision: dict[str, str]) -> PublishedRow:
+    arrived = answer.asked_s + answer.latency_s
+    at = dict.fromkeys(("received_s", "completed_s", "recorded_s"), arrived)
+    times = {"release_s": answer.published_s, "started_s": answer.asked_s, **at}
+    return PublishedRow(t, times, None, decision)
+
+
+def _require_one_component(opened: Engine) -> None:
+    """A recording is one component's; a log may hold several, beside each other."""
+    if "component" not in opened.schema().names:
+        return
+    names = [
+        str(name) for batch in opened.distinct("component") for name in batch.column(0).to_pylist()
+    ]
+    if len(names) > 1:
+        raise InputError(
+            f"holds answers of {len(names)} components: {', '.join(names[:5])}",
+            where=opened.name,
+            fix="choose one with --sql: SELECT * FROM source WHERE component = …",
+        )
 
 
 def _scenario(session: LogSession, asked: Asked, name: str) -> Scenario:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.logs.arrays import (
     StreamArrays,
     flat_streams,
@@ -24,6 +25,7 @@ from streamdecisionbench.logs.arrays import (
 )
 from streamdecisionbench.logs.engines.engine import StreamSums
 from streamdecisionbench.logs.schema import kind_of
+from streamdecisionbench.logs.show import Key, StreamsAsked, StreamsShown
 from streamdecisionbench.rules.costs import Costs, Section, fields_of
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import class_stretches, table_of
@@ -48,7 +50,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-Key = tuple[Any, ...]
 DAY = "day"
 """Groups streams by the day they began on (UTC), where no column has that name."""
 MOST_GROUPS = 2000
@@ -220,15 +221,23 @@ class LogSettings:
     theta: float | None = None
     """Without it neither spells nor changes nor costs are measured."""
     days: bool = False
-    """Streams are also grouped by the day they began on."""
+    """Streams are also grouped by the day they began on, within their groups."""
     streams: bool = False
     """Streams are also kept one by one."""
+    show: StreamsAsked | None = None
+    """Which streams are also kept whole, with which decision was in force while which was right."""
+
+    @property
+    def by_day(self) -> tuple[str, ...]:
+        """The columns that tell groups and days apart."""
+        return self.by if DAY in self.by else (*self.by, DAY)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """What is read beside the kernel's columns: a stream's family picks its costs."""
         costs = (FAMILY,) if self.costs is not None else ()
-        return (*self.by, *costs, *((DAY,) if self.days else ()))
+        states = ("state",) if self.show is not None and self.show.states else ()
+        return (*self.by, *costs, *((DAY,) if self.days else ()), *states)
 
 
 @dataclass
@@ -238,7 +247,8 @@ class LogSums(StreamSums):
     settings: LogSettings
     groups: dict[Key, Group] = field(default_factory=dict)
     days: dict[Key, Group] = field(default_factory=dict)
-    """The same streams by day, where that was asked for."""
+    """The same streams by group and day, where that was asked for and they are not too many."""
+    too_many_days: bool = False
     charged: dict[Key, CostSums] = field(default_factory=dict)
     """Of the groups: spells, changes, acts and costs, where they were asked for."""
     fingerprint: int = 0
@@ -254,6 +264,12 @@ class LogSums(StreamSums):
     values: ValueCounts = field(default_factory=ValueCounts)
     latest: float = 0.0
     """When the last of the streams began, where times are numbers."""
+    shown: StreamsShown | None = None
+    """Single streams and mix-ups, where they were asked for."""
+
+    def __post_init__(self) -> None:
+        if self.settings.show is not None:
+            self.shown = StreamsShown(self.settings.show)
 
     @property
     def grouping(self) -> Sequence[str]:
@@ -277,8 +293,13 @@ class LogSums(StreamSums):
         for key, streams in groups:
             self._add(self.groups, key, streams, rows, found)
             self._check_groups()
-        for key, streams in grouped(first, (DAY,)) if settings.days else ():
+        for key, streams in grouped(first, settings.by_day) if settings.days else ():
             self._add(self.days, key, streams, rows, found)
+            self._check_days()
+        if self.shown is not None:
+            flats = ((portion[0], _flat(found, portion)) for portion in _portions(found.n))
+            seconds = rows.pace[:, : len(ALL_CLASSES)] * rows.time[:, None]
+            self.shown.take(found, table, flats, groups, seconds, settings.interval)
         charged = self._charge(found, first)
         if charged is not None:
             for key, streams in groups:
@@ -292,6 +313,8 @@ class LogSums(StreamSums):
             for key, group in given.items():
                 own.setdefault(key, Group()).merge(group)
         self._check_groups()
+        self.too_many_days |= other.too_many_days
+        self._check_days()
         for key, charged in other.charged.items():
             self.charged.setdefault(key, CostSums()).merge(charged)
         self.fingerprint = (self.fingerprint + other.fingerprint) % (1 << 64)
@@ -301,6 +324,8 @@ class LogSums(StreamSums):
         self.origins.update(other.origins)
         self.values.merge(other.values)
         self.latest = max(self.latest, other.latest)
+        if self.shown is not None and other.shown is not None:
+            self.shown.merge(other.shown)
 
     def _add(
         self,
@@ -340,6 +365,11 @@ class LogSums(StreamSums):
             for streams, decisions in _portions(found.n)
         ]
         return joined_costs(parts)
+
+    def _check_days(self) -> None:
+        self.too_many_days |= len(self.days) > MOST_GROUPS
+        if self.too_many_days:
+            self.days.clear()
 
     def _check_groups(self) -> None:
         if len(self.groups) > MOST_GROUPS:

@@ -64,7 +64,8 @@ class PublishedRow:
 
     t: int
     times: Mapping[str, float]
-    usage: Usage
+    usage: Usage | None
+    """None: not known."""
     decision: dict[str, str]
 
 
@@ -191,17 +192,37 @@ def import_tables(
     suite = _suite(gold, runs, corrections, tick_seconds)
     made = []
     for run in runs:
-        events, record = _events(run, suite), _run_record(run, suite, tick_seconds)
-        found = find_problems(assemble(out / run.name, record, events), suite)
-        require_no_problems(found, Path(f"{run.name}.csv"))
-        made.append((out / run.name, events, record))
+        config = {"imported_from": f"{run.name}.csv", "tick_seconds": tick_seconds}
+        made.append(ImportedRecording.of(run, suite, out / run.name, config))
     write_suite(suite, out / "suite")
-    for folder, events, record in made:
-        with EventLog(folder) as log:
-            for event in events:
+    for one in made:
+        one.write()
+    return suite, [one.folder for one in made]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRecording:
+    """Events and run record of a table, as a recorder would have written them: checked, not yet on disk."""
+
+    folder: Path
+    events: Sequence[Event]
+    record: RunRecord
+
+    @classmethod
+    def of(
+        cls, run: PublishedTable, suite: Suite, folder: Path, config: Mapping[str, Any]
+    ) -> ImportedRecording:
+        """`config` says where it comes from, and what else is known of it."""
+        events, record = _events(run, suite), _run_record(run, suite, config)
+        found = find_problems(assemble(folder, record, events), suite)
+        require_no_problems(found, Path(str(config["imported_from"])))
+        return cls(folder, events, record)
+
+    def write(self) -> None:
+        with EventLog(self.folder) as log:
+            for event in self.events:
                 log.append(event)
-        write_run(folder, replace(record, events_sha256=file_sha256(log.path)))
-    return suite, [folder for folder, _, _ in made]
+        write_run(self.folder, replace(self.record, events_sha256=file_sha256(log.path)))
 
 
 def _require_folders(runs: Sequence[PublishedTable]) -> None:
@@ -343,16 +364,15 @@ def _events(run: PublishedTable, suite: Suite) -> list[Event]:
     return events
 
 
-def _run_record(run: PublishedTable, suite: Suite, tick_seconds: float) -> RunRecord:
+def _run_record(run: PublishedTable, suite: Suite, config: Mapping[str, Any]) -> RunRecord:
     return RunRecord(
         status=COMPLETE,
         name=run.name,
         config={
             "component": run.name,
-            "imported_from": f"{run.name}.csv",
             "answers": "consumed_only",
-            "tick_seconds": tick_seconds,
             "scenarios": list(run.rows),
+            **config,
         },
         dataset_manifest=RecordedManifest(
             dataset_hash=suite.dataset_hash,

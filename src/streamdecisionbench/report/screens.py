@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, JustifyMethod, RenderableType
@@ -27,6 +28,7 @@ from streamdecisionbench.analysis.table import (
     text,
 )
 from streamdecisionbench.in_force import ALL_CLASSES, CLASSES, spelled
+from streamdecisionbench.logs.show import NOTHING_YET, group_name, mix_shown, wrong_shares
 from streamdecisionbench.report.palette import CLASS_STYLE
 from streamdecisionbench.scoring.score import Level, Score, Shares
 from streamdecisionbench.suite.scenario import FAMILIES, Suite
@@ -379,6 +381,62 @@ def log_tables(score: LogScore) -> list[Table]:
     ]  # fmt: skip
 
 
+def show_lines(score: LogScore) -> list[str]:
+    """How wrong time lies in streams."""
+    found = wrong_shares(score.shown.wrong)
+    judged = sum(score.shown.mixes_of().values())
+    lines = [
+        f"{found['wrong_s']:.1f} of {judged:.1f} judged s were wrong, in"
+        f" {found['streams'] - found['without']:.0f} of {found['streams']:.0f} streams"
+        + (f"; half of it in {found['half']:.0f} of them." if found["half"] else ".")
+    ]
+    asked = score.shown.asked.mix
+    if asked is not None:
+        seconds = score.shown.mixes_of().get(asked, 0.0)
+        lines.append(f"{mix_shown(asked)} for {seconds:.1f} s.")
+    return lines
+
+
+def show_tables(score: LogScore) -> list[Table]:
+    """The mix-ups that took the most time, and the streams kept."""
+    shown = score.shown
+    groups = score.groups if 1 < len(score.groups) <= _GROUPS_BESIDE else ()
+    mixes = {mix: s for mix, s in shown.mixes_of().items() if mix[0] != mix[1]}
+    each = [shown.mixes_of(tuple(group.by.values())) for group in groups]
+    by = " and ".join(score.settings.by)
+    tables = [
+        Table(
+            f"What was in force while something else was right (s{_weighted(score)})",
+            (text("in force"), text("right"), number("seconds", 1), percentage("of wrong"),
+             *(number(f"{group.name} s", 1) for group in groups)),
+            tuple(
+                (mix[0] or NOTHING_YET, mix[1], seconds, seconds / sum(mixes.values()),
+                 *(one.get(mix, 0.0) for one in each))
+                for mix, seconds in islice(mixes.items(), _MIXES)
+            ),
+            () if len(mixes) <= _MIXES else (f"{len(mixes) - _MIXES} more in --json.",),
+        ),
+        Table(
+            f"Streams, by {'wrong time' if shown.asked.mix is None else 'the time of this mix-up'}",
+            (text("stream"), *((text(by),) if by else ()), number("wrong s", 1),
+             number("judged s", 1), number("observed s", 1), percentage("in force"), count("states")),
+            tuple(
+                (one.name, *((group_name(one.group),) if by else ()), one.wrong_s, one.judged_s,
+                 float(one.seconds.sum()),
+                 None if one.judged_s <= 0 else 1 - one.wrong_s / one.judged_s, len(one.release))
+                for one in shown.kept
+            ),
+        ),
+    ]  # fmt: skip
+    return [table for table in tables if table.rows]
+
+
+def _weighted(score: LogScore) -> str:
+    return ", times weight" if any(one.weight != 1 for one in score.shown.kept) else ""
+
+
+_MIXES = 8
+_GROUPS_BESIDE = 3
 _SHORT = {
     "current_correct": "right",
     "judgment": "judgm.",

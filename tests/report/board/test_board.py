@@ -245,3 +245,35 @@ def test_it_sorts_and_keeps_texts_inert(page: Browser, board: Path) -> None:
 def test_it_fits_every_width(page: Browser, width: int) -> None:
     page.resize(width, 800)
     assert page.run("document.documentElement.scrollWidth") <= width
+
+
+def test_board_and_report_wear_the_same_kit(board: Path) -> None:
+    """Font, header and theme button are the same; what goes on beyond a telephone's edge shows it."""
+    if CHROMIUM is None:
+        pytest.skip(NO_BROWSER)
+    report = next((board / "reports").rglob("index.html"))
+    seen = []
+    for path in (board / "index.html", report):
+        with Browser(width=390, height=800) as browser:
+            browser.open(path)
+            assert browser.run("document.documentElement.scrollWidth") == 390
+            wider = (
+                "[...document.querySelectorAll('main *')].filter((e) => e.clientWidth > 0"
+                " && ['auto', 'scroll'].includes(getComputedStyle(e).overflowX)"
+                " && e.scrollWidth > e.clientWidth)"
+            )
+            assert browser.run(f"{wider}.length") > 0
+            assert browser.run(
+                f"{wider}.every((e) => getComputedStyle(e).backgroundImage.includes('gradient'))"
+            )
+            browser.run("document.getElementById('theme').click()")
+            assert browser.run("document.documentElement.dataset.theme") == "light"
+            seen.append(
+                browser.run(
+                    "[getComputedStyle(document.body).fontFamily,"
+                    " document.querySelector('header.top .brand').textContent,"
+                    " document.querySelector('header.top h1').textContent,"
+                    " getComputedStyle(document.querySelector('section')).borderRadius]"
+                )
+            )
+    assert seen[0] == seen[1]

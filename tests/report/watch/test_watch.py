@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import http.client
 import json
 import os
@@ -14,16 +15,27 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import streamdecisionbench as sdb_api
 from streamdecisionbench.cli.watch import Page
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES
+from streamdecisionbench.logs.show import StreamsAsked
 from streamdecisionbench.meter import DecisionLog, Meter
+from streamdecisionbench.meter.decision_log import rows_of as decision_rows
+from streamdecisionbench.meter.stream import Notice
 from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.report.lanes import logged_stream, view_of
 from streamdecisionbench.report.watch.server import Watcher, WatchServer
 from streamdecisionbench.report.watch.sources import GrowingFile, open_source
 from streamdecisionbench.scoring.pair_live import live_pair
@@ -31,9 +43,13 @@ from streamdecisionbench.scoring.policy_score import live_policy
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
+from tests.logs.made_logs import rows_of
+from tests.logs.test_score_log import drawn
 from tests.meter import plain, written
-from tests.meter.test_counters import drive, ticking
+from tests.meter.test_counters import FakeClock, drive, ticking
+from tests.meter.test_policy import deployed, serve
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
+from tests.scoring.policies import kit
 
 SDB = [sys.executable, "-m", "streamdecisionbench.cli.main"]
 SCENARIOS = "support_a,presenter_a,presenter_b"
@@ -168,6 +184,32 @@ def test_under_a_policy_the_page_shows_what_it_let_take_effect(tmp_path: Path) -
     assert [stream["open"] for stream in moment["changed"]] == [False] * 3
 
 
+@settings(max_examples=25, deadline=None)
+@given(kit.loose(), st.sampled_from([0.0, 0.37]))
+def test_a_policy_s_log_shows_what_took_effect(
+    tmp_path_factory: pytest.TempPathFactory, case: kit.Case, judged_late: float
+) -> None:
+    """On the live page and in the lanes of `sdb logs show`, as the meter counted and the log is scored."""
+    clock = FakeClock()
+    meter = Meter("test", clock=clock, policy=deployed(case))
+    events: list[Notice] = []
+    meter.add_sink(events.append)
+    serve(case, meter, clock, "x", judged_late)
+    rows = decision_rows(
+        one._replace(value=None) if one.kind == "published" else one for one in events
+    )
+    path = tmp_path_factory.mktemp("policy") / "log.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    score_ = sdb_api.score_log(path, resamples=0, show=StreamsAsked())
+    (group,), (one,) = score_.groups, score_.shown.kept
+    view = view_of(logged_stream(one))
+    assert view is not None
+    assert view.seconds["in force"] == pytest.approx(group.at_pace.seconds, abs=1e-9)
+    assert sum(score_.shown.mixes_of().values()) == pytest.approx(one.judged_s, abs=1e-9)
+    (component,) = seen(path)["components"]
+    assert component["classes"] == pytest.approx(list(group.classes.values()), abs=1e-9)
+
+
 def test_a_meters_log_has_the_seconds_the_meter_counted(tmp_path: Path) -> None:
     meter = Meter("test", clock=ticking(), shadows=("candidate",))
     DecisionLog(meter, tmp_path, max_bytes=20_000)
@@ -183,6 +225,93 @@ def test_a_meters_log_has_the_seconds_the_meter_counted(tmp_path: Path) -> None:
         assert found == pytest.approx(shares, abs=1e-9)
         assert part["in_force"] == pytest.approx(meter.in_force(part["name"]), abs=1e-9)
     assert moment["streams"] == len(written.streams(tmp_path)) / 2
+
+
+@pytest.mark.parametrize(
+    "name", ["log.csv", "log.jsonl", "log.parquet", "log.tsv", "log.jsonl.gz", "day"]
+)
+def test_any_log_has_the_score_that_sdb_logs_score_prints(name: str, tmp_path: Path) -> None:
+    """In every format: stamps and seconds, requests of their own, weights, decisions as JSON."""
+    base = datetime(2026, 3, 1, tzinfo=UTC)
+    rows = []
+    for row in rows_of(drawn(12, 6)):
+        k = int(row["stream"][1:])
+        moved = {
+            column: None if value is None else base + timedelta(microseconds=round(value * 1e6))
+            for column, value in row.items()
+            if column.endswith("_at")
+        }
+        asked = moved["published_at"] and moved["published_at"] + timedelta(milliseconds=1)
+        waited = moved["answered_at"]
+        rows.append(
+            {
+                **row,
+                **moved,
+                "requested_at": asked if waited is None or waited >= asked else None,
+                "weight": 1.0 + k % 3,
+                "decision": None
+                if row["decision"] is None
+                else json.dumps({"do": row["decision"]}),
+                "reference": row["reference"] and json.dumps({"do": row["reference"]}, indent=1),
+            }
+        )
+    table = pa.Table.from_pylist(rows)
+    path = tmp_path / name
+    if name.endswith(".parquet"):
+        pq.write_table(table, path)
+    elif name.endswith("sv"):
+        options = pa.csv.WriteOptions(delimiter="\t" if name.endswith("tsv") else ",")
+        pa.csv.write_csv(table, path, options)
+    elif name == "day":
+        (path / "of").mkdir(parents=True)
+        pq.write_table(table.slice(0, 36), path / "of" / "one.parquet")
+        pq.write_table(table.slice(36), path / "of" / "two.parquet")
+    else:
+        text = "\n".join(json.dumps(row, default=lambda at: at.isoformat()) for row in rows) + "\n"
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    (group,) = sdb_api.score_log(path).groups
+    moment = seen(path)
+    (component,) = moment["components"]
+    assert moment["facts"]["unreadable"] == 0, moment["facts"]["why"]
+    assert component["in_force"] == pytest.approx(group.in_force, abs=1e-6)
+    for shown, wanted in zip(component["classes"], group.classes.values(), strict=True):
+        assert shown == pytest.approx(wanted, abs=1e-6)
+
+
+def test_why_a_line_cannot_be_read_is_said(tmp_path: Path) -> None:
+    good = {"stream": "a", "published_at": 0, "answered_at": 1, "decision": "x", "reference": "x"}
+    lines = [
+        json.dumps({**good, "ended_at": 4}),
+        "",
+        '{"stream": "a", "published_at"',
+        "[1]",
+        json.dumps({**good, "published_at": "yesterday"}),
+        json.dumps({**good, "published_at": 2, "decision": '{"half'}),
+        json.dumps({"published_at": 3}),
+        json.dumps({**good, "published_at": 2}),
+        json.dumps({**good, "published_at": 2}),
+    ]
+    (tmp_path / "log.jsonl").write_text("\n".join(lines) + "\n")
+    facts = seen(tmp_path / "log.jsonl")["facts"]
+    assert facts["unreadable"] == 7
+    assert [why.split(":")[0] for why in facts["why"]] == [
+        f"log.jsonl line {k}" for k in (3, 4, 5, 6, 7)
+    ]
+    for why, said in zip(
+        facts["why"],
+        ("is no JSON", "is no JSON object", "published_at 'yesterday' is no time",
+         "neither text nor JSON", "has no stream"),
+        strict=True,
+    ):  # fmt: skip
+        assert said in why
+    (tmp_path / "log.csv").write_text(
+        'stream,published_at,answered_at,decision,ended_at\na,0,1,"x\ny",4\na,1\na,2,1,x,4\n'
+    )
+    facts = seen(tmp_path / "log.csv")["facts"]
+    assert facts["why"] == (
+        "log.csv line 4: has another number of fields than the header",
+        "log.csv line 5: was answered before it was asked",
+    )
 
 
 def test_a_file_is_read_on_where_it_stopped(tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ strings, so texts from recordings stay inert there, too.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,7 +34,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.findings import Entry, Material
 from streamdecisionbench.report.folder import fill, require_usable
-from streamdecisionbench.report.page.one_file import asset
+from streamdecisionbench.report.page.one_file import asset, one_file
 from streamdecisionbench.report.page.payload import PageInputs, render_page
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.bounds import Bounds
@@ -52,7 +50,7 @@ from streamdecisionbench.text import visible
 DEFAULT_DATASET = "streamdecisionbench/sdb-v1"
 """Where the suite in the package lies on a model hub; no other suite's results belong there."""
 _COLUMNS = (
-    ("setting", "", "what answered; ▸ its report"),
+    ("setting", "text", "what answered; ▸ its report"),
     ("score", "num", "in-force accuracy integrated over 0.5–8 s, log-weighted, in %"),
     ("95 %", "num", "interval over passes and scenarios"),
     ("passes", "num", "how many, and the range of their scores"),
@@ -63,7 +61,7 @@ _COLUMNS = (
     ("p50 s", "num", "median latency in seconds"),
     ("errors cost", "num", "what being wrong costs at 2 s: seconds of an ordinary wrong decision a second"),
     ("# cost", "num", "place by that cost"),
-    ("recorded", "", "day and host as recorded, place and terms as stated"),
+    ("recorded", "text", "day and host as recorded, place and terms as stated"),
 )  # fmt: skip
 
 
@@ -284,41 +282,28 @@ def _entry(row: BoardRow, board: SuiteRows, dataset: str) -> str:
 
 def render_board(boards: Sequence[SuiteRows], reports: Mapping[str, str], note: str) -> str:
     """`reports` maps a bundle's short name to the address of its report beside the page."""
-    style, script = (asset(name, "board") for name in ("board.css", "board.js"))
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
-        " base-uri 'none'; form-action 'none'"
-    )
     sections = "\n".join(_section(board, reports) for board in boards)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<title>StreamDecisionBench: leaderboard</title>
-<style>{style}</style>
-</head>
-<body>
-<header>
-<h1>How much of the time is the decision in force right?</h1>
-<p>Every row was scored again from its recorded events when this page was made. {escape(note)}</p>
+    body = f"""  <h1>How much of the time is the decision in force right?</h1>
+  <p class="told">Every row was scored again from its recorded events when this page was made. {escape(note)}</p>
 </header>
-<main>
+<main id="board">
 {sections}
-</main>
-<script>{script}</script>
-</body>
-</html>
-"""
+</main>"""
+    return one_file(
+        body,
+        {},
+        title="StreamDecisionBench: leaderboard",
+        skip="board",
+        styles=[asset("board.css", "board")],
+        scripts=[asset("board.js", "board")],
+    )
 
 
 def _section(board: SuiteRows, reports: Mapping[str, str]) -> str:
     suite = board.suite
     heads = "".join(
         f'<th scope="col" class="{kind}" title="{escape(title)}">'
-        f'<button type="button">{escape(name)}</button></th>'
+        f'<button type="button">{escape(name)}<span class="arrow"></span></button></th>'
         for name, kind, title in _COLUMNS
     )
     by_cost = {id(row): k for k, row in enumerate(board.by_cost, start=1)}
@@ -330,11 +315,12 @@ def _section(board: SuiteRows, reports: Mapping[str, str]) -> str:
     )
     return f"""<section>
 <h2>{escape(board.title)}</h2>
-<p class="soft">{told}, suite {suite.dataset_hash[:12]}.
+<p class="section-lead">{told}, suite {suite.dataset_hash[:12]}.
 Intervals: 95 %, resampled {escape(board.resampled)}. {escape(_costs(board))}</p>
-<div class="wide" tabindex="0" role="region" aria-label="{escape(board.title)}">
-<table>
-<thead><tr><th scope="col" class="num"><button type="button">#</button></th>{heads}</tr></thead>
+<p class="on-narrow">The table goes on to the right.</p>
+<div class="scroll" tabindex="0" role="region" aria-label="{escape(board.title)}">
+<table class="board">
+<thead><tr><th scope="col" class="num"><button type="button">#<span class="arrow"></span></button></th>{heads}</tr></thead>
 <tbody>
 {rows}
 </tbody>
@@ -354,11 +340,26 @@ def _html_row(place: int, row: BoardRow, reports: Mapping[str, str], by_cost: in
         for name in dict.fromkeys(p.bundle for p in row.passes)
     )
     badges = "".join(
-        f'<span class="badge" title="{title}">{label}</span>'
-        for holds, label, title in (
-            (row.simulated, "simulation", "answers and latencies drawn from a declared profile"),
-            (row.virtual, "virtual clock", "service times measured one by one, queueing simulated"),
-            (row.imported, "imported", "read from a table: requests and clock are not known"),
+        f'<span class="badge {kind}" title="{title}">{label}</span>'
+        for holds, kind, label, title in (
+            (
+                row.simulated,
+                "sim",
+                "simulation",
+                "answers and latencies drawn from a declared profile",
+            ),
+            (
+                row.virtual,
+                "virt",
+                "virtual clock",
+                "service times measured one by one, queueing simulated",
+            ),
+            (
+                row.imported,
+                "part",
+                "imported",
+                "read from a table: requests and clock are not known",
+            ),
         )
         if holds
     )
@@ -370,7 +371,7 @@ def _html_row(place: int, row: BoardRow, reports: Mapping[str, str], by_cost: in
     low, high = row.interval
     cells = (
         f'<td class="num" data-v="{place}">{place}</td>',
-        f'<th scope="row" data-v="{escape(row.name)}"><strong>{escape(row.name)}</strong> {badges}'
+        f'<th scope="row" class="text" data-v="{escape(row.name)}"><strong>{escape(row.name)}</strong> {badges}'
         f"<small>{detail}</small><small>{links}</small></th>",
         _number(row.auc, f"<b>{_pct(row.auc)}</b>{_bar(row.auc, low, high)}"),
         _number(low, f"{_pct(low)}–{_pct(high)}"),
@@ -379,7 +380,7 @@ def _html_row(place: int, row: BoardRow, reports: Mapping[str, str], by_cost: in
         _number(row.p50_s, f"{row.p50_s:.2f}"),
         _number(row.cost, f"{row.cost:.3f}"),
         f'<td class="num" data-v="{by_cost}">{by_cost}</td>',
-        f'<td data-v="{escape(row.days)}"><small>{where}</small></td>',
+        f'<td class="text" data-v="{escape(row.days)}"><small>{where}</small></td>',
     )
     return "<tr>" + "".join(cells) + "</tr>"
 

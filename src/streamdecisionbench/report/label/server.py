@@ -28,7 +28,6 @@ from starlette.routing import Route
 from streamdecisionbench.audit.labels import AuditFolder, Label, LabelFile, label_lines, now
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.page.one_file import asset, one_file
-from streamdecisionbench.report.page.payload import embed
 
 _LARGEST_BODY = 1 << 18
 _IDLE_S = 300.0
@@ -184,23 +183,17 @@ def label_page(session: LabelSession, afterwards: str) -> str:
     """The page; every state it is told by the server. `afterwards` is what to do when all is answered."""
     return one_file(
         asset("label.html", "label"),
-        [asset("style.css"), asset("label.css", "label")],
-        [
-            asset("watch_state.js", "watch"),
-            asset("dom.js"),
-            asset("theme.js"),
-            asset("label.js", "label"),
-        ],
-        embed(
-            {
-                "classes": [],
-                "dashes": [],
-                "by": session.file.name,
-                "disputes": session.disputes,
-                "guide": session.audit.guide,
-                "done": afterwards,
-            }
-        ),
+        {
+            "by": session.file.name,
+            "disputes": session.disputes,
+            "guide": session.audit.guide,
+            "done": afterwards,
+        },
+        title="sdb label",
+        skip="questions",
+        styles=[asset("label.css", "label")],
+        scripts=[asset("label.js", "label")],
+        served=True,
     )
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -19,8 +17,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CLASSES, REACH, spelled
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.findings import Entry, Findings, Material, family_name
-from streamdecisionbench.report.page.one_file import DASH_STYLES, asset, line_colours, one_file
-from streamdecisionbench.report.palette import CLASS_STYLE
+from streamdecisionbench.report.page.one_file import Json, asset, classes, one_file
 from streamdecisionbench.scoring.cost import CostRates, CostScore
 from streamdecisionbench.scoring.pairs import PairLevel, PairScore
 from streamdecisionbench.scoring.score import Level, Score, Shares
@@ -90,8 +87,6 @@ SCHEMA = "sdb-page/1"
 _DECIMALS = 12
 """Times are written to a picosecond: far below what a printed digit can see."""
 
-Json = dict[str, Any]
-
 
 def payload(inputs: PageInputs) -> Json:
     """Everything the page needs, as plain JSON."""
@@ -115,11 +110,7 @@ def payload(inputs: PageInputs) -> Json:
         "weighting": material.bounds.weighting,
         # A recording whose states were published late is re-paced from its plan, and says so itself.
         "clock": "+".join(dict.fromkeys(score.clock for score in material.scores)),
-        "classes": [
-            {"key": key, "label": label, "colour": colour, "column": CLASSES.index(key)}
-            for key, (label, _, colour) in CLASS_STYLE.items()
-        ],
-        "dashes": DASH_STYLES,
+        "classes": [one for one in classes(CLASSES) if "never" not in one],
         "families": [{"id": f, "name": family_name(f)} for f in families],
         "scenarios": [_scenario(s, tables[s.episode_id], families) for s in scenarios],
         "recordings": recordings,
@@ -138,18 +129,6 @@ def payload(inputs: PageInputs) -> Json:
         "differences": _differences(findings.flips),
         "notes": list(inputs.notes),
     }
-
-
-def embed(document: Json) -> str:
-    r"""JSON that is safe inside a script element: no `<`, `>`, `&`, and ASCII only.
-
-    >>> embed({"title": "</script><b>&"})
-    '{"title":"\\u003c/script\\u003e\\u003cb\\u003e\\u0026"}'
-    """
-    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
 
 
 class _Decisions:
@@ -340,9 +319,8 @@ def _number(value: float | None) -> float | None:
 # From payload to one HTML file: styles, scripts and data inline, and nothing else to load.
 
 
-_STYLES = ("style.css", "charts.css", "print.css")
 _SCRIPTS = (
-    "format.js", "scorer.js", "state.js", "dom.js", "theme.js", "axes.js", "tracks.js", "strips.js",
+    "scorer.js", "state.js", "axes.js", "tracks.js", "strips.js",
     "leaderboard.js", "answer.js", "curves.js", "costs.js", "lanes.js", "lanes_input.js",
     "latency.js", "separability.js", "pairs.js", "tables.js", "main.js",
 )  # fmt: skip
@@ -352,8 +330,9 @@ _SCRIPTS = (
 def render_page(inputs: PageInputs) -> str:
     """The whole page as text; the same inputs leave the same bytes."""
     return one_file(
-        asset("template.html"),
-        [line_colours(), *(asset(name) for name in _STYLES)],
-        [asset(name) for name in _SCRIPTS],
-        embed(payload(inputs)),
+        asset("report.html"),
+        payload(inputs),
+        title="StreamDecisionBench report",
+        skip="leaderboard",
+        scripts=[asset(name) for name in _SCRIPTS],
     )

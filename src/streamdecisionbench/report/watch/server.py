@@ -21,12 +21,9 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Message, Send
 
-from streamdecisionbench._version import __version__
-from streamdecisionbench.in_force import ALL_CLASSES, CORRECT, UNJUDGED
-from streamdecisionbench.report.page.one_file import DASH_STYLES, asset, line_colours, one_file
-from streamdecisionbench.report.page.payload import embed
-from streamdecisionbench.report.palette import CLASS_STYLE, UNKNOWN_STYLE
-from streamdecisionbench.report.watch.lanes import StreamView, view_of
+from streamdecisionbench.in_force import ALL_CLASSES, CLASSES, CORRECT, UNJUDGED
+from streamdecisionbench.report.lanes import StreamView, view_of
+from streamdecisionbench.report.page.one_file import asset, classes, one_file
 from streamdecisionbench.report.watch.sources import Source
 from streamdecisionbench.scoring.timeline import Floats
 
@@ -39,8 +36,8 @@ _BEAT_S = 10.0
 PATIENCE_S = 60.0
 """Whoever takes nothing of what they asked for, for this long, is let go: their page asks again."""
 _HISTORY = 400
-_SHARED = ("dom.js", "theme.js", "axes.js", "tracks.js", "strips.js")
-"""The report's drawing code; the rest is the live page's own."""
+_SHARED = ("axes.js", "tracks.js", "strips.js", "streams.js")
+"""Drawing code of other pages too; the rest is the live page's own."""
 
 
 class Watcher:
@@ -118,7 +115,7 @@ class Watcher:
     def _classes(self, name: str, views: list[StreamView]) -> Floats:
         """Shares of observed time, columns as in `ALL_CLASSES`."""
         if self._source.pooled:
-            seconds = np.sum([view.seconds[name] for view in views], axis=0)
+            seconds = np.sum([view.stream.weight * view.seconds[name] for view in views], axis=0)
             return np.asarray(seconds / seconds.sum())
         families: dict[str, list[Floats]] = {}
         for view in views:
@@ -153,25 +150,14 @@ def _quantiles(values: Floats) -> Mapping[str, float] | None:
 
 def watch_page(*, pooled: bool) -> str:
     """The page for one kind of source; everything else it is told by the server."""
-    classes = [
-        {"key": key, "label": label, "colour": colour, "column": ALL_CLASSES.index(key)}
-        for key, (label, _, colour) in {**CLASS_STYLE, **(UNKNOWN_STYLE if pooled else {})}.items()
-    ]
-    if not pooled:  # the page asks for every class by name; a recording has none of these
-        classes += [
-            {"key": key, "label": key, "colour": "transparent", "column": ALL_CLASSES.index(key), "never": True}
-            for key in UNKNOWN_STYLE
-        ]  # fmt: skip
     return one_file(
         asset("watch.html", "watch"),
-        [line_colours(), asset("style.css"), asset("charts.css"), asset("watch.css", "watch")],
-        [
-            asset("format.js"),
-            asset("watch_state.js", "watch"),
-            *(asset(name) for name in _SHARED),
-            asset("watch.js", "watch"),
-        ],
-        embed({"classes": classes, "dashes": DASH_STYLES, "pooled": pooled, "sdb": __version__}),
+        {"classes": classes(ALL_CLASSES if pooled else CLASSES), "pooled": pooled},
+        title="sdb watch",
+        skip="lanes",
+        styles=[asset("watch.css", "watch")],
+        scripts=[*map(asset, _SHARED), asset("watch.js", "watch")],
+        served=True,
     )
 
 

@@ -1,13 +1,17 @@
-"""What can be watched: a meter's decision log or a recording, read again and again while it grows."""
+"""What can be watched: a decision log or a recording, read again and again while it grows."""
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import io
 import json
 import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -16,6 +20,10 @@ from typing import Any
 import msgspec
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.logs.arrays import MARKS, effects_of_row
+from streamdecisionbench.logs.schema import COLUMNS
+from streamdecisionbench.logs.sources import FORMATS, PACKED, format_of, header_of
+from streamdecisionbench.logs.unusable import REASONS
 from streamdecisionbench.meter.stream import APPLIED
 from streamdecisionbench.recording.check import tick_of
 from streamdecisionbench.recording.events import (
@@ -30,14 +38,22 @@ from streamdecisionbench.recording.events import (
 )
 from streamdecisionbench.recording.recording import names_simulation
 from streamdecisionbench.recording.run_file import RUN_FILE
-from streamdecisionbench.report.watch.lanes import DrawnLane, TakenAnswer, WatchedStream
+from streamdecisionbench.report.lanes import DrawnLane, TakenAnswer, WatchedStream
 from streamdecisionbench.rules.policy_file import policy_of
 from streamdecisionbench.suite.scenario import Scenario, Suite
 from streamdecisionbench.suite.suite_files import find_suite
-from streamdecisionbench.text import compact_json
+from streamdecisionbench.text import decision_text, printable
 
 _KNOWN = 256
 """How many bytes before the place read up to must still be what they were."""
+
+
+_TIMES = tuple(name for name, column in COLUMNS.items() if column.kind == "time")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SLACK = 2e-6
+"""As in `sdb logs score`: times may cross by rounding."""
+_REASONS_TOLD = 5
+_MISFIT = "has another number of fields than the header"
 
 
 class GrowingFile:
@@ -48,6 +64,8 @@ class GrowingFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.lines = 0
+        """How many were complete so far."""
         self._offset = 0
         self._before = b""
         self._inode = -1
@@ -72,7 +90,9 @@ class GrowingFile:
         end = data.rfind(b"\n") + 1
         self._offset += end
         self._before = (self._before + data[:end])[-_KNOWN:]
-        return data[:end].split(b"\n")[:-1], again
+        found_lines = data[:end].split(b"\n")[:-1]
+        self.lines = len(found_lines) + (0 if again else self.lines)
+        return found_lines, again
 
     def _is_the_same(self, descriptor: int) -> bool:
         start = self._offset - len(self._before)
@@ -80,7 +100,7 @@ class GrowingFile:
 
 
 class Source(ABC):
-    """A recording or a meter's log."""
+    """A recording or a log."""
 
     kind: str
     """`recording` or `log`."""
@@ -112,25 +132,37 @@ class _Session:
     rows: dict[str, dict[float, dict[str, Any]]] = field(default_factory=dict)
 
 
-class MeterLog(Source):
-    """Follows the files of a log's folder, or one file. Rows of one state complete each other."""
+class WatchedLog(Source):
+    """Follows a decision log, a file or the files of a folder, in any format of `sdb-decisions/1`. Rows of a
+    meter complete each other; what cannot be read is counted, and said why."""
 
     kind = "log"
     pooled = True
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._marks: set[str] = set()
+        self._forget()
+
+    def _forget(self) -> None:
         self._files: dict[Path, GrowingFile] = {}
+        self._csv: dict[Path, _CsvRows] = {}
         self._tables: set[Path] = set()
         self._sessions: dict[str, _Session] = {}
         self._unreadable = 0
+        self._why: list[str] = []
 
     def poll(self) -> list[WatchedStream]:
         touched: dict[str, None] = {}
-        for row in self._new_rows():
-            name = self._take(row)
-            if name is not None:
-                touched[name] = None
+        for where, row in self._new_rows():
+            try:
+                name = self._take(row if isinstance(row, dict) else _object(row))
+            except ValueError as error:
+                self._unreadable += 1
+                if len(self._why) < _REASONS_TOLD:
+                    self._why.append(printable(f"{where}: {error}"))
+                continue
+            touched[name] = None
         return [stream for name in touched for stream in _streams(self._sessions[name])]
 
     def facts(self) -> dict[str, object]:
@@ -139,54 +171,179 @@ class MeterLog(Source):
             "status": "running" if still else "complete" if self._sessions else "waiting",
             "name": self._path.resolve().name,
             "unreadable": self._unreadable,
-            "simulated": False,
-            "virtual": False,
+            "why": tuple(self._why),
+            "simulated": "simulated" in self._marks,
+            "virtual": "virtual_clock" in self._marks,
         }
 
-    def _new_rows(self) -> list[dict[str, Any]]:
-        """Lines first: a file that has become a table meanwhile says nothing new."""
-        rows: list[dict[str, Any]] = []
-        for path in self._named("jsonl"):
-            lines, again = self._files.setdefault(path, GrowingFile(path)).new_lines()
-            self._again |= again
-            rows += [row for row in map(self._parse, lines) if row is not None]
-        for path in self._named("parquet"):
-            if path not in self._tables:
+    def _new_rows(self) -> list[tuple[str, object]]:
+        """Lines first: a file that has become a table meanwhile says nothing new. Each with where it lies."""
+        paths = self._named()
+        rows: list[tuple[str, object]] = []
+        for path, form in paths.items():
+            if form == "parquet" or path.suffix in PACKED:
+                continue
+            file = self._files.setdefault(path, GrowingFile(path))
+            before = file.lines
+            lines, again = file.new_lines()
+            if again:
+                self._again = True
+                self._forget()
+                return self._new_rows()
+            if form == "csv":
+                rows += self._csv.setdefault(path, _CsvRows(path)).rows(lines)
+            else:
+                rows += [
+                    (f"{path.name} line {k}", line)
+                    for k, line in enumerate(lines, start=before + 1)
+                    if line.strip()
+                ]
+        for path, form in paths.items():
+            if (form == "parquet" or path.suffix in PACKED) and path not in self._tables:
                 self._tables.add(path)
-                if path.with_suffix(".jsonl") not in self._files:
+                if form != "parquet":
+                    rows += _packed_rows(path, form)
+                elif path.with_suffix(".jsonl") not in self._files:
                     rows += _parquet_rows(path)
         return rows
 
-    def _named(self, form: str) -> list[Path]:
-        if self._path.is_dir():
-            return sorted(self._path.glob(f"*.{form}"))
-        return [self._path] if self._path.suffix == f".{form}" else []
+    def _named(self) -> dict[Path, str]:
+        """The log's files with their formats, as `sdb logs score` finds them."""
+        inside = sorted(self._path.rglob("*")) if self._path.is_dir() else [self._path]
+        found = {}
+        for path in inside:
+            form = format_of(path.name)
+            if form is not None and not path.name.startswith((".", "_")) and path.is_file():
+                found[path] = form
+        return found
 
-    def _parse(self, line: bytes) -> dict[str, Any] | None:
-        try:
-            row = json.loads(line)
-        except ValueError:
-            row = None
-        if isinstance(row, dict):
-            return row
-        self._unreadable += 1
-        return None
-
-    def _take(self, row: dict[str, Any]) -> str | None:
-        stream, at = row.get("stream"), row.get("published_at")
-        if not isinstance(stream, str | int) or not isinstance(at, int | float):
-            self._unreadable += 1
-            return None
+    def _take(self, row: dict[str, Any]) -> str:
+        """Puts a row where it belongs: its stream. Refused with the reason where it cannot be read."""
+        row = {name: value for name, value in row.items() if value is not None and value != ""}
+        for name in _TIMES:
+            if name in row:
+                row[name] = _seconds(name, row[name])
+        for name, reason in (("stream", "no_stream"), ("published_at", "no_time")):
+            if name not in row:
+                raise ValueError(REASONS[reason].what)
+        for name in ("decision", "reference"):
+            if name in row and (text := decision_text(row[name])) is None:
+                raise ValueError(REASONS[f"bad_{name}"].what)
+            if name in row:
+                row[name] = text
+        if "effects" in row:
+            row["effects"] = _effects(row["effects"])
+        whole = _truth(row.get("partial")) is not True
+        if whole:
+            _check(row)
+        self._marks |= {mark for mark in MARKS if _truth(row.get(mark)) is True}
         component = str(row.get("component") or APPLIED)
+        stream = row["stream"] if isinstance(row["stream"], str) else decision_text(row["stream"])
         key = str(stream).removesuffix(f"~{component}")
         session = self._sessions.setdefault(key, _Session(key))
         session.name = session.name or str(row.get("session") or "")
-        session.ended |= row.get("ended_at") is not None
-        kept = session.rows.setdefault(component, {}).setdefault(float(at), {})
+        session.ended |= "ended_at" in row
+        states = session.rows.setdefault(component, {})
+        if whole and row["published_at"] in states:
+            raise ValueError(REASONS["duplicate"].what)
+        kept = states.setdefault(row["published_at"], {})
         for name, value in row.items():
-            if value is not None:
-                kept.setdefault(name, value)
+            kept.setdefault(name, value)
+        # What took effect grows, row by row of a state; everything else is said once.
+        kept["effects"] = max(kept.get("effects", ()), row.get("effects", ()), key=len)
         return key
+
+
+def _object(line: object) -> dict[str, Any]:
+    """A line of JSON."""
+    if not isinstance(line, bytes):
+        raise ValueError(str(line))
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f"is no JSON: {error}") from None
+    if not isinstance(row, dict):
+        raise ValueError("is no JSON object")
+    return row
+
+
+def _seconds(name: str, value: object) -> float:
+    """A time: seconds, or a moment since 1970. What names no zone is UTC's."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            with contextlib.suppress(ValueError):
+                value = datetime.fromisoformat(str(value).strip())
+    if isinstance(value, datetime):
+        zoned = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return (zoned - _EPOCH) / timedelta(seconds=1)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{name} {str(value)[:60]!r} is no time")
+    return float(value)
+
+
+def _effects(value: object) -> str:
+    """What a policy did, as text that can be read."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    try:
+        list(effects_of_row(text))
+    except (ValueError, TypeError, KeyError):
+        raise ValueError(REASONS["bad_effects"].what) from None
+    return text
+
+
+def _truth(value: object) -> object:
+    return (
+        {"true": True, "false": False}.get(value.lower(), value)
+        if isinstance(value, str)
+        else value
+    )
+
+
+def _check(row: Mapping[str, Any]) -> None:
+    """What `sdb logs score` has against a single row."""
+    asked = row.get("requested_at", row["published_at"])
+    answered = row.get("answered_at")
+    against = {
+        "asked_before_published": asked < row["published_at"] - _SLACK,
+        "answered_before_asked": answered is not None and answered < asked - _SLACK,
+        "answer_without_decision": answered is not None and "decision" not in row,
+        "decision_without_answer": answered is None and "decision" in row,
+    }
+    for reason, holds in against.items():
+        if holds:
+            raise ValueError(REASONS[reason].what)
+
+
+class _CsvRows:
+    """Rows of a CSV file that grows: a header, and records that may hold line breaks."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._header: tuple[str, ...] = ()
+        self._held = ""
+        self._line = 0
+
+    def rows(self, lines: list[bytes]) -> list[tuple[str, object]]:
+        found: list[tuple[str, object]] = []
+        for line in lines:
+            self._line += 1
+            self._held += line.decode("utf-8-sig" if self._line == 1 else "utf-8", "replace")
+            if self._held.count('"') % 2:
+                self._held += "\n"
+                continue
+            record, self._held = self._held.rstrip("\r"), ""
+            if not self._header:
+                self._header = header_of(str(self._path), record)
+            elif record:
+                found.append((f"{self._path.name} line {self._line}", self._row(record)))
+        return found
+
+    def _row(self, record: str) -> object:
+        sign, *names = self._header
+        fields = next(csv.reader(io.StringIO(record), delimiter=sign))
+        return dict(zip(names, fields, strict=True)) if len(fields) == len(names) else _MISFIT
 
 
 def _streams(session: _Session) -> Iterator[WatchedStream]:
@@ -208,11 +365,12 @@ def _streams(session: _Session) -> Iterator[WatchedStream]:
             title=name if place == 0 else f"{name} ({', '.join(components)})",
             group="",
             release=[t - first for t in at],
-            references=[_text(rows[t].get("reference")) for t in at],
+            references=[rows[t].get("reference") for t in at],
             end=end - first,
             lanes=[_lane(component, session.rows[component], at) for component in components],
             open=not ends,
             began=first,
+            weight=_weight(rows[first]),
         )
 
 
@@ -221,18 +379,48 @@ def _lane(component: str, rows: dict[float, dict[str, Any]], at: list[float]) ->
     return DrawnLane(
         component,
         [
-            max(row["answered_at"] - t, 0.0) if "answered_at" in row else math.inf
-            for t, row in found
+            max(row["answered_at"] - _asked(row), 0.0) if "answered_at" in row else math.inf
+            for _, row in found
         ],
-        [_text(row.get("decision")) for _, row in found],
+        [row.get("decision") for _, row in found],
+        taken=_taken(rows, at),
     )
 
 
-def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else compact_json(value)
+def _taken(rows: dict[float, dict[str, Any]], at: list[float]) -> list[TakenAnswer] | None:
+    """What a policy let take effect, and what it yielded to unless another came before; None: no policy."""
+    told = [(step, t, rows[t]["effects"]) for step, t in enumerate(at) if t in rows]
+    if not any(isinstance(effects, str) for _, _, effects in told):
+        return None
+    found = [
+        (place, TakenAnswer(t - at[0] + since, step, decision))
+        for step, t, effects in told
+        if isinstance(effects, str)
+        for place, since, decision in effects_of_row(effects)
+    ]
+    found.sort(key=lambda one: one[0])
+    after = [*(one.at for _, one in found), math.inf][1:]
+    return [
+        one
+        for (place, one), then in zip(found, after, strict=True)
+        if place % 2 == 0 or then > one.at
+    ]
 
 
-def _parquet_rows(path: Path) -> list[dict[str, Any]]:
+def _asked(row: Mapping[str, Any]) -> float:
+    """When; a meter's `requested_at` is somebody's label."""
+    asked = row.get("requested_at") if "partial" not in row else None
+    return float(row["published_at"] if asked is None else asked)
+
+
+def _weight(row: Mapping[str, Any]) -> float:
+    try:
+        return float(row.get("weight", 1.0)) if "partial" not in row else 1.0
+    except ValueError:
+        return 1.0
+
+
+def _parquet_rows(path: Path) -> list[tuple[str, object]]:
     try:
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
@@ -241,8 +429,21 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
             where=path,
             fix="pip install 'streamdecisionbench[logs]'",
         ) from None
-    rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    return [{name: value for name, value in row.items() if value is not None} for row in rows]
+    rows = pq.read_table(path).to_pylist()
+    return [(f"{path.name} row {k}", row) for k, row in enumerate(rows, start=1)]
+
+
+def _packed_rows(path: Path, form: str) -> list[tuple[str, object]]:
+    """Compressed text is read once: it does not grow."""
+    import pyarrow as pa
+
+    with pa.input_stream(str(path)) as file:
+        lines = file.read().split(b"\n")
+    if form == "csv":
+        return _CsvRows(path).rows(lines)
+    return [
+        (f"{path.name} line {k}", line) for k, line in enumerate(lines, start=1) if line.strip()
+    ]
 
 
 @dataclass(slots=True)
@@ -461,15 +662,15 @@ def _file_text(decision: Mapping[str, str]) -> str:
 
 
 def open_source(path: Path, data: Path | None = None, *, wait: bool = False) -> Source:
-    """A recording's folder, a meter's log, or with `wait` a folder that is going to be a recording."""
-    fix = "give the folder of a recording or of a meter's log"
-    if path.is_file() and path.suffix in (".jsonl", ".parquet"):
-        return MeterLog(path)
-    if path.exists() and not path.is_dir():
-        raise InputError("is no folder and no decision log", where=path, fix=fix)
+    """A recording's folder, a decision log, or with `wait` a folder that is going to be a recording."""
+    fix = f"give the folder of a recording, or a decision log: {', '.join(FORMATS)} or a folder of them"
+    if path.is_file():
+        if format_of(path.name) is None:
+            raise InputError("is no folder and no decision log", where=path, fix=fix)
+        return WatchedLog(path)
     if path.is_dir() and not (path / RUN_FILE).exists():
-        if any(path.glob("*.jsonl")) or any(path.glob("*.parquet")):
-            return MeterLog(path)
+        if any(format_of(one.name) for one in path.rglob("*")):
+            return WatchedLog(path)
         if any(path.iterdir()):
             raise InputError("holds neither a recording nor a decision log", where=path, fix=fix)
     if not path.parent.is_dir() or not (wait or path.is_dir()):

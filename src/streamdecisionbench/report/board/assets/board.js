@@ -1,6 +1,5 @@
-'use strict';
 // Sorts a table by a column: numbers from large to small first, texts from A to Z.
-for (const table of document.querySelectorAll('table')) {
+for (const table of document.querySelectorAll('table.board')) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => head.querySelector('button').addEventListener('click', () => {
     const numeric = head.classList.contains('num');

@@ -244,7 +244,6 @@ document.addEventListener('keydown', (event) => {
   }
 });
 
-sdb.themeButton();
 call('next').then((next) => show(next)).catch((error) => {
   main.replaceChildren(h('section', {}, h('p', {}, `The page could not be opened: ${error.message}`)));
 });

@@ -1,4 +1,4 @@
-// Scales and the frame of a pace chart.
+// Scales, the frame of a pace chart, and lines over time.
 
 sdb.paceScale = (from, to) => {
   const [a, b] = [Math.log(sdb.low), Math.log(sdb.high)];
@@ -157,4 +157,34 @@ sdb.paceChart = ({ title, height, series, range, labelled }) => {
   });
   sdb.fit(host, (w) => { width = w; draw(); });
   return { host, draw, move };
+};
+
+/* Shares over something that goes on: `series` of {item, points: [{x, y, range?, said?}]}, `marks` of [x, text]. */
+sdb.lineChart = ({ width, height, marks, series, label }) => {
+  const [left, right, top, bottom] = [38, 14, 8, 26];
+  const all = series.flatMap((one) => one.points);
+  const [low, high] = sdb.shareRange([all.map((p) => p.y), all.flatMap((p) => p.range || [])]);
+  const xs = all.map((p) => p.x);
+  const [first, last] = [Math.min(...xs), Math.max(...xs)];
+  const room = series.length > 1 || marks.length > 1 ? 12 : 0;
+  const x = sdb.linear(first, last > first ? last : first + 1, left + room, width - right - room);
+  const y = sdb.linear(low, high, height - bottom, top);
+  const root = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', class: 'line-chart' });
+  for (let v = low; v <= high + 1e-9; v += 0.1) {
+    root.append(svg('line', { class: 'grid', x1: left, x2: width - right, y1: y(v), y2: y(v) }), svg('text', { class: 'tick', x: left - 8, y: y(v) + 4, 'text-anchor': 'end' }, String(Math.round(100 * v))));
+  }
+  marks.forEach(([at, text], k) => {
+    const place = marks.length > 1 && k === marks.length - 1 && x(at) > width - 60 ? 'end' : marks.length > 1 && x(at) < left + 40 ? 'start' : 'middle';
+    root.append(svg('text', { class: 'tick', x: x(at), y: height - 7, 'text-anchor': place }, text));
+  });
+  series.forEach(({ item, points }, k) => {
+    const { colour, dash } = sdb.look(item);
+    const beside = series.length > 1 ? (k - (series.length - 1) / 2) * 5 : 0;
+    points.filter((p) => p.range).forEach((p) => root.append(svg('line', { class: 'whiskers', x1: x(p.x) + beside, x2: x(p.x) + beside, y1: y(p.range[0]), y2: y(p.range[1]), style: { stroke: colour } })));
+    root.append(svg('path', { d: points.map((p, i) => `${i ? 'L' : 'M'}${(x(p.x) + beside).toFixed(1)} ${y(p.y).toFixed(1)}`).join(''), 'stroke-dasharray': dash || null, style: { stroke: colour } }));
+    points.filter((p) => p.said).forEach((p) => root.append(svg('circle', { class: 'dot', cx: x(p.x) + beside, cy: y(p.y), r: 4, style: { fill: colour } }, svg('title', {}, p.said))));
+  });
+  const said = all.filter((p) => p.said).slice(-40).map((p) => p.said).join('; ');
+  root.setAttribute('aria-label', said ? `${label}: ${said}.` : label);
+  return root;
 };

@@ -52,7 +52,7 @@ const printing = () => {
   };
   window.addEventListener('beforeprint', open);
   window.addEventListener('afterprint', () => { closed.forEach((details) => { details.open = false; }); closed = []; });
-  document.getElementById('print').addEventListener('click', () => window.print());
+  document.querySelector('.top-tools').append(h('button', { type: 'button', class: 'plain', id: 'print', onclick: () => window.print() }, 'Print'));
 };
 
 /* The interval is part of the address, behind the section: #answer&interval=2.4 */
@@ -95,9 +95,7 @@ const address = () => {
 };
 
 document.title = `${sdb.data.suite.name}: StreamDecisionBench report`;
-document.getElementById('foot').textContent = `StreamDecisionBench ${sdb.data.sdb}. This file is complete: it loads nothing and sends nothing.`;
 paceControls();
-sdb.themeButton();
 printing();
 sdb.answer();
 sdb.leaderboard();

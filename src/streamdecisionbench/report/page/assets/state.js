@@ -1,7 +1,5 @@
 // What is shown now, and the scores that follow from it.
 
-sdb.data = JSON.parse(document.getElementById('data').textContent);
-
 const SAMPLES = 121;
 const SHOWN_AT_FIRST = 6;
 

@@ -1,6 +1,6 @@
 // The button that sets the colour theme: as the system has it, light or dark.
 
-sdb.themeButton = () => {
+{
   const button = document.getElementById('theme');
   const order = ['auto', 'light', 'dark'];
   let now = 0;
@@ -12,4 +12,4 @@ sdb.themeButton = () => {
     button.textContent = `Theme: ${name}`;
     button.setAttribute('aria-label', `Colour theme: ${name === 'auto' ? 'as the system' : name}`);
   });
-};
+}

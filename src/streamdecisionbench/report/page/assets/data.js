@@ -1,4 +1,4 @@
-// What the shared drawing code expects to find before the first moment arrives.
+// What every page is given, and how parts follow its state: a page that has none draws them once.
 
 sdb.data = JSON.parse(document.getElementById('data').textContent);
 sdb.follow = (topics, update) => update();
