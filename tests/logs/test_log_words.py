@@ -208,8 +208,8 @@ def test_how_much_is_judged_stands_wherever_an_interval_does(tmp_path: Path) -> 
     counts = [group[key] for key in ("streams", "judged_streams", "decisions", "judged_decisions")]
     assert counts == [8, 6, 72, 42]
     page = (tmp_path / "page.html").read_text()
-    assert page.index("judged streams") < page.index("judged states") < page.index("95 %")
-    assert ">42<" in page
+    assert '"6/8"' in page
+    assert '"42/72"' in page
 
 
 def partly(releases: int, streams: int = 8) -> pa.Table:

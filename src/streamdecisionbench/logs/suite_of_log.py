@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 
 LEFT_OUT: Mapping[str, str] = {
     "unjudged": "have no state with a reference",
+    "partly": "have states without a reference",
     "no_state": "have a reference only where the state is not there",
     "broken": "have rows that cannot be used",
     "unanswered": "have states that were never answered",
@@ -377,8 +378,10 @@ def _reason(found: StreamArrays, k: int, begin: int, answers: bool) -> str | Non
     """Why stream k cannot be asked again."""
     span = slice(begin, begin + int(found.n[k]))
     known = found.y[span] >= 0
-    if not (known.all() if answers else known.any()):
+    if not known.any():
         return "unjudged"
+    if answers and not known.all():
+        return "partly"
     if answers and not np.isfinite(found.L[span]).all():
         return "unanswered"
     if answers and found.policy is not None and found.policy.decided[k]:
