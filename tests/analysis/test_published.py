@@ -10,6 +10,7 @@ import pytest
 from streamdecisionbench.analysis.network import NetworkEstimate, network_estimate
 from streamdecisionbench.analysis.paper import (
     baselines,
+    clock_gap,
     pace,
     project,
     sensitivity,
@@ -20,6 +21,7 @@ from streamdecisionbench.analysis.paper import (
 from streamdecisionbench.analysis.table import fixed
 from streamdecisionbench.analysis.token_cost import cost
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
 
@@ -114,6 +116,14 @@ def test_pace(parts: list[Timeline], figures: dict[str, Any], setting: str) -> N
     keys = ("DelayHalf", "DelayTwoThirds", "", "DelayThreeHalves", "DelayDouble")
     for row, key in zip(pace(parts), keys, strict=True):
         _same(100 * row.in_force, figures[f"{setting}InForce{key}"])
+
+
+def test_clocks(published: Published, figures: dict[str, Any], setting: str) -> None:
+    """Published as the largest of all settings, in points; these two lie below it."""
+    suite, recordings = published
+    gap = clock_gap(recordings[SETTINGS[setting]], suite, 2.0, Bounds())
+    assert 0 < abs(100 * gap.difference) <= float(figures["OwNominalGap"])
+    assert gap.scored == "recorded"
 
 
 def test_sensitivity(parts: list[Timeline], figures: dict[str, Any], setting: str) -> None:

@@ -201,6 +201,18 @@ def _separability(
     return paper.separability(recorded.parts, interval=interval, bounds=limits)
 
 
+def _clocks(
+    recorded: Sequence[Recorded], *, interval: float, bounds: tuple[float, float], weighting: str
+) -> Found:
+    limits = Bounds(*bounds, weighting)
+    found = paper.Clocks(
+        interval,
+        limits,
+        {r.name: paper.clock_gap(r.recording, r.suite, interval, limits) for r in recorded},
+    )
+    return Found(found, [paper.clocks_table(found)])
+
+
 def _baselines(recorded: Sequence[Recorded], *, suite: Suite) -> Found:
     found = paper.baselines(suite)
     title = f"Trivial baselines on {suite.name}, untimed (%)"
@@ -289,6 +301,7 @@ ANALYSES: Mapping[str, Analysis] = {
     "transitions": Analysis(EACH["transitions"]),
     "paired": Analysis(_paired, one_suite=True),
     "pace": Analysis(EACH["pace"]),
+    "clocks": Analysis(_clocks, _RANGE),
     "sensitivity": Analysis(EACH["sensitivity"], ("interval",)),
     "schedules": Analysis(EACH["schedules"], ("interval", "draws", "seed")),
     "separability": Analysis(EACH["separability"], _RANGE),

@@ -18,7 +18,7 @@ from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
 
 ANALYSES = (
-    "network", "transitions", "paired", "pace", "sensitivity", "schedules", "separability", "cost",
+    "network", "transitions", "paired", "pace", "clocks", "sensitivity", "schedules", "separability", "cost",
     "repeats", "intervals", "window", "spells", "changes", "actions", "cost-of-error",
 )  # fmt: skip
 
