@@ -60,11 +60,18 @@ def write_report(
     interval: float = 2.0,
     bounds: tuple[float, float] = DEFAULT_BOUNDS,
     pairs: bool = True,
+    corrector: str | None = None,
+    best_pairs: bool = False,
+    window: str | None = None,
     formats: Sequence[str] = FORMATS,
     prices: Path | None = None,
     say: Say = lambda _: None,
 ) -> Report:
-    """Everything `sdb report` makes, in `out`. `prices` names a price table of one's own."""
+    """Everything `sdb report` makes, in `out`. `prices` names a price table of one's own.
+
+    Drawn are the pairs with one `corrector`, the slowest recording unless named; `best_pairs` asks for
+    those that score best instead. `window` is the scenario of the trajectory.
+    """
     require_usable(out)
     drawn = can_draw()
     if not drawn:
@@ -73,8 +80,9 @@ def write_report(
     say(f"scoring {len(loaded)} recording(s)")
     material = make_material(loaded, interval=interval, bounds=bounds)
     findings = find(
-        material, say, pairs=pairs, prices=price_list, remarks=_live(loaded, interval, bounds)
-    )
+        material, say, pairs=pairs, corrector=corrector, best_pairs=best_pairs, window=window,
+        prices=price_list, remarks=_live(loaded, interval, bounds),
+    )  # fmt: skip
     say("tables")
     tables = make_tables(material, findings)
     say("figures")
@@ -125,26 +133,23 @@ def make_material(
 
 
 def make_figures(material: Material, findings: Findings) -> list[Figure]:
-    """The paper's eight figures, as far as the recordings allow them, two of wrong time, calibration."""
+    """The paper's eight drawn figures, as far as the recordings allow them, two of wrong time, calibration."""
     from streamdecisionbench.report.figures import calibration, costs, decomposition, latency, pace
     from streamdecisionbench.report.figures.repacing import repacing_figure
     from streamdecisionbench.report.figures.trajectory import trajectory
 
     parts = latency.latency_parts(material, findings.networks)
-    window = findings.window
     figures: list[Figure | None] = [
-        trajectory(material, window.episode_id, window.start_s, window.end_s, findings.shown)
-        if window
-        else None,
+        trajectory(material, findings.window, findings.shown) if findings.window else None,
         decomposition.error_time(material),
         costs.wrong_spells(material, findings.errors),
         costs.delays_after_changes(material, findings.errors),
         pace.pace_curves(material),
         latency.latency_map(material, parts),
-        latency.latency_decomposition(material, parts),
+        latency.latency_decomposition(material, parts, findings.networks),
         decomposition.separability(material),
-        pace.arbitration(material, findings.pairs),
-        pace.pair_curves(material, findings.pairs),
+        pace.arbitration(material, findings.pairs, findings.corrector),
+        pace.pair_curves(material, findings.pairs, findings.corrector),
         calibration.calibration_in_force(material, findings.calibrations),
     ]
     for name, (setting, found) in numbered("repacing", findings.repacings.items()):
@@ -171,11 +176,12 @@ def _live(
 
 
 def _page(material: Material, findings: Findings) -> str:
-    best = sorted(
-        {(p.fast, p.slow): p.log_auc for p in findings.pairs if p.rule == "freshest"}.items(),
-        key=lambda item: (-item[1], item[0]),
-    )[:_PAGE_PAIRS]
-    drawn = {names for names, _ in best}
+    fresh = [p for p in findings.pairs if p.rule == "freshest"]
+    if findings.corrector:
+        fresh.sort(key=lambda p: p.slow != findings.corrector)
+    else:
+        fresh.sort(key=lambda p: (-p.log_auc, p.fast, p.slow))
+    drawn = {(p.fast, p.slow) for p in fresh[:_PAGE_PAIRS]}
     drawn |= {
         (c.best.members[0], c.best.members[1]) for c in findings.choices if len(c.best.members) > 1
     }
