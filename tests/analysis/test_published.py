@@ -19,7 +19,7 @@ from streamdecisionbench.analysis.paper import (
     window_shares,
 )
 from streamdecisionbench.analysis.table import fixed
-from streamdecisionbench.analysis.token_cost import cost
+from streamdecisionbench.analysis.token_cost import cost, passes_cost
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.timeline import Timeline, timelines
@@ -171,6 +171,13 @@ def test_tokens_and_cost(published: Published, figures: dict[str, Any], setting:
         assert int(figures["AstraCachedTokTotal"]) == 0
         assert tokens.cached_total is None
     assert found.currency == "USD"
+
+
+def test_all_passes_together(published: Published, figures: dict[str, Any]) -> None:
+    found = passes_cost({name: cost(one) for name, one in published[1].items()})
+    assert found is not None
+    assert (found.passes, found.priced) == (2, 2)
+    _same(found.total, float(figures["AstraCostUSD"]) + float(figures["JevCostUSD"]), 2)
 
 
 def test_separability(parts: list[Timeline], figures: dict[str, Any], setting: str) -> None:

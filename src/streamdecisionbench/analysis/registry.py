@@ -64,6 +64,8 @@ class Found:
     """What must be known of a recording beside what its score says, by name."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """What was used beside the options given."""
+    together: Any = None
+    """What the recordings come to as one, where the result is by recording."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +225,8 @@ def _baselines(recorded: Sequence[Recorded], *, suite: Suite) -> Found:
 def _cost(recorded: Sequence[Recorded], *, prices: Path | None) -> Found:
     table = read_prices(prices)
     found = {r.name: token_cost.cost(r.recording, table) for r in recorded}
-    return Found(found, token_cost.cost_tables(found))
+    together = token_cost.passes_cost(found)
+    return Found(found, token_cost.cost_tables(found), together=together)
 
 
 def _intervals(

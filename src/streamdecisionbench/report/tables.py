@@ -32,7 +32,7 @@ from streamdecisionbench.analysis.table import (
     turned,
     words,
 )
-from streamdecisionbench.analysis.token_cost import Cost
+from streamdecisionbench.analysis.token_cost import Cost, passes_cost
 from streamdecisionbench.in_force import spelled
 from streamdecisionbench.report.findings import (
     DRAWS,
@@ -375,6 +375,7 @@ def tokens(material: Material, costs: Mapping[str, Cost]) -> Table:
     def of(get: Callable[[Cost], Cell]) -> Callable[[Entry], Cell]:
         return lambda e: get(costs[e.name]) if e.name in costs else None
 
+    together = passes_cost({e.name: costs.get(e.name) for e in material.entries})
     some = next(iter(costs.values()), None)
     dated = f"List prices in {some.currency}, read on {some.as_of}." if some else ""
     return by_quantity(
@@ -398,6 +399,7 @@ def tokens(material: Material, costs: Mapping[str, Cost]) -> Table:
         (
             "Token counts as each service reported them over one pass. – : none reported, or no list"
             f" price known. {dated}",
+            *([together.words] if together and len(material.entries) > 1 else []),
         ),
     )
 
