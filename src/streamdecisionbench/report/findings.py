@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any, TypeVar
 
 import numpy as np
@@ -362,6 +362,15 @@ class Findings:
     calibrations: Mapping[str, Calibration] = field(default_factory=dict)
     """How far confidence can be trusted, where answers carry any."""
     remarks: Sequence[str] = ()
+
+    @property
+    def recommended(self) -> list[tuple[float, float, str]]:
+        """From which interval to which the same is recommended."""
+        found = []
+        for name, alike in groupby(self.choices, key=lambda choice: choice.best.name):
+            at = [choice.interval for choice in alike]
+            found.append((at[0], at[-1], name))
+        return found
 
 
 def find(

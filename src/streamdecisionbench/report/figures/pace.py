@@ -128,10 +128,9 @@ def _alternative(material: Material, samples: dict[str, Points]) -> str:
     parts = []
     for entry in material.ranked[:12]:
         points = samples[entry.name]
-        middle = min(points, key=lambda p: abs(np.log(p[0] / material.interval)))
         parts.append(
             f"{entry.label}: {percent(points[0][1] / 100)} % at {low:g} s,"
-            f" {percent(middle[1] / 100)} % near {middle[0]:.3g} s,"
+            f" {percent(entry.score.in_force)} % at {material.interval:g} s,"
             f" {percent(points[-1][1] / 100)} % at {high:g} s."
         )
     return "Curves of in-force accuracy against the time-step interval. " + " ".join(parts)
@@ -143,7 +142,7 @@ _RULES = tuple(spelled(rule) for rule in RULES)
 _PAIR_POINTS = 385
 """Arbitration makes jumps; twice the points of single curves show them as what they are."""
 
-_PANELS = 6
+PANELS = 6
 _PAIR_WIDTH, _PAIR_HEIGHT = 250, 230
 _ALONE = "fast alone"
 _GREY = "#8A8A8A"
@@ -170,7 +169,7 @@ def arbitration(
             table += [
                 (group[0].fast, group[0].slow, group[0].simulated, name, x, y) for x, y in points
             ]
-        if len(panels) < _PANELS:
+        if len(panels) < PANELS:
             panels.append(_rules_panel(material, label, curves, colours, dashes, first=not panels))
         rules = ", ".join(f"{spelled(p.rule)} {percent(p.log_auc)} %" for p in group)
         words.append(f"{label}: {rules}.")
@@ -179,7 +178,7 @@ def arbitration(
         "What arbitration does to a pair",
         "The same answers and latencies under three rules: may a slow answer replace a newer fast"
         " one? Replay of separate recordings on one nominal clock."
-        + _which(len(groups), _PANELS, corrector)
+        + _which(len(groups), PANELS, corrector)
         + simulated_note(group[0] for group in groups),
         "In-force accuracy of pairs against the interval, under three rules and for the fast component"
         f" alone. Integrated, {material.bounds.text()}: " + " ".join(words),
