@@ -113,11 +113,11 @@ def table(rows: list[list[dict[str, Any]]]) -> str:
         aucs = [row["log_auc"] for row in seeds]
         oracle = first["published_oracle"]
         lines.append(
-            f"| `{first['profile']}` | {first['untimed']:.1f} | {first['published_untimed']:.1f} "
-            f"| {first['log_auc']:.1f} | {first['published_log_auc']:.1f} "
+            f"| `{first['profile']}` | {first['untimed']:.1f} | {first['published_untimed']} "
+            f"| {first['log_auc']:.1f} | {first['published_log_auc']} "
             f"| {first['log_auc'] - first['published_log_auc']:+.1f} "
             f"| {min(aucs):.1f}–{max(aucs):.1f} | {first['oracle']:.1f} "
-            f"| {'–' if oracle is None else f'{oracle:.1f}'} |"
+            f"| {'–' if oracle is None else oracle} |"
         )
     return "\n".join(lines)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,6 +20,7 @@ from streamdecisionbench.analysis.paper import (
     ErrorCount,
     baselines,
     choose_window,
+    clock_gap,
     offsets,
     pace,
     paired_counts,
@@ -32,9 +35,10 @@ from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import stretches_at
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.timeline import Flat
+from streamdecisionbench.scoring.timeline import Flat, timelines
 from tests.analysis.kit import timeline, with_usage
 
 USAGE = [Usage(1000 + 100 * k, 0, 40 + 10 * k, 5 * k) for k in range(4)]
@@ -81,6 +85,28 @@ def test_pace_is_the_score_at_the_interval() -> None:
     assert rows["×2"].interval == pytest.approx(1.0)
     for row in rows.values():
         assert row.in_force == score_timelines([part], interval=row.interval).in_force
+
+
+def test_clocks_differ_by_what_late_releases_are_worth() -> None:
+    """A state published half a tick late moves its own evidence and its answer; its plan does not move."""
+    example, suite = sdb.example_recording(), sdb.example_suite()
+    episode = example.episodes["tiny"]
+    late = tuple(
+        msgspec.structs.replace(r, release_s=r.release_s + (0.5 if r.t == 2 else 0.0))
+        for r in episode.releases
+    )
+    moved = replace(example, episodes={"tiny": replace(episode, releases=late)})
+    gap = clock_gap(moved, suite, 1.0, Bounds(0.5, 8.0))
+    on = {
+        clock: score_timelines(timelines(moved, suite, clock=clock), interval=1.0)
+        for clock in ("published", "nominal")
+    }
+    assert gap.difference == on["published"].in_force - on["nominal"].in_force != 0
+    assert gap.log_auc_difference == on["published"].log_auc - on["nominal"].log_auc
+    assert gap.by_scenario == {"tiny": pytest.approx(gap.difference, abs=1e-12)}
+    assert gap.worst_lag_s == pytest.approx(0.5)
+    assert gap.scored == "nominal"
+    assert clock_gap(example, suite, 1.0, Bounds(0.5, 8.0)).scored == "recorded"
 
 
 def test_schedules_drawn_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,14 @@ import msgspec
 import pytest
 
 from streamdecisionbench.audit.agreement import (
+    CODE_LENSES,
+    LAWS,
+    LENSES,
+    OTHER_LENSES,
     AuditRecord,
     builtin_record_path,
     check,
+    law_digest,
     read_answers,
     read_record,
     summarise,
@@ -24,6 +29,7 @@ from streamdecisionbench.audit.agreement import (
 from streamdecisionbench.families.assembly import reference as assembly
 from streamdecisionbench.families.registry import drafts
 from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.suite.suite_files import builtin_suite_path
 from tests.cli.command import sdb
 
 
@@ -49,12 +55,59 @@ def test_the_recorded_agreement_is_that_of_the_sheets(sdb_v1: Suite, record: Aud
 
 def test_every_finding_has_three_votes_and_a_resolution(record: AuditRecord) -> None:
     for finding in record.findings:
-        if finding.about == "reference":
-            assert set(finding.votes) == {"literal", "trace", "alternative"}
-            assert set(finding.vote_reasons) == set(finding.votes)
+        lenses = LENSES if finding.about == "reference" else OTHER_LENSES
+        assert set(finding.votes) == set(lenses), finding.id
+        assert set(finding.vote_reasons) == set(finding.votes)
+        assert all(finding.vote_reasons.values())
         if "ambiguous" in finding.votes.values():
             assert finding.status == "clarified", finding.id
         assert finding.resolution
+
+
+def test_every_law_was_read_against_its_code_with_three_lenses(record: AuditRecord) -> None:
+    read = {(c.family, c.lens): c for c in record.code_text}
+    assert set(read) == {(family, lens) for family in LAWS for lens in CODE_LENSES}
+    found = {name for c in record.code_text for name in c.findings}
+    assert found == {f.id for f in record.findings if f.round == 3}
+    for family in LAWS:
+        assert read[family, "edges"].read_digest == law_digest(family), (
+            f"{family}: rules.py or reference.py changed; read them against each other again"
+        )
+
+
+def test_structure_and_regeneration_are_what_the_record_says(
+    sdb_v1: Suite, record: AuditRecord, tmp_path: Path
+) -> None:
+    """What the record says of the suite as a whole is done again here."""
+    checks = {c.name: c for c in record.structure}
+    assert sdb_v1.dataset_hash.startswith("0a0d78a898cf")
+    references = {d.scenario_id: d.reference for d in drafts().values()}
+    same = sum(
+        step.gold == references[scenario.episode_id](json.loads(json.dumps(step.state)))
+        for scenario in sdb_v1
+        for step in scenario.steps
+    )
+    assert (same, checks["structure"].checked) == (checks["structure"].agreeing, 480)
+    assert sdb("suite", "build", "--out", tmp_path / "built").returncode == 0
+    stored = sorted(builtin_suite_path().glob("*.json"))
+    alike = sum(p.read_bytes() == (tmp_path / "built" / p.name).read_bytes() for p in stored)
+    assert (alike, len(stored)) == (
+        checks["regeneration"].agreeing,
+        checks["regeneration"].checked,
+    )
+
+
+def test_the_command_shows_all_of_it(record: AuditRecord) -> None:
+    shown = " ".join(sdb("audit", "record").stdout.split())
+    for finding in record.findings:
+        assert finding.id in shown
+        for lens, vote in finding.votes.items():
+            assert f"{lens.replace('_', '-')}: {vote}. {finding.vote_reasons[lens]}" in shown
+    for audit in record.code_text:
+        assert f"{audit.family}, {audit.lens}" in shown
+    assert "sdb suite build" in shown
+    assert "changed since" not in shown
+    assert "automated" in shown
 
 
 def test_figures(record: AuditRecord) -> None:
@@ -116,6 +169,8 @@ def test_an_unbroken_reference_passes_the_same_way(sdb_v1: Suite, record: AuditR
         ({"checks": []}, "no re-derivation by program"),
         ({"current_hash": "x"}, "current_hash is not the suite's"),
         ({"schema": "x"}, "schema is"),
+        ({"code_text": []}, "live_debugging was not read with the lens edges"),
+        ({"structure": []}, "no check is called 'regeneration'"),
     ],
 )
 def test_incomplete_records_are_named(tmp_path: Path, change: dict[str, Any], words: str) -> None:

@@ -330,7 +330,7 @@ def test_published_before_it_was_planned(recorded: Path, tmp_path: Path) -> None
 
 
 def test_hashes_of_another_making_are_tolerated_from_others(tmp_path: Path) -> None:
-    """The published format does not say how a request is hashed; our own recorder does."""
+    """The paper does not say how a request is hashed; our own recorder does."""
     folder = made.write(tmp_path / "run")
     edit_lines(
         folder,

@@ -7,10 +7,17 @@ import re
 import struct
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from streamdecisionbench.analysis.paper import Window, choose_window
+from streamdecisionbench.components.simulated.profiles import builtin_profiles
+from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.recording.episode_log import Member
+from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.recording.record import RunConfig, record
 from streamdecisionbench.report.figures.figure import (
     FORMATS,
     Figure,
@@ -22,12 +29,13 @@ from streamdecisionbench.report.figures.figure import (
 )
 from streamdecisionbench.report.figures.latency import oracle_slope, place_labels
 from streamdecisionbench.report.figures.style import spaced
-from streamdecisionbench.report.figures.trajectory import spans
+from streamdecisionbench.report.figures.trajectory import spans, trajectory
 from streamdecisionbench.report.findings import Findings, Material, find
 from streamdecisionbench.report.palette import SHOWN
 from streamdecisionbench.report.tables import make_tables
 from streamdecisionbench.report.write_report import make_figures, make_material
 from streamdecisionbench.scoring.score import score_timelines
+from streamdecisionbench.suite.scenario import Suite
 from tests.report import kit
 
 EIGHT = [
@@ -72,7 +80,7 @@ def rendered(figures: dict[str, Figure]) -> dict[str, dict[str, bytes]]:
     return {name: render(figure) for name, figure in figures.items()}
 
 
-def test_the_papers_eight_figures(figures: dict[str, Figure]) -> None:
+def test_the_papers_eight_drawn_figures(figures: dict[str, Figure]) -> None:
     ours = ["wrong_spells", "delays_after_changes"]
     assert [name for name in figures if name not in ours] == EIGHT
     assert set(ours) < set(figures)
@@ -149,6 +157,104 @@ def test_lanes_add_up_to_the_score(few: Material, interval: float) -> None:
             for name, share in shares.items():
                 lasted = sum(s.end - s.begin for s in found if s.kind == name)
                 assert lasted / whole == pytest.approx(share, abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def talk(sdb_v1: Suite, tmp_path_factory: pytest.TempPathFactory) -> tuple[Material, Window]:
+    """Presenter A, simulated twice, and its most representative window."""
+    folder = tmp_path_factory.mktemp("talk")
+    for name in ("jev", "terra-low"):
+        component = SimulatedComponent(Simulator(sdb_v1, 0), builtin_profiles()[name], virtual=True)
+        settings = RunConfig(
+            names={None: component.info.name}, scenarios=("presenter_a",), clock="virtual"
+        )
+        record(sdb_v1, [Member(component)], settings, folder / name)
+    runs = [(read_recording(folder / name, sdb_v1), sdb_v1) for name in ("jev", "terra-low")]
+    material = make_material(runs)
+    return material, choose_window({e.name: e.parts for e in material.entries})
+
+
+def test_every_transcript_change_is_marked_and_quoted(talk: tuple[Material, Window]) -> None:
+    """Compared state by state with the published transcript: a partial is open, a final filled."""
+    material, window = talk
+    figure = trajectory(material, window, material.entries)
+    steps = material.suite.scenarios["presenter_a"].steps
+    expected = []
+    for before, step in itertools.pairwise(steps):
+        if window.start_s <= 2.0 * step.t < window.end_s:
+            was = before.state["transcript"]
+            expected += [
+                (2.0 * step.t, u["final_at"] is not None, u["text"])
+                for u in step.state["transcript"]
+                if u not in was
+                and (u["text"], u["final_at"]) not in
+                [(w["text"], w["final_at"]) for w in was if w["id"] == u["id"]]
+            ]  # fmt: skip
+    rows = [row for row in figure.data if str(row[4]).startswith(("partial: ", "final: "))]
+    assert [(r[2], r[4].startswith("final"), r[4].partition(": ")[2]) for r in rows] == expected
+    assert len(expected) > 4
+    panels = figure.drawing["vconcat"]
+    marks = [row["fill"] for row in panels[2]["data"]["values"]]
+    assert [fill != "white" for fill in marks] == [final for _, final, _ in expected]
+    quotes = " ".join(row["text"].strip() for row in panels[3]["data"]["values"])
+    changes = material.suite.scenarios["presenter_a"].changes()
+    for at, _, text in expected:
+        if at / 2.0 in changes:
+            assert text in quotes
+
+
+def test_shares_that_are_not_the_scorers_are_not_drawn(talk: tuple[Material, Window]) -> None:
+    material, window = talk
+    wrong = replace(window, shares={name: share + 1e-6 for name, share in window.shares.items()})
+    with pytest.raises(RuntimeError, match="is drawn as right in the window"):
+        trajectory(material, wrong, material.entries)
+
+
+def test_fits_start_at_zero_tokens_and_lie_below_nine_tenths(
+    few: Material, found: Findings, figures: dict[str, Figure]
+) -> None:
+    rows = figures["latency_decomposition"].data
+    for entry in few.entries:
+        fit = found.networks[entry.name].fit
+        line = [row[3:] for row in rows if row[0] == entry.name and row[2] == "fit"]
+        seen = [row[3:] for row in rows if row[0] == entry.name and row[2] == "observed"]
+        assert line[0] == (0.0, fit.remainder_s)
+        assert len(seen) == sum(part.n for part in entry.parts)
+        assert line[1][0] == min(x for x, _ in seen)
+        slope = fit.decode_s_per_tok
+        below = sum(y < fit.remainder_s + slope * x - 1e-9 for x, y in seen)
+        assert below / len(seen) <= 0.1
+    svg = render(figures["latency_decomposition"], ("svg",))["svg"].decode()
+    assert 'stroke-dasharray="4,3"' in svg
+
+
+def test_pairs_are_drawn_by_their_corrector_and_never_by_outcome() -> None:
+    material = kit.material(10)
+    slowest = max(material.entries, key=lambda e: e.score.latency.p50 if e.score.latency else 0)
+    for named in (None, material.entries[3].name):
+        findings = find(material, corrector=named)
+        figures = _made(material, findings)
+        corrector = named or slowest.name
+        others = {e.name for e in material.entries} - {corrector}
+        for name in ("pair_curves", "arbitration"):
+            assert {row[0] for row in figures[name].data if row[1] == corrector} == others
+            assert {row[1] for row in figures[name].data} <= {corrector, ""}
+        alone = [row[4] for row in figures["pair_curves"].data if row[:2] == (corrector, "")]
+        entry = next(e for e in material.entries if e.name == corrector)
+        assert alone[-1] == pytest.approx(
+            100 * score_timelines(entry.parts, interval=8.0).in_force, abs=1e-9
+        )
+        assert {p.second for p in findings.paired} == {corrector}
+        assert f"Every pair with {corrector}" in figures["pair_curves"].caption
+    asked = _made(material, find(material, best_pairs=True))
+    assert "as asked for" in asked["pair_curves"].caption
+    for given, words in (
+        ({"corrector": "nobody"}, "'nobody' is none of"),
+        ({"corrector": slowest.name, "best_pairs": True}, "exclude each other"),
+        ({"window": "nowhere"}, "'nowhere' is not recorded"),
+    ):
+        with pytest.raises(InputError, match=words):
+            find(material, **given)  # type: ignore[arg-type]
 
 
 def test_thirty_settings_stay_readable() -> None:

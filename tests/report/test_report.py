@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from streamdecisionbench.analysis.table import fixed
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.folder import MARKER, fill
-from streamdecisionbench.report.render import escape_markdown
+from streamdecisionbench.report.render import NUMERAL, escape_markdown
 from streamdecisionbench.report.write_report import write_report
 from streamdecisionbench.suite.suite_files import write_suite
 from tests.cli.command import record_simulated, sdb
@@ -55,6 +56,63 @@ def _answers(page: Path) -> dict[float, list[str]]:
     return {answer["d"]: answer["lines"] for answer in json.loads(found.group(1))["answers"]}
 
 
+def _unaccounted(folder: Path, without: str = "") -> set[str]:
+    """Numbers of report.md that numbers.json neither holds nor states, names and digests aside."""
+    document = json.loads((folder / "numbers.json").read_text())
+    known = {n["printed"] for n in document["numbers"] if not without or without not in n["name"]}
+    for lines in document["stated"].values():
+        known |= {numeral for line in lines for numeral in NUMERAL.findall(line)}
+    text = re.sub(r"`[^`]*`|\]\([^)]*\)", " ", (folder / "report.md").read_text())
+    for name in (document["sdb"], *(escape_markdown(r["name"]) for r in document["recordings"])):
+        text = text.replace(name, " ")
+    return {
+        f"{numeral} in {line[:200]}"
+        for line in text.splitlines()
+        for numeral in NUMERAL.findall(line)
+        if numeral not in known
+    }
+
+
+def test_every_number_of_the_text_is_in_numbers_json(whole: tuple[Path, Done]) -> None:
+    out, _ = whole
+    assert _unaccounted(out) == set()
+    assert _unaccounted(out, without="main."), "a number that is left out must be missed"
+    document = json.loads((out / "numbers.json").read_text())
+    assert document["schema"] == "sdb-numbers/1"
+    names = [n["name"] for n in document["numbers"]]
+    assert len(set(names)) == len(names) > 300
+    for one in document["numbers"]:
+        assert one["command"].startswith("sdb ")
+        assert one["formula"]
+        assert set(one["recordings"]) <= {"jev", "terra-none"}
+        assert one["printed"] == fixed(one["value"], one["digits"]), one["name"]
+    scores = json.loads((out / "scores.json").read_text())["recordings"]
+    by_name = {n["name"]: n for n in document["numbers"]}
+    for score in scores:
+        found = by_name[f"main.{score['name'].replace('-', '_')}_sim.macro"]
+        assert found["value"] == pytest.approx(100 * score["overall"]["log_auc"], abs=1e-9)
+        assert (found["unit"], found["recordings"]) == ("%", [score["name"]])
+
+
+def test_every_number_is_a_latex_command(whole: tuple[Path, Done]) -> None:
+    out, _ = whole
+    lines = (out / "numbers.tex").read_text().splitlines()
+    made = [re.fullmatch(r"\\newcommand\{\\(Sdb[A-Za-z]+)\}\{(-?[\d.]+)\} % .+", x) for x in lines]
+    assert all(made)
+    commands = [found[1] for found in made if found]
+    assert len(set(commands)) == len(commands)
+    assert len(lines) == len(json.loads((out / "numbers.json").read_text())["numbers"])
+
+
+@pytest.mark.parametrize("count", [1, 10])
+def test_every_number_of_the_text_is_there_for_one_and_for_many(count: int, tmp_path: Path) -> None:
+    material = kit.material(count)
+    with pytest.MonkeyPatch.context() as patch:
+        kit.in_haste(patch)
+        write_report([(e.recording, e.suite) for e in material.entries], tmp_path, formats=())
+    assert _unaccounted(tmp_path) == set()
+
+
 def test_everything_is_there_and_a_second_run_changes_no_byte(
     recorded: Path, whole: tuple[Path, Done]
 ) -> None:
@@ -63,7 +121,7 @@ def test_everything_is_there_and_a_second_run_changes_no_byte(
     assert "Simulation" in done.stdout
     first = _contents(out)
     for name in (
-        "index.html", "report.md", "scores.json", "compose.json", "tables/main.tex",
+        "index.html", "report.md", "scores.json", "compose.json", "numbers.json", "numbers.tex", "tables/main.tex",
         "tables/main.csv", "tables/main.md", "tables/differences.csv", "tables/all.tex", "figures/trajectory.svg",
         "figures/pace_curves.pdf", "figures/pace_curves.png", "figures/pace_curves.csv",
     ):  # fmt: skip

@@ -174,7 +174,7 @@ def test_changes_of_the_reference(tables: Tables, paper: Any) -> None:
 
 
 def test_projected_schedules(tables: Tables, figures: dict[str, Any]) -> None:
-    """Other draws of the latencies, and for two rows another arrangement: within half a point."""
+    """Other draws of the latencies: within 0.3 points and the rounding of both."""
     names = {
         "the suite's own": "Lite", "sparse": "Sparse", "medium": "Medium", "uniform": "Uniform",
         "dense": "Dense", "bursty": "Bursty", "long-tail dwell": "LongTail",
@@ -183,4 +183,4 @@ def test_projected_schedules(tables: Tables, figures: dict[str, Any]) -> None:
     for label, part in names.items():
         row = tables["regime"].row(label)
         for key, cell in zip(SETTINGS, row[2:], strict=True):
-            assert float(cell) == pytest.approx(float(figures[f"Regime{part}{key}"]), abs=0.5)
+            assert float(cell) == pytest.approx(float(figures[f"Regime{part}{key}"]), abs=0.4)

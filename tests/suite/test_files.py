@@ -1,4 +1,4 @@
-"""Suites survive a round trip, byte for byte, and digests are those of the published format."""
+"""Suites survive a round trip, byte for byte, and digests are those docs/formats.md defines."""
 
 from __future__ import annotations
 

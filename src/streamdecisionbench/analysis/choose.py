@@ -696,4 +696,5 @@ def _at_cost(other: Candidate, choice: Choice) -> str:
 
 
 def _signed(gap: Estimate) -> str:
-    return f"{100 * gap.low:+.1f} to {100 * gap.high:+.1f}"
+    ends = (shown(gap.low), shown(gap.high))
+    return " to ".join(end if end.startswith("-") else f"+{end}" for end in ends)

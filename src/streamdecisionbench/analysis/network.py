@@ -234,7 +234,7 @@ def network_estimate(
 ) -> NetworkEstimate:
     """Fits and replays one recording. `decode` None decides by the provider (`has_decode`)."""
     parts = timelines(recording, suite)
-    tau, tokens = _measured(recording, parts)
+    tau, tokens = measured(recording, parts)
     if not (has_decode(recording) if decode is None else decode):
         tokens = {"prefill": tokens["prefill"]}
     fit = _fit(tau, tokens, quantile)
@@ -316,7 +316,8 @@ def network_tables(results: Mapping[str, NetworkEstimate]) -> list[Table]:
     return [first, second]
 
 
-def _measured(recording: Recording, parts: Sequence[Timeline]) -> tuple[Floats, dict[str, Floats]]:
+def measured(recording: Recording, parts: Sequence[Timeline]) -> tuple[Floats, dict[str, Floats]]:
+    """Of every response τ, and its tokens by term: fresh input in thousands, output."""
     responses = [r for p in parts for r in recording.episodes[p.episode_id].responses]
     usage = [r.usage for r in responses if r.usage is not None]
     if len(usage) < len(responses):

@@ -64,6 +64,8 @@ class Found:
     """What must be known of a recording beside what its score says, by name."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """What was used beside the options given."""
+    together: Any = None
+    """What the recordings come to as one, where the result is by recording."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +203,18 @@ def _separability(
     return paper.separability(recorded.parts, interval=interval, bounds=limits)
 
 
+def _clocks(
+    recorded: Sequence[Recorded], *, interval: float, bounds: tuple[float, float], weighting: str
+) -> Found:
+    limits = Bounds(*bounds, weighting)
+    found = paper.Clocks(
+        interval,
+        limits,
+        {r.name: paper.clock_gap(r.recording, r.suite, interval, limits) for r in recorded},
+    )
+    return Found(found, [paper.clocks_table(found)])
+
+
 def _baselines(recorded: Sequence[Recorded], *, suite: Suite) -> Found:
     found = paper.baselines(suite)
     title = f"Trivial baselines on {suite.name}, untimed (%)"
@@ -211,7 +225,8 @@ def _baselines(recorded: Sequence[Recorded], *, suite: Suite) -> Found:
 def _cost(recorded: Sequence[Recorded], *, prices: Path | None) -> Found:
     table = read_prices(prices)
     found = {r.name: token_cost.cost(r.recording, table) for r in recorded}
-    return Found(found, token_cost.cost_tables(found))
+    together = token_cost.passes_cost(found)
+    return Found(found, token_cost.cost_tables(found), together=together)
 
 
 def _intervals(
@@ -289,6 +304,7 @@ ANALYSES: Mapping[str, Analysis] = {
     "transitions": Analysis(EACH["transitions"]),
     "paired": Analysis(_paired, one_suite=True),
     "pace": Analysis(EACH["pace"]),
+    "clocks": Analysis(_clocks, _RANGE),
     "sensitivity": Analysis(EACH["sensitivity"], ("interval",)),
     "schedules": Analysis(EACH["schedules"], ("interval", "draws", "seed")),
     "separability": Analysis(EACH["separability"], _RANGE),

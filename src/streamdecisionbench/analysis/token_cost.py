@@ -60,6 +60,38 @@ class Cost:
         return None if self.per_decision is None else self.per_decision * 3600 / interval
 
 
+@dataclass(frozen=True, slots=True)
+class PassesCost:
+    """What several passes come to at list prices; `priced` of them have a price."""
+
+    passes: int
+    priced: int
+    total: float
+    currency: str
+
+    @property
+    def words(self) -> str:
+        """
+        >>> PassesCost(6, 5, 23.5341, "USD").words
+        '5 of 6 passes have a list price; together they cost 23.534 USD.'
+        """
+        if self.priced == self.passes:
+            return f"All passes together cost {self.total:.3f} {self.currency}."
+        return (
+            f"{self.priced} of {self.passes} passes have a list price; together they cost"
+            f" {self.total:.3f} {self.currency}."
+        )
+
+
+def passes_cost(results: Mapping[str, Cost | None]) -> PassesCost | None:
+    """The sum over passes; None where none has a price."""
+    priced = [c for c in results.values() if c is not None and c.total is not None]
+    if not priced:
+        return None
+    total = sum(c.total or 0.0 for c in priced)
+    return PassesCost(len(results), len(priced), total, priced[0].currency)
+
+
 def cost(recording: Recording, prices: PriceTable | None = None) -> Cost | None:
     """What the pass used and costs; None for a recording without any token counts."""
     prices = prices or read_prices()
@@ -177,6 +209,9 @@ def cost_tables(results: Mapping[str, Cost | None]) -> list[Table]:
         for name, c in known.items()
         if c.price and c.tokens.cached_total is None
     ]
+    together = passes_cost(results)
+    if together is not None and len(results) > 1:
+        notes.insert(0, together.words)
     some = next(iter(known.values()))
     return [
         Table(

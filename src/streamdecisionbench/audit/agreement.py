@@ -4,11 +4,13 @@ The record says who checked what, what was found, how it was judged and what cam
 a reference is judged from three sides: a *literal* reading of the rule text, a *trace* of the reference
 on the state, and a search for an *alternative* reading a careful reader could adopt. Each side votes
 `uphold` (the reference stands and the text says so), `ambiguous` (it stands, but the text allows another
-reading) or `wrong` (the reference is wrong).
+reading) or `wrong` (the reference is wrong). Every other finding, about text, story or a code path, is judged
+by *reproduction*, *impact* and *counter-argument*: `confirm`, `minor` or `reject`.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -122,8 +124,14 @@ def _values(given: Mapping[str, Any], scenario: Scenario, where: str, path: Path
 
 SCHEMA = "sdb-audit/1"
 LENSES = ("literal", "trace", "alternative")
+"""Sides from which a finding about answers is judged."""
+OTHER_LENSES = ("reproduction", "impact", "counter_argument")
+"""Sides of every other finding: can it be shown, does it matter, what speaks against it."""
 _VOTES = ("uphold", "ambiguous", "wrong")
-_ROLES = ("program", "hand", "code_text", "structure")
+_OTHER_VOTES = ("confirm", "minor", "reject")
+CODE_LENSES = ("text_to_code", "code_to_text", "edges")
+"""Every sentence looked for in the code, every branch in the text, and what happens at the edges of both."""
+_ROLES = ("program", "hand")
 _STATUS = ("rejected", "clarified", "story_mended", "reference_mended", "noted")
 
 
@@ -141,6 +149,30 @@ class Check(msgspec.Struct, frozen=True):
     note: str = ""
 
 
+class CodeText(msgspec.Struct, frozen=True):
+    """One family's rule text read against its reference code, with one lens."""
+
+    family: str
+    lens: str
+    rules: int
+    """Paragraphs of rule text that were read."""
+    read_digest: str
+    """Of `rules.py` and `reference.py` as they were read."""
+    findings: list[str]
+    note: str = ""
+
+
+class Structural(msgspec.Struct, frozen=True):
+    """A check of the suite as a whole that a command repeats."""
+
+    name: str
+    command: str
+    checked: int
+    agreeing: int
+    dataset_hash: str
+    note: str = ""
+
+
 class Finding(msgspec.Struct, frozen=True):
     """One grouped finding. `steps` are the states it concerns, by scenario."""
 
@@ -148,7 +180,7 @@ class Finding(msgspec.Struct, frozen=True):
     title: str
     kind: str
     about: str
-    """`reference` for findings about answers, `text` for wording and story."""
+    """`reference` for findings about answers, `text` for wording and story, `code` for code paths."""
     rule: str
     steps: dict[str, list[int]]
     consumed: bool
@@ -170,6 +202,24 @@ class AuditRecord(msgspec.Struct, frozen=True):
     checks: list[Check]
     findings: list[Finding]
     scope: str = ""
+    code_text: list[CodeText] = []
+    structure: list[Structural] = []
+
+
+LAWS = {
+    "live_debugging": "debugging",
+    "procedural_coaching": "assembly",
+    "support_call_assist": "support",
+    "presenter_voice_control": "presenter",
+}
+"""Families whose law stands in the package, with the folder that holds it."""
+
+
+def law_digest(family: str) -> str:
+    """Of a family's rule text and reference code, as readers of the two against each other see them."""
+    folder = Path(__file__).parents[1] / "families" / LAWS[family]
+    read = (folder / name for name in ("rules.py", "reference.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in read)).hexdigest()
 
 
 def builtin_record_path() -> Path:
@@ -206,6 +256,33 @@ def violations(record: AuditRecord, suite: Suite) -> list[str]:
         if (scenario, role, suite.manifest.hashes[scenario]) not in read
     ]
     ids = [f.id for f in record.findings]
+    done = {(c.family, c.lens) for c in record.code_text}
+    found += [
+        f"code_text: {family} was not read with the lens {lens}"
+        for family in suite.families()
+        for lens in CODE_LENSES
+        if family in LAWS and (family, lens) not in done
+    ]
+    found += [
+        f"code_text[{k}].findings: {name!r} is no finding"
+        for k, audit in enumerate(record.code_text)
+        for name in audit.findings
+        if name not in ids
+    ]
+    found += [
+        f"structure: no check is called {name!r}"
+        for name in ("structure", "regeneration")
+        if set(suite.families()) <= set(LAWS) and name not in {c.name for c in record.structure}
+    ]
+    found += [
+        f"structure.{c.name}: {words}"
+        for c in record.structure
+        for words, wrong in (
+            ("is of another suite", c.dataset_hash != record.current_hash),
+            ("agreeing is outside 0–checked", not 0 <= c.agreeing <= c.checked),
+        )
+        if wrong
+    ]
     found += [f"findings: {i!r} is used twice" for i in sorted(set(ids)) if ids.count(i) > 1]
     for finding in record.findings:
         found += [f"findings.{finding.id}: {text}" for text in _finding(finding, suite)]
@@ -215,12 +292,15 @@ def violations(record: AuditRecord, suite: Suite) -> list[str]:
 def summarise(record: AuditRecord) -> dict[str, Any]:
     """The audit in figures, as the paper reports its own.
 
-    A finding about answers is *confirmed* when at least one of its three votes is not `uphold`.
+    A finding about answers is *confirmed* when at least one of its three votes is not `uphold`, any
+    other unless two of its three reject it.
     """
     derived = [c for c in record.checks if c.role in ("program", "hand")]
     about = [f for f in record.findings if f.about == "reference"]
     confirmed = [f for f in about if set(f.votes.values()) != {"uphold"}]
     ambiguous = [f for f in confirmed if "wrong" not in f.votes.values()]
+    others = [f for f in record.findings if f.about != "reference"]
+    refused = [f for f in others if list(f.votes.values()).count("reject") >= 2]
     affected = {
         (scenario, t)
         for f in ambiguous
@@ -234,13 +314,23 @@ def summarise(record: AuditRecord) -> dict[str, Any]:
         "rederivations_in_full_agreement": sum(c.consumed == c.states for c in derived),
         "consumed_decisions_agreeing": sum(c.consumed for c in derived),
         "consumed_decisions_read": sum(c.states for c in derived),
+        "code_text_audits": len(record.code_text),
+        "code_text_audits_without_a_finding": sum(not c.findings for c in record.code_text),
+        "structural_checks": len(record.structure),
+        "structural_checks_in_full_agreement": sum(
+            c.agreeing == c.checked for c in record.structure
+        ),
         "finding_groups": len(record.findings),
+        "findings_judged_by_three": sum(len(f.votes) == 3 for f in record.findings),
         "reference_findings": len(about),
         "reference_findings_rejected": len(about) - len(confirmed),
         "reference_findings_confirmed": len(confirmed),
         "reference_answers_wrong": len(confirmed) - len(ambiguous),
         "rule_ambiguities": len(ambiguous),
         "states_they_affect": len(affected),
+        "other_findings": len(others),
+        "other_findings_confirmed": len(others) - len(refused),
+        "other_findings_rejected": len(refused),
         "texts_clarified": sum(f.status == "clarified" for f in record.findings),
         "stories_mended": sum(f.status == "story_mended" for f in record.findings),
         "code_paths_mended": sum(f.status == "reference_mended" for f in record.findings),
@@ -250,14 +340,13 @@ def summarise(record: AuditRecord) -> dict[str, Any]:
 
 def _finding(finding: Finding, suite: Suite) -> list[str]:
     found = []
-    if finding.about not in ("reference", "text"):
+    if finding.about not in ("reference", "text", "code"):
         found.append(f"about is {finding.about!r}")
     if finding.status not in _STATUS:
         found.append(f"status is {finding.status!r}, none of {', '.join(_STATUS)}")
     if not finding.resolution:
         found.append("has no resolution")
-    if finding.about == "reference":
-        found += _votes(finding.votes)
+    found += _votes(finding)
     for scenario, steps in finding.steps.items():
         known = suite.scenarios.get(scenario)
         if known is None:
@@ -267,10 +356,14 @@ def _finding(finding: Finding, suite: Suite) -> list[str]:
     return found
 
 
-def _votes(votes: Mapping[str, str]) -> list[str]:
-    found = [f"has no vote by {lens}" for lens in LENSES if lens not in votes]
+def _votes(finding: Finding) -> list[str]:
+    """Three lenses, each with a vote and its reason."""
+    about = finding.about == "reference"
+    lenses, votes = (LENSES, _VOTES) if about else (OTHER_LENSES, _OTHER_VOTES)
+    found = [f"has no vote by {lens}" for lens in lenses if lens not in finding.votes]
+    found += [f"has no reason for {lens}" for lens in lenses if not finding.vote_reasons.get(lens)]
     return found + [
-        f"votes.{lens} is {vote!r}, none of {', '.join(_VOTES)}"
-        for lens, vote in votes.items()
-        if vote not in _VOTES
+        f"votes.{lens} is {vote!r}, none of {', '.join(votes)}"
+        for lens, vote in finding.votes.items()
+        if vote not in votes
     ]

@@ -79,6 +79,9 @@ _ROWS: Mapping[str, tuple[str, Options]] = {
     "transitions": ("Count untimed errors by distance to the nearest reference change.", {}),
     "paired": ("Count states that both, one or neither of two recordings decides right.", {}),
     "pace": ("Show in-force accuracy at several time-step intervals.", {"at": (_INTERVALS, None)}),
+    "clocks": (
+        "Compare scores with releases as they happened and as they were planned.", _OVER,
+    ),
     "sensitivity": ("Show the integrated score for other bounds and weightings.", _AT),
     "schedules": (
         "Project onto references that change more, less or otherwise.",

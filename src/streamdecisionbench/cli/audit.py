@@ -211,9 +211,11 @@ def record(
     data: SuiteData = None,
     as_json: PlainJson = False,
 ) -> None:
-    """Validate an audit record and print it in figures."""
+    """Validate an audit record and print it: figures, every check, every finding with its votes."""
     from streamdecisionbench.audit.agreement import (
+        LAWS,
         builtin_record_path,
+        law_digest,
         read_record,
         summarise,
         violations,
@@ -237,13 +239,37 @@ def record(
         f"Audit of {audited.suite} ({audited.current_hash[:12]}; read as {audited.audited_hash[:12]})\n"
     )
     for name, value in figures.items():
-        print(f"  {name.replace('_', ' '):<33}{value:>5}")
-    print()
+        print(f"  {name.replace('_', ' '):<36}{value:>5}")
     from streamdecisionbench.report.screens import console
 
     out = console()
+    print("\nReadings: composed decisions that agree")
+    for check in audited.checks:
+        told = f"  {check.scenario:<14}{check.role:<9}{check.consumed:>3} of {check.states}  {check.note}"
+        out.print(told)
+    print("\nRule text against reference code")
+    for audit in audited.code_text:
+        known = audit.family in LAWS
+        since = (
+            "" if not known or audit.read_digest == law_digest(audit.family) else "; changed since"
+        )
+        out.print(
+            f"  {audit.family}, {audit.lens}: {audit.rules} rules read, found:"
+            f" {', '.join(audit.findings) or 'nothing'}{since}"
+        )
+    print("\nThe suite as a whole")
+    for whole in audited.structure:
+        out.print(
+            f"  {whole.name}: {whole.agreeing} of {whole.checked} ({whole.command}). {whole.note}"
+        )
+    print("\nFindings")
     for finding in audited.findings:
         out.print(f"{finding.id}  [{finding.status}] {finding.title}")
+        for lens, vote in finding.votes.items():
+            out.print(f"  {lens.replace('_', '-')}: {vote}. {finding.vote_reasons[lens]}")
+        out.print(f"  {finding.resolution}")
+    if audited.scope:
+        out.print(f"\n{audited.scope}")
 
 
 def shortcuts(data: SuiteData = None, as_json: PlainJson = False) -> None:

@@ -59,7 +59,7 @@ def show(
         for h in headings
     ]
     if as_json:
-        print_json(analysis, found.result, headings, options)
+        print_json(analysis, found.result, headings, options, found.together)
     else:
         print_tables(found.tables, headings)
 
@@ -132,11 +132,16 @@ def print_csv(tables: Sequence[Table]) -> None:
 
 
 def print_json(
-    analysis: str, result: Any, headings: Sequence[Heading], options: Mapping[str, Any]
+    analysis: str,
+    result: Any,
+    headings: Sequence[Heading],
+    options: Mapping[str, Any],
+    together: Any = None,
 ) -> None:
     """Schema `sdb-analysis/1`: full precision, shares as fractions."""
     told = {"schema": SCHEMA, "analysis": analysis, "options": options}
-    dump({**told, "recordings": headings, "result": result})
+    whole = {} if together is None else {"together": together}
+    dump({**told, "recordings": headings, "result": result, **whole})
 
 
 def dump(document: Any) -> None:

@@ -18,6 +18,18 @@ def report(
     interval: FixedInterval = 2.0,
     bounds: IntegrateBounds = DEFAULT_BOUNDS,
     pairs: Annotated[bool, typer.Option(help="Compose fast and slow recordings.")] = True,
+    corrector: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Draw every pair with this slow component; the slowest if none."
+        ),
+    ] = None,
+    best_pairs: Annotated[
+        bool, typer.Option("--best-pairs", help="Draw the pairs that score best instead.")
+    ] = False,
+    window: Annotated[
+        str | None, typer.Option(metavar="SCENARIO", help="Where the trajectory's window is found.")
+    ] = None,
     formats: Annotated[str, typer.Option(help="Figure formats: svg, png, pdf.")] = "svg,png,pdf",
     prices: Annotated[
         Path | None, typer.Option(help="Price table instead of the built-in one.")
@@ -41,7 +53,8 @@ def report(
     say(f"reading {len(runs)} recording(s)")
     loaded = load(runs, data)
     written = write_report(
-        loaded, out, interval=interval, bounds=bounds, pairs=pairs, formats=chosen, prices=prices, say=say,
+        loaded, out, interval=interval, bounds=bounds, pairs=pairs, corrector=corrector,
+        best_pairs=best_pairs, window=window, formats=chosen, prices=prices, say=say,
     )  # fmt: skip
     typer.echo(f"{out / 'index.html'}: open it in a browser")
     typer.echo(f"{out}: report.md, tables/, figures/, scores.json")

@@ -373,7 +373,7 @@ def check_requests(
 ) -> list[Problem]:
     """`request_hash` names the request of the step it stands at.
 
-    The published format does not say how the hash is made. So a recording of somebody else's in
+    The paper does not say how the hash is made. So a recording of somebody else's in
     which no hash is ours is taken to use another one; a single one of ours binds all of them.
     """
     questions = scenario.wire_questions()

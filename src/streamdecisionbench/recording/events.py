@@ -1,8 +1,8 @@
 """`events.jsonl`: what a line may be (a release, an attempt, a response, or what a policy did instead),
 how a log is read and how it is written.
 
-Times are seconds since the episode's start on a monotonic clock. Field names are those of the
-published format; unknown keys and kinds are read over, broken lines are named. The process that wrote a
+Times are seconds since the episode's start on a monotonic clock. Field names follow
+the paper's; unknown keys and kinds are read over, broken lines are named. The process that wrote a
 log may have died within its last line; that is recognised, not an error. Every event is a line, handed
 to the operating system before the next, and read back before it is written: what would come back
 otherwise than it was meant is refused, so that one odd answer cannot make a log unreadable.
@@ -269,7 +269,7 @@ _ALWAYS: dict[type, tuple[str, ...]] = {
     Attempt: ("received_s", "completed_s", "ok", "retryable"),
     Response: ("discard_reason", "attempts", "wire_answers", "decision", "model", "usage"),
 }
-"""Keys of the published format that are written even when they hold their default."""
+"""Keys of the paper's events that are written even when they hold their default."""
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 

@@ -2,7 +2,7 @@
 
 Such a table holds no questions and no answers outside the composed decision. From the decisions of
 one table that serves as reference (and those of the others) an importer can still infer the decision
-spec and write a suite and recordings in the published format, marked `answers: consumed_only`, so
+spec and write a suite and recordings in the usual format, marked `answers: consumed_only`, so
 that everything downstream reads them like any other.
 """
 

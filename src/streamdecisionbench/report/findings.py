@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,6 +38,7 @@ from streamdecisionbench.analysis.repacing import Repacing, at_own_pace, repacin
 from streamdecisionbench.analysis.token_cost import Cost, find_line, known_costs
 from streamdecisionbench.analysis.wrong_time import disagreement
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import RULES
 from streamdecisionbench.recording.prices import PriceTable, read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.cost_file import default_costs
@@ -57,7 +58,7 @@ from streamdecisionbench.scoring.cost import (
     spell_measures,
 )
 from streamdecisionbench.scoring.pair_sweep import pair_trajectory
-from streamdecisionbench.scoring.pairs import PairScore, all_pairs
+from streamdecisionbench.scoring.pairs import PairScore, composed
 from streamdecisionbench.scoring.policy_answers import answers_of
 from streamdecisionbench.scoring.score import Score
 from streamdecisionbench.scoring.timeline import Timeline
@@ -313,10 +314,10 @@ DRAWS = 300
 """Latency resamples of every projected schedule."""
 
 _EACH = 4
-"""With many recordings, pairs are made of so many best by score and so many best by judgment."""
+"""Twice as many recordings are paired with each other; of more, the best are so many by score and by judgment."""
 
 _COMPARED = 6
-"""Pairs of settings compared state by state."""
+"""Pairs of settings compared state by state, where no corrector says which."""
 
 _SERIAL = 4
 """Up to so many recordings, starting processes costs more than it saves."""
@@ -335,6 +336,8 @@ class Findings:
     ranges_method: str = ""
     pairs: Sequence[PairScore] = ()
     pairs_note: str = ""
+    corrector: str = ""
+    """The slow component whose pairs are drawn, every one of them; empty where the best were asked for."""
     choices: Sequence[Choice] = ()
     """What is recommended at every interval the report offers, shortest first."""
     choice: Choice | None = None
@@ -360,25 +363,41 @@ class Findings:
     """How far confidence can be trusted, where answers carry any."""
     remarks: Sequence[str] = ()
 
+    @property
+    def recommended(self) -> list[tuple[float, float, str]]:
+        """From which interval to which the same is recommended."""
+        found = []
+        for name, alike in groupby(self.choices, key=lambda choice: choice.best.name):
+            at = [choice.interval for choice in alike]
+            found.append((at[0], at[-1], name))
+        return found
+
 
 def find(
     material: Material,
     say: Say = lambda _: None,
     *,
     pairs: bool = True,
+    corrector: str | None = None,
+    best_pairs: bool = False,
+    window: str | None = None,
     prices: PriceTable | None = None,
     remarks: Sequence[str] = (),
 ) -> Findings:
     """All analyses of one report; `remarks` go before those made here."""
     remarks = list(remarks)
     alike = same_states(material)
+    slow = _corrector(alike, corrector, best_pairs)
+    if window is not None and window not in {s.episode_id for s in material.scenarios}:
+        names = ", ".join(s.episode_id for s in material.scenarios)
+        raise InputError(f"--window {window!r} is not recorded", fix=f"choose one of: {names}")
     covered = {e.name for e in alike}
     if len(alike) < len(material.entries):
         names = ", ".join(e.name for e in material.entries if e.name not in covered)
         remarks.append(f"Not compared state by state, since they cover other scenarios: {names}.")
     say("bootstrap intervals")
     sure = {e.name: score_intervals(e.score) for e in material.entries}
-    composed: Sequence[PairScore] = ()
+    pairings: Sequence[PairScore] = ()
     note = ""
     prices = prices or read_prices()
     costs, unknown = known_costs({e.name: e.recording for e in material.entries}, prices)
@@ -392,7 +411,7 @@ def find(
     )  # fmt: skip
     if pairs and len(alike) > 1:
         say("pairs")
-        composed, note = _pairs(material, alike, chosen)
+        pairings, note = _pairs(material, alike, chosen, slow)
     shown = [e for e in material.ranked if e.name in covered][:_WINDOW_LANES]
     each = _each(material, prices, say)
     networks = {name: own["network"] for name, own in each.items() if own["network"] is not None}
@@ -410,8 +429,9 @@ def find(
             for name in covered
         },
         ranges_method=_method(sure[alike[0].name]),
-        pairs=composed,
+        pairs=pairings,
         pairs_note=note,
+        corrector=slow,
         choices=[c for c in chosen if material.bounds.low <= c.interval <= material.bounds.high],
         choice=choice,
         networks=networks,
@@ -420,9 +440,9 @@ def find(
         sensitivities={name: own["sensitivity"] for name, own in each.items()},
         schedules={name: own["schedules"] for name, own in each.items()},
         transitions={name: own["transitions"] for name, own in each.items()},
-        paired=_paired(alike, composed),
+        paired=_paired(alike, pairings, slow),
         flips=_flips(material),
-        window=_window(material, shown, remarks),
+        window=_window(material, shown, window, remarks),
         shown=shown,
         baselines=baselines(material.suite),
         errors=error_costs(material, choice if pairs else None),
@@ -456,46 +476,68 @@ def same_states(material: Material) -> list[Entry]:
     return max(groups.values(), key=len)
 
 
-def pair_candidates(entries: Sequence[Entry]) -> tuple[list[Entry], str]:
-    """Whom to pair: everybody, or of many the best by integrated score and by untimed accuracy."""
-    if len(entries) <= 2 * _EACH:
-        return list(entries), ""
-    by_score = sorted(entries, key=lambda e: (-e.score.log_auc, e.name))[:_EACH]
-    by_judgment = sorted(entries, key=lambda e: (-e.score.untimed, e.name))[:_EACH]
-    best = {e.name for e in (*by_score, *by_judgment)}
-    chosen = [e for e in entries if e.name in best]
-    note = (
-        f"Of {len(entries)} recordings, the {_EACH} best by integrated score and the {_EACH} best by"
-        " untimed accuracy are paired; `sdb compose --all` composes every pair."
-    )
-    return chosen, note
+def _latency(entry: Entry) -> float:
+    return float(np.median(np.concatenate([p.latency for p in entry.score.parts])))
+
+
+def _corrector(alike: Sequence[Entry], named: str | None, best: bool) -> str:
+    """Whom the others are paired with: the one named, or the slowest, which no outcome decides."""
+    if named is not None and best:
+        raise InputError("--corrector and --best-pairs exclude each other", fix="choose one")
+    if best:
+        return ""
+    names = [e.name for e in alike]
+    if named is not None and named not in names:
+        raise InputError(
+            f"--corrector {named!r} is none of these recordings",
+            fix=f"choose one of: {', '.join(names)}",
+        )
+    return named or max(alike, key=_latency).name
 
 
 def _pairs(
-    material: Material, alike: Sequence[Entry], recommended: Sequence[Choice]
+    material: Material, alike: Sequence[Entry], recommended: Sequence[Choice], corrector: str
 ) -> tuple[list[PairScore], str]:
-    """Every two candidates, the one with the shorter median latency as the fast one.
+    """Every two recordings, the corrector and else the slower one as the slow one.
 
-    Whoever is part of a pair that is recommended somewhere is a candidate.
+    Of many every one with the corrector, or where that was asked for the best, and what is
+    recommended somewhere.
     """
-    chosen, note = pair_candidates(alike)
-    partners = {name for c in recommended if len(c.best.members) > 1 for name in c.best.members}
-    speed = {e.name: np.median(np.concatenate([p.latency for p in e.score.parts])) for e in alike}
-    quickest = sorted(
-        (e for e in alike if e in chosen or e.name in partners), key=lambda e: speed[e.name]
-    )
-    bounds = material.bounds
-    composed = all_pairs(
-        [e.recording for e in quickest],
+    order = sorted(alike, key=lambda e: (e.name == corrector, _latency(e)))
+    every = list(combinations(order, 2))
+    note = ""
+    if len(alike) > 2 * _EACH:
+        by_score = sorted(alike, key=lambda e: (-e.score.log_auc, e.name))[:_EACH]
+        by_judgment = sorted(alike, key=lambda e: (-e.score.untimed, e.name))[:_EACH]
+        best = {e.name for e in (*by_score, *by_judgment)}
+        partners = {frozenset(c.best.members) for c in recommended if len(c.best.members) == 2}
+        every = [
+            (f, s)
+            for f, s in every
+            if (s.name == corrector if corrector else {f.name, s.name} <= best)
+            or frozenset((f.name, s.name)) in partners
+        ]
+        which = (
+            f"every one is paired with {corrector}"
+            if corrector
+            else f"the {_EACH} best by integrated score and the {_EACH} best by untimed accuracy are"
+            " paired, as asked for"
+        )
+        note = (
+            f"Of {len(alike)} recordings, {which}, and whatever pair is recommended somewhere;"
+            " `sdb compose --all` composes every pair."
+        )
+    place = {e.name: k for k, e in enumerate(order)}
+    found = composed(
+        [e.recording for e in order],
         material.suite,
-        interval=material.interval,
-        bounds=(bounds.low, bounds.high),
-        weighting=bounds.weighting,
-        given_order=True,
+        RULES,
+        material.interval,
+        material.bounds,
+        ordered=[(place[f.name], place[s.name]) for f, s in every],
     )
-    fast = {e.name: i for i, e in enumerate(quickest)}
-    slow = {e.name: i for i, e in enumerate(material.entries)}
-    return sorted(composed, key=lambda p: (fast[p.fast], slow[p.slow])), note
+    given = {e.name: i for i, e in enumerate(material.entries)}
+    return sorted(found, key=lambda p: (place[p.fast], given[p.slow])), note
 
 
 def _method(sure: ScoreIntervals) -> str:
@@ -584,24 +626,29 @@ def _calibrations(material: Material, remarks: list[str]) -> dict[str, Calibrati
     return found
 
 
-def _paired(alike: Sequence[Entry], composed: Sequence[PairScore]) -> list[Paired]:
-    """The pairs that compose best; without pairs, the first recordings given."""
+def _paired(alike: Sequence[Entry], pairings: Sequence[PairScore], corrector: str) -> list[Paired]:
+    """Everybody with the corrector; of pairs asked for by outcome the best; without pairs the first given."""
     parts = {e.name: e.score.parts for e in alike}
-    fresh = [p for p in composed if p.rule == "freshest"]
-    if fresh:
-        best = sorted(fresh, key=lambda p: (-p.log_auc, p.fast, p.slow))
-        names = [(p.fast, p.slow) for p in best]
+    fresh = [p for p in pairings if p.rule == "freshest"]
+    if not fresh:
+        names = list(combinations(parts, 2))[:_COMPARED]
+    elif corrector:
+        names = [(p.fast, p.slow) for p in fresh if p.slow == corrector]
     else:
-        names = list(combinations(parts, 2))
-    return [paired_counts(parts[a], parts[b], (a, b)) for a, b in names[:_COMPARED]]
+        best = sorted(fresh, key=lambda p: (-p.log_auc, p.fast, p.slow))[:_COMPARED]
+        names = [(p.fast, p.slow) for p in best]
+    return [paired_counts(parts[a], parts[b], (a, b)) for a, b in names]
 
 
-def _window(material: Material, shown: Sequence[Entry], remarks: list[str]) -> Window | None:
+def _window(
+    material: Material, shown: Sequence[Entry], scenario: str | None, remarks: list[str]
+) -> Window | None:
     """Ten steps (or a whole short scenario) where they represent the settings best."""
     steps = min(_WINDOW_STEPS, *(part.n for entry in shown for part in entry.score.parts))
     try:
         return choose_window(
             {e.name: e.score.parts for e in shown},
+            scenario=scenario,
             seconds=steps * material.interval,
             interval=material.interval,
         )

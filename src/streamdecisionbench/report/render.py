@@ -1,12 +1,15 @@
-"""A table's forms in files: CSV, Markdown, LaTeX body, HTML."""
+"""A table's forms in files: CSV, Markdown, LaTeX body, HTML, and every number of it under a name."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
+from itertools import takewhile
 
 from streamdecisionbench.analysis.table import Cell, Column, Table
 from streamdecisionbench.text import inert_cell, visible
@@ -81,6 +84,112 @@ def to_html(table: Table) -> str:
         for cells in table.texts()
     )
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number a text could quote: full precision in its unit, and as it is printed."""
+
+    name: str
+    value: float
+    unit: str
+    printed: str
+    digits: int
+    """After the point; half up on the decimal value."""
+    recordings: tuple[str, ...]
+    command: str
+    formula: str
+
+    @property
+    def macro(self) -> str:
+        r"""A LaTeX command of letters alone.
+
+        >>> Number("main.jev.macro", 59.6, "%", "59.6", 1, (), "", "").macro
+        '\\SdbMainJevMacro'
+        >>> Number("curve.jev.0_5_s", 51.6, "%", "51.6", 1, (), "", "").macro
+        '\\SdbCurveJevZeroFiveS'
+        """
+        spelled = re.sub(r"\d", lambda found: f"_{_DIGITS[int(found[0])]}_", self.name)
+        words = re.split(r"[^A-Za-z]+", spelled)
+        return "\\Sdb" + "".join(word[:1].upper() + word[1:] for word in words)
+
+
+_DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+NUMERAL = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+"""As people write numbers: no part of a name."""
+_HEADS, _HEAD = 3, 40
+"""So many words, each so long, name a row."""
+
+
+def numbers_of(
+    table: Table, recordings: Mapping[str, Sequence[str]], command: str, formula: str
+) -> list[Number]:
+    """Every number in the cells: `table.row.column`, a row by its words.
+
+    `recordings` are those that a row or a column names, by what it calls them; all where none does.
+    Numbers in words, such as the ends of a range, count as printed.
+    """
+    everybody = tuple(dict.fromkeys(name for names in recordings.values() for name in names))
+    found: list[Number] = []
+    above = ""
+    for k, row in enumerate(table.rows):
+        left = takewhile(lambda pair: not pair[1].right, zip(row, table.columns, strict=True))
+        heads = [str(cell)[:_HEAD] for cell, _ in left][:_HEADS]
+        above = heads[0] if heads and heads[0] not in ("", "None") else above
+        key = [table.section_of(k), *([above, *heads[1:]] if heads else [])]
+        for place, cell in enumerate(row):
+            form, column = table.form(k, place), table.columns[place]
+            who = [n for word in (*heads, above, column.heading) for n in recordings.get(word, ())]
+            parts = (table.name, *filter(None, map(_slug, key)))
+            heading = _slug(column.key or column.heading) or f"column_{place + 1}"
+            about = (tuple(dict.fromkeys(who)) or everybody, command, formula)
+            if isinstance(cell, str):
+                for n, numeral in enumerate(NUMERAL.findall(cell), start=1):
+                    digits = len(numeral.partition(".")[2])
+                    name = ".".join((*parts, heading, str(n)))
+                    unit = _unit(table, k, column)
+                    found.append(Number(name, float(numeral), unit, numeral, digits, *about))
+            elif cell is not None and not math.isnan(cell):
+                value = 100.0 * cell if form.kind == "percent" else float(cell)
+                unit = "%" if form.kind == "percent" else _unit(table, k, column)
+                name = ".".join((*parts, heading))
+                printed = form.shown(cell)
+                found.append(Number(name, value, unit, printed, form.digits, *about))
+    return found
+
+
+def numbers_tex(numbers: Iterable[Number]) -> str:
+    """A command for each, with where it is from; names that letters do not tell apart are numbered."""
+    seen: dict[str, int] = {}
+    lines = []
+    for one in numbers:
+        seen[one.macro] = times = seen.get(one.macro, 0) + 1
+        macro = one.macro if times == 1 else f"{one.macro}{'X' * (times - 1)}"
+        told = f"{one.name} ({one.unit or '1'}): {one.command}; {one.formula}"
+        lines.append(
+            f"\\newcommand{{{macro}}}{{{_latex(one.printed)}}} % {visible(' '.join(told.split()))}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _slug(words: str) -> str:
+    for sign, spelled in (("λ", "lambda"), ("Δ", "delta"), ("×", "times "), ("·", " ")):
+        words = words.replace(sign, spelled)
+    return re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")
+
+
+def _unit(table: Table, row: int, column: Column) -> str:
+    """What heading, row or section say in brackets or end on; of words in a cell also the title."""
+    form = table.forms[row] if table.forms else column
+    places = [column.heading, form.name, table.section_of(row)]
+    if form.kind == "text":
+        places.append(table.title)
+    for words in places:
+        if found := re.findall(r"\(([^()]+)\)$", words):
+            return str(found[-1])
+        if words.endswith((" s", " %")) and words != table.title:
+            return words[-1]
+    return ""
 
 
 _MARKDOWN = {c: "\\" + c for c in "\\`*_{}[]<>|#~$"}

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from streamdecisionbench.analysis.calibration import calibration_table
+from streamdecisionbench.analysis.candidates import PAIRED
+from streamdecisionbench.analysis.choose import Choice, money
 from streamdecisionbench.analysis.flips import KINDS, Flips, decision_words, flip_summary
 from streamdecisionbench.analysis.network import NetworkEstimate
 from streamdecisionbench.analysis.paper import (
@@ -32,7 +36,7 @@ from streamdecisionbench.analysis.table import (
     turned,
     words,
 )
-from streamdecisionbench.analysis.token_cost import Cost
+from streamdecisionbench.analysis.token_cost import Cost, passes_cost
 from streamdecisionbench.in_force import spelled
 from streamdecisionbench.report.findings import (
     DRAWS,
@@ -45,6 +49,8 @@ from streamdecisionbench.report.findings import (
     numbered,
     scenario_name,
 )
+from streamdecisionbench.report.palette import SHOWN
+from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.cost import THETA_S
 from streamdecisionbench.scoring.pairs import PairScore
 from streamdecisionbench.scoring.score import Level, Score, score_timelines
@@ -368,14 +374,16 @@ def served_latency(material: Material) -> Table:
 
 def tokens(material: Material, costs: Mapping[str, Cost]) -> Table:
     """Tokens as reported, latency, list prices and what one pass costs at them."""
+    some = next(iter(costs.values()), None)
+    currency = some.currency if some else "money"
     request, whole = "Tokens per request (median)", "Tokens per pass (total)"
-    times, price = "Latency per request (s)", "List price (per million tokens)"
-    paid = "Cost per pass at list prices"
+    times, price = "Latency per request (s)", f"List price ({currency} per million tokens)"
+    paid = f"Cost per pass at list prices ({currency})"
 
     def of(get: Callable[[Cost], Cell]) -> Callable[[Entry], Cell]:
         return lambda e: get(costs[e.name]) if e.name in costs else None
 
-    some = next(iter(costs.values()), None)
+    together = passes_cost({e.name: costs.get(e.name) for e in material.entries})
     dated = f"List prices in {some.currency}, read on {some.as_of}." if some else ""
     return by_quantity(
         "Tokens, latency and cost",
@@ -398,6 +406,7 @@ def tokens(material: Material, costs: Mapping[str, Cost]) -> Table:
         (
             "Token counts as each service reported them over one pass. – : none reported, or no list"
             f" price known. {dated}",
+            *([together.words] if together and len(material.entries) > 1 else []),
         ),
     )
 
@@ -617,3 +626,250 @@ def _branches(spec: DecisionSpec) -> str:
 
 def _words(names: Iterable[str]) -> str:
     return ", ".join(name.replace("_", " ") for name in names)
+
+
+# What the report's sentences quote beside its tables, as tables of their own: they go into
+# `numbers.json` and are shown nowhere.
+
+
+def quoted(material: Material, findings: Findings) -> list[Table]:
+    """Numbers of captions, of descriptions and of the recommendation, and differences between settings."""
+    from streamdecisionbench.report.figures.latency import latency_parts
+
+    entries = material.entries
+    at = sorted({material.bounds.low, 1.0, 2.0, 4.0, 8.0, material.interval, material.bounds.high})
+    parts = latency_parts(material, findings.networks)
+    classes = {e.label: e.score.overall.integrated.classes() for e in entries}
+    curves = {
+        e.label: e.score.curve("overall", bounds=Bounds(at[0], at[-1]))["in_force"](np.array(at))
+        for e in entries
+    }
+    tables = [
+        Table(
+            "Time by class over the bounds, and what latency takes from judgment",
+            (text("Setting"), *map(percentage, next(iter(classes.values()))),
+             percentage("untimed minus AUC"), percentage("untimed minus in force")),
+            tuple(
+                (e.label, *classes[e.label].values(), e.score.untimed - e.score.log_auc,
+                 e.score.untimed - e.score.in_force)
+                for e in entries
+            ),
+        ),
+        Table(
+            "In-force accuracy at single intervals",
+            (text("Setting"), *(percentage(f"{x:g} s") for x in at)),
+            tuple((label, *map(float, values)) for label, values in curves.items()),
+        ),
+        Table(
+            "Mean latency in parts (s)",
+            (text("Setting"), *(number(f"{key} (s)", key=key) for key in _LATENCY_PARTS),
+             percentage("removed in force")),
+            tuple(
+                (label, *(getattr(part, key) for key in _LATENCY_PARTS), part.removed_in_force)
+                for label, part in material.labelled(parts).items()
+            ),
+        ),
+        by_setting(
+            "Reference changes",
+            material.labelled(findings.errors.changes),
+            [
+                (count("changes"), lambda found: found.changes),
+                (count("never right"), lambda found: found.never_right),
+            ],
+        ),
+        Table(
+            "Differences between two settings, the first minus the second (points)",
+            (text("first"), text("second"), percentage("AUC"), percentage("untimed"),
+             percentage("in force")),
+            tuple(
+                (a.label, b.label, a.score.log_auc - b.score.log_auc,
+                 a.score.untimed - b.score.untimed, a.score.in_force - b.score.in_force)
+                for k, a in enumerate(entries)
+                for b in entries[k + 1 :]
+            ),
+        ),
+        _values("choice", _chosen(findings.choice) if findings.choice else ()),
+        Table(
+            "What is recommended at which intervals",
+            (text("recommended"), number("from (s)", 2), number("to (s)", 2), words("as printed (s)")),
+            tuple((name, low, high, f"{low:g} {high:g}") for low, high, name in findings.recommended),
+        ),
+        _values("window", _window_values(material, findings)),
+        _values("report", _run_values(material, findings)),
+        Table(
+            "Remarks",
+            (text(""), words("said")),
+            tuple((f"remark {k}", line) for k, line in enumerate(findings.remarks, start=1)),
+        ),
+    ]  # fmt: skip
+    if findings.flips is not None:
+        kinds = {words: findings.flips.count(kind) for kind, words in KINDS.items()}
+        counted = {
+            **kinds,
+            "differently": len(findings.flips.found),
+            "states": findings.flips.states,
+        }
+        tables.append(_values("differences", [(count(k), v) for k, v in counted.items()]))
+    names = ("classes", "curve", "latency_parts", "changes", "minus", "choice", "choices", "window",
+             "report", "remarks", "flips")  # fmt: skip
+    return [replace(table, name=name) for name, table in zip(names, tables, strict=False)]
+
+
+_LATENCY_PARTS = ("network", "network_low", "network_high", "prefill", "decode", "waiting",
+                  "removed_median")  # fmt: skip
+
+
+def _values(title: str, known: Sequence[tuple[Column, Cell]]) -> Table:
+    """Single values, each printed in its own way."""
+    return Table(
+        title,
+        (text(""), Column("value", "number")),
+        tuple((column.name, value) for column, value in known),
+        forms=tuple(column for column, _ in known),
+    )
+
+
+def _chosen(choice: Choice) -> list[tuple[Column, Cell]]:
+    """The recommended one and those it is weighed against, as its sentences quote them."""
+    found: list[tuple[Column, Cell]] = []
+    seen = {"recommended": choice.best, "leader": choice.leader, "runner-up": choice.runner_up,
+            "best single": choice.best_single}  # fmt: skip
+    for role, one in seen.items():
+        if one is None:
+            continue
+        shares = {
+            "in force": one.in_force.value, "low": one.in_force.low, "high": one.in_force.high,
+            "behind": one.behind_leader.value, "behind low": one.behind_leader.low,
+            "behind high": one.behind_leader.high, "judgment": one.lost_to_judgment,
+            "latency": one.lost_to_latency, "compound": one.shares.compound,
+        }  # fmt: skip
+        found += [(percentage(f"{role}: {name}"), share) for name, share in shares.items()]
+        paid = {"per hour": one.per_hour, "per 1000": one.per_1000}
+        currency = choice.terms.currency
+        for name, amount in paid.items():
+            digits = len(money(amount).partition(".")[2])
+            found.append((number(f"{role}: {name} ({currency})", digits), amount))
+        found.append((text(f"{role}: policy"), one.policy_words))
+    whole = int(100 * choice.terms.min_gain) == 100 * choice.terms.min_gain
+    found.append((percentage("minimum gain", digits=0 if whole else 1), choice.terms.min_gain))
+    made = {"recordings": choice.recordings, "paired": choice.paired, "paired best": PAIRED}
+    return [*found, *((count(name), value) for name, value in made.items())]
+
+
+def _window_values(material: Material, findings: Findings) -> list[tuple[Column, Cell]]:
+    from streamdecisionbench.report.figures.trajectory import transcript
+
+    window = findings.window
+    if window is None:
+        return []
+    scenario = material.suite.scenarios[window.episode_id]
+    plan = scenario.planned(material.interval)
+    inside = {k for k, at in enumerate(plan) if window.start_s <= at < window.end_s}
+    found: list[tuple[Column, Cell]] = [
+        (number("start (s)", 0), window.start_s),
+        (number("end (s)", 0), window.end_s),
+        (count("windows to choose from"), window.candidates),
+        (percentage("largest difference"), window.deviation),
+        (count("changes"), len(inside & set(scenario.changes()))),
+        (count("said"), sum(one.step in inside for one in transcript(scenario))),
+    ]
+    return found + [(percentage(f"share {name}"), share) for name, share in window.shares.items()]
+
+
+def _run_values(material: Material, findings: Findings) -> list[tuple[Column, Cell]]:
+    from streamdecisionbench.report.figures import pace
+
+    scenarios = material.scenarios
+    products = [
+        level.at_interval.in_force - level.at_interval.product
+        for e in material.entries
+        for level in e.score.by_scenario.values()
+    ]
+    sampling = next(iter(findings.sure.values())).sampling
+    together = passes_cost({e.name: findings.costs.get(e.name) for e in material.entries})
+    return [
+        (count("recordings"), len(material.entries)),
+        (count("scenarios"), len(material.suite.scenarios)),
+        (count("states"), sum(s.n for s in scenarios)),
+        (count("answers per pass"), sum(s.n * len(s.questions) for s in scenarios)),
+        (count("reference changes"), sum(len(s.changes()) for s in scenarios)),
+        (number("cost of all passes", 3), together.total if together else None),
+        (count("points of judgment times timing"), len(products)),
+        (percentage("largest distance of judgment times timing"), max(map(abs, products))),
+        (percentage("level of intervals", digits=0), sampling.level),
+        (count("block of steps"), sampling.block),
+        (count("resamples"), sampling.resamples),
+        (count("seed"), sampling.seed),
+        (count("latency resamples"), DRAWS),
+        (number("long spell (s)", 0), THETA_S),
+        (text("interval and bounds (s)"), f"{material.interval:g} {material.bounds.text()}"),
+        (count("settings with a name in figures"), SHOWN),
+        (count("settings in grey"), max(len(material.entries) - SHOWN, 0)),
+        (count("panels of pairs"), pace.PANELS),
+        (count("pairs with the corrector"), len(findings.paired)),
+        (count("percentile above which responses are not drawn"), 99),
+        (count("decisions a price is given for"), 1000),
+    ]
+
+
+_SCORE = "sdb score {runs} --interval {interval} --bounds {bounds} --json"
+_REPORT = "sdb report {runs} --interval {interval} --bounds {bounds}"
+_COMPOSE = "sdb compose --all {runs} --interval {interval} --bounds {bounds} --json"
+PROVENANCE: Mapping[str, tuple[str, str]] = {
+    "main": (_SCORE, "S = mean over families of 1/ln(b/a) ∫ A(Δ) dΔ/Δ"),
+    "integrated_decomposition": (_SCORE, "O·U_cur + λ = S, each share integrated like S"),
+    "decomposition": (_SCORE, "A = O·U_cur + λ; shares of observed time by class"),
+    "sensitivity": ("sdb analyze sensitivity {runs} --json", "S with other bounds or dΔ for dΔ/Δ"),
+    "pace": (
+        "sdb analyze pace {runs} --json",
+        "A with every latency times c, which is A at tick/c",
+    ),
+    "scenario": (_SCORE, "S, A and seconds by class of one scenario"),
+    "costs_of_error": ("sdb analyze cost-of-error {runs} --json", "docs/costs.md"),
+    "family": ("sdb analyze network {runs} --json", "A with ν taken off every time before receipt"),
+    "latency": (
+        "sdb analyze network {runs} --json",
+        "τ = ν + π·x + δ·o + ε at the 10th percentile",
+    ),
+    "latency_parts": (
+        "sdb analyze network {runs} --json",
+        "means of ν, π·x, δ·o; what is left waits",
+    ),
+    "served_latency": (_SCORE, "quantiles of completed − started of the successful attempt"),
+    "tokens": ("sdb analyze cost {runs} --json", "tokens as reported; (input·p + output·q)/10⁶"),
+    "reliability": (_SCORE, "counts of the log; physical: A of the wall-clock trace"),
+    "transitions": (
+        "sdb analyze transitions {runs} --json",
+        "untimed errors / states, |offset| ≤ 1",
+    ),
+    "regime": ("sdb analyze schedules {runs} --json", "U · mean oracle over resampled latencies"),
+    "paired": ("sdb analyze paired {runs} --json", "states with κ(â) = κ(y), counted"),
+    "differences": ("sdb diff {runs} --json", "states whose composed decision differs"),
+    "composition": (_COMPOSE, "S and A on the composed path"),
+    "composition_details": (_COMPOSE, "acceptances on the composed path, counted"),
+    "baselines": (
+        "sdb analyze baselines --json",
+        "untimed accuracy of policies that read no rules",
+    ),
+    "benchmark": ("sdb suite stats --json", "counted"),
+    "calibration": ("sdb analyze calibration {runs} --json", "docs/policies.md"),
+    "classes": (_SCORE, "class shares, integrated; U − S; U − A"),
+    "curve": (_SCORE.replace("--json", "--curves --json"), "A(Δ) = c0 + c1/Δ, exact"),
+    "changes": ("sdb analyze changes {runs} --json", "counted"),
+    "minus": (_SCORE, "difference of two settings' figures"),
+    "choice": ("sdb choose {runs} --interval {interval} --json", "docs/analyses.md#choosing"),
+    "choices": ("sdb choose {runs} --interval DELTA --json", "the choice at every interval tried"),
+    "window": ("sdb analyze window {runs} --json", "argmin over windows of max |share − A|"),
+}
+"""By table: the command that prints the same, and what it computes."""
+
+
+def provenance(name: str, runs: Sequence[str], material: Material) -> tuple[str, str]:
+    command, formula = PROVENANCE.get(name, (_REPORT, "as its title says"))
+    low, high = material.bounds.low, material.bounds.high
+    return (
+        command.format(
+            runs=" ".join(runs), interval=f"{material.interval:g}", bounds=f"{low:g} {high:g}"
+        ),
+        formula,
+    )

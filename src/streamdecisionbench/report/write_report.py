@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +32,16 @@ from streamdecisionbench.report.findings import (
 )
 from streamdecisionbench.report.folder import fill, require_usable
 from streamdecisionbench.report.page.payload import PageInputs, render_page
-from streamdecisionbench.report.render import escape_markdown, to_csv, to_latex, to_markdown
-from streamdecisionbench.report.tables import make_tables
+from streamdecisionbench.report.render import (
+    Number,
+    escape_markdown,
+    numbers_of,
+    numbers_tex,
+    to_csv,
+    to_latex,
+    to_markdown,
+)
+from streamdecisionbench.report.tables import make_tables, provenance, quoted
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.json import pairs_to_json
 from streamdecisionbench.scoring.pair_live import live_pair
@@ -60,11 +67,18 @@ def write_report(
     interval: float = 2.0,
     bounds: tuple[float, float] = DEFAULT_BOUNDS,
     pairs: bool = True,
+    corrector: str | None = None,
+    best_pairs: bool = False,
+    window: str | None = None,
     formats: Sequence[str] = FORMATS,
     prices: Path | None = None,
     say: Say = lambda _: None,
 ) -> Report:
-    """Everything `sdb report` makes, in `out`. `prices` names a price table of one's own."""
+    """Everything `sdb report` makes, in `out`. `prices` names a price table of one's own.
+
+    Drawn are the pairs with one `corrector`, the slowest recording unless named; `best_pairs` asks for
+    those that score best instead. `window` is the scenario of the trajectory.
+    """
     require_usable(out)
     drawn = can_draw()
     if not drawn:
@@ -73,8 +87,9 @@ def write_report(
     say(f"scoring {len(loaded)} recording(s)")
     material = make_material(loaded, interval=interval, bounds=bounds)
     findings = find(
-        material, say, pairs=pairs, prices=price_list, remarks=_live(loaded, interval, bounds)
-    )
+        material, say, pairs=pairs, corrector=corrector, best_pairs=best_pairs, window=window,
+        prices=price_list, remarks=_live(loaded, interval, bounds),
+    )  # fmt: skip
     say("tables")
     tables = make_tables(material, findings)
     say("figures")
@@ -93,6 +108,9 @@ def write_report(
     files["scores.json"] = _json(sure_scores_to_json(material.scores, list(findings.sure.values())))
     if findings.pairs:
         files["compose.json"] = _json(pairs_to_json(findings.pairs))
+    numbers = make_numbers(material, findings, tables)
+    files["numbers.json"] = _json(_numbers_json(material, tables, numbers))
+    files["numbers.tex"] = numbers_tex(numbers).encode()
     files["report.md"] = _markdown(material, findings, tables, figures, formats).encode()
     say("page")
     files["index.html"] = _page(material, findings).encode()
@@ -125,32 +143,65 @@ def make_material(
 
 
 def make_figures(material: Material, findings: Findings) -> list[Figure]:
-    """The paper's eight figures, as far as the recordings allow them, two of wrong time, calibration."""
+    """The paper's eight drawn figures, as far as the recordings allow them, two of wrong time, calibration."""
     from streamdecisionbench.report.figures import calibration, costs, decomposition, latency, pace
     from streamdecisionbench.report.figures.repacing import repacing_figure
     from streamdecisionbench.report.figures.trajectory import trajectory
 
     parts = latency.latency_parts(material, findings.networks)
-    window = findings.window
     figures: list[Figure | None] = [
-        trajectory(material, window.episode_id, window.start_s, window.end_s, findings.shown)
-        if window
-        else None,
+        trajectory(material, findings.window, findings.shown) if findings.window else None,
         decomposition.error_time(material),
         costs.wrong_spells(material, findings.errors),
         costs.delays_after_changes(material, findings.errors),
         pace.pace_curves(material),
         latency.latency_map(material, parts),
-        latency.latency_decomposition(material, parts),
+        latency.latency_decomposition(material, parts, findings.networks),
         decomposition.separability(material),
-        pace.arbitration(material, findings.pairs),
-        pace.pair_curves(material, findings.pairs),
+        pace.arbitration(material, findings.pairs, findings.corrector),
+        pace.pair_curves(material, findings.pairs, findings.corrector),
         calibration.calibration_in_force(material, findings.calibrations),
     ]
     for name, (setting, found) in numbered("repacing", findings.repacings.items()):
         simulated = any(e.score.simulated for e in material.entries)
         figures.append(replace(repacing_figure(setting, found, simulated), name=name))
     return [figure for figure in figures if figure is not None]
+
+
+def make_numbers(material: Material, findings: Findings, tables: Sequence[Table]) -> list[Number]:
+    """Every number of the tables and of what the report's sentences quote beside them, by unique names."""
+    names = {e.label: (e.name,) for e in material.entries} | {
+        e.name: (e.name,) for e in material.entries
+    }
+    found: list[Number] = []
+    for table in (*tables, *quoted(material, findings)):
+        command, formula = provenance(table.name, [e.name for e in material.entries], material)
+        found += numbers_of(table, names, command, formula)
+    times: dict[str, int] = {}
+    unique = []
+    for one in found:
+        times[one.name] = n = times.get(one.name, 0) + 1
+        unique.append(one if n == 1 else replace(one, name=f"{one.name}.{n}"))
+    return unique
+
+
+def _numbers_json(
+    material: Material, tables: Sequence[Table], numbers: Sequence[Number]
+) -> dict[str, Any]:
+    """Schema sdb-numbers/1. `stated` are texts that define: no number in them was measured."""
+    stated = {
+        t.name: [t.title, *(c.heading for c in t.columns), *t.sections.values(), *t.notes]
+        for t in tables
+    }
+    return {
+        "schema": "sdb-numbers/1",
+        "sdb": __version__,
+        "suite": {"name": material.suite.name, "dataset_hash": material.suite.dataset_hash},
+        "recordings": [{"name": e.name, "signature": e.score.signature} for e in material.entries],
+        "rounding": "half up on the decimal value, to the digits of each number",
+        "numbers": [asdict(one) for one in numbers],
+        "stated": stated,
+    }
 
 
 def _live(
@@ -171,11 +222,12 @@ def _live(
 
 
 def _page(material: Material, findings: Findings) -> str:
-    best = sorted(
-        {(p.fast, p.slow): p.log_auc for p in findings.pairs if p.rule == "freshest"}.items(),
-        key=lambda item: (-item[1], item[0]),
-    )[:_PAGE_PAIRS]
-    drawn = {names for names, _ in best}
+    fresh = [p for p in findings.pairs if p.rule == "freshest"]
+    if findings.corrector:
+        fresh.sort(key=lambda p: p.slow != findings.corrector)
+    else:
+        fresh.sort(key=lambda p: (-p.log_auc, p.fast, p.slow))
+    drawn = {(p.fast, p.slow) for p in fresh[:_PAGE_PAIRS]}
     drawn |= {
         (c.best.members[0], c.best.members[1]) for c in findings.choices if len(c.best.members) > 1
     }
@@ -239,10 +291,10 @@ def _chosen(findings: Findings) -> list[str]:
         return []
     lines = ["## What to choose", ""]
     lines += [f"{escape_markdown(line)}\n" for line in choice_lines(findings.choice)]
-    rows = []
-    for name, alike in groupby(findings.choices, key=lambda choice: choice.best.name):
-        at = [choice.interval for choice in alike]
-        rows.append(f"| {at[0]:g} | {at[-1]:g} | {escape_markdown(name)} |")
+    rows = [
+        f"| {low:g} | {high:g} | {escape_markdown(name)} |"
+        for low, high, name in findings.recommended
+    ]
     if len(rows) > 1:
         lines += ["| from (s) | to (s) | recommended |", "|---:|---:|---|", *rows, ""]
     return [*lines, METHOD, ""]

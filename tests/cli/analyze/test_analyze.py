@@ -18,7 +18,7 @@ from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
 
 ANALYSES = (
-    "network", "transitions", "paired", "pace", "sensitivity", "schedules", "separability", "cost",
+    "network", "transitions", "paired", "pace", "clocks", "sensitivity", "schedules", "separability", "cost",
     "repeats", "intervals", "window", "spells", "changes", "actions", "cost-of-error",
 )  # fmt: skip
 
@@ -157,3 +157,11 @@ def test_bad_input_is_one_message_and_exit_code_2(
     assert done.returncode == 2, done.stdout
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_what_all_passes_cost_is_the_sum(runs: list[str]) -> None:
+    document = json.loads(_ok("analyze", "cost", *runs, "--json"))
+    each = [found["total"] for found in document["result"].values()]
+    assert document["together"]["total"] == pytest.approx(sum(each), abs=1e-12)
+    assert document["together"]["passes"] == document["together"]["priced"] == len(runs)
+    assert f"together cost {sum(each):.3f} USD" in _ok("analyze", "cost", *runs)

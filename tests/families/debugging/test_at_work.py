@@ -20,7 +20,7 @@ FURTHER = [
          '[message["text"].lower().rstrip(".!")]'),
     )),
     Misreading("selection", "looks only at the run just before", (
-        ("return bool(executed) and test in max(executed", "return bool(earlier) and test in max(earlier"),
+        ("return bool(executed) and test in executed", "return bool(earlier) and test in earlier"),
     )),
     Misreading("compiler", "inspects only files of our own", ((
         'if entry["severity"] == "error"]',

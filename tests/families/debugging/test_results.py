@@ -105,6 +105,24 @@ RESULT_CASES = [
         ("runs", "target_result", "wait"),
     ),
     Case(
+        "of two runs that end at one tick the one listed later is the last",
+        panel(
+            20, run("r1", 10, 12, passed=[], failed=[fail(PIN, error=ORIGINAL)]), run("r2", 12, 12)
+        ),
+        READY,
+        ("runs", "ticks"),
+    ),
+    Case(
+        "the other of the two is an earlier run",
+        panel(
+            20,
+            run("r1", 12, 12, passed=[PIN, "spec/b"]),
+            run("r2", 12, 12, failed=[fail("spec/a"), fail("spec/b", "app/new.py:3")]),
+        ),
+        inspect("app/new.py"),
+        ("selection", "ticks"),
+    ),
+    Case(
         "the greatest ended is the last run, wherever it stands",
         panel(20, run("r2", 12, 15), run("r1", 4, 6, passed=[], skipped=9)),
         READY,

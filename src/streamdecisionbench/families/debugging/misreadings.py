@@ -134,7 +134,7 @@ MISREADINGS: tuple[Misreading, ...] = (
         ("return bool(executed) and test in", "return not executed or test in"),
     )),
     Misreading("selection", "calls a test new that passed in any earlier run", ((
-        'test in max(executed, key=_ended)["passed"]', 'any(test in r["passed"] for r in executed)',
+        'test in executed[-1]["passed"]', 'any(test in r["passed"] for r in executed)',
     ),)),
     Misreading("frame", "takes the first frame for the innermost", (
         ('session["frame_order"] == "innermost_last"', "False"),

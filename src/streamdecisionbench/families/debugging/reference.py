@@ -22,7 +22,7 @@ Card = tuple[str, str, str]
 def reference(state: State) -> dict[str, str]:
     """Rules order and unused: the two badges, the card, and fixed answers elsewhere."""
     active = [run for run in state["runs"] if run["ended"] is None]
-    last = max(_finished(state), key=_ended)
+    last = _finished(state)[-1]
     process = _process(state, active)
     target_result = _target_result(state, last)
     route, question, answer = _card(state, active, last, process, target_result)
@@ -62,8 +62,9 @@ def _card(state: State, active: list[Run], last: Run, process: str, target_resul
 
 
 def _finished(state: State) -> list[Run]:
-    """Rule runs: complete and stopped runs alike."""
-    return [run for run in state["runs"] if run["ended"] is not None]
+    """Rules runs and ticks: complete and stopped alike, by their ends; of one tick the later listed is newer."""
+    finished = [run for run in state["runs"] if run["ended"] is not None]
+    return sorted(finished, key=_ended)
 
 
 def _ended(run: Run) -> int:
@@ -169,15 +170,15 @@ def _failure_card(state: State, last: Run) -> Card:
 def _selected(state: State, last: Run) -> dict[str, Any]:
     """Rule selection: newly failing, then pinned, then list order."""
     failed: list[dict[str, Any]] = last["failed"]
-    new = [entry for entry in failed if _newly_failing(state, last, entry["test"])]
+    new = [entry for entry in failed if _newly_failing(state, entry["test"])]
     pinned = [entry for entry in failed if entry["test"] == state["session"]["pinned_test"]]
     return (new + pinned + failed)[0]
 
 
-def _newly_failing(state: State, last: Run, test: str) -> bool:
-    earlier = [run for run in _finished(state) if run["ended"] < last["ended"]]
+def _newly_failing(state: State, test: str) -> bool:
+    earlier = _finished(state)[:-1]
     executed = [r for r in earlier if test in r["passed"] + [f["test"] for f in r["failed"]]]
-    return bool(executed) and test in max(executed, key=_ended)["passed"]
+    return bool(executed) and test in executed[-1]["passed"]
 
 
 def _failure_file(session: dict[str, Any], failure: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
-from streamdecisionbench.analysis.network import NetworkEstimate
+from streamdecisionbench.analysis.network import NetworkEstimate, measured
 from streamdecisionbench.analysis.table import fixed, percent
 from streamdecisionbench.report.figures.figure import Figure
 from streamdecisionbench.report.figures.style import (
@@ -17,6 +17,7 @@ from streamdecisionbench.report.figures.style import (
     Drawing,
     Look,
     bars,
+    beside,
     chart,
     keyed,
     lanes,
@@ -26,10 +27,9 @@ from streamdecisionbench.report.figures.style import (
     notes,
     quantity,
     short,
-    simulated_note,
     text_mark,
 )
-from streamdecisionbench.report.findings import Material
+from streamdecisionbench.report.findings import Entry, Material
 from streamdecisionbench.report.palette import INK
 from streamdecisionbench.scoring.measure import family_weights
 
@@ -130,12 +130,10 @@ def latency_parts(
         responses = [
             r for p in entry.score.parts for r in entry.recording.episodes[p.episode_id].responses
         ]
-        usage = [r.usage for r in responses if r.usage is not None]
-        fresh = sum(u.fresh_tokens for u in usage) / 1000 / len(usage)
-        written = sum(u.output_tokens for u in usage) / len(usage)
+        _, tokens = measured(entry.recording, entry.parts)
         network = max(estimate.fit.remainder_s, 0.0)
-        prefill = estimate.fit.prefill_s_per_ktok * fresh
-        decode = estimate.fit.decode_s_per_tok * written
+        prefill = estimate.fit.prefill_s_per_ktok * float(tokens["prefill"].mean())
+        decode = estimate.fit.decode_s_per_tok * float(tokens["decode"].mean())
         mean = sum(r.latency_s for r in responses) / len(responses)
         removed = [
             r.service_s - min(network, r.received_s - r.success_started_s) for r in responses
@@ -238,6 +236,7 @@ def latency_map(material: Material, parts: Mapping[str, LatencyParts]) -> Figure
     )  # fmt: skip
 
 
+_FIT_WIDTH, _FIT_HEIGHT = 300, 190
 _KINDS = (
     ("network", "non-token remainder", "#0072B2"),
     ("prefill", "prefill (input tokens)", "#56B4E9"),
@@ -246,12 +245,20 @@ _KINDS = (
 )
 
 
-def latency_decomposition(material: Material, parts: Mapping[str, LatencyParts]) -> Figure | None:
-    """Mean latency of each setting in parts; None where no recording reports tokens."""
+def latency_decomposition(
+    material: Material,
+    parts: Mapping[str, LatencyParts],
+    networks: Mapping[str, NetworkEstimate],
+) -> Figure | None:
+    """Mean latency of each setting in parts, and the observations the fits were made from.
+
+    None where no recording reports tokens.
+    """
     entries = [e for e in material.entries if e.name in parts]
     if not entries:
         return None
-    rows, whiskers, table = [], [], []
+    rows, whiskers = [], []
+    table: list[tuple[Any, ...]] = []
     for e in entries:
         part, begin = parts[e.name], 0.0
         setting = short(e.label)
@@ -260,7 +267,7 @@ def latency_decomposition(material: Material, parts: Mapping[str, LatencyParts])
             rows.append({"setting": setting, "part": label, "begin": begin, "end": begin + value})
             begin += value
         keys = (*(key for key, _, _ in _KINDS), "network_low", "network_high")
-        table += [(e.name, e.score.simulated, key, getattr(part, key)) for key in keys]
+        table += [(e.name, e.score.simulated, key, "", getattr(part, key)) for key in keys]
         whiskers.append({"setting": setting, "low": part.network_low, "high": part.network_high})
     settings = [short(e.label) for e in entries]
     y = lanes("setting", settings)
@@ -274,12 +281,19 @@ def latency_decomposition(material: Material, parts: Mapping[str, LatencyParts])
         chart(whiskers, rule, y=y, x=quantity("low"), x2={"field": "high"}),
         *(chart(whiskers, tick, y=y, x=quantity(end)) for end in ("low", "high")),
     ]
+    fitted = {e.name: _fitted(e, networks[e.name]) for e in entries}
+    for e in entries:
+        for name, points in (("observed", fitted[e.name].observed), ("fit", fitted[e.name].line)):
+            table += [(e.name, e.score.simulated, name, *point) for point in points]
+    split = layers(drawing, 480, {"step": 26 if len(settings) <= 12 else 20})
     return Figure(
         "latency_decomposition",
         "What latency is made of",
         "Mean latency split by a fit to the fastest tenth of responses; whiskers: the remainder's 95 %"
-        " range. The remainder bounds the fixed network delay from above."
-        + simulated_note(e.score for e in entries),
+        " range. Below, every response and the fits; dashed: fits extrapolated to zero tokens. Times"
+        " beside output tokens are without what input tokens took. Responses above the 99th percentile"
+        " are only in the CSV. The remainder bounds the fixed network delay from above."
+        + notes(material, [e.score for e in entries]),
         "Stacked bars of mean latency in seconds. "
         + " ".join(
             f"{e.label}: remainder {fixed(parts[e.name].network, 2)}, prefill"
@@ -287,10 +301,126 @@ def latency_decomposition(material: Material, parts: Mapping[str, LatencyParts])
             f" {fixed(parts[e.name].waiting, 2)}."
             for e in entries[:12]
         ),
-        layers(drawing, 480, {"step": 26 if len(settings) <= 12 else 20}),
-        ("setting", "simulated", "part", "seconds"),
+        {"vconcat": [split, _fits(material, fitted)], "spacing": 18},
+        ("setting", "simulated", "part", "tokens", "seconds"),
         table,
     )
+
+
+class Fitted(NamedTuple):
+    """A setting's responses by tokens of the term they are drawn against, and its fit: at none, the fewest, the most."""
+
+    text: bool
+    """Against output tokens; models that return no text against input tokens, in thousands."""
+    observed: list[tuple[float, float]]
+    line: list[tuple[float, float]]
+    span: tuple[float, float]
+    """The remainder's 95 % range."""
+
+
+def _fitted(entry: Entry, estimate: NetworkEstimate) -> Fitted:
+    tau, tokens = measured(entry.recording, entry.parts)
+    fit = estimate.fit
+    text = fit.dropped.get("decode") != "returns no text"
+    slope = fit.decode_s_per_tok if text else fit.prefill_s_per_ktok
+    x = tokens["decode" if text else "prefill"]
+    y = tau - fit.prefill_s_per_ktok * tokens["prefill"] if text else tau
+    ends = (0.0, float(x.min()), float(x.max()))
+    return Fitted(
+        text,
+        list(zip(x.tolist(), y.tolist(), strict=True)),
+        [(at, fit.remainder_s + slope * at) for at in ends],
+        (estimate.low_s, estimate.high_s),
+    )
+
+
+def _fits(material: Material, fitted: Mapping[str, Fitted]) -> Drawing:
+    """Responses and fits by output tokens, and by input tokens where no text is returned."""
+    style = looks(material)
+    titles = {True: "output tokens", False: "uncached input tokens (thousands)"}
+    panels: list[Drawing] = []
+    for text, title in titles.items():
+        drawn = {n: f for n, f in fitted.items() if f.text == text and style[n].named}
+        if not drawn:
+            continue
+        every = [point for one in drawn.values() for point in one.observed]
+        right, high = (
+            1.05 * sorted(column)[int(0.99 * (len(every) - 1))] or 1.0
+            for column in zip(*every, strict=True)
+        )
+        said = "time before receipt (s)" if not panels else None
+        where = {
+            "x": quantity("x", (0, right), {"title": title, "tickCount": 6}),
+            "y": quantity("y", (0, high), {"title": said, "tickCount": 6}),
+        }
+
+        lines = [
+            [
+                {"x": x, "y": y, "name": n, "colour": style[n].colour}
+                for n, one in drawn.items()
+                for x, y in _within(one.line[k], one.line[k + 1], right, high)
+            ]
+            for k in (1, 0)
+        ]
+        dots = [
+            {"x": x, "y": y, "colour": style[n].colour}
+            for n, one in drawn.items()
+            for x, y in one.observed
+            if x <= right and 0 <= y <= high
+        ]
+        spans = [
+            {"x": 0, "y": y, "high": y2, "colour": style[n].colour}
+            for n, one in drawn.items()
+            for (_, y), (_, y2) in [_within((0, one.span[0]), (0, one.span[1]), right, high)]
+        ]
+        dot = {"type": "point", "filled": True, "size": 10, "opacity": 0.35}
+        rule = {"type": "rule", "strokeWidth": 3}
+        labels = [
+            chart([{}], text_mark(align="right", color=style[n].colour, text=style[n].label),
+                  x={"value": _FIT_WIDTH - 4}, y={"value": _FIT_HEIGHT - 9 - 14 * k})
+            for k, n in enumerate(drawn)
+        ]  # fmt: skip
+        panels.append(
+            layers(
+                [
+                    chart(dots, dot, **where, color=OWN_COLOUR),
+                    *(
+                        chart(
+                            rows,
+                            {"type": "line", "strokeWidth": 2, "strokeDash": dash},
+                            **where,
+                            color=OWN_COLOUR,
+                            detail=names("name"),
+                        )
+                        for rows, dash in zip(lines, ([1, 0], [4, 3]), strict=True)
+                    ),
+                    chart(spans, rule, **where, y2={"field": "high"}, color=OWN_COLOUR),
+                    *labels,
+                ],
+                _FIT_WIDTH,
+                _FIT_HEIGHT,
+            )
+        )
+    return beside(*panels, spacing=24)
+
+
+def _within(
+    a: tuple[float, float], b: tuple[float, float], right: float, high: float
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """What of a line lies in the panel; the converter numbers clips anew every time.
+
+    >>> _within((0, -1), (4, 3), 3, 9)
+    ((1.0, 0.0), (3.0, 2.0))
+    """
+    low, up = 0.0, 1.0
+    for at, to, most in ((a[0], b[0], right), (a[1], b[1], high)):
+        for edge in (0.0, most):
+            if (at < edge) != (to < edge) and at != to:
+                cut = (edge - at) / (to - at)
+                inward = (at < edge) == (edge == 0.0)
+                low, up = (max(low, cut), up) if inward else (low, min(up, cut))
+    first, last = ((a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])) for t in (low, up))
+    return first, last
 
 
 def _arrows(spots: Sequence[Spot], right: float, where: Mapping[str, Drawing]) -> list[Drawing]:

@@ -29,7 +29,7 @@ from streamdecisionbench.report.figures.style import (
     with_labels,
 )
 from streamdecisionbench.report.findings import Material, family_name
-from streamdecisionbench.report.palette import DASHES, INK, PALETTE
+from streamdecisionbench.report.palette import DASHES, GREY, INK, PALETTE, SHOWN
 from streamdecisionbench.scoring.pairs import PairScore
 from streamdecisionbench.scoring.score import Score, score_timelines
 
@@ -128,10 +128,9 @@ def _alternative(material: Material, samples: dict[str, Points]) -> str:
     parts = []
     for entry in material.ranked[:12]:
         points = samples[entry.name]
-        middle = min(points, key=lambda p: abs(np.log(p[0] / material.interval)))
         parts.append(
             f"{entry.label}: {percent(points[0][1] / 100)} % at {low:g} s,"
-            f" {percent(middle[1] / 100)} % near {middle[0]:.3g} s,"
+            f" {percent(entry.score.in_force)} % at {material.interval:g} s,"
             f" {percent(points[-1][1] / 100)} % at {high:g} s."
         )
     return "Curves of in-force accuracy against the time-step interval. " + " ".join(parts)
@@ -143,22 +142,24 @@ _RULES = tuple(spelled(rule) for rule in RULES)
 _PAIR_POINTS = 385
 """Arbitration makes jumps; twice the points of single curves show them as what they are."""
 
-_PANELS, _CURVES = 3, 6
+PANELS = 6
 _PAIR_WIDTH, _PAIR_HEIGHT = 250, 230
 _ALONE = "fast alone"
 _GREY = "#8A8A8A"
 
 
-def arbitration(material: Material, pairs: Sequence[PairScore]) -> Figure | None:
-    """Up to three pairs, each under the three rules, with the fast component alone in grey."""
-    chosen = _best_pairs(pairs, _PANELS)
-    if not chosen:
+def arbitration(
+    material: Material, pairs: Sequence[PairScore], corrector: str = ""
+) -> Figure | None:
+    """Pairs with the corrector, each under the three rules, with the fast component alone in grey."""
+    groups = _drawn(pairs, corrector)
+    if not groups:
         return None
     colours = dict(zip((*_RULES, _ALONE), (*PALETTE[:3], _GREY), strict=True))
     dashes = dict(zip(colours, (*DASHES[:3], DASHES[0]), strict=True))
     panels: list[Drawing] = []
     table, words = [], []
-    for group in chosen:
+    for group in groups:
         fast = score_timelines(group[0].parts, interval=material.interval, bounds=material.bounds)
         # The grey line first: it lies under the others.
         curves = {_ALONE: _sampled(material, fast, _PAIR_POINTS)}
@@ -168,7 +169,8 @@ def arbitration(material: Material, pairs: Sequence[PairScore]) -> Figure | None
             table += [
                 (group[0].fast, group[0].slow, group[0].simulated, name, x, y) for x, y in points
             ]
-        panels.append(_rules_panel(material, label, curves, colours, dashes, first=not panels))
+        if len(panels) < PANELS:
+            panels.append(_rules_panel(material, label, curves, colours, dashes, first=not panels))
         rules = ", ".join(f"{spelled(p.rule)} {percent(p.log_auc)} %" for p in group)
         words.append(f"{label}: {rules}.")
     return Figure(
@@ -176,61 +178,62 @@ def arbitration(material: Material, pairs: Sequence[PairScore]) -> Figure | None
         "What arbitration does to a pair",
         "The same answers and latencies under three rules: may a slow answer replace a newer fast"
         " one? Replay of separate recordings on one nominal clock."
-        + simulated_note(group[0] for group in chosen),
+        + _which(len(groups), PANELS, corrector)
+        + simulated_note(group[0] for group in groups),
         "In-force accuracy of pairs against the interval, under three rules and for the fast component"
         f" alone. Integrated, {material.bounds.text()}: " + " ".join(words),
-        beside(*panels, spacing=18),
+        {"concat": panels, "columns": 3, "spacing": 18},
         ("fast", "slow", "simulated", "rule", "interval_s", "in_force_percent"),
         table,
     )
 
 
-def pair_curves(material: Material, pairs: Sequence[PairScore]) -> Figure | None:
-    """The best pairs under the freshest rule, beside the best single component."""
-    fresh = [p for p in pairs if p.rule == "freshest"]
-    chosen = sorted(fresh, key=lambda p: (-p.log_auc, p.fast, p.slow))[:_CURVES]
-    if not chosen:
+def pair_curves(
+    material: Material, pairs: Sequence[PairScore], corrector: str = ""
+) -> Figure | None:
+    """Pairs under the freshest rule: everybody with the corrector beside the corrector alone; without
+    one, the best beside the best single component."""
+    fresh = [group[0] for group in _drawn(pairs, corrector)]
+    if not fresh:
         return None
-    best = material.ranked[0]
-    curves = [
-        (short(_label(p), 40), PALETTE[i], list(DASHES[i]), _sampled(material, p, _PAIR_POINTS))
-        for i, p in enumerate(chosen)
+    curves = [(p, _sampled(material, p, _PAIR_POINTS)) for p in fresh]
+    single = next((e for e in material.entries if e.name == corrector), material.ranked[0])
+    alone = _sampled(material, single.score, _PAIR_POINTS)
+    lines: list[tuple[Points, Drawing]] = [
+        (points, {"color": PALETTE[i], "strokeDash": list(DASHES[i]), "strokeWidth": 1.9})
+        for i, (_, points) in enumerate(curves[:SHOWN])
     ]
-    alone = _sampled(material, best.score, _PAIR_POINTS)
-    curves.append((short(f"{best.label} alone", 40), _GREY, [1, 0], alone))
+    lines.append((alone, {"color": _GREY, "strokeWidth": 1.9}))
+    lines += [(points, {"color": GREY, "strokeWidth": 0.8}) for _, points in curves[SHOWN:]]
     parts = [
         chart(
             [{"x": x, "y": y} for x, y in points],
-            {"type": "line", "color": colour, "strokeDash": dash, "strokeWidth": 1.9},
+            {"type": "line", **how},
             x=intervals(material.bounds),
             y=accuracy(),
         )
-        for _, colour, dash, points in reversed(curves)
+        for points, how in reversed(lines)
     ]
-    table = [
-        (p.fast, p.slow, p.simulated, x, y)
-        for p, (_, _, _, points) in zip(chosen, curves, strict=False)
-        for x, y in points
-    ]
-    more = (
-        f" The best {_CURVES} of {len(fresh)} pairs are drawn." if len(fresh) > len(chosen) else ""
-    )
+    labels = [short(_label(p), 40) for p in fresh[:SHOWN]] + [short(f"{single.label} alone", 40)]
+    who = "the corrector" if corrector else "the best single component"
     return Figure(
         "pair_curves",
         "Fast and slow together (freshest source wins)",
-        "A slow answer corrects a fast one as long as its source is not older; grey: the best single"
-        " component." + more + simulated_note(chosen),
+        f"A slow answer corrects a fast one as long as its source is not older; grey: {who} alone."
+        + _which(len(fresh), SHOWN, corrector)
+        + simulated_note(fresh),
         f"In-force accuracy of pairs against the interval. Integrated, {material.bounds.text()}: "
-        + " ".join(f"{_label(p)}: {percent(p.log_auc)} %." for p in chosen)
-        + f" Alone, {best.label}: {percent(best.score.log_auc)} %.",
+        + " ".join(f"{_label(p)}: {percent(p.log_auc)} %." for p in fresh[:12])
+        + f" Alone, {single.label}: {percent(single.score.log_auc)} %.",
         with_labels(
             layers(parts, 380, 290),
-            [(label, colour, points[-1][1]) for label, colour, _, points in curves],
+            [(label, how["color"], points[-1][1]) for label, (points, how) in zip(labels, lines, strict=False)],
             290,
         ),
         ("fast", "slow", "simulated", "interval_s", "in_force_percent"),
-        table + [(best.name, "", best.score.simulated, x, y) for x, y in alone],
-    )
+        [(p.fast, p.slow, p.simulated, x, y) for p, points in curves for x, y in points]
+        + [(single.name, "", single.score.simulated, x, y) for x, y in alone],
+    )  # fmt: skip
 
 
 def _label(pair: PairScore) -> str:
@@ -238,13 +241,22 @@ def _label(pair: PairScore) -> str:
     return f"{pair.fast} + {pair.slow}{mark}"
 
 
-def _best_pairs(pairs: Sequence[PairScore], most: int) -> list[list[PairScore]]:
-    """Pairs with all their rules, best freshest score first."""
+def _drawn(pairs: Sequence[PairScore], corrector: str) -> list[list[PairScore]]:
+    """Pairs with all their rules: everybody with the corrector, in the order given; without one, the best first."""
     groups: dict[tuple[str, str], list[PairScore]] = {}
     for pair in pairs:
-        groups.setdefault((pair.fast, pair.slow), []).append(pair)
-    ordered = sorted(groups.values(), key=lambda g: (-g[0].log_auc, g[0].fast, g[0].slow))
-    return ordered[:most]
+        if not corrector or pair.slow == corrector:
+            groups.setdefault((pair.fast, pair.slow), []).append(pair)
+    if corrector:
+        return list(groups.values())
+    return sorted(groups.values(), key=lambda g: (-g[0].log_auc, g[0].fast, g[0].slow))
+
+
+def _which(pairs: int, shown: int, corrector: str) -> str:
+    """What a caption says about the pairs it shows."""
+    which = f" Every pair with {corrector}" if corrector else " The best pairs, as asked for"
+    more = f"; {shown} of {pairs} are named, the CSV has all" if pairs > shown else ""
+    return f"{which}{more}."
 
 
 def _sampled(

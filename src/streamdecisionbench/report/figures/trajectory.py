@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from streamdecisionbench.analysis.paper import Window
 from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.in_force import ALL_CLASSES
 from streamdecisionbench.report.figures.figure import Figure
@@ -29,7 +30,7 @@ from streamdecisionbench.report.figures.style import (
     text_mark,
 )
 from streamdecisionbench.report.findings import Entry, Material, scenario_name
-from streamdecisionbench.report.palette import CLASS_STYLE
+from streamdecisionbench.report.palette import CLASS_STYLE, INK
 from streamdecisionbench.scoring.classes import path_stretches
 from streamdecisionbench.scoring.sweep import trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline
@@ -39,6 +40,7 @@ LANES = 8
 """Settings drawn; the best ones if there are more."""
 
 _WIDTH = 560
+_TIME = {"title": "time (s)", "tickCount": 10, "grid": False}
 _QUOTED = 8
 """Changes quoted below the picture."""
 
@@ -72,45 +74,117 @@ def spans(part: Timeline, interval: float) -> list[DrawnSpan]:
     return found
 
 
-def trajectory(
-    material: Material, episode_id: str, begin: float, end: float, entries: Sequence[Entry]
-) -> Figure:
-    """One window of one scenario; times in seconds at the interval scored."""
-    scenario = material.suite.scenarios[episode_id]
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An utterance that is new at a step, or that changed there: a hypothesis, or its final text."""
+
+    step: int
+    speaker: str
+    text: str
+    final: bool
+
+    @property
+    def quote(self) -> str:
+        """In the words that were said; what is not final goes on.
+
+        >>> print(Said(3, "host", "thank you", False).quote)
+        host “thank you …”
+        >>> print(Said(3, "host", "", False).quote)
+        host begins, no words yet
+        """
+        if not self.text:
+            return f"{self.speaker} begins, no words yet"
+        return f"{self.speaker} “{self.text}{'' if self.final else ' …'}”"
+
+
+def transcript(scenario: Scenario) -> list[Said]:
+    """Every change of what was said, at the step that publishes it.
+
+    An utterance is an entry of a list in the state that has an id, a text and `final` or `final_at`.
+    """
+    found: list[Said] = []
+    before: dict[tuple[str, Any], tuple[Any, bool]] = {}
+    for step in scenario.steps:
+        now: dict[tuple[str, Any], tuple[Any, bool]] = {}
+        for key, entries in step.state.items():
+            for entry in entries if isinstance(entries, list) else ():
+                if not isinstance(entry, dict) or not {"id", "text"} <= entry.keys():
+                    continue
+                if not entry.keys() & {"final", "final_at"}:
+                    continue
+                final = bool(entry.get("final", entry.get("final_at") is not None))
+                here = now[key, entry["id"]] = (entry["text"], final)
+                if before.get((key, entry["id"])) != here:
+                    speaker = str(entry.get("speaker") or entry.get("channel") or key)
+                    found.append(Said(step.t, speaker, str(entry["text"]), final))
+        before = now
+    return found
+
+
+_RIGHT = ("current_correct", "outdated_correct")
+
+
+def trajectory(material: Material, window: Window, entries: Sequence[Entry]) -> Figure:
+    """The window, in seconds at the interval scored. Refuses to draw what the scorer did not say."""
+    scenario = material.suite.scenarios[window.episode_id]
     entries = entries[:LANES]
-    window = (begin, end)
+    begin, end = limits = (window.start_s, window.end_s)
     rows, shares, table = [], [], []
     for entry in entries:
-        part = next(p for p in entry.score.parts if p.episode_id == episode_id)
-        right = 0.0
-        for span in spans(part, material.interval):
-            a, b = max(span.begin, begin), min(span.end, end)
-            if a >= b:
-                continue
+        part = next(p for p in entry.score.parts if p.episode_id == scenario.episode_id)
+        whole = spans(part, material.interval)
+        inside = [
+            replace(span, begin=max(span.begin, begin), end=min(span.end, end))
+            for span in whole
+            if max(span.begin, begin) < min(span.end, end)
+        ]
+        for span in inside:
             label = CLASS_STYLE[span.kind][0]
-            rows.append({"lane": short(entry.label), "class": label, "begin": a, "end": b})
+            bar = {"class": label, "begin": span.begin, "end": span.end}
+            rows.append({"lane": short(entry.label), **bar})
             source = "" if span.source is None else span.source
-            table.append((entry.name, entry.score.simulated, a, b, span.kind, source))
-            right += (b - a) if span.kind in ("current_correct", "outdated_correct") else 0.0
-        share = right / (end - begin)
+            drawn = (span.begin, span.end, span.kind, source)
+            table.append((entry.name, entry.score.simulated, *drawn))
+        share = _right(inside) / (end - begin)
+        observed = (part.horizon - float(part.release[0])) * material.interval / part.tick
+        scored = entry.score.by_scenario[scenario.episode_id].in_force
+        _agree(entry.name, "in the window", share, window.shares[entry.name])
+        _agree(entry.name, "in the scenario", _right(whole) / observed, scored)
         shares.append({"lane": short(entry.label), "share": f"{percent(share)} %"})
     reference, fields = _reference(scenario, material.interval, begin, end)
     table += [
         ("reference", False, r["begin"], r["end"], f"{r['field']}={r['value']}", "")
         for r in reference
     ]
-    changes = _changes(scenario, material.interval, begin, end)
+    plan = scenario.planned(material.interval)
+    said = [one for one in transcript(scenario) if begin <= plan[one.step] < end]
+    table += [
+        (one.speaker, False, plan[one.step], plan[one.step],
+         f"{'final' if one.final else 'partial'}: {one.text}", one.step)
+        for one in said
+    ]  # fmt: skip
+    changes = [step for step in scenario.changes() if begin <= plan[step] < end]
+    order = [short(e.label) for e in entries]
     parts = [
-        _reference_panel(reference, fields, window, changes),
-        _lanes_panel(rows, [short(e.label) for e in entries], shares, window),
+        _reference_panel(reference, fields, limits, [plan[step] for step in changes]),
+        _lanes_panel(rows, order, shares, limits, axis=not said),
     ]
+    if said:
+        parts.append(_said_panel([(plan[one.step], one.final) for one in said], limits))
     quotes = [
-        f"{number} · {seconds:g} s · {textwrap.shorten(why, 96, placeholder=' …')}"
-        for number, (seconds, why) in enumerate(changes, start=1)
-        if why
+        line
+        for number, step in enumerate(changes[:_QUOTED], start=1)
+        if (why := _cause(scenario, step, said))
+        for line in textwrap.wrap(
+            f"{number} · {plan[step]:g} s · {why}",
+            104,
+            subsequent_indent=" " * 8,
+            max_lines=3,
+            placeholder=" …",
+        )
     ]
     if quotes:
-        parts.append(_quotes_panel(quotes[:_QUOTED]))
+        parts.append(_quotes_panel(quotes))
     name = scenario_name(material.suite, scenario)
     return Figure(
         "trajectory",
@@ -118,15 +192,25 @@ def trajectory(
         "Above, the fields of the reference decision that change in the window; below, what each"
         " setting had in force. Right: share of the window with a correct decision in force. The"
         " window is the one in which these shares are closest to the settings' overall in-force"
-        " accuracy." + simulated_note(e.score for e in entries),
+        " accuracy."
+        + (" Circles: every change of what was said, open partial, filled final." if said else "")
+        + simulated_note(e.score for e in entries),
         f"Lanes over time for {name}, {begin:g} to {end:g} seconds, with"
-        f" {len(changes)} changes of the reference decision. Correct in this window: "
-        + ", ".join(f"{s['lane']} {s['share']}" for s in shares)
-        + ".",
+        f" {len(changes)} changes of the reference decision and {len(said)} of what was said."
+        " Correct in this window: " + ", ".join(f"{s['lane']} {s['share']}" for s in shares) + ".",
         {"vconcat": parts, "spacing": 8, "resolve": {"scale": {"color": "independent"}}},
         ("lane", "simulated", "begin_s", "end_s", "class_or_decision", "source_step"),
         table,
     )
+
+
+def _right(spans: Sequence[DrawnSpan]) -> float:
+    return sum(span.end - span.begin for span in spans if span.kind in _RIGHT)
+
+
+def _agree(name: str, where: str, drawn: float, scored: float) -> None:
+    if abs(drawn - scored) > 1e-9:
+        raise RuntimeError(f"{name}: {drawn!r} is drawn as right {where}, {scored!r} was scored")
 
 
 def _reference(
@@ -161,20 +245,12 @@ def _reference(
     return found, moving
 
 
-def _changes(
-    scenario: Scenario, interval: float, begin: float, end: float
-) -> list[tuple[float, str]]:
-    """When the reference changes in the window, and why."""
-    plan = scenario.planned(interval)
-    return [
-        (plan[step], _cause(scenario.steps[step].evidence))
-        for step in scenario.changes()
-        if begin <= plan[step] < end
-    ]
-
-
-def _cause(evidence: Sequence[str]) -> str:
-    """The note that says what changed, without its tag."""
+def _cause(scenario: Scenario, step: int, said: Sequence[Said]) -> str:
+    """What was said when the reference changed; where nothing was, the author's note without its tag."""
+    quotes = [one.quote for one in said if one.step == step]
+    if quotes:
+        return "; ".join(quotes)
+    evidence = scenario.steps[step].evidence
     for note in evidence:
         kind, _, text = note.partition(":")
         if kind == "change" and text:
@@ -186,7 +262,7 @@ def _reference_panel(
     rows: Sequence[dict[str, Any]],
     fields: Sequence[str],
     window: tuple[float, float],
-    changes: Sequence[tuple[float, str]],
+    changes: Sequence[float],
 ) -> Drawing:
     shown = [{**row, "field": row["field"].replace("_", " ")} for row in rows]
     y = lanes("field", [f.replace("_", " ") for f in fields], labelFontStyle="italic")
@@ -199,7 +275,7 @@ def _reference_panel(
     bar = {"type": "bar", "height": {"band": 0.84}, "stroke": "white", "strokeWidth": 1}
     begin, middle, at = (quantity(field, window, None) for field in ("begin", "middle", "x"))
     bold = text_mark(fontSize=10, fontWeight="bold", baseline="bottom", align="left")
-    marks = [{"x": at, "t": str(number)} for number, (at, _) in enumerate(changes, start=1)]
+    marks = [{"x": at, "t": str(number)} for number, at in enumerate(changes, start=1)]
     return layers(
         [
             chart(shown, bar, x=begin, x2={"field": "end"}, y=y, color=shade),
@@ -217,16 +293,17 @@ def _lanes_panel(
     order: Sequence[str],
     shares: Sequence[dict[str, Any]],
     window: tuple[float, float],
+    *,
+    axis: bool,
 ) -> Drawing:
     seen = {row["class"] for row in rows}
     used = [name for name, (label, _, _) in CLASS_STYLE.items() if label in seen]
-    axis = {"title": "time (s)", "tickCount": 10, "grid": False}
     drawn = bars(
         rows,
         gap=0.5,
-        x=quantity("begin", window, axis),
+        x=quantity("begin", window, _TIME if axis else None),
         y=lanes("lane", order),
-        color=class_colours(used, "bottom"),
+        color=class_colours(used, "bottom" if axis else "top"),
     )
     right = chart(
         shares,
@@ -239,6 +316,25 @@ def _lanes_panel(
     return beside(
         {**drawn, "width": _WIDTH, "height": height}, {**right, "width": 46, "height": height}
     )
+
+
+def _said_panel(said: Sequence[tuple[float, bool]], window: tuple[float, float]) -> Drawing:
+    """A circle for every change of what was said, on the axis of time; those of one step stand below each other."""
+    at_step: dict[float, int] = {}
+    rows = []
+    for at, final in said:
+        at_step[at] = at_step.get(at, 0) + 1
+        rows.append({"x": at, "row": at_step[at], "speech": "", "fill": INK if final else "white"})
+    circle = {"type": "point", "shape": "circle", "size": 34, "stroke": INK, "opacity": 1, "strokeWidth": 1.1}  # fmt: skip
+    marks = chart(
+        rows,
+        circle,
+        x=quantity("x", window, _TIME),
+        y={"field": "row", "type": "ordinal", "axis": None},
+        fill=names("fill", scale=None, legend=None),
+    )
+    title = panel_title("what was said: ○ partial, ● final", offset=4)
+    return {**marks, "width": _WIDTH, "height": {"step": 11}, "title": title}
 
 
 def _quotes_panel(lines: Sequence[str]) -> Drawing:
