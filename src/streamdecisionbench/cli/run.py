@@ -182,6 +182,13 @@ def run(
     ] = None,
     base_url: Annotated[str | None, typer.Option(help="Server to call instead.")] = None,
     timeout: Annotated[float, typer.Option(help="Network timeout of an attempt, seconds.")] = 20.0,
+    warmup: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Unrelated requests first, not scored (default: 3 in process and on own servers).",
+        ),
+    ] = None,
     max_in_flight: Annotated[
         int, typer.Option(help="Requests at once, per component and stream.")
     ] = 32,
@@ -306,6 +313,7 @@ def run(
         extra=parse_pairs(option or []),
         headers=parse_headers(header or []),
         plain_http=plain_http,
+        warmup=warmup,
         retry_gateway=retry_gateway,
         limit=limit,
         prompt=None if prompt is None else read_instructions(prompt),

@@ -383,6 +383,8 @@ class RecordingFolder:
     ) -> None:
         self.folder, self.record, self.members = folder, record, members
         self._suite, self._resume, self._overwrite = suite, resume, overwrite
+        self.prepared: Mapping[str, Any] = {}
+        """What was done before the first state: the audit of the input, warm-ups."""
         self._held = contextlib.ExitStack()
         self._log: EventLog | None = None
         steps = {s.episode_id: s.n for s in suite}
@@ -469,6 +471,7 @@ class RecordingFolder:
                 ],
                 interruptions=[*before.interruptions, _interruption(before, kept, self.record)],
             )
+        self.record = replace(self.record, preparation=dict(self.prepared))
         write_run(self.folder, self.record)
         self._log = EventLog(self.folder, resume=before is not None)
 
@@ -572,5 +575,6 @@ def _interruption(before: RunRecord, kept: Kept, now: RunRecord) -> dict[str, An
         "torn_last_line": kept.torn,
         "partial_file": kept.partial_file,
         "environment": before.environment,
+        "preparation": before.preparation,
         "observed": before.observed,
     }

@@ -100,7 +100,11 @@ class RunRequest:
     policy: Policy | None = None
     plain_http: bool = False
     """Keys and headers may go to a public host unencrypted."""
+    warmup: int | None = None
+    """Unrelated requests before the first state; None: as the component's kind needs."""
 
+
+_MOST_WARMUPS = 1000
 
 Confirm = Callable[[Sequence[CostEstimate]], bool]
 
@@ -133,6 +137,7 @@ def launch(
         rule=pair_rule(request.rule or "freshest") if is_pair else None,
         policy=request.policy,
         limit=request.limit,
+        warmup=request.warmup,
     )
     members = _members(request, 0)
     _require_told(request, members)
@@ -403,6 +408,8 @@ def _require_sensible(request: RunRequest) -> None:
     ):  # fmt: skip
         if wrong:
             raise InputError(what, fix=fix)
+    if request.warmup is not None and not 0 <= request.warmup <= _MOST_WARMUPS:
+        raise InputError(f"--warmup is {request.warmup}", fix=f"give 0 to {_MOST_WARMUPS}")
     if request.policy is not None:
         _require_fitting(request.policy, request.components)
     for name, value in (

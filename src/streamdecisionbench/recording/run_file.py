@@ -107,7 +107,7 @@ _CONFIG: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("answers", "clock", "component", "effort"), str),
     **dict.fromkeys(("imported_from", "model", "provider", "rule"), str),
     **dict.fromkeys(("max_in_flight", "max_in_flight_in_all", "workers", "streams"), int),
-    **dict.fromkeys(("limit", "replica", "seed"), int),
+    **dict.fromkeys(("limit", "replica", "seed", "warmup"), int),
     **dict.fromkeys(("interval_s", "tick_seconds", "timeout_s"), (int, float)),
     **dict.fromkeys(("in_process", "simulated"), bool),
     **dict.fromkeys(("fast", "retry", "settings", "slow"), dict),
@@ -159,6 +159,7 @@ class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     served_models: list[str] = []
     summary: dict[str, Any] = {}
     environment: dict[str, Any] = {}
+    preparation: dict[str, Any] = {}
     observed: dict[str, Any] = {}
     network: list[Any] = []
     interruptions: list[Any] = []

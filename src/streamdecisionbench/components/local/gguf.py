@@ -22,6 +22,7 @@ import re
 import secrets
 import string
 import time
+import urllib.request
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -33,9 +34,11 @@ from streamdecisionbench.components.contract import (
     Fatal,
     Options,
     Request,
+    Size,
     Usage,
 )
 from streamdecisionbench.components.providers.address import refuse, usable_cpus, versions
+from streamdecisionbench.components.providers.prompt import LLAMA, llama_context, llama_tokens
 from streamdecisionbench.errors import InputError
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
@@ -114,6 +117,8 @@ class Gguf:
         self._context = _positive(options, "context", _CONTEXT)
         self._worker: ThreadPoolExecutor | None = None
         self._server: Any = None
+        self._key = secrets.token_hex(16)
+        self._holds: tuple[int, dict[str, Any]] | None = None
         self.info = ComponentInfo(
             provider="gguf",
             model=model if model in _ALIASES else self._path.name,
@@ -141,6 +146,54 @@ class Gguf:
             self._worker, self._answer, request.state, request.questions
         )
 
+    async def size(self, request: Request) -> Size | None:
+        """The longest of a state's prompts, as llama.cpp's own tokenizer counts it.
+
+        They differ in their last line alone: where the longest leaves less room than such a line, all of
+        them are counted.
+        """
+        if self._worker is None:
+            await self.open()
+        if self._holds is None:
+            self._holds = await llama_context(self._post)
+        if self._holds is None:
+            return None
+        context = self._holds[0]
+        prompts = sorted(
+            (p for _, p in question_prompts(request.state, request.questions)), key=len
+        )
+        most = await self._tokens(prompts[-1])
+        cue = len(prompts[-1]) - prompts[-1].rindex("\n")
+        if most is not None and most + cue >= context:
+            counted = [await self._tokens(prompt) for prompt in prompts]
+            most = max(count or 0 for count in counted)
+        if most is None:
+            return None
+        options = max(len(question["criteria"]) for question in request.questions.values())
+        problem = f"a question has {options} options, letters end at {MAX_OPTIONS}"
+        # One more for the letter that is answered.
+        return Size(most + 1, context, LLAMA, problem if options > MAX_OPTIONS else "")
+
+    async def _tokens(self, prompt: str) -> int | None:
+        return await llama_tokens(self._post, _chat(prompt))
+
+    async def _post(self, path: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
+        """The library's own port on this machine, with the key that nobody else has."""
+        headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self._server.listening_address + path, data, headers)  # noqa: S310
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+        def ask() -> Any:
+            with (
+                contextlib.suppress(OSError, ValueError),
+                opener.open(request, timeout=60) as reply,
+            ):
+                return json.load(reply)
+
+        found = await asyncio.get_running_loop().run_in_executor(self._worker, ask)
+        return found if isinstance(found, dict) else None
+
     async def close(self) -> None:
         if self._worker is not None:
             worker, self._worker = self._worker, None
@@ -166,7 +219,7 @@ class Gguf:
         params.verbosity = 0
         params.ui = False
         # The library always listens on a loopback port: nobody else shall reach the model there.
-        params.api_keys = [secrets.token_hex(16)]
+        params.api_keys = [self._key]
         with contextlib.suppress(Exception):
             self._server = xllamacpp.Server(params)
         if self._server is None:
@@ -215,7 +268,7 @@ class Gguf:
         wanted = _LETTERS[:count]
         reply = self._server.handle_chat_completions(
             {
-                "messages": [{"role": "user", "content": prompt}],
+                **_chat(prompt),
                 "max_tokens": 1,
                 "cache_prompt": True,
                 "logprobs": True,
@@ -224,7 +277,6 @@ class Gguf:
                 "samplers": ["temperature"],
                 "temperature": 1.0,
                 "logit_bias": [[letter, _BIAS] for letter in wanted],
-                "chat_template_kwargs": {"enable_thinking": False},
             }
         )
         if "error" in reply:
@@ -242,6 +294,13 @@ class Gguf:
         usage = reply["usage"]
         reused = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
         return [share / total for share in shares], int(usage["prompt_tokens"]), int(reused)
+
+
+def _chat(prompt: str) -> dict[str, Any]:
+    return {
+        "messages": [{"role": "user", "content": prompt}],
+        "chat_template_kwargs": {"enable_thinking": False},
+    }
 
 
 def find_model(model: str) -> Path:

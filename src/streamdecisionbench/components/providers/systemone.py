@@ -11,7 +11,7 @@ from typing import Any
 from streamdecisionbench.components.contract import Options, Request, Usage
 from streamdecisionbench.components.providers.address import Home, refuse
 from streamdecisionbench.components.providers.failures import SdkErrors
-from streamdecisionbench.components.providers.prompt import SYSTEM_ONE, read_usage
+from streamdecisionbench.components.providers.prompt import SYSTEM_ONE, as_json, read_usage
 from streamdecisionbench.components.providers.remote_provider import DecisionApi
 
 _HOME = Home("TypeSafe", "api.typesafe.ai", "", "TYPESAFE_API_KEY", "TYPESAFE_BASE_URL")
@@ -52,6 +52,11 @@ class SystemOne(DecisionApi):
             model=self._model,
             response_model=self._raw_reply,
         )
+
+    def _countable(self, request: Request) -> dict[str, Any] | None:
+        """How a server words a request is its own; the state and one question are in every prompt."""
+        questions = [Request(request.state, {q: each}) for q, each in request.questions.items()]
+        return {"prompt": max(map(as_json, questions), key=len)}
 
     def _content(self, reply: Any) -> bytes:
         found: bytes = reply.content
