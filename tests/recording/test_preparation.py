@@ -186,6 +186,11 @@ def test_the_audit_and_diagnostics_of_a_model_file_are_kept(tmp_path: Path) -> N
     assert found["audit"]["requests"] == 2
     assert found["audit"]["context"] == 8192
     assert [w["ok"] for w in found["warmups"]] == [True] * 3
+    # Counted before: every prompt and the one token that is answered.
+    evaluated = record["diagnostics"]["component"]
+    assert found["audit"]["tokens"]["most"] == evaluated["prompt_tokens"]["most"] + 1
+    assert evaluated["prompt_ms"]["count"] == evaluated["prompt_tokens"]["count"] == 4
+    assert record["config"]["settings"]["sha256"]
 
 
 @pytest.fixture(scope="module")
@@ -223,6 +228,7 @@ def test_the_audit_of_a_served_model_is_kept(llama: str, tmp_path: Path) -> None
     asked = [e["usage"]["input_tokens"] for e in events if e["kind"] == "response"]
     # Room for the longest reply is part of what was counted: a few tokens more than the prompt.
     assert max(asked) < found["tokens"]["most"] < max(asked) + 40
+    assert record["diagnostics"]["component"]["prompt_ms"]["count"] == 2
 
 
 def test_a_server_that_counts_as_vllm_does(tmp_path: Path) -> None:

@@ -182,6 +182,18 @@ def run(
     ] = None,
     base_url: Annotated[str | None, typer.Option(help="Server to call instead.")] = None,
     timeout: Annotated[float, typer.Option(help="Network timeout of an attempt, seconds.")] = 20.0,
+    hardware: Annotated[
+        str | None, typer.Option(help="What the server runs on, as you state it; recorded.")
+    ] = None,
+    revision: Annotated[
+        str | None, typer.Option(help="The served model's revision, as you state it.")
+    ] = None,
+    weights_sha256: Annotated[
+        str | None, typer.Option(help="The served weights' SHA-256, as you state it.")
+    ] = None,
+    hourly_usd: Annotated[
+        float | None, typer.Option(help="What an hour of your own hardware costs, in USD.")
+    ] = None,
     warmup: Annotated[
         int | None,
         typer.Option(
@@ -314,6 +326,12 @@ def run(
         headers=parse_headers(header or []),
         plain_http=plain_http,
         warmup=warmup,
+        stated={
+            "hardware": hardware,
+            "revision": revision,
+            "weights_sha256": weights_sha256 and weights_sha256.strip().lower(),
+            "hourly_usd": hourly_usd,
+        },
         retry_gateway=retry_gateway,
         limit=limit,
         prompt=None if prompt is None else read_instructions(prompt),

@@ -27,7 +27,7 @@ from streamdecisionbench.components.providers.prompt import SIMULATED
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.check import Expected, check_episode
 from streamdecisionbench.recording.clock import Paused
-from streamdecisionbench.recording.episode_log import Member
+from streamdecisionbench.recording.episode_log import Diagnostics, Member
 from streamdecisionbench.recording.events import (
     EDITED,
     EVENTS_FILE,
@@ -385,6 +385,7 @@ class RecordingFolder:
         self._suite, self._resume, self._overwrite = suite, resume, overwrite
         self.prepared: Mapping[str, Any] = {}
         """What was done before the first state: the audit of the input, warm-ups."""
+        self.diagnostics = Diagnostics()
         self._held = contextlib.ExitStack()
         self._log: EventLog | None = None
         steps = {s.episode_id: s.n for s in suite}
@@ -510,10 +511,12 @@ class RecordingFolder:
         message: str | None,
         client: Mapping[str, Any],
         observed: Mapping[str, Any],
+        diagnostics: Mapping[str, Any],
     ) -> Outcome:
         """Closes the log and writes how it ended. Refuses to call complete what is not.
 
-        `client` is what this process needed of the machine, `observed` what components saw on the wire.
+        `client` is what this process needed of the machine, `observed` what components saw on the wire,
+        `diagnostics` what they said of their answers.
         """
         self.log.require_ours()
         self.log.close()
@@ -531,6 +534,7 @@ class RecordingFolder:
             served_models=served,
             summary=summary,
             observed=dict(observed),
+            diagnostics=dict(diagnostics),
             config=config,
         )
         recording: Recording | None = None
@@ -577,4 +581,5 @@ def _interruption(before: RunRecord, kept: Kept, now: RunRecord) -> dict[str, An
         "environment": before.environment,
         "preparation": before.preparation,
         "observed": before.observed,
+        "diagnostics": before.diagnostics,
     }

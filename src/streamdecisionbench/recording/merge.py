@@ -150,5 +150,6 @@ def _describe(part: Recording, record: RunRecord) -> dict[str, Any]:
         "environment": record.environment,
         "preparation": record.preparation,
         "observed": record.observed,
+        "diagnostics": record.diagnostics,
         "interruptions": record.interruptions,
     }

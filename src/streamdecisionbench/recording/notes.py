@@ -34,6 +34,10 @@ def unusual_settings(config: Mapping[str, Any]) -> dict[str, str]:
         for name, word in _WORDS.items()
         if isinstance(settings.get(name), str) and settings[name] != _USUAL.get(name)
     }
+    stated = config.get("stated")
+    for name, word in (("revision", "revision_stated"), ("weights_sha256", "weights_stated")):
+        if isinstance(stated, Mapping) and isinstance(stated.get(name), str):
+            found[word] = _word(stated[name])[: _DIGITS if name.endswith("sha256") else None]
     if isinstance(config.get("streams"), int) and config["streams"] > 1:
         found["streams"] = str(config["streams"])
     retry = config.get("retry")

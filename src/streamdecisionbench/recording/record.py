@@ -107,6 +107,8 @@ class RunConfig:
     """How many scenarios play at once."""
     replica: int | None = None
     """Of several recordings made at once, since there are more streams than scenarios: which."""
+    stated: Mapping[str, Any] = field(default_factory=dict)
+    """What nobody here can check: hardware, revision and weights of a server, what an hour costs."""
     warmup: int | None = 0
     """Unrelated requests before the first state; None: as many as the component's kind needs."""
 
@@ -164,6 +166,7 @@ class RunConfig:
             "limit": self.limit,
             "policy": self.policy.to_json() if self.policy else None,
             "policy_name": self.policy.name if self.policy else None,
+            "stated": dict(self.stated) or None,
         }
         config |= {name: value for name, value in rarely.items() if value is not None}
         if members[0].name is None:
@@ -570,7 +573,15 @@ class _Rounds:
             names = [member.name for member in target.members]
             policy = LivePolicy(config.policy, prepared.scenario, names)
             arbiter = policy.arbiter
-        return EpisodeLog(prepared, target.log.append, arbiter, self.tally, self.clean, policy)
+        return EpisodeLog(
+            prepared,
+            target.log.append,
+            arbiter,
+            self.tally,
+            self.clean,
+            policy,
+            target.diagnostics,
+        )
 
 
 async def _together(streams: Sequence[Coroutine[Any, Any, None]]) -> None:
@@ -708,7 +719,8 @@ def record_together(
                     outcomes.append(Outcome(target.folder, INCOMPLETE, reason))
                 else:
                     observed = clean.tree(_observed(target.members))
-                    outcomes.append(target.finish(reason, message, client, observed))
+                    said = clean.tree(target.diagnostics.to_json())
+                    outcomes.append(target.finish(reason, message, client, observed, said))
             except (OSError, InputError) as failure:
                 # A disk that took no event takes no record either, and a folder that is not ours
                 # any more gets none; `running` is as good as incomplete.

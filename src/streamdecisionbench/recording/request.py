@@ -7,9 +7,11 @@ its own: a recording, or one recording per replica where more streams play than 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from streamdecisionbench.components import registry
 from streamdecisionbench.components.contract import Options, Request
@@ -100,11 +102,14 @@ class RunRequest:
     policy: Policy | None = None
     plain_http: bool = False
     """Keys and headers may go to a public host unencrypted."""
+    stated: Mapping[str, Any] = field(default_factory=dict)
+    """`hardware`, `revision`, `weights_sha256`, `hourly_usd`, as the user states them."""
     warmup: int | None = None
     """Unrelated requests before the first state; None: as the component's kind needs."""
 
 
 _MOST_WARMUPS = 1000
+_LONGEST_STATED = 120
 
 Confirm = Callable[[Sequence[CostEstimate]], bool]
 
@@ -138,8 +143,10 @@ def launch(
         policy=request.policy,
         limit=request.limit,
         warmup=request.warmup,
+        stated=stated_of(request.stated),
     )
     members = _members(request, 0)
+    _require_own_weights(request, members)
     _require_told(request, members)
     conditions = conditions_of(request, len(chosen))
     folders = [folder for condition in conditions for folder in condition.folders]
@@ -324,6 +331,41 @@ def _members(request: RunRequest, index: int) -> list[Member]:
     ]
 
 
+def stated_of(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """What was stated and not left out; refused where it can be no such thing.
+
+    >>> stated_of({"hardware": "1 x L40S (48 GB)", "revision": None})
+    {'hardware': '1 x L40S (48 GB)'}
+    """
+    found = {name: value for name, value in stated.items() if value is not None}
+    for name, value in found.items():
+        option = f"--{name.replace('_', '-')}"
+        if name == "hourly_usd":
+            if not 0 < value < float("inf"):
+                raise InputError(f"{option} is {value:g}", fix="give a number above 0")
+        elif name == "weights_sha256":
+            if not re.fullmatch(r"[0-9a-f]{64}", value):
+                raise InputError(f"{option} is no SHA-256", fix="give its 64 hexadecimal digits")
+        elif not value.strip() or not value.isprintable() or len(value) > _LONGEST_STATED:
+            raise InputError(
+                f"{option} is no short plain text",
+                fix=f"write at most {_LONGEST_STATED} printable characters",
+            )
+    return found
+
+
+def _require_own_weights(request: RunRequest, members: Sequence[Member]) -> None:
+    """What is stated must not contradict what was read."""
+    stated = request.stated.get("weights_sha256")
+    for member in members:
+        read = member.component.info.settings.get("sha256")
+        if stated is not None and read is not None and stated != read:
+            raise InputError(
+                f"--weights-sha256 is not the digest of {member.component.info.name}, {read}",
+                fix="leave it out: the file itself is read",
+            )
+
+
 def _require_told(request: RunRequest, members: Sequence[Member]) -> None:
     """Instructions nobody reads would make the record of the run untrue."""
     asked = {"--prompt": request.prompt, "--order": request.order}
@@ -403,6 +445,9 @@ def _require_sensible(request: RunRequest) -> None:
          "--streams names one number twice", "name every number once"),
         (len({f"{interval:g}" for interval in request.intervals}) < len(request.intervals),
          "--intervals names one twice", "name every interval once"),
+        (stated_of(request.stated) and None not in request.components,
+         "--hardware, --revision, --weights-sha256 and --hourly-usd are for one component",
+         "record each component of a pair alone to state them"),
         (request.headers and None not in request.components, "--header is for one component",
          "a header may hold a secret of one server: record a pair without it"),
     ):  # fmt: skip

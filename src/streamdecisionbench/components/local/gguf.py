@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import importlib.util
 import json
 import re
@@ -37,6 +36,7 @@ from streamdecisionbench.components.contract import (
     Size,
     Usage,
 )
+from streamdecisionbench.components.local.weights import file_sha256
 from streamdecisionbench.components.providers.address import refuse, usable_cpus, versions
 from streamdecisionbench.components.providers.prompt import LLAMA, llama_context, llama_tokens
 from streamdecisionbench.errors import InputError
@@ -102,8 +102,6 @@ _CONTEXT = 8192
 _BIAS = 100.0
 """Added to every letter's logit: it cancels among them and leaves all other tokens no weight."""
 
-_HASHED_BYTES = 2**30
-
 
 class Gguf:
     """One model, one thread: requests wait for each other, the event loop for none of them."""
@@ -125,7 +123,7 @@ class Gguf:
             settings={
                 "file": self._path.name,
                 "file_bytes": self._path.stat().st_size,
-                "sha256": _sha256(self._path),
+                "sha256": file_sha256(self._path),
                 "context": self._context,
                 "threads": self._threads,
             },
@@ -235,13 +233,15 @@ class Gguf:
         probabilities: dict[str, dict[str, float]] = {}
         prompt_tokens: list[int] = []
         reused: list[int] = []
+        prompt_ms: list[float] = []
         for name, prompt in question_prompts(state, questions):
             options = list(questions[name]["criteria"])
-            shares, prompt_n, reused_n = self._shares(prompt, len(options))
+            shares, prompt_n, reused_n, spent_ms = self._shares(prompt, len(options))
             probabilities[name] = dict(zip(options, shares, strict=True))
             labels[name] = options[shares.index(max(shares))]
             prompt_tokens.append(prompt_n)
             reused.append(reused_n)
+            prompt_ms.append(spent_ms)
         evaluated = sum(prompt_tokens) - sum(reused)
         # What the state before left in the cache; reuse among the questions of one state is no
         # input at all, each prompt is the same text with another cue.
@@ -256,11 +256,13 @@ class Gguf:
                 "prompt_tokens": prompt_tokens,
                 "reused_tokens": reused,
                 "evaluated_tokens": evaluated,
+                "prompt_ms": prompt_ms,
             },
         )
 
-    def _shares(self, prompt: str, count: int) -> tuple[list[float], int, int]:
-        """Softmax over the letters of one question, prompt tokens, and how many came from the cache."""
+    def _shares(self, prompt: str, count: int) -> tuple[list[float], int, int, float]:
+        """Softmax over the letters of one question; prompt tokens, how many of them came from the cache,
+        and llama.cpp's own milliseconds for the rest."""
         if count > MAX_OPTIONS:
             raise Fatal(
                 "too_many_options", f"a question has {count} options, letters end at {MAX_OPTIONS}"
@@ -293,7 +295,9 @@ class Gguf:
         total = sum(shares)
         usage = reply["usage"]
         reused = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
-        return [share / total for share in shares], int(usage["prompt_tokens"]), int(reused)
+        spent = float(reply.get("timings", {}).get("prompt_ms", 0.0))
+        shares = [share / total for share in shares]
+        return shares, int(usage["prompt_tokens"]), int(reused), spent
 
 
 def _chat(prompt: str) -> dict[str, Any]:
@@ -353,11 +357,3 @@ def _positive(options: Options, name: str, default: int) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise InputError(f"{name} is not a whole number above 0", fix=f"write {name}={default}")
     return int(text)
-
-
-def _sha256(path: Path) -> str | None:
-    """The file's digest, so that a recording names its model exactly; left out above 1 GiB."""
-    if path.stat().st_size > _HASHED_BYTES:
-        return None
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

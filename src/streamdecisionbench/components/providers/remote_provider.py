@@ -130,7 +130,13 @@ class RemoteProvider(ABC):
             model=served_model(body),
             usage=self._usage(body.get("usage")),
             received_at=received_at,
+            diagnostics=self._diagnostics(body),
         )
+
+    def _diagnostics(self, body: dict[str, Any]) -> Mapping[str, Any] | None:
+        """What a server says of its own work beside the API: llama.cpp's `timings`."""
+        found = body.get("timings")
+        return found if isinstance(found, dict) else None
 
     async def size(self, request: Request) -> Size | None:
         """By the tokenizer of a server of one's own that says how it counts: llama.cpp's and vLLM's do."""
