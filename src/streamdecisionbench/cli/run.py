@@ -225,6 +225,17 @@ def run(
         bool,
         typer.Option("--plain-http", help="Send keys and headers over http to a public host, too."),
     ] = False,
+    retry: Annotated[
+        str,
+        typer.Option(
+            help="default, or paper: connection errors and timeouts only, no rate limits."
+        ),
+    ] = "default",
+    max_attempts: Annotated[int, typer.Option(help="Attempts per request, retries included.")] = 5,
+    retry_delay: Annotated[
+        float,
+        typer.Option(help="Seconds before the second retry, twice as long before each later one."),
+    ] = 0.5,
     retry_gateway: Annotated[
         bool, typer.Option("--retry-gateway", help="Retry 502, 503 and 504 as well; recorded.")
     ] = False,
@@ -333,6 +344,9 @@ def run(
             "hourly_usd": hourly_usd,
         },
         retry_gateway=retry_gateway,
+        retry=retry,
+        max_attempts=max_attempts,
+        retry_delay_s=retry_delay,
         limit=limit,
         prompt=None if prompt is None else read_instructions(prompt),
         order=order,

@@ -166,6 +166,7 @@ def summarise_log(events: Iterable[Event]) -> dict[str, Any]:
     discarded: dict[str, int] = {}
     policy: dict[str, int] = {}
     retried: set[tuple[str, int, str | None]] = set()
+    kinds: dict[str, int] = {}
     models: set[str] = set()
     for event in events:
         if isinstance(event, Release):
@@ -173,6 +174,8 @@ def summarise_log(events: Iterable[Event]) -> dict[str, Any]:
         elif isinstance(event, Attempt):
             attempts += 1
             failed += not event.ok
+            if not event.ok and event.error_type:
+                kinds[event.error_type] = kinds.get(event.error_type, 0) + 1
             if event.attempt > 1:
                 retried.add((event.episode_id, event.t, event.component))
         elif isinstance(event, Response):
@@ -190,6 +193,7 @@ def summarise_log(events: Iterable[Event]) -> dict[str, Any]:
         "responses": len(waits),
         "attempts": attempts,
         "failed_attempts": failed,
+        **({"failed_by_kind": kinds} if kinds else {}),
         "retried_requests": len(retried),
         "accepted": accepted,
         "discarded": discarded,
@@ -265,8 +269,16 @@ def require_same(
         )
 
 
+_NEWER = ("sdk_retries", "instruction", "instruction_sha256")
+"""What older records leave out and no setting changes."""
+
+
 def _same(key: str, before: Any, now: Any) -> bool:
     """Equal settings; a server of this machine may come back at another port."""
+    if key in _NEWER and None in (before, now):
+        return True
+    if key == "settings" and isinstance(before, Mapping) and isinstance(now, Mapping):
+        return all(_same(k, before.get(k), now.get(k)) for k in {*before, *now})
     if key == "base_url_host":
         return same_place(before) == same_place(now)
     if isinstance(before, Mapping) and isinstance(now, Mapping) and "base_url_host" in before:

@@ -151,6 +151,7 @@ class RunConfig:
             "max_in_flight": self.dispatch.max_in_flight,
             "timeout_s": self.dispatch.timeout_s,
             "retry": self.dispatch.retry.to_json(),
+            "sdk_retries": 0,
             "clock": self.clock,
             "simulated": any(m.component.info.simulated for m in members),
             "scenarios": list(self.scenarios),

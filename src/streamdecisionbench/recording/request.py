@@ -16,7 +16,6 @@ from typing import Any
 from streamdecisionbench.components import registry
 from streamdecisionbench.components.contract import Options, Request
 from streamdecisionbench.components.providers.prompt import (
-    INSTRUCTION,
     RequestLimits,
     require_within,
 )
@@ -31,7 +30,7 @@ from streamdecisionbench.recording.reader import conditions_in, recordings_in
 from streamdecisionbench.recording.realtime import Sending
 from streamdecisionbench.recording.record import Part, RunConfig, record_together, replicas_for
 from streamdecisionbench.recording.redaction import names_a_secret, secrets_at_hand
-from streamdecisionbench.recording.retry import RetryPolicy
+from streamdecisionbench.recording.retry import RETRIES, RetryPolicy
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.rules.policy_file import Policy, read_policy
 from streamdecisionbench.suite.scenario import LONGEST_TICK_S, SHORTEST_TICK_S, Scenario, Suite
@@ -94,6 +93,10 @@ class RunRequest:
     extra: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     retry_gateway: bool = False
+    retry: str = "default"
+    """`paper`: connection errors and timeouts only."""
+    max_attempts: int = 5
+    retry_delay_s: float = 0.5
     limit: int | None = None
     """A smoke run: only so many steps of every scenario."""
     prompt: str | None = None
@@ -110,6 +113,7 @@ class RunRequest:
 
 _MOST_WARMUPS = 1000
 _LONGEST_STATED = 120
+_MOST_ATTEMPTS, _LONGEST_DELAY_S = 20, 60.0
 
 Confirm = Callable[[Sequence[CostEstimate]], bool]
 
@@ -137,7 +141,12 @@ def launch(
             max_in_flight=request.max_in_flight,
             in_all=request.max_in_flight_in_all,
             timeout_s=request.timeout_s,
-            retry=RetryPolicy(gateway=request.retry_gateway),
+            retry=RetryPolicy.of(
+                request.max_attempts,
+                request.retry_delay_s,
+                gateway=request.retry_gateway,
+                paper=request.retry == "paper",
+            ),
         ),
         rule=pair_rule(request.rule or "freshest") if is_pair else None,
         policy=request.policy,
@@ -369,11 +378,11 @@ def _require_own_weights(request: RunRequest, members: Sequence[Member]) -> None
 def _require_told(request: RunRequest, members: Sequence[Member]) -> None:
     """Instructions nobody reads would make the record of the run untrue."""
     asked = {"--prompt": request.prompt, "--order": request.order}
-    recorded = {"--prompt": "prompt_sha256", "--order": "order"}
+    recorded = {"--prompt": ("prompt", "instruction"), "--order": ("order",)}
     for option, value in asked.items():
-        told = [member for member in members if recorded[option] in member.component.info.settings]
-        same = option == "--prompt" and value == INSTRUCTION
-        if value is not None and not told and not same:
+        settings = [member.component.info.settings for member in members]
+        told = any(name in found for found in settings for name in recorded[option])
+        if value is not None and not told:
             names = ", ".join(member.component.info.name for member in members)
             raise InputError(
                 f"{option} has no meaning for {names}",
@@ -448,6 +457,14 @@ def _require_sensible(request: RunRequest) -> None:
         (stated_of(request.stated) and None not in request.components,
          "--hardware, --revision, --weights-sha256 and --hourly-usd are for one component",
          "record each component of a pair alone to state them"),
+        (request.retry not in RETRIES, f"--retry {request.retry[:40]!r} is not known",
+         f"use {' or '.join(RETRIES)}"),
+        (request.retry == "paper" and request.retry_gateway,
+         "--retry paper and --retry-gateway exclude each other", "choose one"),
+        (not 1 <= request.max_attempts <= _MOST_ATTEMPTS,
+         f"--max-attempts is {request.max_attempts}", f"give 1 to {_MOST_ATTEMPTS}"),
+        (not 0 <= request.retry_delay_s <= _LONGEST_DELAY_S,
+         f"--retry-delay is {request.retry_delay_s:g}", f"give seconds up to {_LONGEST_DELAY_S:g}"),
         (request.headers and None not in request.components, "--header is for one component",
          "a header may hold a secret of one server: record a pair without it"),
     ):  # fmt: skip

@@ -278,6 +278,7 @@ def parse_run(raw: Any, where: Path | None = None) -> RunRecord:
     """
     if not isinstance(raw, dict):
         raise InputError("is not a JSON object", where=where, fix=_RESTORE)
+    raw = _in_our_words(raw)
     status = raw.get("status")
     if status not in (RUNNING, COMPLETE, INCOMPLETE):
         raise InputError(
@@ -301,6 +302,39 @@ def parse_run(raw: Any, where: Path | None = None) -> RunRecord:
         return msgspec.convert(known, RunRecord)
     except msgspec.ValidationError as error:
         raise InputError(str(error), where=where, fix=_RESTORE) from None
+
+
+_THEIR_WORDS = {
+    "started_at_utc": "started_at", "ended_at_utc": "ended_at", "models_returned": "served_models",
+}  # fmt: skip
+_THEIR_SETTINGS = {"workers": "max_in_flight", "request_timeout_s": "timeout_s"}
+_THEIR_RETRIES = ("max_attempts", "retry_delay_s")
+
+
+def _in_our_words(raw: dict[str, Any]) -> dict[str, Any]:
+    """What the paper's own runner calls otherwise, under our names; a record of ours stays as it is.
+
+    >>> theirs = {"started_at_utc": "2026-09-28", "config": {"workers": 32, "request_timeout_s": 20}}
+    >>> _in_our_words(theirs)["started_at"], _in_our_words(theirs)["config"]["max_in_flight"]
+    ('2026-09-28', 32)
+    """
+    environment, config = raw.get("environment"), raw.get("config")
+    versions = environment.get("versions") if isinstance(environment, dict) else None
+    if isinstance(versions, dict) and "streamdecisionbench" in versions:
+        return raw
+    found = {_THEIR_WORDS.get(key, key): value for key, value in raw.items()}
+    if isinstance(found.get("served_models"), dict):  # names with how often each answered
+        found["served_models"] = list(found["served_models"])
+    if isinstance(config, dict) and any(name in config for name in _THEIR_SETTINGS):
+        retry = {name: config[name] for name in _THEIR_RETRIES if name in config}
+        kept = {k: v for k, v in config.items() if k not in retry}
+        # On the virtual clock, which theirs does not have, workers are workers.
+        virtual = config.get("clock") == "virtual"
+        words = {} if virtual else _THEIR_SETTINGS
+        found["config"] = {words.get(k, k): v for k, v in kept.items()}
+        if retry:
+            found["config"].setdefault("retry", retry)
+    return found
 
 
 def recorded_manifest(manifest: Manifest) -> RecordedManifest:

@@ -52,12 +52,13 @@ class Wording:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Its part of the run record: the order always, instructions where they are not ours."""
-        found = {"order": self.order}
-        if self.instruction != INSTRUCTION:
-            found["prompt"] = self.instruction
-            found["prompt_sha256"] = hashlib.sha256(self.instruction.encode()).hexdigest()
-        return found
+        """Its part of the run record: order and instructions, `prompt` where they are not ours."""
+        name = "instruction" if self.instruction == INSTRUCTION else "prompt"
+        return {
+            "order": self.order,
+            name: self.instruction,
+            f"{name}_sha256": hashlib.sha256(self.instruction.encode()).hexdigest(),
+        }
 
 
 def as_json(request: Request, order: str = ORDERS[0]) -> str:

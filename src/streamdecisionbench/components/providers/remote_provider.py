@@ -312,6 +312,8 @@ class DecisionApi(RemoteProvider):
     """APIs that answer every question with a choice, a confidence and a distribution: all are kept."""
 
     limits: RequestLimits
+    distributions: bool = False
+    """Whether an answer counts only with a distribution over the labels."""
 
     @abstractmethod
     def _listed(self, body: dict[str, Any], names: list[str]) -> list[tuple[str, Any]]:
@@ -343,6 +345,12 @@ class DecisionApi(RemoteProvider):
                 parts = [p for p in shares if isinstance(p, dict)]
                 pairs = [(p.get("value"), p.get("probability")) for p in parts]
                 probabilities[name] = read_distribution(name, pairs)
+            if self.distributions and name not in probabilities:
+                raise Fatal(
+                    "bad_distribution",
+                    f"the answer of {self.service.name} to {name} has no distribution over its labels",
+                    fix=f"check that the server follows {self.limits.api}",
+                )
             if isinstance(found.get("confidence"), int | float):
                 confidence[name] = float(found["confidence"])
         return Answer(labels, probabilities=probabilities or None, confidence=confidence or None)

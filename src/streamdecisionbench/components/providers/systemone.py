@@ -22,6 +22,7 @@ class SystemOne(DecisionApi):
     """One call of `system_one` per state, through TypeSafe's own client wherever it points."""
 
     limits = SYSTEM_ONE
+    distributions = True
     tiers = ()
 
     def __init__(self, model: str, options: Options) -> None:
