@@ -111,8 +111,8 @@ class Gguf:
 
         refuse(options, "gguf", "effort", "base_url", allowed=("context", "threads"))
         self._path = find_model(model)
-        self._threads = _positive(options, "threads", usable_cpus() or 1)
-        self._context = _positive(options, "context", _CONTEXT)
+        self._threads = positive(options, "threads", usable_cpus() or 1)
+        self._context = positive(options, "context", _CONTEXT)
         self._worker: ThreadPoolExecutor | None = None
         self._server: Any = None
         self._key = secrets.token_hex(16)
@@ -350,7 +350,8 @@ def _refused(error: Mapping[str, Any], model: str) -> Fatal:
     )
 
 
-def _positive(options: Options, name: str, default: int) -> int:
+def positive(options: Options, name: str, default: int) -> int:
+    """`--option name=N` of a local model."""
     text = options.extra.get(name)
     if text is None:
         return default
