@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from streamdecisionbench.analysis.token_cost import cost, cost_tables, provisioned
+from streamdecisionbench.analysis.token_cost import cost, provisioned, provisioned_table
+from streamdecisionbench.cli.main import app
 from streamdecisionbench.components.contract import Answer, Request, Usage
 from streamdecisionbench.components.local.weights import file_sha256, folder_sha256
 from streamdecisionbench.errors import InputError
@@ -264,17 +266,18 @@ def test_an_hour_of_own_hardware_beside_list_prices(tmp_path: Path) -> None:
     known = cost(recording)
     assert known is not None
     assert known.total is None  # no list price, and none is made of the other
-    *_, table = cost_tables({"mine": known})
+    shown = CliRunner().invoke(
+        app, ["analyze", "cost", str(folder), "--data", str(tmp_path / "suite")]
+    )
+    assert "Provisioned cost of own hardware, as stated (USD)" in shown.output
+    table = provisioned_table({"mine": found})
     assert table.title == "Provisioned cost of own hardware, as stated (USD)"
     assert table.texts() == [
         ["per hour", "3.600"],
         ["total, pass", "0.001"],
         ["per 1000 decisions", "0.050"],
     ]
-    shown = [
-        row for row in tokens(make_material([(recording, suite)]), {}).texts() if "3.60" in row
-    ]
-    assert shown
+    assert any("3.60" in row for row in tokens(make_material([(recording, suite)]), {}).texts())
 
 
 def test_streams_share_the_machine(tmp_path: Path) -> None:

@@ -68,7 +68,6 @@ class Cost:
     as_of: str
     input: float | None
     output: float | None
-    provisioned: Provisioned | None = None
 
     @property
     def total(self) -> float | None:
@@ -97,8 +96,7 @@ def cost(recording: Recording, prices: PriceTable | None = None) -> Cost | None:
         fresh = tokens.input_total - cached
         paid_in = (fresh * line.input + cached * cached_price) / 1e6
         paid_out = tokens.output_total * line.output / 1e6
-    own = provisioned(recording)
-    return Cost(tokens, line, prices.currency, prices.as_of, paid_in, paid_out, own)
+    return Cost(tokens, line, prices.currency, prices.as_of, paid_in, paid_out)
 
 
 def provisioned(recording: Recording) -> Provisioned | None:
@@ -218,19 +216,6 @@ def cost_tables(results: Mapping[str, Cost | None]) -> list[Table]:
         if c.price and c.tokens.cached_total is None
     ]
     some = next(iter(known.values()))
-    own = {name: c.provisioned for name, c in known.items() if c.provisioned}
-    rows: dict[str, Callable[[Provisioned], float]] = {
-        "per hour": lambda p: p.per_hour, "total, pass": lambda p: p.total,
-        "per 1000 decisions": lambda p: p.per_1000,
-    }  # fmt: skip
-    hired = Table(
-        "Provisioned cost of own hardware, as stated (USD)",
-        (text("", "cost"), *(number(name, 3) for name in own)),
-        tuple((label, *(get(p) for p in own.values())) for label, get in rows.items()),
-        (
-            "At the pace and with the streams it was recorded with; busy or not, an hour costs the same.",
-        ),
-    )
     return [
         Table(
             "Tokens as reported",
@@ -247,8 +232,22 @@ def cost_tables(results: Mapping[str, Cost | None]) -> list[Table]:
             tuple((label, *(get(c) for c in known.values())) for label, get in money.items()),
             tuple(notes),
         ),
-        *([hired] if own else []),
     ]
+
+
+def provisioned_table(own: Mapping[str, Provisioned]) -> Table:
+    """What own hardware costs, as it was stated; recordings side by side."""
+    rows: dict[str, Callable[[Provisioned], float]] = {
+        "per hour": lambda p: p.per_hour,
+        "total, pass": lambda p: p.total,
+        "per 1000 decisions": lambda p: p.per_1000,
+    }
+    return Table(
+        "Provisioned cost of own hardware, as stated (USD)",
+        (text("", "cost"), *(number(name, 3) for name in own)),
+        tuple((label, *(get(p) for p in own.values())) for label, get in rows.items()),
+        ("At the pace and streams it was recorded with; busy or not, an hour costs the same.",),
+    )
 
 
 def _tokens(recording: Recording) -> Tokens | None:
