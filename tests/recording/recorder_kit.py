@@ -145,8 +145,10 @@ Reply = Callable[[dict[str, Any], int], "tuple[int, dict[str, str], Any] | None"
 
 
 @contextmanager
-def loopback_server(reply: Reply | None = None, delay_s: float = 0.0) -> Iterator[str]:
-    """A real HTTP/1.1 server in a thread; its address while it runs."""
+def loopback_server(
+    reply: Reply | None = None, delay_s: float = 0.0, *, counts: bool = False
+) -> Iterator[str]:
+    """A real HTTP/1.1 server in a thread; its address while it runs. `counts`: asked for tokens, too."""
     loop = asyncio.new_event_loop()
     ready = threading.Event()
     address: list[str] = []
@@ -156,12 +158,15 @@ def loopback_server(reply: Reply | None = None, delay_s: float = 0.0) -> Iterato
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-                size = next(
+                sizes = [
                     int(line.split(":")[1])
                     for line in head.split("\r\n")
                     if line.startswith("content-length")
-                )
-                payload = json.loads(await reader.readexactly(size))
+                ]
+                payload = json.loads(await reader.readexactly(sizes[0]) if sizes else "{}")
+                if head.startswith("get ") or (not counts and head.startswith("post /tokenize")):
+                    writer.write(b"HTTP/1.1 404 X\r\nContent-Length: 2\r\n\r\n{}")
+                    continue
                 key = json.dumps(payload.get("state", payload), sort_keys=True)
                 asked[key] = asked.get(key, 0) + 1
                 if delay_s:

@@ -28,8 +28,13 @@ Served = tuple[int, dict[str, str], Any]
 
 
 def system_one(payload: dict[str, Any], model: str = "served") -> Served:
-    """A right answer of a System One server; only what the contract needs."""
-    answers = {q: {"choice": label} for q, label in payload["state"]["hint"].items()}
+    """A right answer of a System One server, the first label where none is known."""
+    hint, answers = payload["state"].get("hint", {}), {}
+    for q, question in payload["questions"].items():
+        labels = list(question["criteria"])
+        right = hint.get(q, labels[0])
+        spread = {label: float(label == right) for label in labels}
+        answers[q] = {"choice": right, "probabilities": spread}
     return 200, {}, {"model": model, "answers": answers}
 
 

@@ -224,9 +224,14 @@ def _baselines(recorded: Sequence[Recorded], *, suite: Suite) -> Found:
 
 def _cost(recorded: Sequence[Recorded], *, prices: Path | None) -> Found:
     table = read_prices(prices)
-    found = {r.name: token_cost.cost(r.recording, table) for r in recorded}
+    found: dict[str, Any] = {r.name: token_cost.cost(r.recording, table) for r in recorded}
     together = token_cost.passes_cost(found)
-    return Found(found, token_cost.cost_tables(found), together=together)
+    own = {r.name: p for r in recorded if (p := token_cost.provisioned(r.recording))}
+    # Own hardware is paid for whether or not anybody counts tokens.
+    tables = token_cost.cost_tables(found) if any(found.values()) or not own else []
+    tables += [token_cost.provisioned_table(own)] if own else []
+    result = {**found, **({"provisioned": own} if own else {})}
+    return Found(result, tables, together=together)
 
 
 def _intervals(

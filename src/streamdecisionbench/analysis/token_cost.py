@@ -3,6 +3,10 @@
 cost = (uncached input · price + cached input · cached price + output · price) / 10⁶. Reasoning is
 part of the output. Where no price for cached input is known, it counts at the full price, so the
 cost is an upper bound; the same where a service does not report its cache.
+
+Hardware of one's own costs by the hour, busy or not: hourly price · Σ n·Δ / S / 3600 over a pass at pace Δ
+with S streams. It is *provisioned*, as `--hourly-usd` states it, and stands beside list prices, never
+among them.
 """
 
 from __future__ import annotations
@@ -34,6 +38,24 @@ class Tokens:
     output_total: int
     reasoning_total: int
     reasoning_responses: int
+
+
+@dataclass(frozen=True, slots=True)
+class Provisioned:
+    """What hardware of one's own costs (USD, stated): by the hour, and for this pass at its pace."""
+
+    per_hour: float
+    decisions: int
+    hours: float
+    """For which the pass took the machine; a stream among several its part of it."""
+
+    @property
+    def total(self) -> float:
+        return self.per_hour * self.hours
+
+    @property
+    def per_1000(self) -> float:
+        return 1000 * self.total / self.decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +129,22 @@ def cost(recording: Recording, prices: PriceTable | None = None) -> Cost | None:
         paid_in = (fresh * line.input + cached * cached_price) / 1e6
         paid_out = tokens.output_total * line.output / 1e6
     return Cost(tokens, line, prices.currency, prices.as_of, paid_in, paid_out)
+
+
+def provisioned(recording: Recording) -> Provisioned | None:
+    """By what was stated when it was recorded; None where nothing was."""
+    stated = recording.config.get("stated")
+    hourly = stated.get("hourly_usd") if isinstance(stated, Mapping) else None
+    if not isinstance(hourly, int | float) or isinstance(hourly, bool) or not hourly > 0:
+        return None
+    streams = recording.config.get("streams") or 1
+    states, seconds = 0, 0.0
+    for episode in recording.episodes.values():
+        n = len(episode.releases)
+        last = max(r.planned_s for r in episode.releases)
+        own = last * n / (n - 1) if n > 1 else float(recording.config.get("interval_s") or 0.0)
+        states, seconds = states + n, seconds + own
+    return Provisioned(float(hourly), states, seconds / 3600 / streams)
 
 
 def request_costs(
@@ -230,6 +268,21 @@ def cost_tables(results: Mapping[str, Cost | None]) -> list[Table]:
             tuple(notes),
         ),
     ]
+
+
+def provisioned_table(own: Mapping[str, Provisioned]) -> Table:
+    """What own hardware costs, as it was stated; recordings side by side."""
+    rows: dict[str, Callable[[Provisioned], float]] = {
+        "per hour": lambda p: p.per_hour,
+        "total, pass": lambda p: p.total,
+        "per 1000 decisions": lambda p: p.per_1000,
+    }
+    return Table(
+        "Provisioned cost of own hardware, as stated (USD)",
+        (text("", "cost"), *(number(name, 3) for name in own)),
+        tuple((label, *(get(p) for p in own.values())) for label, get in rows.items()),
+        ("At the pace and streams it was recorded with; busy or not, an hour costs the same.",),
+    )
 
 
 def _tokens(recording: Recording) -> Tokens | None:

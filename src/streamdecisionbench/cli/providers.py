@@ -8,6 +8,10 @@ import typer
 
 
 def providers(
+    prompt: Annotated[
+        bool,
+        typer.Option("--prompt", help="Print the instruction text models get, and its digest."),
+    ] = False,
     json_output: Annotated[
         bool, typer.Option("--json", help="Print JSON for other programs.")
     ] = False,
@@ -18,6 +22,13 @@ def providers(
     from streamdecisionbench.components.providers.address import load
     from streamdecisionbench.components.registry import survey
 
+    if prompt:
+        from streamdecisionbench.components.providers.prompt import Wording
+
+        found = Wording().settings
+        print(found["instruction"])
+        print(f"sha256 {found['instruction_sha256']}")
+        return
     load()
     statuses = survey()
     if json_output:

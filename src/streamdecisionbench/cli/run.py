@@ -182,6 +182,25 @@ def run(
     ] = None,
     base_url: Annotated[str | None, typer.Option(help="Server to call instead.")] = None,
     timeout: Annotated[float, typer.Option(help="Network timeout of an attempt, seconds.")] = 20.0,
+    hardware: Annotated[
+        str | None, typer.Option(help="What the server runs on, as you state it; recorded.")
+    ] = None,
+    revision: Annotated[
+        str | None, typer.Option(help="The served model's revision, as you state it.")
+    ] = None,
+    weights_sha256: Annotated[
+        str | None, typer.Option(help="The served weights' SHA-256, as you state it.")
+    ] = None,
+    hourly_usd: Annotated[
+        float | None, typer.Option(help="What an hour of your own hardware costs, in USD.")
+    ] = None,
+    warmup: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Unrelated requests first, not scored (default: 3 in process and on own servers).",
+        ),
+    ] = None,
     max_in_flight: Annotated[
         int, typer.Option(help="Requests at once, per component and stream.")
     ] = 32,
@@ -206,6 +225,17 @@ def run(
         bool,
         typer.Option("--plain-http", help="Send keys and headers over http to a public host, too."),
     ] = False,
+    retry: Annotated[
+        str,
+        typer.Option(
+            help="default, or paper: connection errors and timeouts only, no rate limits."
+        ),
+    ] = "default",
+    max_attempts: Annotated[int, typer.Option(help="Attempts per request, retries included.")] = 5,
+    retry_delay: Annotated[
+        float,
+        typer.Option(help="Seconds before the second retry, twice as long before each later one."),
+    ] = 0.5,
     retry_gateway: Annotated[
         bool, typer.Option("--retry-gateway", help="Retry 502, 503 and 504 as well; recorded.")
     ] = False,
@@ -306,7 +336,17 @@ def run(
         extra=parse_pairs(option or []),
         headers=parse_headers(header or []),
         plain_http=plain_http,
+        warmup=warmup,
+        stated={
+            "hardware": hardware,
+            "revision": revision,
+            "weights_sha256": weights_sha256 and weights_sha256.strip().lower(),
+            "hourly_usd": hourly_usd,
+        },
         retry_gateway=retry_gateway,
+        retry=retry,
+        max_attempts=max_attempts,
+        retry_delay_s=retry_delay,
         limit=limit,
         prompt=None if prompt is None else read_instructions(prompt),
         order=order,

@@ -219,7 +219,7 @@ def export(
         str,
         typer.Option(
             "--format",
-            help="files: as it ships; chat or systemone: rows for fine-tuning, train split only.",
+            help="files: as it ships; chat, systemone or laya: rows to fine-tune on, train split only.",
         ),
     ] = _FILES,
 ) -> None:

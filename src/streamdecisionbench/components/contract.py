@@ -66,6 +66,22 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Size:
+    """What a request needs of a model's context, counted by the model's own tokenizer.
+
+    A component that can tell has a method `async def size(request) -> Size | None`; None: nobody says.
+    """
+
+    tokens: int
+    context: int
+    counted_by: str
+    problem: str = ""
+    """What would be cut although the whole fits, in words."""
+    exact: bool = True
+    """False: the server's own prompt is not known and needs at least this much."""
+
+
+@dataclass(frozen=True, slots=True)
 class ComponentInfo:
     """What goes into the run record: enough to repeat the pass, nothing secret."""
 

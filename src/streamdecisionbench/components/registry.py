@@ -91,6 +91,12 @@ PROVIDERS: dict[str, Provider] = {
         "local",
         ("xllamacpp",),
     ),
+    "laya": Provider(
+        "streamdecisionbench.components.local.laya:Laya",
+        "a Laya checkpoint, in process, with its released calibration",
+        "laya",
+        ("laya",),
+    ),
     "baseline": Provider(
         "streamdecisionbench.components.baseline:Baseline",
         "first-option, lexical-overlap, constant, random",

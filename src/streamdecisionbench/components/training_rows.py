@@ -40,6 +40,7 @@ def training_rows(suite: Suite, form: str) -> Iterator[Row]:
 
     `chat`: `messages`, the very conversation of the provider `chat:`, the labels as its last line.
     `systemone`: `state`, `questions` and `answers` as the System One API names them.
+    `laya`: `state`, `questions` and `expected`, the label of each, as `laya-train` reads them.
     """
     require_train_split(suite)
     if form not in FORMATS:
@@ -69,8 +70,13 @@ def _systemone(request: Request, labels: dict[str, str]) -> Row:
     }
 
 
+def _laya(request: Request, labels: dict[str, str]) -> Row:
+    return {"state": request.state, "questions": request.questions, "expected": labels}
+
+
 FORMATS: dict[str, Callable[[Request, dict[str, str]], Row]] = {
     "chat": _chat,
     "systemone": _systemone,
+    "laya": _laya,
 }
 """What a row is, by the name of the interface it is for."""

@@ -256,6 +256,58 @@ def prepare(scenario: Scenario, interval_s: float) -> Prepared:
     )
 
 
+class Diagnostics:
+    """What components say about their own answers, summed up: numbers by their range, words by count.
+
+    >>> found = Diagnostics()
+    >>> found.add(None, {"prompt_tokens": [3, 5], "kernel": "fused"})
+    >>> found.to_json()
+    {'component': {'prompt_tokens': {'count': 2, 'least': 3, 'mean': 4.0, 'most': 5}, 'kernel': {'fused': 1}}}
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, dict[str, dict[str, Any]]] = {}
+
+    def add(self, member: str | None, said: Mapping[str, Any] | None) -> None:
+        for key, value in (said or {}).items():
+            name = printable(str(key))[:_LONGEST_NAME]
+            known = self._found.setdefault(member or "component", {})
+            if name not in known and len(known) >= _MOST_DIAGNOSTICS:
+                continue
+            for item in value if isinstance(value, list | tuple) else (value,):
+                number = _number(item)
+                if number is not None:
+                    _widen(known.setdefault(name, {"count": 0}), item, number)
+                elif isinstance(item, str | bool):
+                    counts = known.setdefault(name, {})
+                    word = printable(str(item).lower() if isinstance(item, bool) else item)
+                    word = word[:_LONGEST_NAME]
+                    if word in counts or len(counts) < _MOST_WORDS:
+                        counts[word] = counts.get(word, 0) + 1
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            member: {
+                name: {**of, "mean": round(of["mean"] / of["count"], 6)} if "mean" in of else of
+                for name, of in known.items()
+            }
+            for member, known in self._found.items()
+        }
+
+
+_LONGEST_NAME, _MOST_DIAGNOSTICS, _MOST_WORDS = 60, 60, 20
+
+
+def _widen(of: dict[str, Any], item: Any, number: float) -> None:
+    """`mean` is the sum until it is told."""
+    plain = item if type(item) is int else number
+    least, most = of.get("least", plain), of.get("most", plain)
+    of.update(
+        count=of.get("count", 0) + 1, least=min(least, plain),
+        mean=of.get("mean", 0.0) + number, most=max(most, plain),
+    )  # fmt: skip
+
+
 class EpisodeLog:
     """The events of one episode. Every method returns with its event handed to `append`."""
 
@@ -267,8 +319,10 @@ class EpisodeLog:
         tally: Tally,
         clean: Callable[[str], str] = str,
         policy: LivePolicy | None = None,
+        diagnostics: Diagnostics | None = None,
     ) -> None:
         self.prepared, self.policy, self.tally = prepared, policy, tally
+        self._diagnostics = diagnostics
         self._append, self._arbiter, self._clean = append, arbiter, clean
         self._broken = False
         self._episode_id = prepared.scenario.episode_id
@@ -371,6 +425,8 @@ class EpisodeLog:
             confidence=dict(answer.confidence or {}) or None,
         )
         self._write(response)
+        if self._diagnostics is not None and isinstance(answer.diagnostics, Mapping):
+            self._diagnostics.add(exchange.member.name, answer.diagnostics)
         self.tally.responses += 1
         if reason is None:
             self._arbiter.activate(exchange.member.name, exchange.t)

@@ -26,7 +26,7 @@ from streamdecisionbench.components.providers.prompt import SIMULATED
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.check import Expected, check_episode
 from streamdecisionbench.recording.clock import Paused
-from streamdecisionbench.recording.episode_log import Member
+from streamdecisionbench.recording.episode_log import Diagnostics, Member
 from streamdecisionbench.recording.events import (
     EDITED,
     EVENTS_FILE,
@@ -165,6 +165,7 @@ def summarise_log(events: Iterable[Event]) -> dict[str, Any]:
     discarded: dict[str, int] = {}
     policy: dict[str, int] = {}
     retried: set[tuple[str, int, str | None]] = set()
+    kinds: dict[str, int] = {}
     models: set[str] = set()
     for event in events:
         if isinstance(event, Release):
@@ -172,6 +173,8 @@ def summarise_log(events: Iterable[Event]) -> dict[str, Any]:
         elif isinstance(event, Attempt):
             attempts += 1
             failed += not event.ok
+            if not event.ok and event.error_type:
+                kinds[event.error_type] = kinds.get(event.error_type, 0) + 1
             if event.attempt > 1:
                 retried.add((event.episode_id, event.t, event.component))
         elif isinstance(event, Response):
@@ -189,6 +192,7 @@ def summarise_log(events: Iterable[Event]) -> dict[str, Any]:
         "responses": len(waits),
         "attempts": attempts,
         "failed_attempts": failed,
+        **({"failed_by_kind": kinds} if kinds else {}),
         "retried_requests": len(retried),
         "accepted": accepted,
         "discarded": discarded,
@@ -264,8 +268,16 @@ def require_same(
         )
 
 
+_NEWER = ("sdk_retries", "instruction", "instruction_sha256")
+"""What older records leave out and no setting changes."""
+
+
 def _same(key: str, before: Any, now: Any) -> bool:
     """Equal settings; a server of this machine may come back at another port."""
+    if key in _NEWER and None in (before, now):
+        return True
+    if key == "settings" and isinstance(before, Mapping) and isinstance(now, Mapping):
+        return all(_same(k, before.get(k), now.get(k)) for k in {*before, *now})
     if key == "base_url_host":
         return same_place(before) == same_place(now)
     if isinstance(before, Mapping) and isinstance(now, Mapping) and "base_url_host" in before:
@@ -385,6 +397,9 @@ class RecordingFolder:
     ) -> None:
         self.folder, self.record, self.members = folder, record, members
         self._suite, self._resume, self._overwrite = suite, resume, overwrite
+        self.prepared: Mapping[str, Any] = {}
+        """What was done before the first state: the audit of the input, warm-ups."""
+        self.diagnostics = Diagnostics()
         self._held = contextlib.ExitStack()
         self._log: EventLog | None = None
         steps = {s.episode_id: s.n for s in suite}
@@ -471,6 +486,7 @@ class RecordingFolder:
                 ],
                 interruptions=[*before.interruptions, _interruption(before, kept, self.record)],
             )
+        self.record = replace(self.record, preparation=dict(self.prepared))
         write_run(self.folder, self.record)
         self._log = EventLog(self.folder, resume=before is not None)
 
@@ -509,10 +525,12 @@ class RecordingFolder:
         message: str | None,
         client: Mapping[str, Any],
         observed: Mapping[str, Any],
+        diagnostics: Mapping[str, Any],
     ) -> Outcome:
         """Closes the log and writes how it ended. Refuses to call complete what is not.
 
-        `client` is what this process needed of the machine, `observed` what components saw on the wire.
+        `client` is what this process needed of the machine, `observed` what components saw on the wire,
+        `diagnostics` what they said of their answers.
         """
         self.log.require_ours()
         self.log.close()
@@ -530,6 +548,7 @@ class RecordingFolder:
             served_models=served,
             summary=summary,
             observed=dict(observed),
+            diagnostics=dict(diagnostics),
             config=config,
         )
         recording: Recording | None = None
@@ -574,5 +593,7 @@ def _interruption(before: RunRecord, kept: Kept, now: RunRecord) -> dict[str, An
         "torn_last_line": kept.torn,
         "partial_file": kept.partial_file,
         "environment": before.environment,
+        "preparation": before.preparation,
         "observed": before.observed,
+        "diagnostics": before.diagnostics,
     }

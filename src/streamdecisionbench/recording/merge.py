@@ -157,6 +157,8 @@ def _describe(part: Recording, record: RunRecord) -> dict[str, Any]:
         "requested_model": record.config.get("model") or record.config.get("component"),
         "served_models": record.served_models or list(part.served_models),
         "environment": record.environment,
+        "preparation": record.preparation,
         "observed": record.observed,
+        "diagnostics": record.diagnostics,
         "interruptions": record.interruptions,
     }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
+
+from streamdecisionbench.recording.retry import RATE_LIMIT
 
 _WORDS = {
     "service_tier": "tier",
@@ -21,8 +23,11 @@ _DIGITS = 12
 """As many as a signature shows of any digest."""
 
 
-def unusual_settings(config: Mapping[str, Any]) -> dict[str, str]:
+def unusual_settings(config: Mapping[str, Any], failures: Collection[str] = ()) -> dict[str, str]:
     """What of a run's config differs from the usual way to be served; nothing where nothing does.
+
+    `failures` are the kinds that attempts failed with: the paper retries no rate limit, so one that was
+    retried is told.
 
     >>> unusual_settings({"settings": {"service_tier": "flex"}, "retry": {"retried": ["gateway error"]}})
     {'tier': 'flex', 'retried': 'gateway'}
@@ -34,12 +39,18 @@ def unusual_settings(config: Mapping[str, Any]) -> dict[str, str]:
         for name, word in _WORDS.items()
         if isinstance(settings.get(name), str) and settings[name] != _USUAL.get(name)
     }
+    stated = config.get("stated")
+    for name, word in (("revision", "revision_stated"), ("weights_sha256", "weights_stated")):
+        if isinstance(stated, Mapping) and isinstance(stated.get(name), str):
+            found[word] = _word(stated[name])[: _DIGITS if name.endswith("sha256") else None]
     if isinstance(config.get("streams"), int) and config["streams"] > 1:
         found["streams"] = str(config["streams"])
     retry = config.get("retry")
     retried = retry.get("retried") if isinstance(retry, Mapping) else None
-    if isinstance(retried, list) and "gateway error" in retried:
-        found["retried"] = "gateway"
+    told = ["gateway"] if isinstance(retried, list) and "gateway error" in retried else []
+    told += ["rate_limit"] if RATE_LIMIT in failures else []
+    if told:
+        found["retried"] = "+".join(told)
     if isinstance(config.get("limit"), int):
         found["smoke"] = f"{config['limit']}-steps"
     if (part := _part(config)) is not None:

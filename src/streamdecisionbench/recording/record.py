@@ -26,14 +26,21 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from streamdecisionbench.components.contract import Fatal
+from streamdecisionbench.components.contract import (
+    ComponentInfo,
+    Fatal,
+    Request,
+    Size,
+    check_answer,
+)
+from streamdecisionbench.components.providers.address import is_own_network
 from streamdecisionbench.errors import InputError, SdbError
 from streamdecisionbench.in_force import Arbiter, Newest, PairRule
 from streamdecisionbench.recording.clock import (
@@ -45,12 +52,19 @@ from streamdecisionbench.recording.clock import (
     PauseDetector,
     steady,
 )
-from streamdecisionbench.recording.episode_log import EpisodeLog, Member, Prepared, Tally, prepare
+from streamdecisionbench.recording.episode_log import (
+    EpisodeLog,
+    Member,
+    Prepared,
+    Tally,
+    normalise,
+    prepare,
+)
 from streamdecisionbench.recording.folder import Outcome, RecordingFolder, utc
 from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.network_probe import Probes
 from streamdecisionbench.recording.progress import Progress, drawing
-from streamdecisionbench.recording.realtime import Sending, run_episode
+from streamdecisionbench.recording.realtime import Sending, call, run_episode
 from streamdecisionbench.recording.redaction import Redactor
 from streamdecisionbench.recording.retry import classify
 from streamdecisionbench.recording.run_file import (
@@ -65,6 +79,8 @@ from streamdecisionbench.recording.run_file import (
 from streamdecisionbench.recording.virtual import VirtualStream, run_virtual_streams
 from streamdecisionbench.rules.policy_file import Policy
 from streamdecisionbench.suite.scenario import Scenario, Suite
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +108,22 @@ class RunConfig:
     """How many scenarios play at once."""
     replica: int | None = None
     """Of several recordings made at once, since there are more streams than scenarios: which."""
+    stated: Mapping[str, Any] = field(default_factory=dict)
+    """What nobody here can check: hardware, revision and weights of a server, what an hour costs."""
+    warmup: int | None = 0
+    """Unrelated requests before the first state; None: as many as the component's kind needs."""
+
+    def warmups_of(self, info: ComponentInfo) -> int:
+        """Three where a model is loaded by whoever measures it; a hosted service is warm, or it shows.
+
+        >>> RunConfig({}, (), warmup=None).warmups_of(ComponentInfo("gguf", "m", in_process=True))
+        3
+        """
+        if self.warmup is not None:
+            return self.warmup
+        nothing_to_warm = info.simulated or info.provider == "baseline"
+        own = info.in_process or is_own_network(info.base_url_host)
+        return _WARMUPS if own and not nothing_to_warm else 0
 
     def interval_of(self, scenario: Scenario) -> float:
         """Seconds per step: these, or the scenario's own tick."""
@@ -110,13 +142,17 @@ class RunConfig:
         ticks = {self.interval_of(s) for s in scenarios}
         tick = ticks.pop() if len(ticks) == 1 else None
         irregular = any(s.published_s is not None for s in scenarios)
-        parts = {str(m.name): _describe(self.names[m.name], m) for m in members}
+        parts = {
+            str(m.name): _describe(self.names[m.name], m, self.warmups_of(m.component.info))
+            for m in members
+        }
         config: dict[str, Any] = {
             "interval_s": tick,
             "tick_seconds": tick,
             "max_in_flight": self.dispatch.max_in_flight,
             "timeout_s": self.dispatch.timeout_s,
             "retry": self.dispatch.retry.to_json(),
+            "sdk_retries": 0,
             "clock": self.clock,
             "simulated": any(m.component.info.simulated for m in members),
             "scenarios": list(self.scenarios),
@@ -132,6 +168,7 @@ class RunConfig:
             "limit": self.limit,
             "policy": self.policy.to_json() if self.policy else None,
             "policy_name": self.policy.name if self.policy else None,
+            "stated": dict(self.stated) or None,
         }
         config |= {name: value for name, value in rarely.items() if value is not None}
         if members[0].name is None:
@@ -160,9 +197,10 @@ class RunConfig:
             )
 
 
-def _describe(name: str, member: Member) -> dict[str, Any]:
+def _describe(name: str, member: Member, warmups: int) -> dict[str, Any]:
     info = member.component.info
     return {
+        **({"warmup": warmups} if warmups else {}),
         "component": name,
         "provider": info.provider,
         "model": info.model,
@@ -209,6 +247,107 @@ def rounds_of(scenarios: Sequence[str], streams: int) -> list[list[Play]]:
         [Play(*each, k) for k, each in enumerate(everything[begin : begin + streams])]
         for begin in range(0, len(everything), streams)
     ]
+
+
+_WARMUPS = 3
+
+_WARMUP_QUESTIONS: dict[str, Any] = {
+    "vent": {
+        "type": "choice",
+        "instructions": "Open the roof vent while the newest temperature is above 24 degrees.",
+        "criteria": {"K02": "open: The vent is open", "K01": "shut: The vent is shut"},
+    },
+    "water": {
+        "type": "choice",
+        "instructions": "Water the bed with the driest newest reading, or none above 30 percent.",
+        "criteria": {
+            "K03": "none: No bed",
+            "K01": "left: The left bed",
+            "K02": "right: The right bed",
+        },
+    },
+}
+
+
+def warmup_request(k: int) -> Request:
+    """A state of a greenhouse that no suite knows, another for every `k`, in the form of all requests."""
+    readings = [
+        {
+            "minute": m,
+            "degrees": 18 + (7 * m + k) % 11,
+            "left": (13 * m + k) % 60,
+            "right": 20 + m % 40,
+        }
+        for m in range(24)
+    ]
+    return Request({"greenhouse": f"house {k}", "readings": readings}, _WARMUP_QUESTIONS)
+
+
+async def warm_up(member: Member, count: int, timeout_s: float) -> list[dict[str, Any]]:
+    """How each request went that is neither scored nor priced; the first that fails is the last.
+
+    A failure stops nothing: what is wrong will show, and be told, at the first state.
+    """
+    found: list[dict[str, Any]] = []
+    for k in range(1, count + 1):
+        request, begun = warmup_request(k), time.perf_counter()
+        entry: dict[str, Any] = {"ok": True}
+        try:
+            async with asyncio.timeout(None if member.component.info.in_process else timeout_s):
+                answer = normalise(await call(member.component, request), request.questions)
+            check_answer(answer, request.questions)
+            entry["usage"] = msgspec.to_builtins(answer.usage)
+        except Exception as error:
+            entry = {"ok": False, "error_type": classify(error).error_type}
+        found.append({**entry, "seconds": round(time.perf_counter() - begun, 6)})
+        if not entry["ok"]:
+            break
+    return found
+
+
+async def audit(member: Member, scenarios: Sequence[Scenario]) -> dict[str, Any]:
+    """The size of every request, for the run record; `InputError` names the first that does not fit."""
+    component, name = member.component, member.component.info.name
+    limits = getattr(component, "limits", None)
+    stated = {"api_limits": asdict(limits)} if limits is not None else {}
+    measure = getattr(component, "size", None)
+    sizes: list[tuple[int, str]] = []
+    size: Size | None = None
+    for scenario in scenarios if measure else ():
+        questions = scenario.wire_questions()
+        for t, step in enumerate(scenario.steps):
+            where = f"{scenario.episode_id} step {t}"
+            size = await measure(Request(step.state, questions)) if measure else None
+            if size is None and sizes:
+                raise Fatal(
+                    "input_audit", f"{name} no longer says how long requests are ({where})",
+                    fix="check the server, then run again",
+                )  # fmt: skip
+            if size is None:
+                return {"counted_by": None, **stated}
+            cut = size.problem
+            if size.tokens > size.context:
+                least = "" if size.exact else "at least "
+                cut = f"{least}{size.tokens:,} tokens are needed, and the context holds {size.context:,}"
+            if cut:
+                raise InputError(
+                    f"the request does not fit {name}: {cut}",
+                    where=where,
+                    fix="give the model a longer context (gguf: --option context=N), or leave the"
+                    " scenario out with --scenarios; requests are never cut",
+                )
+            sizes.append((size.tokens, where))
+    if size is None:
+        return {"counted_by": None, **stated}
+    most = max(sizes)
+    return {
+        "counted_by": size.counted_by,
+        "exact": size.exact,
+        "requests": len(sizes),
+        "tokens": {"least": min(sizes)[0], "most": most[0], "at": most[1]},
+        "context": size.context,
+        **stated,
+    }
 
 
 _EXIT_CODE = 130
@@ -299,6 +438,7 @@ class _Rounds:
             for member in (member for target in targets for member in target.members):
                 await _open(member)
                 stack.push_async_callback(_shut, member)
+            await self._prepare()
             rounds = rounds_of(self.config.scenarios, self.config.streams)
             complete = [set(target.hold()) for target in targets]
             done = [r for r in rounds if all(p.episode_id in complete[p.replica] for p in r)]
@@ -322,6 +462,25 @@ class _Rounds:
                 await self._play(plays)
                 self._keep([plays])
                 tally.scenario_index += len(plays)
+
+    async def _prepare(self) -> None:
+        """Audits the input, then warms up, before a folder is held; replicas get the same requests."""
+        scenarios = [self.suite.scenarios[e] for e in self.config.scenarios]
+        audits = [await _told(audit(m, scenarios)) for m in self.targets[0].members]
+        for target in self.targets:
+            target.prepared = self.clean.tree(
+                {
+                    member.name or "component": {
+                        "audit": found,
+                        "warmups": await warm_up(
+                            member,
+                            self.config.warmups_of(member.component.info),
+                            self.config.dispatch.timeout_s,
+                        ),
+                    }
+                    for member, found in zip(target.members, audits, strict=True)
+                }
+            )
 
     def _keep(self, rounds: Sequence[Sequence[Play]]) -> None:
         for play in (play for plays in rounds for play in plays):
@@ -416,7 +575,15 @@ class _Rounds:
             names = [member.name for member in target.members]
             policy = LivePolicy(config.policy, prepared.scenario, names)
             arbiter = policy.arbiter
-        return EpisodeLog(prepared, target.log.append, arbiter, self.tally, self.clean, policy)
+        return EpisodeLog(
+            prepared,
+            target.log.append,
+            arbiter,
+            self.tally,
+            self.clean,
+            policy,
+            target.diagnostics,
+        )
 
 
 async def _together(streams: Sequence[Coroutine[Any, Any, None]]) -> None:
@@ -448,6 +615,17 @@ def _given_up(pause: Paused, tries: int, prepared: Prepared) -> Fatal:
         )
     name = prepared.scenario.episode_id
     return Fatal(pause.kind, f"{name} was begun {tries} times: {pause.words}", fix=fix)
+
+
+async def _told(work: Awaitable[T]) -> T:
+    """What a component of somebody's own raises becomes one message."""
+    try:
+        return await work
+    except SdbError:
+        raise
+    except Exception as error:
+        kind = classify(error)
+        raise (kind if isinstance(kind, Fatal) else Fatal(kind.error_type, str(kind))) from None
 
 
 async def _open(member: Member) -> None:
@@ -545,7 +723,8 @@ def record_together(
                     outcomes.append(Outcome(target.folder, INCOMPLETE, reason))
                 else:
                     observed = clean.tree(_observed(target.members))
-                    outcomes.append(target.finish(reason, message, client, observed))
+                    said = clean.tree(target.diagnostics.to_json())
+                    outcomes.append(target.finish(reason, message, client, observed, said))
             except (OSError, InputError) as failure:
                 # A disk that took no event takes no record either, and a folder that is not ours
                 # any more gets none; `running` is as good as incomplete.

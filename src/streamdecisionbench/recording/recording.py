@@ -124,6 +124,17 @@ class Recording:
         return self.config.get("answers") == "consumed_only"
 
     @property
+    def failures(self) -> frozenset[str]:
+        """The kinds of error that attempts failed with before their request was answered."""
+        return frozenset(
+            str(attempt["error_type"])
+            for episode in self.episodes.values()
+            for response in episode.responses
+            for attempt in response.attempts
+            if isinstance(attempt, Mapping) and attempt.get("error_type")
+        )
+
+    @property
     def served_models(self) -> tuple[str, ...]:
         found = {visible(r.model) for e in self.episodes.values() for r in e.responses if r.model}
         return tuple(sorted(found))

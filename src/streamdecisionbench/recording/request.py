@@ -7,14 +7,15 @@ its own: a recording, or one recording per replica where more streams play than 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from streamdecisionbench.components import registry
 from streamdecisionbench.components.contract import Options, Request
 from streamdecisionbench.components.providers.prompt import (
-    INSTRUCTION,
     RequestLimits,
     require_within,
 )
@@ -29,7 +30,7 @@ from streamdecisionbench.recording.reader import conditions_in, recordings_in
 from streamdecisionbench.recording.realtime import Sending
 from streamdecisionbench.recording.record import Part, RunConfig, record_together, replicas_for
 from streamdecisionbench.recording.redaction import names_a_secret, secrets_at_hand
-from streamdecisionbench.recording.retry import RetryPolicy
+from streamdecisionbench.recording.retry import RETRIES, RetryPolicy
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.rules.policy_file import Policy, read_policy
 from streamdecisionbench.suite.scenario import LONGEST_TICK_S, SHORTEST_TICK_S, Scenario, Suite
@@ -92,6 +93,10 @@ class RunRequest:
     extra: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     retry_gateway: bool = False
+    retry: str = "default"
+    """`paper`: connection errors and timeouts only."""
+    max_attempts: int = 5
+    retry_delay_s: float = 0.5
     limit: int | None = None
     """A smoke run: only so many steps of every scenario."""
     prompt: str | None = None
@@ -100,7 +105,15 @@ class RunRequest:
     policy: Policy | None = None
     plain_http: bool = False
     """Keys and headers may go to a public host unencrypted."""
+    stated: Mapping[str, Any] = field(default_factory=dict)
+    """`hardware`, `revision`, `weights_sha256`, `hourly_usd`, as the user states them."""
+    warmup: int | None = None
+    """Unrelated requests before the first state; None: as the component's kind needs."""
 
+
+_MOST_WARMUPS = 1000
+_LONGEST_STATED = 120
+_MOST_ATTEMPTS, _LONGEST_DELAY_S = 20, 60.0
 
 Confirm = Callable[[Sequence[CostEstimate]], bool]
 
@@ -129,13 +142,21 @@ def launch(
             max_in_flight=request.max_in_flight,
             in_all=request.max_in_flight_in_all,
             timeout_s=request.timeout_s,
-            retry=RetryPolicy(gateway=request.retry_gateway),
+            retry=RetryPolicy.of(
+                request.max_attempts,
+                request.retry_delay_s,
+                gateway=request.retry_gateway,
+                paper=request.retry == "paper",
+            ),
         ),
         rule=pair_rule(request.rule or "freshest") if is_pair else None,
         policy=request.policy,
         limit=request.limit,
+        warmup=request.warmup,
+        stated=stated_of(request.stated),
     )
     members = _members(request, 0)
+    _require_own_weights(request, members)
     _require_told(request, members)
     conditions = conditions_of(request, len(chosen))
     folders = [folder for condition in conditions for folder in condition.folders]
@@ -321,14 +342,49 @@ def _members(request: RunRequest, index: int) -> list[Member]:
     ]
 
 
+def stated_of(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """What was stated and not left out; refused where it can be no such thing.
+
+    >>> stated_of({"hardware": "1 x L40S (48 GB)", "revision": None})
+    {'hardware': '1 x L40S (48 GB)'}
+    """
+    found = {name: value for name, value in stated.items() if value is not None}
+    for name, value in found.items():
+        option = f"--{name.replace('_', '-')}"
+        if name == "hourly_usd":
+            if not 0 < value < float("inf"):
+                raise InputError(f"{option} is {value:g}", fix="give a number above 0")
+        elif name == "weights_sha256":
+            if not re.fullmatch(r"[0-9a-f]{64}", value):
+                raise InputError(f"{option} is no SHA-256", fix="give its 64 hexadecimal digits")
+        elif not value.strip() or not value.isprintable() or len(value) > _LONGEST_STATED:
+            raise InputError(
+                f"{option} is no short plain text",
+                fix=f"write at most {_LONGEST_STATED} printable characters",
+            )
+    return found
+
+
+def _require_own_weights(request: RunRequest, members: Sequence[Member]) -> None:
+    """What is stated must not contradict what was read."""
+    stated = request.stated.get("weights_sha256")
+    for member in members:
+        read = member.component.info.settings.get("sha256")
+        if stated is not None and read is not None and stated != read:
+            raise InputError(
+                f"--weights-sha256 is not the digest of {member.component.info.name}, {read}",
+                fix="leave it out: the file itself is read",
+            )
+
+
 def _require_told(request: RunRequest, members: Sequence[Member]) -> None:
     """Instructions nobody reads would make the record of the run untrue."""
     asked = {"--prompt": request.prompt, "--order": request.order}
-    recorded = {"--prompt": "prompt_sha256", "--order": "order"}
+    recorded = {"--prompt": ("prompt", "instruction"), "--order": ("order",)}
     for option, value in asked.items():
-        told = [member for member in members if recorded[option] in member.component.info.settings]
-        same = option == "--prompt" and value == INSTRUCTION
-        if value is not None and not told and not same:
+        settings = [member.component.info.settings for member in members]
+        told = any(name in found for found in settings for name in recorded[option])
+        if value is not None and not told:
             names = ", ".join(member.component.info.name for member in members)
             raise InputError(
                 f"{option} has no meaning for {names}",
@@ -400,11 +456,24 @@ def _require_sensible(request: RunRequest) -> None:
          "--streams names one number twice", "name every number once"),
         (len({f"{interval:g}" for interval in request.intervals}) < len(request.intervals),
          "--intervals names one twice", "name every interval once"),
+        (stated_of(request.stated) and None not in request.components,
+         "--hardware, --revision, --weights-sha256 and --hourly-usd are for one component",
+         "record each component of a pair alone to state them"),
+        (request.retry not in RETRIES, f"--retry {request.retry[:40]!r} is not known",
+         f"use {' or '.join(RETRIES)}"),
+        (request.retry == "paper" and request.retry_gateway,
+         "--retry paper and --retry-gateway exclude each other", "choose one"),
+        (not 1 <= request.max_attempts <= _MOST_ATTEMPTS,
+         f"--max-attempts is {request.max_attempts}", f"give 1 to {_MOST_ATTEMPTS}"),
+        (not 0 <= request.retry_delay_s <= _LONGEST_DELAY_S,
+         f"--retry-delay is {request.retry_delay_s:g}", f"give seconds up to {_LONGEST_DELAY_S:g}"),
         (request.headers and None not in request.components, "--header is for one component",
          "a header may hold a secret of one server: record a pair without it"),
     ):  # fmt: skip
         if wrong:
             raise InputError(what, fix=fix)
+    if request.warmup is not None and not 0 <= request.warmup <= _MOST_WARMUPS:
+        raise InputError(f"--warmup is {request.warmup}", fix=f"give 0 to {_MOST_WARMUPS}")
     if request.policy is not None:
         _require_fitting(request.policy, request.components)
     for name, value in (

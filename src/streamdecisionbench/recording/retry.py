@@ -2,8 +2,9 @@
 
 Connection errors, network timeouts and explicit rate limits are retried with the same input: the
 first retry at once, later ones after 0.5, 1 and 2 s, five attempts in all. A service that says how
-long to wait is believed when that is longer. Failures of a gateway (502, 503, 504) stop a pass
-unless it was asked to retry them.
+long to wait is believed when that is longer. The paper retries connection errors and timeouts only,
+which `--retry paper` does; where rate limits were retried, the recording and its signature say so.
+Failures of a gateway (502, 503, 504) stop a pass unless it was asked to retry them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.errors import SdbError
 
 _GATEWAY = "gateway"
+RATE_LIMIT = "rate_limit"
+"""What 429, and 503 and 529 with `Retry-After`, are called."""
+RETRIES = ("default", "paper")
 _RESUME = "then go on with --resume"
 
 
@@ -28,6 +32,20 @@ class RetryPolicy:
     longest_wait_s: float = 300.0
     gateway: bool = False
     """Whether 502, 503 and 504 are retried as well: `--retry-gateway`."""
+    limits: bool = True
+    """Whether rate limits are retried; not by the paper: `--retry paper`."""
+
+    @classmethod
+    def of(
+        cls, max_attempts: int = 5, delay_s: float = 0.5, *, gateway: bool, paper: bool
+    ) -> RetryPolicy:
+        """The first retry at once, the second after `delay_s`, each later one after twice as long.
+
+        >>> RetryPolicy.of(4, 0.25, gateway=False, paper=True).delays_s
+        (0.0, 0.25, 0.5)
+        """
+        waits = (0.0, *(delay_s * 2.0**k for k in range(max_attempts)))[: max_attempts - 1]
+        return cls(waits, gateway=gateway, limits=not paper)
 
     @property
     def max_attempts(self) -> int:
@@ -41,7 +59,7 @@ class RetryPolicy:
             "retried": [
                 "connection error",
                 "network timeout",
-                "rate limit",
+                *(["rate limit"] if self.limits else []),
                 *(["gateway error"] if self.gateway else []),
             ],
         }
@@ -68,7 +86,7 @@ def next_delay(policy: RetryPolicy, attempt: int, error: Retryable) -> float:
     asked = error.retry_after_s or 0.0
     if asked > policy.longest_wait_s:
         raise Fatal(
-            "rate_limit",
+            RATE_LIMIT,
             f"the service asks to wait {asked:.0f} s, which is longer than"
             f" {policy.longest_wait_s:.0f} s",
             fix="go on later with --resume",
@@ -88,6 +106,14 @@ def classify(error: Exception, policy: RetryPolicy | None = None) -> Retryable |
         words, _, fix = str(error).partition("\n  fix: ")
         status = getattr(error, "http_status", None)
         return Retryable(_GATEWAY, http_status=status, detail=words, fix=fix)
+    refused = policy is not None and not policy.limits
+    if refused and isinstance(error, Retryable) and error.error_type == RATE_LIMIT:
+        return Fatal(
+            RATE_LIMIT,
+            f"{describe(error)}; --retry paper retries connection errors and timeouts only",
+            fix="leave out --retry paper, or publish states less often with a longer --interval",
+            http_status=error.http_status,
+        )
     if isinstance(error, Retryable | Fatal):
         return error
     if isinstance(error, TimeoutError):

@@ -7,9 +7,12 @@ decides what is scored is refused by name.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
+import shutil
+import subprocess
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -30,6 +33,7 @@ from streamdecisionbench.rules.policy_file import Policy, policy_of
 from streamdecisionbench.suite.digest import digest
 from streamdecisionbench.suite.disk import make_folder, read_json, write_text
 from streamdecisionbench.suite.scenario import Manifest, Suite
+from streamdecisionbench.text import printable
 
 
 def describe_environment(infos: Iterable[ComponentInfo], event_loop: str) -> dict[str, Any]:
@@ -40,6 +44,7 @@ def describe_environment(infos: Iterable[ComponentInfo], event_loop: str) -> dic
     for info in infos:
         found.update(info.versions)
     hosts = sorted({info.base_url_host for info in infos if info.base_url_host})
+    package = Path(__file__).parent.parent
     return {
         "python": platform.python_version(),
         "implementation": platform.python_implementation(),
@@ -47,7 +52,8 @@ def describe_environment(infos: Iterable[ComponentInfo], event_loop: str) -> dic
         "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cpu_count": os.cpu_count(),
         "cpus_usable": usable_cpus(),
-        "cpu_model": _line("/proc/cpuinfo", "model name"),
+        "cpu_model": _line("/proc/cpuinfo", "model name") or platform.processor() or None,
+        "gpus": graphics_processors(),
         "cpu_quota": _line("/sys/fs/cgroup/cpu.max"),
         "load_average": _load(),
         "open_files": resource.getrlimit(resource.RLIMIT_NOFILE)[0] if resource else None,
@@ -56,7 +62,42 @@ def describe_environment(infos: Iterable[ComponentInfo], event_loop: str) -> dic
         "clock": {"name": clock.implementation, "resolution_s": clock.resolution},
         "event_loop": event_loop,
         "base_url_host": hosts[0] if len(hosts) == 1 else (hosts or None),
+        "sources_sha256": {
+            "runner": sources_sha256(package / "recording", package / "in_force.py"),
+            "adapters": sources_sha256(package / "components"),
+        },
     }
+
+
+def graphics_processors() -> list[str]:
+    """Those of this machine, as the driver names them; none where no driver answers."""
+    asked = "--query-gpu=name,memory.total,driver_version"
+    if tool := shutil.which("nvidia-smi"):
+        try:
+            told = subprocess.run(  # noqa: S603 - the driver's own tool
+                [tool, asked, "--format=csv,noheader"],
+                capture_output=True, text=True, timeout=10, check=True,
+            )  # fmt: skip
+        except (OSError, subprocess.SubprocessError):
+            return []
+        lines = [line.split(",") for line in told.stdout.splitlines() if line.strip()]
+        return [
+            printable(f"{name.strip()} ({rest[0].strip()})" if rest else name.strip())
+            + (f", driver {printable(rest[1].strip())}" if len(rest) > 1 else "")
+            for name, *rest in lines
+        ]
+    named = sorted(Path("/sys/class/drm").glob("card*/device/product_name"))
+    return [name for path in named if (name := _line(str(path)))]
+
+
+def sources_sha256(*places: Path) -> str:
+    """Of the program text that measured: the digest of every file's name and content."""
+    whole = hashlib.sha256()
+    for place in places:
+        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            name = file.relative_to(place.parent).as_posix()
+            whole.update(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {name}\n".encode())
+    return whole.hexdigest()
 
 
 class ClientUsage:
@@ -107,10 +148,10 @@ _CONFIG: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("answers", "clock", "component", "effort"), str),
     **dict.fromkeys(("imported_from", "model", "provider", "rule"), str),
     **dict.fromkeys(("max_in_flight", "max_in_flight_in_all", "workers", "streams"), int),
-    **dict.fromkeys(("limit", "replica", "seed"), int),
+    **dict.fromkeys(("limit", "replica", "seed", "warmup"), int),
     **dict.fromkeys(("interval_s", "tick_seconds", "timeout_s"), (int, float)),
     **dict.fromkeys(("in_process", "simulated"), bool),
-    **dict.fromkeys(("fast", "retry", "settings", "slow"), dict),
+    **dict.fromkeys(("fast", "retry", "settings", "slow", "stated"), dict),
     "base_url_host": (str, list),
     "scenarios": list,
 }
@@ -159,6 +200,8 @@ class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     served_models: list[str] = []
     summary: dict[str, Any] = {}
     environment: dict[str, Any] = {}
+    preparation: dict[str, Any] = {}
+    diagnostics: dict[str, Any] = {}
     observed: dict[str, Any] = {}
     network: list[Any] = []
     interruptions: list[Any] = []
@@ -237,6 +280,7 @@ def parse_run(raw: Any, where: Path | None = None) -> RunRecord:
     """
     if not isinstance(raw, dict):
         raise InputError("is not a JSON object", where=where, fix=_RESTORE)
+    raw = _in_our_words(raw)
     status = raw.get("status")
     if status not in (RUNNING, COMPLETE, INCOMPLETE):
         raise InputError(
@@ -270,6 +314,39 @@ def place_of_suite(suite: Path | None, folder: Path) -> str | None:
         return Path(os.path.relpath(suite.resolve(), folder.resolve())).as_posix()
     except ValueError:  # another drive
         return None
+
+
+_THEIR_WORDS = {
+    "started_at_utc": "started_at", "ended_at_utc": "ended_at", "models_returned": "served_models",
+}  # fmt: skip
+_THEIR_SETTINGS = {"workers": "max_in_flight", "request_timeout_s": "timeout_s"}
+_THEIR_RETRIES = ("max_attempts", "retry_delay_s")
+
+
+def _in_our_words(raw: dict[str, Any]) -> dict[str, Any]:
+    """What the paper's own runner calls otherwise, under our names; a record of ours stays as it is.
+
+    >>> theirs = {"started_at_utc": "2026-09-28", "config": {"workers": 32, "request_timeout_s": 20}}
+    >>> _in_our_words(theirs)["started_at"], _in_our_words(theirs)["config"]["max_in_flight"]
+    ('2026-09-28', 32)
+    """
+    environment, config = raw.get("environment"), raw.get("config")
+    versions = environment.get("versions") if isinstance(environment, dict) else None
+    if isinstance(versions, dict) and "streamdecisionbench" in versions:
+        return raw
+    found = {_THEIR_WORDS.get(key, key): value for key, value in raw.items()}
+    if isinstance(found.get("served_models"), dict):  # names with how often each answered
+        found["served_models"] = list(found["served_models"])
+    if isinstance(config, dict) and any(name in config for name in _THEIR_SETTINGS):
+        retry = {name: config[name] for name in _THEIR_RETRIES if name in config}
+        kept = {k: v for k, v in config.items() if k not in retry}
+        # On the virtual clock, which theirs does not have, workers are workers.
+        virtual = config.get("clock") == "virtual"
+        words = {} if virtual else _THEIR_SETTINGS
+        found["config"] = {words.get(k, k): v for k, v in kept.items()}
+        if retry:
+            found["config"].setdefault("retry", retry)
+    return found
 
 
 def recorded_manifest(manifest: Manifest) -> RecordedManifest:

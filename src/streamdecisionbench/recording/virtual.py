@@ -21,7 +21,7 @@ from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, Member, ReadAnswer
 from streamdecisionbench.recording.realtime import Sending, call, dispatcher_of
-from streamdecisionbench.recording.retry import classify, next_delay
+from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
 from streamdecisionbench.rules.policy_events import Order
 
 _DONE, _READY, _RELEASE = 0, 1, 2
@@ -175,7 +175,8 @@ class _Timeline:
             pool.workers -= 1
             taken.served = True
             stream = taken.stream
-            await _measure(stream.log, taken, seconds(at_s - stream.offset_s))
+            now_s = seconds(at_s - stream.offset_s)
+            await _measure(stream.log, taken, now_s, self.dispatch.retry)
             self._plan(stream, taken.completed_s, _DONE, taken.exchange.t, taken)
 
     def _plan(
@@ -204,7 +205,7 @@ class _Timeline:
                 self.pools[member.name].waiting.append(job)
 
 
-async def _measure(log: EpisodeLog, job: _Job, taken_s: float) -> None:
+async def _measure(log: EpisodeLog, job: _Job, taken_s: float, retry: RetryPolicy) -> None:
     """Calls the component now and says when, on the timeline, it will have answered."""
     await asyncio.sleep(0)  # an interruption gets through, also when answers never wait
     begin = received = time.perf_counter()
@@ -216,7 +217,7 @@ async def _measure(log: EpisodeLog, job: _Job, taken_s: float) -> None:
         declared_s = answer.service_s
         job.outcome = log.read(answer, job.exchange.member)
     except Exception as error:
-        job.outcome = classify(error)
+        job.outcome = classify(error, retry)
     ended = time.perf_counter()
     served_s = received - begin if declared_s is None else declared_s
     checked_s = ended - begin if declared_s is None else declared_s

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,8 @@ from streamdecisionbench.analysis.table import (
     turned,
     words,
 )
-from streamdecisionbench.analysis.token_cost import Cost, passes_cost
+from streamdecisionbench.analysis.token_cost import Cost, Provisioned, passes_cost, provisioned
+from streamdecisionbench.components.providers.address import is_this_machine
 from streamdecisionbench.in_force import spelled
 from streamdecisionbench.report.findings import (
     DRAWS,
@@ -364,11 +366,16 @@ def served_latency(material: Material) -> Table:
         [
             (text("Served model"), lambda e: ", ".join(e.recording.served_models) or "–"),
             (text("Server"), server),
+            (text("Ran on"), _ran_on),
+            (text("Weights"), _weights),
             (text("Client machine"), _machine),
             (number("p50 (s)", 3), _of_latency("p50")),
             (number("p95 (s)", 3), _of_latency("p95")),
         ],
-        ("Durations of successful attempts, queueing in the runtime included.",),
+        (
+            "Durations of successful attempts, queueing in the runtime included. (stated): as whoever"
+            " recorded it says, not read from the machine or the files.",
+        ),
     )
 
 
@@ -383,6 +390,11 @@ def tokens(material: Material, costs: Mapping[str, Cost]) -> Table:
     def of(get: Callable[[Cost], Cell]) -> Callable[[Entry], Cell]:
         return lambda e: get(costs[e.name]) if e.name in costs else None
 
+    def own(get: Callable[[Provisioned], float]) -> Callable[[Entry], Cell]:
+        return lambda e: get(p) if (p := provisioned(e.recording)) else None
+
+    hired = "Own hardware, provisioned (USD, stated)"
+    stated = any(provisioned(e.recording) for e in material.entries)
     together = passes_cost({e.name: costs.get(e.name) for e in material.entries})
     dated = f"List prices in {some.currency}, read on {some.as_of}." if some else ""
     return by_quantity(
@@ -402,6 +414,14 @@ def tokens(material: Material, costs: Mapping[str, Cost]) -> Table:
             (paid, number("Input", 3), of(lambda c: c.input)),
             (paid, number("Output", 3), of(lambda c: c.output)),
             (paid, number("Total", 3), of(lambda c: c.total)),
+            *(
+                [
+                    (hired, number("Per hour", 2), own(lambda p: p.per_hour)),
+                    (hired, number("Per 1000 decisions", 3), own(lambda p: p.per_1000)),
+                ]
+                if stated
+                else []
+            ),
         ],
         (
             "Token counts as each service reported them over one pass. – : none reported, or no list"
@@ -463,13 +483,50 @@ def _at_own_pace(score: Score) -> Score:
     return score_timelines(alike, interval=1.0, bounds=score.bounds)
 
 
-def _machine(entry: Entry) -> str:
+def _environment(entry: Entry) -> Mapping[str, Any]:
     found = entry.recording.run.get("environment")
-    if not isinstance(found, Mapping):
-        return "–"
-    known = [str(found[key]) for key in ("cpu", "machine", "platform") if found.get(key)][:1]
+    return found if isinstance(found, Mapping) else {}
+
+
+def _machine(entry: Entry) -> str:
+    found = _environment(entry)
+    known = [str(found[key]) for key in ("cpu_model", "platform") if found.get(key)][:1]
     cores = found.get("cpu_count")
     return ", ".join([*known, *([f"{cores} cores"] if cores else [])]) or "–"
+
+
+def _ran_on(entry: Entry) -> str:
+    """The hardware that answered: stated, or this machine's where the model ran on it."""
+    config = entry.recording.config
+    stated = _stated(entry).get("hardware")
+    if stated:
+        return f"{stated} (stated)"
+    host = config.get("base_url_host")
+    here = config.get("in_process") or (isinstance(host, str) and is_this_machine(host))
+    gpus = _environment(entry).get("gpus")
+    if here and isinstance(gpus, list) and gpus:
+        return "; ".join(f"{gpus.count(gpu)} × {gpu}" for gpu in dict.fromkeys(map(str, gpus)))
+    return f"CPU: {_machine(entry)}" if here else "–"
+
+
+def _weights(entry: Entry) -> str:
+    """Revision and digest of the model, read or stated."""
+    settings, stated = entry.recording.config.get("settings"), _stated(entry)
+    read = settings.get("sha256") if isinstance(settings, Mapping) else None
+    words = [f"sha256 {str(read)[:_DIGITS]}"] if read else []
+    words += [f"{stated['revision']} (stated)"] if stated.get("revision") else []
+    if stated.get("weights_sha256") and not read:
+        words.append(f"sha256 {str(stated['weights_sha256'])[:_DIGITS]} (stated)")
+    return ", ".join(words) or "–"
+
+
+def _stated(entry: Entry) -> Mapping[str, Any]:
+    found = entry.recording.config.get("stated")
+    return found if isinstance(found, Mapping) else {}
+
+
+_DIGITS = 12
+"""As many as a signature shows of any digest."""
 
 
 def differences(flips: Flips) -> Table:

@@ -199,7 +199,7 @@ def _made_of(score: PairScore, both: tuple[Recording, Recording], suite: Suite) 
         **{
             f"{role}_{word}": value
             for role, one in roles.items()
-            for word, value in unusual_settings(one.config).items()
+            for word, value in unusual_settings(one.config, one.failures).items()
         },
     }
     signature = signature_of(suite, score, who, made)

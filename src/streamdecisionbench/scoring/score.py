@@ -415,7 +415,7 @@ def score(
                 "time": "virtual" if recording.virtual_clock else "real",
                 "simulated": "yes" if recording.simulated else "no",
                 **({} if on_time.punctual else {"lag": on_time.lag}),
-                **unusual_settings(recording.config),
+                **unusual_settings(recording.config, recording.failures),
             },
             costs,
         ),

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import importlib.util
 import json
 import re
 import secrets
 import string
 import time
+import urllib.request
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -33,9 +33,12 @@ from streamdecisionbench.components.contract import (
     Fatal,
     Options,
     Request,
+    Size,
     Usage,
 )
+from streamdecisionbench.components.local.weights import file_sha256
 from streamdecisionbench.components.providers.address import refuse, usable_cpus, versions
+from streamdecisionbench.components.providers.prompt import LLAMA, llama_context, llama_tokens
 from streamdecisionbench.errors import InputError
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
@@ -99,8 +102,6 @@ _CONTEXT = 8192
 _BIAS = 100.0
 """Added to every letter's logit: it cancels among them and leaves all other tokens no weight."""
 
-_HASHED_BYTES = 2**30
-
 
 class Gguf:
     """One model, one thread: requests wait for each other, the event loop for none of them."""
@@ -110,17 +111,19 @@ class Gguf:
 
         refuse(options, "gguf", "effort", "base_url", allowed=("context", "threads"))
         self._path = find_model(model)
-        self._threads = _positive(options, "threads", usable_cpus() or 1)
-        self._context = _positive(options, "context", _CONTEXT)
+        self._threads = positive(options, "threads", usable_cpus() or 1)
+        self._context = positive(options, "context", _CONTEXT)
         self._worker: ThreadPoolExecutor | None = None
         self._server: Any = None
+        self._key = secrets.token_hex(16)
+        self._holds: tuple[int, dict[str, Any]] | None = None
         self.info = ComponentInfo(
             provider="gguf",
             model=model if model in _ALIASES else self._path.name,
             settings={
                 "file": self._path.name,
                 "file_bytes": self._path.stat().st_size,
-                "sha256": _sha256(self._path),
+                "sha256": file_sha256(self._path),
                 "context": self._context,
                 "threads": self._threads,
             },
@@ -140,6 +143,54 @@ class Gguf:
         return await asyncio.get_running_loop().run_in_executor(
             self._worker, self._answer, request.state, request.questions
         )
+
+    async def size(self, request: Request) -> Size | None:
+        """The longest of a state's prompts, as llama.cpp's own tokenizer counts it.
+
+        They differ in their last line alone: where the longest leaves less room than such a line, all of
+        them are counted.
+        """
+        if self._worker is None:
+            await self.open()
+        if self._holds is None:
+            self._holds = await llama_context(self._post)
+        if self._holds is None:
+            return None
+        context = self._holds[0]
+        prompts = sorted(
+            (p for _, p in question_prompts(request.state, request.questions)), key=len
+        )
+        most = await self._tokens(prompts[-1])
+        cue = len(prompts[-1]) - prompts[-1].rindex("\n")
+        if most is not None and most + cue >= context:
+            counted = [await self._tokens(prompt) for prompt in prompts]
+            most = max(count or 0 for count in counted)
+        if most is None:
+            return None
+        options = max(len(question["criteria"]) for question in request.questions.values())
+        problem = f"a question has {options} options, letters end at {MAX_OPTIONS}"
+        # One more for the letter that is answered.
+        return Size(most + 1, context, LLAMA, problem if options > MAX_OPTIONS else "")
+
+    async def _tokens(self, prompt: str) -> int | None:
+        return await llama_tokens(self._post, _chat(prompt))
+
+    async def _post(self, path: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
+        """The library's own port on this machine, with the key that nobody else has."""
+        headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self._server.listening_address + path, data, headers)  # noqa: S310
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+        def ask() -> Any:
+            with (
+                contextlib.suppress(OSError, ValueError),
+                opener.open(request, timeout=60) as reply,
+            ):
+                return json.load(reply)
+
+        found = await asyncio.get_running_loop().run_in_executor(self._worker, ask)
+        return found if isinstance(found, dict) else None
 
     async def close(self) -> None:
         if self._worker is not None:
@@ -166,7 +217,7 @@ class Gguf:
         params.verbosity = 0
         params.ui = False
         # The library always listens on a loopback port: nobody else shall reach the model there.
-        params.api_keys = [secrets.token_hex(16)]
+        params.api_keys = [self._key]
         with contextlib.suppress(Exception):
             self._server = xllamacpp.Server(params)
         if self._server is None:
@@ -182,13 +233,15 @@ class Gguf:
         probabilities: dict[str, dict[str, float]] = {}
         prompt_tokens: list[int] = []
         reused: list[int] = []
+        prompt_ms: list[float] = []
         for name, prompt in question_prompts(state, questions):
             options = list(questions[name]["criteria"])
-            shares, prompt_n, reused_n = self._shares(prompt, len(options))
+            shares, prompt_n, reused_n, spent_ms = self._shares(prompt, len(options))
             probabilities[name] = dict(zip(options, shares, strict=True))
             labels[name] = options[shares.index(max(shares))]
             prompt_tokens.append(prompt_n)
             reused.append(reused_n)
+            prompt_ms.append(spent_ms)
         evaluated = sum(prompt_tokens) - sum(reused)
         # What the state before left in the cache; reuse among the questions of one state is no
         # input at all, each prompt is the same text with another cue.
@@ -203,11 +256,13 @@ class Gguf:
                 "prompt_tokens": prompt_tokens,
                 "reused_tokens": reused,
                 "evaluated_tokens": evaluated,
+                "prompt_ms": prompt_ms,
             },
         )
 
-    def _shares(self, prompt: str, count: int) -> tuple[list[float], int, int]:
-        """Softmax over the letters of one question, prompt tokens, and how many came from the cache."""
+    def _shares(self, prompt: str, count: int) -> tuple[list[float], int, int, float]:
+        """Softmax over the letters of one question; prompt tokens, how many of them came from the cache,
+        and llama.cpp's own milliseconds for the rest."""
         if count > MAX_OPTIONS:
             raise Fatal(
                 "too_many_options", f"a question has {count} options, letters end at {MAX_OPTIONS}"
@@ -215,7 +270,7 @@ class Gguf:
         wanted = _LETTERS[:count]
         reply = self._server.handle_chat_completions(
             {
-                "messages": [{"role": "user", "content": prompt}],
+                **_chat(prompt),
                 "max_tokens": 1,
                 "cache_prompt": True,
                 "logprobs": True,
@@ -224,7 +279,6 @@ class Gguf:
                 "samplers": ["temperature"],
                 "temperature": 1.0,
                 "logit_bias": [[letter, _BIAS] for letter in wanted],
-                "chat_template_kwargs": {"enable_thinking": False},
             }
         )
         if "error" in reply:
@@ -241,7 +295,16 @@ class Gguf:
         total = sum(shares)
         usage = reply["usage"]
         reused = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
-        return [share / total for share in shares], int(usage["prompt_tokens"]), int(reused)
+        spent = float(reply.get("timings", {}).get("prompt_ms", 0.0))
+        shares = [share / total for share in shares]
+        return shares, int(usage["prompt_tokens"]), int(reused), spent
+
+
+def _chat(prompt: str) -> dict[str, Any]:
+    return {
+        "messages": [{"role": "user", "content": prompt}],
+        "chat_template_kwargs": {"enable_thinking": False},
+    }
 
 
 def find_model(model: str) -> Path:
@@ -287,18 +350,11 @@ def _refused(error: Mapping[str, Any], model: str) -> Fatal:
     )
 
 
-def _positive(options: Options, name: str, default: int) -> int:
+def positive(options: Options, name: str, default: int) -> int:
+    """`--option name=N` of a local model."""
     text = options.extra.get(name)
     if text is None:
         return default
     if not text.isdecimal() or int(text) < 1:
         raise InputError(f"{name} is not a whole number above 0", fix=f"write {name}={default}")
     return int(text)
-
-
-def _sha256(path: Path) -> str | None:
-    """The file's digest, so that a recording names its model exactly; left out above 1 GiB."""
-    if path.stat().st_size > _HASHED_BYTES:
-        return None
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

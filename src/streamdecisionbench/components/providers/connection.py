@@ -126,6 +126,8 @@ class Observed:
     connections: int = 0
     versions: Counter[str] = field(default_factory=Counter)
     served: dict[str, Counter[str]] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What the server says of itself."""
 
     def serve(self, name: str, value: Any) -> None:
         """What a reply says about how it was served: its tier, its speed."""
@@ -138,6 +140,7 @@ class Observed:
             "connections": self.connections,
             "http_versions": dict(sorted(self.versions.items())),
             **{name: dict(sorted(counts.items())) for name, counts in sorted(self.served.items())},
+            **({"server": dict(self.facts)} if self.facts else {}),
         }
 
 

@@ -73,7 +73,9 @@ class _SchemaBound(_OpenAI):
     def __init__(self, provider: str, model: str, options: Options) -> None:
         super().__init__(provider, model, options)
         self._wording = Wording.of(options)
-        self._limit = output_limit(options, None if self.service.home else LOCAL_OUTPUT_LIMIT)
+        self.output_tokens = output_limit(
+            options, None if self.service.home else LOCAL_OUTPUT_LIMIT
+        )
         self._chosen = present(
             {
                 "service_tier": choice(options, "service_tier", TIERS),
@@ -91,6 +93,9 @@ class _SchemaBound(_OpenAI):
             return Answer(labels=read_labels(found))
         raise unstructured(self.service, what, kind)
 
+    def _countable(self, request: Request) -> dict[str, Any] | None:
+        return chat_body(self._model, request, self._wording)
+
     @abstractmethod
     def _text(self, body: dict[str, Any]) -> str:
         """The reply's text; a refusal, a failure or a cut reply is raised."""
@@ -103,7 +108,7 @@ class OpenAIResponses(_SchemaBound):
         refuse(options, "openai", allowed=("max_output_tokens", "prompt_cache_key", "service_tier"))
         super().__init__("openai", model, options)
         self._effort = options.effort
-        self._extra = present({"max_output_tokens": self._limit}) | self._chosen
+        self._extra = present({"max_output_tokens": self.output_tokens}) | self._chosen
         asked = {"effort": options.effort, "store": False}
         self.info = self.describe(
             model, "openai", {**asked, **self._wording.settings, **self._extra}
@@ -137,7 +142,9 @@ class OpenAIResponses(_SchemaBound):
             details = body.get("incomplete_details")
             reason = details.get("reason") if isinstance(details, dict) else None
             raise (
-                refusal(service) if reason == "content_filter" else incomplete(service, self._limit)
+                refusal(service)
+                if reason == "content_filter"
+                else incomplete(service, self.output_tokens)
             )
         texts: list[str] = []
         for item in _dicts(body.get("output")):
@@ -159,10 +166,10 @@ class ChatCompletions(_SchemaBound):
         chosen = present({"temperature": _temperature(options)}) | self._chosen
         # OpenAI has renamed the limit; servers that imitate it know the older name.
         limit_name = "max_completion_tokens" if self.service.home else "max_tokens"
-        self._extra = present({"reasoning_effort": options.effort, limit_name: self._limit})
+        self._extra = present({"reasoning_effort": options.effort, limit_name: self.output_tokens})
         self._extra |= chosen
         asked = {"effort": options.effort, **self._wording.settings}
-        limit = present({"max_output_tokens": self._limit})
+        limit = present({"max_output_tokens": self.output_tokens})
         self.info = self.describe(model, "openai", {**asked, **limit, **chosen})
 
     async def _ask(self, request: Request) -> Any:
@@ -188,7 +195,7 @@ class ChatCompletions(_SchemaBound):
         if message.get("refusal") or choice.get("finish_reason") == "content_filter":
             raise refusal(self.service)
         if choice.get("finish_reason") == "length":
-            raise incomplete(self.service, self._limit)
+            raise incomplete(self.service, self.output_tokens)
         content = message.get("content")
         return content if isinstance(content, str) else ""
 

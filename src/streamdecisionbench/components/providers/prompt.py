@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,12 +52,13 @@ class Wording:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Its part of the run record: the order always, instructions where they are not ours."""
-        found = {"order": self.order}
-        if self.instruction != INSTRUCTION:
-            found["prompt"] = self.instruction
-            found["prompt_sha256"] = hashlib.sha256(self.instruction.encode()).hexdigest()
-        return found
+        """Its part of the run record: order and instructions, `prompt` where they are not ours."""
+        name = "instruction" if self.instruction == INSTRUCTION else "prompt"
+        return {
+            "order": self.order,
+            name: self.instruction,
+            f"{name}_sha256": hashlib.sha256(self.instruction.encode()).hexdigest(),
+        }
 
 
 def as_json(request: Request, order: str = ORDERS[0]) -> str:
@@ -190,6 +191,50 @@ def read_usage(
         output_tokens=as_count(at(written)),
         reasoning_tokens=as_count(at(reasoning)),
     )
+
+
+Post = Callable[[str, dict[str, Any] | None], Awaitable[dict[str, Any] | None]]
+"""Asks a server's own path (GET without a body); None where it does not know it."""
+
+LLAMA = "llama.cpp"
+
+
+async def llama_context(post: Post) -> tuple[int, dict[str, Any]] | None:
+    """Tokens one request may have on llama.cpp's server, and what it says of itself; None: another's."""
+    props = await post("/props", None) or {}
+    settings = props.get("default_generation_settings")
+    context = settings.get("n_ctx") if isinstance(settings, Mapping) else None
+    if not isinstance(context, int) or context < 1:
+        return None
+    said = {name: props.get(name) for name in ("build_info", "model_ftype", "total_slots")}
+    facts = {
+        name: printable(value)[:80] if isinstance(value, str) else value
+        for name, value in said.items()
+        if isinstance(value, str | int)
+    }
+    return context, {**facts, "context": context}
+
+
+async def llama_tokens(post: Post, body: dict[str, Any], reply: str = "") -> int | None:
+    """Tokens of a chat request in the model's own template, or of `prompt`, with room for a reply."""
+    text = body.get("prompt")
+    if "messages" in body:
+        text = (await post("/apply-template", body) or {}).get("prompt")
+    if not isinstance(text, str):
+        return None
+    asked = {"content": text + reply, "add_special": True, "parse_special": True}
+    found = (await post("/tokenize", asked) or {}).get("tokens")
+    return len(found) if isinstance(found, list) else None
+
+
+def longest_reply(questions: Mapping[str, Any]) -> str:
+    """The longest of the JSON objects that answer these questions.
+
+    >>> longest_reply({"mode": {"criteria": {"K1": "", "K02": ""}}})
+    '{"mode":"K02"}'
+    """
+    labels = {name: max(question["criteria"], key=len) for name, question in questions.items()}
+    return json.dumps(labels, ensure_ascii=False, separators=(",", ":"))
 
 
 def _ordered(request: Request, order: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from streamdecisionbench.components.contract import (
     Options,
     Request,
     Retryable,
+    Size,
     Usage,
 )
 from streamdecisionbench.components.providers.address import Home, resolve, versions
@@ -41,7 +42,11 @@ from streamdecisionbench.components.providers.failures import (
     timed_out,
 )
 from streamdecisionbench.components.providers.prompt import (
+    LLAMA,
     RequestLimits,
+    llama_context,
+    llama_tokens,
+    longest_reply,
     read_distribution,
     read_object,
     read_usage,
@@ -81,6 +86,8 @@ class RemoteProvider(ABC):
     limits: RequestLimits | None = None
     tiers: tuple[str, ...] = ("service_tier",)
     """What a reply says about how it was served."""
+    output_tokens: int | None = None
+    """The limit on a reply that goes with every request."""
 
     def __init__(self, provider: str, options: Options, home: Home, errors: SdkErrors) -> None:
         self.service = resolve(provider, options, home)
@@ -92,6 +99,8 @@ class RemoteProvider(ABC):
         self._answered = False
         self._client: httpx2.AsyncClient | None = None
         self._sdk: Any = None
+        self._asked_context = False
+        self._holds: tuple[int, dict[str, Any]] | None = None
         self._header_names = sorted(options.headers)
 
     def describe(self, model: str, library: str, settings: Mapping[str, Any]) -> ComponentInfo:
@@ -121,7 +130,58 @@ class RemoteProvider(ABC):
             model=served_model(body),
             usage=self._usage(body.get("usage")),
             received_at=received_at,
+            diagnostics=self._diagnostics(body),
         )
+
+    def _diagnostics(self, body: dict[str, Any]) -> Mapping[str, Any] | None:
+        """What a server says of its own work beside the API: llama.cpp's `timings`."""
+        found = body.get("timings")
+        return found if isinstance(found, dict) else None
+
+    async def size(self, request: Request) -> Size | None:
+        """By the tokenizer of a server of one's own that says how it counts: llama.cpp's and vLLM's do."""
+        body = None if self.service.home else self._countable(request)
+        if body is None:
+            return None
+        if not self._asked_context:
+            self._asked_context = True
+            self._holds = await llama_context(self._post)
+            self.observed.facts = self._holds[1] if self._holds else {}
+        reply = longest_reply(request.questions) if "messages" in body else ""
+        exact = "messages" in body
+        if self._holds is not None:
+            count = await llama_tokens(self._post, body, reply)
+            return None if count is None else Size(count, self._holds[0], LLAMA, exact=exact)
+        asked = {name: text for name, text in body.items() if name in ("messages", "prompt")}
+        asked |= {"model": self.info.model, "add_generation_prompt": True}
+        found = await self._post("/tokenize", asked) or {}
+        prompt, context = found.get("count"), found.get("max_model_len")
+        if not isinstance(prompt, int) or not isinstance(context, int):
+            return None
+        # vLLM refuses a request whose prompt and output limit together exceed the context.
+        room = self.output_tokens or len(reply) if exact else 0
+        return Size(prompt + room, context, "vLLM", exact=exact)
+
+    def _countable(self, request: Request) -> dict[str, Any] | None:
+        """`messages`, or a `prompt` that the server's own is at least as long as; None: nobody counts."""
+        return None
+
+    async def _post(self, path: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Of the server, not of its API; None where it does not know the path."""
+        import httpx2
+
+        root, key = self.service.base_url.removesuffix("/v1"), self.service.key
+        try:
+            reply = await self.client.request(
+                "GET" if body is None else "POST",
+                root + path,
+                json=body,
+                headers={"Authorization": f"Bearer {key}"},
+            )
+            found = reply.json() if reply.status_code == 200 else None
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
 
     async def close(self) -> None:
         self._sdk = None
@@ -252,6 +312,8 @@ class DecisionApi(RemoteProvider):
     """APIs that answer every question with a choice, a confidence and a distribution: all are kept."""
 
     limits: RequestLimits
+    distributions: bool = False
+    """Whether an answer counts only with a distribution over the labels."""
 
     @abstractmethod
     def _listed(self, body: dict[str, Any], names: list[str]) -> list[tuple[str, Any]]:
@@ -283,6 +345,12 @@ class DecisionApi(RemoteProvider):
                 parts = [p for p in shares if isinstance(p, dict)]
                 pairs = [(p.get("value"), p.get("probability")) for p in parts]
                 probabilities[name] = read_distribution(name, pairs)
+            if self.distributions and name not in probabilities:
+                raise Fatal(
+                    "bad_distribution",
+                    f"the answer of {self.service.name} to {name} has no distribution over its labels",
+                    fix=f"check that the server follows {self.limits.api}",
+                )
             if isinstance(found.get("confidence"), int | float):
                 confidence[name] = float(found["confidence"])
         return Answer(labels, probabilities=probabilities or None, confidence=confidence or None)

@@ -6,12 +6,13 @@ confidence and a distribution over the labels. All three are kept.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from streamdecisionbench.components.contract import Options, Request, Usage
+from streamdecisionbench.components.contract import Fatal, Options, Request, Usage
 from streamdecisionbench.components.providers.address import Home, refuse
 from streamdecisionbench.components.providers.failures import SdkErrors
-from streamdecisionbench.components.providers.prompt import SYSTEM_ONE, read_usage
+from streamdecisionbench.components.providers.prompt import SYSTEM_ONE, as_json, read_usage
 from streamdecisionbench.components.providers.remote_provider import DecisionApi
 
 _HOME = Home("TypeSafe", "api.typesafe.ai", "", "TYPESAFE_API_KEY", "TYPESAFE_BASE_URL")
@@ -21,6 +22,7 @@ class SystemOne(DecisionApi):
     """One call of `system_one` per state, through TypeSafe's own client wherever it points."""
 
     limits = SYSTEM_ONE
+    distributions = True
     tiers = ()
 
     def __init__(self, model: str, options: Options) -> None:
@@ -53,6 +55,11 @@ class SystemOne(DecisionApi):
             response_model=self._raw_reply,
         )
 
+    def _countable(self, request: Request) -> dict[str, Any] | None:
+        """How a server words a request is its own; the state and one question are in every prompt."""
+        questions = [Request(request.state, {q: each}) for q, each in request.questions.items()]
+        return {"prompt": max(map(as_json, questions), key=len)}
+
     def _content(self, reply: Any) -> bytes:
         found: bytes = reply.content
         return found
@@ -64,7 +71,20 @@ class SystemOne(DecisionApi):
         return list(answers.items())
 
     def _usage(self, value: Any) -> Usage | None:
+        if isinstance(value, dict) and value.get("truncated") is True:
+            raise Fatal(
+                "truncated_input",
+                f"{self.service.name} cut the state to fit the model's context",
+                fix="serve the model with a longer context; requests are never cut",
+            )
         return read_usage(value, cached="cached_tokens", reasoning="")
+
+    def _diagnostics(self, body: dict[str, Any]) -> Mapping[str, Any] | None:
+        """Also counts that go beyond the API's usage, such as `state_tokens`."""
+        used = body.get("usage")
+        known = ("input_tokens", "output_tokens", "cached_tokens")
+        more = {k: v for k, v in (used if isinstance(used, dict) else {}).items() if k not in known}
+        return {**more, **(super()._diagnostics(body) or {})} or None
 
 
 def _raw_reply() -> Any:
