@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import msgspec
 import numpy as np
 
 from streamdecisionbench.analysis.bootstrap import Sampling
-from streamdecisionbench.analysis.flips import flipped_states
+from streamdecisionbench.analysis.flips import Causes, causes_by_scenario, flipped_states
 from streamdecisionbench.analysis.gate import (
     Gate,
     Limits,
@@ -23,44 +24,53 @@ from streamdecisionbench.analysis.gate import (
 )
 from streamdecisionbench.cli.loading import Subject, open_runs, require_one_suite
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import ALL_CLASSES, CORRECT
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.scoring.json import SCHEMA
 from streamdecisionbench.scoring.pooled import COUNTS
+from streamdecisionbench.scoring.timeline import Floats
 from streamdecisionbench.suite.disk import read_json
+from streamdecisionbench.text import printable
 
 if TYPE_CHECKING:
     from streamdecisionbench.logs.score import LogScore
+    from streamdecisionbench.scoring.pooled import StreamRows
 
 
 def compare(
     new: Path,
-    baseline: Path,
+    baseline: str,
     data: Path | None,
     *,
     interval: float | None,
     limits: Limits,
     sampling: Sampling,
-    unpaired: bool = False,
+    logs: LogOptions | None = None,
 ) -> Gate:
     """By what the two are: both must be of one kind."""
-    kinds = [_kind(path) for path in (new, baseline)]
+    logs = logs or LogOptions()
+    old = new if logs.by else Path(baseline)
+    kinds = [_kind(path) for path in (new, old)]
     if kinds[0] != kinds[1]:
         raise InputError(
             f"is {kinds[0]}, but {baseline} is {kinds[1]}",
             where=new,
             fix="compare two recordings, two decision logs or two saved scores",
         )
+    if logs.group is not None and not logs.by:
+        raise InputError("--group names a group of one log", fix="add --by COLUMN")
     if kinds[0] == "a decision log":
-        return _logs(new, baseline, interval, limits, paired=not unpaired)
-    if unpaired:
+        return _logs(new, baseline, interval, limits, logs)
+    given = [option for name, option in _FOR_LOGS.items() if getattr(logs, name)]
+    if given:
         raise InputError(
-            f"is {kinds[0]}, whose states are the same on both sides",
+            f"is {kinds[0]}, whose states and references are the same on both sides",
             where=new,
-            fix="leave --unpaired out: it is about decision logs of different streams",
+            fix=f"leave {' and '.join(given)} out: about decision logs",
         )
     if kinds[0] == "a recording":
-        return _recordings(new, baseline, data, interval, limits, sampling)
-    return _scores(new, baseline, interval, limits)
+        return _recordings(new, old, data, interval, limits, sampling)
+    return _scores(new, old, interval, limits)
 
 
 def _kind(path: Path) -> str:
@@ -109,25 +119,46 @@ def _recordings(
 
 def side_of(subject: Subject, name: str) -> Side:
     """What stands on the side of a recording."""
-    heading = subject.heading()
+    scored = subject.score()
     return Side(
         name,
         {"scenarios": len(subject.parts), "states": sum(p.n for p in subject.parts)},
-        heading.notes,
-        _labels(heading.signature),
+        scored.notes,
+        _labels(scored.signature),
         subject.recording.served_models,
-        heading.signature,
+        scored.signature,
+        scored.latency.p50 if scored.latency else None,
     )
 
 
+_ADDS_UP = 1e-9
 _Share = Annotated[float, msgspec.Meta(ge=-1e-9, le=1 + 1e-9)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Integrated(msgspec.Struct):
+    classes: dict[str, _Share]
 
 
 class _SavedLevel(msgspec.Struct):
     family: str
     log_auc: _Share
     in_force: _Share
+    classes: dict[str, _Share] = {}
+    integrated: _Integrated | None = None
+
+    def by_class(self, interval: float | None) -> Floats | None:
+        """Shares at the interval or integrated; None where they were not saved."""
+        found = (
+            self.classes if interval is not None else self.integrated and self.integrated.classes
+        )
+        if not found:
+            return None
+        return np.array([found.get(name, 0.0) for name in ALL_CLASSES])
+
+
+class _SavedLatency(msgspec.Struct):
+    p50: float
 
 
 class _Discarded(msgspec.Struct):
@@ -148,6 +179,7 @@ class _SavedScore(msgspec.Struct):
     discarded: _Discarded
     notes: list[str] = []
     served_models: list[str] | None = None
+    latency: _SavedLatency | None = None
 
     @property
     def states(self) -> int:
@@ -180,6 +212,7 @@ def _scores(new: Path, baseline: Path, interval: float | None, limits: Limits) -
             _labels(entry.signature),
             tuple(entry.served_models or ()),
             entry.signature,
+            entry.latency.p50 if entry.latency else None,
         )
         for path, entry in ((new, now), (baseline, before))
     ]
@@ -195,56 +228,153 @@ def _scores(new: Path, baseline: Path, interval: float | None, limits: Limits) -
         limits=limits,
         measure=measure,
         sides=Sides(*sides),
+        causes=_saved_causes(new, now, before, interval),
     )
 
 
-def _logs(
-    new: Path, baseline: Path, interval: float | None, limits: Limits, *, paired: bool
-) -> Gate:
-    from streamdecisionbench.logs.score import score_log
+def _saved_causes(
+    path: Path, now: _SavedScore, before: _SavedScore, interval: float | None
+) -> Causes | None:
+    """Of scores that hold the classes of every scenario, by scenario."""
+    names = list(now.by_scenario)
+    if set(names) != set(before.by_scenario):
+        return None
+    tables = []
+    for side in (before, now):
+        rows = []
+        for name in names:
+            level = side.by_scenario[name]
+            found = level.by_class(interval)
+            if found is None:
+                return None
+            right = level.log_auc if interval is None else level.in_force
+            if abs(found[list(CORRECT)].sum() - right) + abs(found.sum() - 1) > _ADDS_UP:
+                raise InputError(
+                    f"the classes of {name} in {side.name} do not add up to its score",
+                    where=path,
+                    fix="save `sdb score --json` anew, on both sides",
+                )
+            rows.append(found)
+        tables.append(np.stack(rows))
+    families = [now.by_scenario[name].family for name in names]
+    return causes_by_scenario(names, families, *tables)
 
-    scores = [
-        score_log(path, interval=interval, resamples=0, streams=True) for path in (new, baseline)
-    ]
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """How decision logs are read; two groups of one log are compared with `by`."""
+
+    sql: Path | None = None
+    references: str | None = None
+    reference: str | None = None
+    by: tuple[str, ...] = ()
+    group: str | None = None
+    """Which group is the new one, where there are more than two."""
+    unpaired: bool = False
+
+    def score(self, path: Path, interval: float | None) -> LogScore:
+        from streamdecisionbench.logs.score import score_log
+        from streamdecisionbench.suite.disk import read_text
+
+        return score_log(
+            path,
+            by=self.by,
+            interval=interval,
+            references=self.references,
+            reference=self.reference,
+            sql=None if self.sql is None else read_text(self.sql),
+            sql_name=str(self.sql),
+            resamples=0,
+            streams=True,
+        )
+
+
+_FOR_LOGS = {
+    "sql": "--sql", "references": "--references", "reference": "--reference", "by": "--by",
+    "group": "--group", "unpaired": "--unpaired",
+}  # fmt: skip
+
+
+def _logs(
+    new: Path, baseline: str, interval: float | None, limits: Limits, options: LogOptions
+) -> Gate:
+    """Of two logs, or of two groups of one."""
+    if options.by:
+        found = options.score(new, interval)
+        picked = [
+            (found, _group_named(found, name, new))
+            for name in _groups(found, baseline, options, new)
+        ]
+        names = [" and ".join(options.by) + f" {score.groups[k].name}" for score, k in picked]
+    else:
+        names = [str(new), baseline]
+        picked = [(options.score(Path(path), interval), 0) for path in names]
     sides = []
-    for path, found in zip((new, baseline), scores, strict=True):
-        group = found.groups[0]
+    for name, (found, k) in zip(names, picked, strict=True):
+        group = found.groups[k]
         if group.in_force is None or group.streams < 2:
             raise InputError(
                 "holds too little to say how sure its score is",
-                where=path,
+                where=name,
                 fix="gate logs of at least two streams with known references",
             )
         holds = {"streams": group.streams, "states": group.decisions}
-        marked = frozenset(_MARKS[mark] for mark, streams in group.marks.items() if streams)
         sides.append(
             Side(
-                str(path),
+                name,
                 {**holds, "judged_share": group.judged_share},
                 found.notes,
-                marked,
+                frozenset(_MARKS[mark] for mark, streams in group.marks.items() if streams),
                 signature=found.signature,
+                p50=group.latency.get("p50"),
             )
         )
     at = "the recorded pace" if interval is None else f"{interval:g} s"
     return gate_streams(
-        _streams(scores[0]), _streams(scores[1]),
-        limits=limits, measure=f"in force at {at}", paired=paired, sides=Sides(*sides),
-    )  # fmt: skip
+        *(_streams(found.streams[k]) for found, k in picked),
+        limits=limits,
+        measure=f"in force at {at}",
+        paired=not options.unpaired,
+        sides=Sides(*sides),
+    )
 
 
-def _streams(found: LogScore) -> Streams:
-    counts = np.concatenate([rows.counts for rows in found.streams])
+def _groups(found: LogScore, baseline: str, options: LogOptions, where: Path) -> tuple[str, str]:
+    """The new group and the one it is compared with."""
+    _group_named(found, baseline, where)
+    others = [group.name for group in found.groups if group.name != baseline]
+    if options.group is None and len(others) != 1:
+        raise InputError(
+            f"has {len(others)} groups beside {baseline}" if others else "has one group alone",
+            where=where,
+            fix=f"name the new one: --group {others[0]}"
+            if others
+            else "gate two logs, without --by",
+        )
+    return options.group or others[0], baseline
+
+
+def _group_named(found: LogScore, name: str, where: Path) -> int:
+    names = [group.name for group in found.groups]
+    if name not in names:
+        known = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+        raise InputError(
+            f"has no group {name!r} by {' and '.join(found.settings.by)}",
+            where=where,
+            fix=f"with --by, --baseline and --group name groups of this log: {known}",
+        )
+    return names.index(name)
+
+
+def _streams(kept: Sequence[StreamRows]) -> Streams:
+    counts = np.concatenate([rows.counts for rows in kept])
     states = counts[:, COUNTS.index("decisions")].astype(np.uint64)
-    ids = np.concatenate([rows.keys for rows in found.streams])
-    sums = [rows.judged_and_right() for rows in found.streams]
-    judged, right = (np.concatenate(column) for column in zip(*sums, strict=True))
-    return Streams(
-        keys=(ids ^ (states * np.uint64(0x9E3779B97F4A7C15))).astype(np.int64),
-        right=right,
-        judged=judged,
-        observed=np.concatenate([rows.time for rows in found.streams]),
-        states=int(counts[:, COUNTS.index("judged")].sum()),
+    ids = np.concatenate([rows.keys for rows in kept])
+    return Streams.of(
+        (ids ^ (states * np.uint64(0x9E3779B97F4A7C15))).astype(np.int64),
+        np.concatenate([rows.seconds() for rows in kept]),
+        int(counts[:, COUNTS.index("judged")].sum()),
+        [printable(name) for rows in kept if rows.names is not None for name in rows.names],
     )
 
 

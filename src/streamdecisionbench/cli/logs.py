@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streamdecisionbench.cli.options import Csv, Data, Resamples, Runs, Seed
+from streamdecisionbench.cli.options import (
+    Csv,
+    Data,
+    Reference,
+    ReferenceTable,
+    Resamples,
+    Runs,
+    Seed,
+    Sql,
+)
 from streamdecisionbench.cli.progress import telling
 
 if TYPE_CHECKING:
@@ -20,26 +29,6 @@ if TYPE_CHECKING:
 Sources = Annotated[
     list[str],
     typer.Argument(metavar="SOURCE...", help="Files, folders or patterns of a decision log."),
-]
-Sql = Annotated[
-    Path | None,
-    typer.Option(
-        help="A query over the table `source` that yields the columns of sdb-decisions/1."
-    ),
-]
-ReferenceTable = Annotated[
-    str | None,
-    typer.Option(
-        "--references",
-        metavar="FILE",
-        help="What was right, in another table; or another log or recording to agree with.",
-    ),
-]
-Reference = Annotated[
-    str | None,
-    typer.Option(
-        metavar="python:module:function", help="What is right, as a function of the state."
-    ),
 ]
 By = Annotated[
     list[str] | None,

@@ -27,7 +27,7 @@ import numpy as np
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import ALL_CLASSES
+from streamdecisionbench.in_force import ALL_CLASSES, CAUSES
 from streamdecisionbench.logs.arrays import GIVEN, MARKS
 from streamdecisionbench.logs.engines.engine import Engine, ProgressTold, untold
 from streamdecisionbench.logs.references import Judge, ReferenceSource, attach_references
@@ -63,12 +63,6 @@ SCORED = (
     "ended_at", "cost", "weight", "tick_s", *MARKS, GIVEN,
 )  # fmt: skip
 """What the kernel reads; nothing else is sorted or moved."""
-CAUSES: Mapping[str, tuple[str, ...]] = {
-    "latency": ("stale", "no_decision"),
-    "judgment": ("judgment",),
-    "both": ("compound", "unattributed"),
-}
-"""Why a decision in force is wrong, by class: what is not lost to one of them is right."""
 
 _LATE = 1e11
 """Seconds since 1970 from here on are beyond the year 5000: milliseconds, more likely."""
@@ -198,8 +192,8 @@ class LogScore:
     unusable: Unusable
     notes: tuple[str, ...]
     source: str = ""
-    streams: tuple[StreamRows, ...] = ()
-    """One by one, where they were asked for."""
+    streams: tuple[tuple[StreamRows, ...], ...] = ()
+    """Of every group one by one, where they were asked for."""
 
     @property
     def differences(self) -> tuple[LogDifference, ...]:
@@ -368,7 +362,7 @@ def score_opened(
             *torn_note(opened.torn),
         ),
         source=opened.name,
-        streams=tuple(sums.kept),
+        streams=tuple(tuple(sums.kept[key]) for key in sorted(sums.kept, key=in_order)),
     )
 
 

@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from streamdecisionbench.analysis.calibration import calibration_table
-from streamdecisionbench.analysis.flips import KINDS, Flips, decision_words, flip_summary
+from streamdecisionbench.analysis.flips import (
+    KINDS,
+    Causes,
+    Flips,
+    cause_line,
+    decision_words,
+    flip_summary,
+)
 from streamdecisionbench.analysis.network import NetworkEstimate
 from streamdecisionbench.analysis.paper import (
     baselines_table,
@@ -45,6 +52,7 @@ from streamdecisionbench.report.findings import (
     numbered,
     scenario_name,
 )
+from streamdecisionbench.report.gate import loss_lines
 from streamdecisionbench.scoring.cost import THETA_S
 from streamdecisionbench.scoring.pairs import PairScore
 from streamdecisionbench.scoring.score import Level, Score, score_timelines
@@ -122,7 +130,7 @@ def make_tables(material: Material, findings: Findings) -> list[Table]:
         pairs = [replace(p, first=label[p.first], second=label[p.second]) for p in findings.paired]
         tables.append(filed("paired", paired_in_one(pairs)))
     if findings.flips is not None:
-        tables.append(filed("differences", differences(findings.flips)))
+        tables.append(filed("differences", differences(findings.flips, findings.causes)))
     if findings.pairs:
         tables.append(
             filed("composition", composition(material, findings.pairs, findings.pairs_note))
@@ -463,7 +471,7 @@ def _machine(entry: Entry) -> str:
     return ", ".join([*known, *([f"{cores} cores"] if cores else [])]) or "–"
 
 
-def differences(flips: Flips) -> Table:
+def differences(flips: Flips, causes: Causes | None = None) -> Table:
     """Every such state, with what each answered, the reference and the evidence."""
     return Table(
         "States decided differently",
@@ -475,7 +483,8 @@ def differences(flips: Flips) -> Table:
              flip.first_latency_s, flip.second_latency_s)
             for flip in flips.found
         ),
-        (f"{flip_summary(flips)}. Latency is ignored for what differs; {flips.first} is before.",),
+        (*([cause_line(causes), *loss_lines(causes)] if causes else []),
+         f"{flip_summary(flips)}. Latency is ignored for what differs; {flips.first} is before."),
     )  # fmt: skip
 
 
