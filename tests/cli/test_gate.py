@@ -535,3 +535,66 @@ def test_options_of_logs_are_refused_elsewhere(runs: dict[str, Path], tmp_path: 
     log = made_log(tmp_path / "log.parquet", 0.1)
     alone = sdb("gate", log, "--baseline", log, "--group", "x")
     assert (alone.returncode, "add --by COLUMN" in alone.stderr) == (2, True)
+
+
+DECIDER = """\
+import os, sys
+from pathlib import Path
+
+class Decider:
+    def answer(self, request):
+        {sabotage}
+        return {{name: sorted(q["criteria"])[{which}] for name, q in request.questions.items()}}
+"""
+
+
+def code(home: Path, name: str, which: int = 0, sabotage: str = "pass") -> Path:
+    folder = home / name
+    folder.mkdir()
+    (folder / "decider.py").write_text(DECIDER.format(which=which, sabotage=sabotage))
+    return folder
+
+
+def test_both_sides_are_recorded_from_their_code(tmp_path: Path) -> None:
+    """Two folders with a module of one name; the names of sides are those folders."""
+    old, new = code(tmp_path, "old"), code(tmp_path, "new", -1)
+    ask = ("gate", new, "--baseline", old, "--record", "python:decider:Decider", "--min", "0")
+    done = sdb(*ask, "--latency", "0.4", "--json")
+    assert done.returncode in (0, 1), done.stderr
+    found = json.loads(done.stdout)
+    assert (found["new"]["name"], found["baseline"]["name"]) == (str(new), str(old))
+    assert found["p50_s"] == pytest.approx({"baseline": 0.4, "new": 0.4})
+    assert len(found["flips"]) > 400
+    assert any(note.startswith("declared latency: 0.4,") for note in found["new"]["notes"])
+    same = sdb("gate", old, *ask[2:], "--latency", "0.4", "--strict")
+    assert same.returncode == 0, same.stdout + same.stderr
+    broken = code(tmp_path, "broken", sabotage="raise RuntimeError")
+    refused = sdb("gate", broken, *ask[2:])
+    assert refused.returncode == 2
+    assert f"{broken}: python:decider:Decider could not be recorded" in refused.stderr
+    assert "decider.py:6" in refused.stderr
+    assert sdb("gate", new, "--baseline", old, "--latency", "0.4").returncode == 2
+    assert "is no folder of code" in sdb("gate", tmp_path / "no", *ask[2:]).stderr
+    assert sdb(*ask, "--unpaired").returncode == 2
+
+
+def test_the_code_under_test_cannot_touch_its_yardstick(tmp_path: Path) -> None:
+    """It runs last, in a process of its own, and finds no baseline that is still to be read."""
+    spoil = (
+        "[(p.chmod(0o700), p.write_text('')) for p in Path(os.environ['TMPDIR']).rglob('*')"
+        " if p.is_file() and '/baseline/' in str(p)]"
+    )
+    old, new = code(tmp_path, "old"), code(tmp_path, "new", sabotage=spoil)
+    (new / "streamdecisionbench").mkdir()
+    (new / "streamdecisionbench" / "__init__.py").write_text("raise SystemExit(0)\n")
+    (tmp_path / "tmp").mkdir()
+    ask = ("gate", new, "--baseline", old, "--record", "python:decider:Decider", "--min", "0")
+    done = subprocess.run(
+        [sys.executable, "-m", "streamdecisionbench.cli.main", *ask, "--latency", "0.4", "--json"],
+        capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["baseline"]["states"] == 480
+    assert found["flips"] == []

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -34,6 +37,7 @@ from streamdecisionbench.text import printable
 
 if TYPE_CHECKING:
     from streamdecisionbench.logs.score import LogScore
+    from streamdecisionbench.recording.recording import Recording
     from streamdecisionbench.scoring.pooled import StreamRows
 
 
@@ -93,28 +97,98 @@ def _recordings(
     limits: Limits,
     sampling: Sampling,
 ) -> Gate:
-    subjects = [open_runs([path], data) for path in (new, baseline)]
-    for path, found in zip((new, baseline), subjects, strict=True):
-        if len(found) != 1:
-            raise InputError(
-                "is a live pair, which holds two components",
-                where=path,
-                fix="gate single components",
-            )
-    now, before = subjects[0][0], subjects[1][0]
-    require_one_suite([now, before])
+    now, before = (_one_component(path, data) for path in (new, baseline))
     same = now.name == before.name
-    sides = [
-        side_of(subject, str(path) if same else subject.name)
-        for path, subject in ((new, now), (baseline, before))
-    ]
+    names = (str(new), str(baseline)) if same else (now.name, before.name)
+    return _subjects(now, before, names, interval, limits, sampling)
+
+
+def _one_component(path: Path, data: Path | None) -> Subject:
+    found = open_runs([path], data)
+    if len(found) != 1:
+        raise InputError(
+            "is a live pair, which holds two components",
+            where=path,
+            fix="gate single components",
+        )
+    return found[0]
+
+
+def record_and_compare(
+    component: str,
+    new: Path,
+    baseline: Path,
+    data: Path | None,
+    latency: str | None,
+    *,
+    interval: float | None,
+    limits: Limits,
+    sampling: Sampling,
+) -> Gate:
+    """Records a component from two folders of code on this machine, and compares the two.
+
+    Each runs in a process of its own; the code to be judged runs last, when the baseline's recording has
+    been read, and never in the process that judges.
+    """
+    with TemporaryDirectory(prefix="sdb-gate-") as home:
+        found = []
+        for folder, name in ((baseline, "baseline"), (new, "new")):
+            if not folder.is_dir():
+                raise InputError(
+                    "is no folder of code",
+                    where=folder,
+                    fix="with --record NEW and OLD are checkouts",
+                )
+            out = Path(home) / name
+            options = ["--clock", "virtual", "--quiet", "--out", str(out)]
+            options += ["--latency", latency] if latency else []
+            options += ["--data", str(data.absolute())] if data else []
+            # -P: what lies in that folder is the component's to import, not ours.
+            command = [
+                sys.executable,
+                "-P",
+                "-m",
+                "streamdecisionbench",
+                "run",
+                component,
+                *options,
+            ]
+            done = subprocess.run(  # noqa: S603 - our own command, in the user's folders
+                command, cwd=folder, capture_output=True, text=True, check=False, errors="replace"
+            )
+            if done.returncode:
+                said = done.stderr.removeprefix("error: ").strip()[-2000:]
+                raise InputError(f"{component} could not be recorded: {said}", where=folder)
+            found.append(_one_component(out, data))
+        before, now = found
+        names = (str(new), str(baseline))
+        return _subjects(now, before, names, interval, limits, sampling)
+
+
+def _subjects(
+    now: Subject,
+    before: Subject,
+    names: tuple[str, str],
+    interval: float | None,
+    limits: Limits,
+    sampling: Sampling,
+) -> Gate:
+    require_one_suite([now, before])
+    sides = [side_of(subject, name) for name, subject in zip(names, (now, before), strict=True)]
     gate = gate_timelines(
         now.parts, before.parts,
         limits=limits, interval=interval, sampling=sampling, sides=Sides(*sides),
+        made_anew=_made_anew(now.recording, before.recording),
     )  # fmt: skip
-    names = [side.name for side in reversed(sides)]
-    flips = flipped_states(before.recording, now.recording, now.suite, names)
+    flips = flipped_states(before.recording, now.recording, now.suite, names[::-1])
     return replace(gate, flips=flips)
+
+
+def _made_anew(*recordings: Recording) -> bool:
+    """Whether two recordings may hold the same times without one being a copy: they were declared."""
+    declared = all(isinstance(one.config.get("latency"), str) for one in recordings)
+    begun = [one.run.get("started_at") for one in recordings]
+    return declared and None not in begun and begun[0] != begun[1]
 
 
 def side_of(subject: Subject, name: str) -> Side:
@@ -404,7 +478,11 @@ def _saved(path: Path, interval: float | None) -> _SavedScore:
     return entry
 
 
-_MARKS = {"simulated": "simulation", "virtual_clock": "recording on the virtual clock"}
+_MARKS = {
+    "simulated": "simulation",
+    "virtual_clock": "recording on the virtual clock",
+    "declared_latency": "recording with a declared latency",
+}
 
 
 def _labels(signature: str) -> frozenset[str]:
@@ -412,6 +490,7 @@ def _labels(signature: str) -> frozenset[str]:
     said = _said(signature)
     found = [_MARKS["simulated"]] * (said.get("simulated") == "yes")
     found += [_MARKS["virtual_clock"]] * (said.get("time") == "virtual")
+    found += [_MARKS["declared_latency"]] * ("latency" in said)
     found += [f"smoke run of {said['smoke']}"] if "smoke" in said else []
     found += [f"partial recording ({said['partial']})"] if "partial" in said else []
     return frozenset(found)

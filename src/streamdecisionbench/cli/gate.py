@@ -32,7 +32,12 @@ Pace = Annotated[
 
 
 def gate(
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="Recording, decision log or score.")],
+    new: Annotated[
+        Path,
+        typer.Argument(
+            metavar="NEW", help="Recording, decision log or score; with --record a folder of code."
+        ),
+    ],
     baseline: Annotated[
         str, typer.Option(metavar="OLD", help="What it is compared with; with --by a group of NEW.")
     ],
@@ -59,6 +64,17 @@ def gate(
         str | None, typer.Option(help="With --by: the new group, where there are several.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 3 when it cannot tell.")] = False,
+    record: Annotated[
+        str | None,
+        typer.Option(
+            metavar="python:…",
+            help="Record this component from two folders of code, here and now, and gate that.",
+        ),
+    ] = None,
+    latency: Annotated[
+        str | None,
+        typer.Option(metavar="SPEC", help="With --record: declared latencies; see `sdb run`."),
+    ] = None,
     junit: Annotated[Path | None, typer.Option(help="Write the verdict as JUnit XML.")] = None,
     github: Annotated[
         bool, typer.Option("--github", help="Print annotations, add a job summary.")
@@ -76,9 +92,10 @@ def gate(
 
     from streamdecisionbench.analysis.bootstrap import Sampling
     from streamdecisionbench.analysis.gate import CANNOT_TELL, FAIL, Limits
-    from streamdecisionbench.cli.compare import LogOptions, compare
+    from streamdecisionbench.cli.compare import LogOptions, compare, record_and_compare
     from streamdecisionbench.cli.printing import dump
     from streamdecisionbench.cli.progress import working
+    from streamdecisionbench.errors import InputError
     from streamdecisionbench.report.gate import (
         append_summary,
         gate_lines,
@@ -89,13 +106,23 @@ def gate(
     )
     from streamdecisionbench.report.screens import console
 
+    limits = Limits(max_drop, minimum, allow_model_change)
+    sampling = Sampling(block, resamples, seed)
+    logs = LogOptions(sql, references, reference, tuple(by or ()), group, unpaired)
+    if latency is not None and record is None:
+        raise InputError("--latency belongs to --record", fix="add --record python:…")
     with working("comparing with the baseline"):
-        found = compare(
-            new, baseline, data,
-            interval=interval, limits=Limits(max_drop, minimum, allow_model_change),
-            sampling=Sampling(block, resamples, seed),
-            logs=LogOptions(sql, references, reference, tuple(by or ()), group, unpaired),
-        )  # fmt: skip
+        if record is not None:
+            if logs != LogOptions():
+                raise InputError("--record compares code, not logs", fix="leave one of them out")
+            found = record_and_compare(
+                record, new, Path(baseline), data, latency,
+                interval=interval, limits=limits, sampling=sampling,
+            )  # fmt: skip
+        else:
+            found = compare(
+                new, baseline, data, interval=interval, limits=limits, sampling=sampling, logs=logs
+            )
     if junit is not None:
         write_junit(junit, junit_xml(found, strict=strict))
     if github:

@@ -191,6 +191,14 @@ def run(
     clock: Annotated[
         str, typer.Option(help="Real, or virtual for components in this process.")
     ] = "real",
+    latency: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="Virtual clock: latencies declared, not measured: seconds, lognormal:MEDIAN,SIGMA or"
+            " recorded:FOLDER; recorded as such.",
+        ),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Virtual clock: how many workers serve requests.")
     ] = None,
@@ -301,6 +309,7 @@ def run(
         max_in_flight=max_in_flight,
         max_in_flight_in_all=max_in_flight_in_all,
         clock=clock,
+        latency=latency,
         workers=workers,
         seed=seed,
         extra=parse_pairs(option or []),

@@ -282,7 +282,7 @@ def _binned(values: Floats) -> NDArray[np.int64]:
 
 COUNTS = (
     "streams", "decisions", "judged", "seconds", "weighted_judged", "weighted_right", "cost",
-    "assumed_end", "simulated", "virtual_clock",
+    "assumed_end", "simulated", "virtual_clock", "declared_latency",
 )  # fmt: skip
 """What is counted of every stream beside its classes."""
 

@@ -357,7 +357,11 @@ def _html_row(place: int, row: BoardRow, reports: Mapping[str, str], by_cost: in
         f'<span class="badge" title="{title}">{label}</span>'
         for holds, label, title in (
             (row.simulated, "simulation", "answers and latencies drawn from a declared profile"),
-            (row.virtual, "virtual clock", "service times measured one by one, queueing simulated"),
+            (
+                row.virtual,
+                "virtual clock",
+                "service times measured one by one or declared, queueing simulated",
+            ),
             (row.imported, "imported", "read from a table: requests and clock are not known"),
         )
         if holds
