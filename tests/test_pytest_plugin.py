@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -14,6 +15,7 @@ import pytest
 
 from streamdecisionbench.pytest_plugin import Bench
 from streamdecisionbench.scoring.score import score
+from tests.cli.command import record_simulated
 
 ROOT = Path(__file__).parents[1]
 COMPONENT = '''\
@@ -76,6 +78,64 @@ def test_a_marker_takes_names_alone(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 1
     assert "the marker sdb takes names, not ['support_a']" in done.stdout
+
+
+FAILING = """\
+import pytest
+from decider import Decider
+
+LATENCY = "lognormal:0.4,0.3"
+
+
+def test_it_is_good_enough(sdb):
+    score = sdb(Decider(), scenarios=["support_a"], interval=1.2, latency=LATENCY)
+    assert score.in_force > 0.6
+
+
+def test_it_is_no_worse(sdb):
+    sdb.gate("simulated:jev", "slow", max_drop=2, allow_model_change=True)
+    sdb.gate("simulated:astra-low", "fast", max_drop=2, allow_model_change=True)
+
+
+def test_it_serves_what_it_served(sdb):
+    sdb.gate("simulated:jev", "slow", max_drop=2)
+
+
+def test_a_failure_without_a_score(sdb):
+    assert not sdb.recordings
+    raise ValueError("its own")
+"""
+
+
+def test_a_failure_says_what_how_much_and_why_in_three_lines(tmp_path: Path) -> None:
+    (tmp_path / "decider.py").write_text(COMPONENT)
+    (tmp_path / "test_one.py").write_text(FAILING)
+    for name, profile in (("fast", "jev"), ("slow", "astra-low")):
+        record_simulated(profile, tmp_path / name)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-vv", "-p", "no:cacheprovider", "test_one.py"],
+        cwd=tmp_path, check=False, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "4 failed" in done.stdout
+    said = done.stdout.split("____ test_it_is_no_worse")[0]
+    lines = [line[1:].strip() for line in said.splitlines() if line.startswith("E ")]
+    assert lines == [
+        "assert 0.0 > 0.6",
+        "+  where 0.0 = <Score python:decider:Decider: 0.0 % in force at 1.2 s>.in_force",
+        "python:decider:Decider: 0.0 % in force at 1.2 s (1 scenario, 60 states)",
+        "lost 100.0 points: latency −0.7, judgment −87.2, both −12.1; p50 0.39 s",
+        "least in force: support_a 0.0 % (latency −0.7, judgment −87.2, both −12.1)",
+    ]
+    said = done.stdout.split("____ test_it_is_no_worse")[1].split("____ test")[0]
+    what, much, why = [line for line in said.splitlines()[1:] if not line.startswith("_")]
+    assert what.startswith("FAIL: in force at 2 s, drop ")
+    assert re.fullmatch(
+        r"drop \d+\.\d points: latency −4\d\.\d, judgment .*; p50 0.25 → 2.6\d s", much
+    )
+    assert re.fullmatch(r"\w+ step \d+ \(.* → .*\): right .* of its time, −.* points .*", why)
+    assert "another model was served" in done.stdout.split("____ test_it_serves")[1]
+    assert "Score(" not in done.stdout
 
 
 @pytest.fixture(scope="module")

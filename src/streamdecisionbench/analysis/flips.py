@@ -21,7 +21,7 @@ from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import classes_by_step
 from streamdecisionbench.scoring.measure import family_weights
-from streamdecisionbench.scoring.score import Score
+from streamdecisionbench.scoring.score import Level, Score
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
 from streamdecisionbench.suite.scenario import Suite
 
@@ -251,6 +251,30 @@ def cause_line(found: Causes) -> str:
     if len(known) == 2:
         said += f"; p50 {_seconds(known[0])} → {_seconds(known[1])} s"
     return said
+
+
+def score_lines(score: Score) -> list[str]:
+    """One score in three lines: what, how much of it was lost to what, and where most."""
+
+    def lost(level: Level) -> Causes:
+        shares = level.at_interval.classes()
+        causes = {c: -sum(shares.get(n, 0.0) for n in names) for c, names in CAUSES.items()}
+        return Causes(-sum(causes.values()), causes)
+
+    whole = lost(score.overall)
+    p50 = f"; p50 {_seconds(score.latency.p50)} s" if score.latency else ""
+    worst = sorted(score.by_scenario.items(), key=lambda x: x[1].in_force)[:_FIELDS]
+    places = "; ".join(
+        f"{name} {100 * level.in_force:.1f} % ({cause_words(lost(level)) or 'nothing lost'})"
+        for name, level in worst
+    )
+    count, states = len(score.parts), sum(part.n for part in score.parts)
+    return [
+        f"{score.name}: {100 * score.in_force:.1f} % in force at {score.interval:g} s"
+        f" ({count} scenario{'s' * (count != 1)}, {states} states)",
+        f"lost {100 * whole.drop:.1f} points: {cause_words(whole, 'latency', 'judgment')}{p50}",
+        f"least in force: {places}",
+    ]
 
 
 def cause_words(found: Causes | Loss, *always: str) -> str:

@@ -55,6 +55,22 @@ def gate_lines(gate: Gate) -> list[str]:
     ]
 
 
+def failure_lines(gate: Gate) -> list[str]:
+    """For a test that fails: what, how much because of what, and where most."""
+    said = [verdict_line(gate)]
+    if gate.causes is not None:
+        said.append(cause_line(gate.causes))
+    worst = (
+        [loss for _, losses in _lost_most(gate.causes) for loss in losses[:1]]
+        if gate.causes
+        else []
+    )
+    # Where it failed for another reason than a drop, that is the why.
+    if gate.drop.low <= gate.limits.max_drop / 100 or not worst:
+        return [*said, "; ".join(gate.reasons)]
+    return [*said, loss_line(worst[-1])]
+
+
 def loss_lines(causes: Causes) -> Iterator[str]:
     """The scenarios or streams, and the changes, that lost most time."""
     for heading, losses in _lost_most(causes):
