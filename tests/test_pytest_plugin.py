@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -15,9 +17,11 @@ import pytest
 
 from streamdecisionbench.pytest_plugin import Bench
 from streamdecisionbench.scoring.score import score
+from streamdecisionbench.suite.suite_files import make_suite, write_suite
 from tests.cli.command import record_simulated
+from tests.installed import ROOT, built, third_party
+from tests.report import kit
 
-ROOT = Path(__file__).parents[1]
 COMPONENT = '''\
 class Decider:
     """Always the first label in the alphabet."""
@@ -141,25 +145,16 @@ def test_a_failure_says_what_how_much_and_why_in_three_lines(tmp_path: Path) -> 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package as people install it."""
-    out = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", out],
-        cwd=ROOT, check=True, capture_output=True, timeout=300,
-    )  # fmt: skip
-    return next(out.glob("*.whl"))
+    return built("wheel", tmp_path_factory.mktemp("wheel"))
 
 
 def test_the_source_archive_carries_sources_and_nothing_odd(tmp_path: Path) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", tmp_path],
-        cwd=ROOT, check=True, capture_output=True, timeout=300,
-    )  # fmt: skip
-    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+    with tarfile.open(built("sdist", tmp_path)) as archive:
         names = [name.partition("/")[2] for name in archive.getnames()]
     tops = {name.partition("/")[0] for name in names}
     assert tops == {
         "src", "docs", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "constraints.txt",
-        "pyproject.toml", "PKG-INFO", ".gitignore",
+        "pyproject.toml", "PKG-INFO", ".gitignore", "action.yml",
     }  # fmt: skip
     assert not [name for name in names if name.endswith((".pyc", ".env", ".log", ".err"))]
 
@@ -170,17 +165,21 @@ def test_the_wheel_carries_the_package_and_nothing_odd(wheel: Path) -> None:
     assert {top.partition("-")[0] for top in tops} == {"streamdecisionbench"}
 
 
-def test_a_fresh_project_of_two_files(wheel: Path, tmp_path: Path) -> None:
+def fresh(home: Path, *packages: str | Path) -> Path:
     """A virtual environment of its own; what the package depends on is borrowed from this one."""
-    home = tmp_path / "env"
     venv.create(home, with_pip=True)
     python = home / "bin" / "python"
-    subprocess.run(
-        [python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", wheel],
-        check=True, capture_output=True, timeout=300,
-    )  # fmt: skip
     site = next((home / "lib").glob("python*/site-packages"))
-    (site / "borrowed.pth").write_text(f"{Path(pytest.__file__).parents[1]}\n")
+    (site / "borrowed.pth").write_text(f"{third_party(home / 'borrowed')}\n")
+    subprocess.run(
+        [python, "-m", "pip", "install", "-q", "--no-index", "--no-build-isolation", *packages],
+        check=True, capture_output=True, timeout=300, env={**os.environ, "PYTHONPATH": ""},
+    )  # fmt: skip
+    return python
+
+
+def test_a_fresh_project_of_two_files(wheel: Path, tmp_path: Path) -> None:
+    python = fresh(tmp_path / "env", wheel)
     project = tmp_path / "project"
     project.mkdir()
     (project / "decider.py").write_text(COMPONENT)
@@ -191,3 +190,46 @@ def test_a_fresh_project_of_two_files(wheel: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed" in done.stdout
+
+
+@pytest.mark.parametrize("kind", [pytest.param("wheel", marks=pytest.mark.realtime), "sdist"])
+def test_what_is_built_works_without_the_repository(kind: str, tmp_path: Path) -> None:
+    """Installed from the archive, nothing of this repository in sight: what the metadata promise, a
+    recording and its log; of the wheel also the demonstration, over a short suite at a quick pace."""
+    made = built(kind, tmp_path)
+    python = fresh(tmp_path / "env", made)
+    command = python.with_name("sdb")
+    project = tmp_path / "project"
+    project.mkdir()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(project), "LANG": "C.UTF-8"}
+
+    def ran(*words: str | Path) -> str:
+        done = subprocess.run(
+            [*map(str, words)], cwd=project, capture_output=True, text=True, timeout=600,
+            check=False, env=environment,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    where = ran(python, "-c", "import streamdecisionbench as s, sys; print(s.__file__, sys.path)")
+    assert where.startswith(str(tmp_path / "env"))
+    assert str(ROOT) not in where
+    told = ran(python, "-m", "pip", "show", "-f", "streamdecisionbench")
+    for promised in ("Version: ", "License", "bin/sdb", "streamdecisionbench/pytest_plugin.py"):
+        assert promised in told
+    if kind == "wheel":
+        short = make_suite([kit.suite().scenarios["support_a"]], name="short")
+        write_suite(short, project / "suite")
+        ran(command, "demo", "--data", "suite", "--interval", "0.05", "--formats", "svg")
+        assert (project / "demo" / "report" / "index.html").stat().st_size > 100_000
+    ran(
+        command, "run", "baseline:lexical-overlap", "--clock", "virtual", "--quiet", "--out", "mine"
+    )
+    ran(command, "logs", "export", "mine", "--out", "log.parquet")
+    scored = json.loads(ran(command, "logs", "score", "log.parquet", "--json"))
+    assert scored["schema"] == "sdb-logs/1"
+    alone = json.loads(ran(command, "score", "mine", "--json"))["recordings"][0]
+    by = json.loads(ran(command, "logs", "score", "log.parquet", "--by", "scenario", "--json"))
+    for group in by["groups"]:
+        level = alone["by_scenario"][group["by"]["scenario"]]
+        assert group["in_force"] == pytest.approx(level["in_force"], abs=1e-9)

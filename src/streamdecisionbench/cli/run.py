@@ -142,7 +142,8 @@ def run(
     out: Annotated[Path | None, typer.Option(help="Fresh folder for the recording.")] = None,
     data: Annotated[Path | None, typer.Option(help="Suite folder (default: SDB v1).")] = None,
     families: Annotated[
-        list[str] | None, typer.Option(help="Only these families, comma-separated; repeatable.")
+        list[str] | None,
+        typer.Option(help="Only these families (`support` is enough), comma-separated."),
     ] = None,
     scenarios: Annotated[
         list[str] | None, typer.Option(help="Only these scenarios, comma-separated; repeatable.")

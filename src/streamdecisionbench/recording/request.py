@@ -19,6 +19,7 @@ from streamdecisionbench.components.providers.prompt import (
     require_within,
 )
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.families.registry import full_names
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
 from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.folder import Outcome, require_fresh
@@ -259,6 +260,7 @@ def choose_scenarios(
 ) -> tuple[str, ...]:
     """Episode ids in suite order: of these families, and of these names; all when nothing is named."""
     known_families = list(suite.families())
+    families = full_names(families, known_families)
     _require_known("family", families, known_families)
     _require_known("scenario", scenarios, list(suite.scenarios))
     return tuple(
