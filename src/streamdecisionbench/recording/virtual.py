@@ -23,9 +23,9 @@ from statistics import NormalDist
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, Member, ReadAnswer
-from streamdecisionbench.recording.live_policy import Order
 from streamdecisionbench.recording.realtime import Sending, call, dispatcher_of
 from streamdecisionbench.recording.retry import classify, next_delay
+from streamdecisionbench.rules.policy_events import Order
 
 _DONE, _READY, _RELEASE = 0, 1, 2
 """Order of what happens at one instant: answers, then retries, then the next step."""

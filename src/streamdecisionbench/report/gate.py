@@ -129,7 +129,7 @@ def gate_markdown(gate: Gate) -> str:
         f" in 80 of 100 trials: {100 * gate.detectable:.1f} points.",
     ]
     if gate.flips is not None:
-        lines += ["", f"### {escape_markdown(flip_summary(gate.flips))}", ""]
+        lines += ["", "### States decided differently", "", f"{flip_summary(gate.flips)}.", ""]
         lines += _flip_table(gate.flips)
     for heading, losses in _lost_most(gate.causes) if gate.causes else ():
         lines += ["", f"### {heading}", "", "| where | right % | points | because of |"]
@@ -148,20 +148,27 @@ def _flip_table(flips: Flips) -> list[str]:
     order = sorted(flips.found, key=lambda flip: list(KINDS).index(flip.kind))
     if not order:
         return []
-    rows = ["| state | what | reference | before | now | evidence |", "|---|---|---|---|---|---|"]
+    shown = min(len(order), MOST_ROWS)
+    rows = [f"<details><summary>{shown} of them, with what each answered</summary>", ""]
+    rows += ["| state | what | reference | before | now | evidence |", "|---|---|---|---|---|---|"]
     rows += [_flip_row(flip) for flip in order[:MOST_ROWS]]
     if len(order) > MOST_ROWS:
         rows += ["", f"{len(order) - MOST_ROWS} more; `sdb diff` shows them all."]
-    return rows
+    return [*rows, "", "</details>"]
 
 
 def _flip_row(flip: Flip) -> str:
+    """What all three have in common is left out: a table on a page is narrow."""
+    three = (flip.reference, flip.first, flip.second)
+    differ = [
+        name
+        for name in {**three[0], **three[1], **three[2]}
+        if len({x.get(name) for x in three}) > 1
+    ]
     cells = (
         f"{flip.scenario} {flip.step}",
         KINDS[flip.kind],
-        decision_words(flip.reference),
-        decision_words(flip.first),
-        decision_words(flip.second),
+        *(decision_words({k: x[k] for k in differ if k in x}) for x in three),
         "; ".join(flip.evidence),
     )
     return "| " + " | ".join(escape_markdown(cell) for cell in cells) + " |"
