@@ -50,6 +50,12 @@ ALL_CLASSES = (*CLASSES, "unjudged", "unattributed")
 ) = range(8)  # fmt: skip
 CORRECT = (CURRENT_CORRECT, OUTDATED_CORRECT)
 """The classes in which the decision in force is what is right."""
+CAUSES: Mapping[str, tuple[str, ...]] = {
+    "latency": ("stale", "no_decision"),
+    "judgment": ("judgment",),
+    "both": ("compound", "unattributed"),
+}
+"""Why a decision in force is wrong, by class: what is not lost to one of them is right."""
 MATCHES, CURRENT, RIGHT, OWN_KNOWN, HELD, NOW_KNOWN = (1 << bit for bit in range(6))
 
 

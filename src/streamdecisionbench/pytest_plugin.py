@@ -5,27 +5,34 @@
         assert score.in_force > 0.6
 
 The component is an object, a class or a function of yours, or a name as `sdb run` takes it. It runs on
-the virtual clock: every answer is timed, nothing waits. `@pytest.mark.sdb(scenarios=["support_a"],
-interval=1.2)` sets what a call leaves out.
+the virtual clock: every answer is timed, or takes as long as `latency` declares, and nothing waits.
+`@pytest.mark.sdb(scenarios=["support_a"], interval=1.2)` sets what a call leaves out.
+
+    def test_release(sdb):
+        sdb.gate(Decider(), baseline="runs/old", max_drop=2)
+
+A test that fails says in three lines what was measured, how much was lost to what, and where.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from streamdecisionbench.analysis.gate import Gate
     from streamdecisionbench.scoring.score import Score
     from streamdecisionbench.suite.scenario import Suite
 
 _MARKER = (
-    "sdb(scenarios=None, families=None, data=None, interval=2.0, seed=0): what the fixture `sdb`"
-    " runs a component on"
+    "sdb(scenarios=None, families=None, data=None, interval=2.0, seed=0, latency=None): what the"
+    " fixture `sdb` runs a component on"
 )
-_OPTIONS = {"scenarios", "families", "data", "interval", "seed"}
+_OPTIONS = {"scenarios", "families", "data", "interval", "seed", "latency"}
 
 
 class Bench:
@@ -41,6 +48,7 @@ class Bench:
         self._defaults = defaults
         self.recordings: list[Path] = []
         """Folders of what was recorded, in order: `sdb score`, `gate` and `report` read them."""
+        self.scores: list[Score] = []
 
     def __call__(
         self,
@@ -51,6 +59,7 @@ class Bench:
         data: str | Path | None = None,
         interval: float | None = None,
         seed: int | None = None,
+        latency: str | float | None = None,
     ) -> Score:
         """Runs a component over the suite and scores it; options go before the marker's."""
         from streamdecisionbench.recording.reader import read_recording
@@ -59,7 +68,7 @@ class Bench:
 
         given = {
             "scenarios": scenarios, "families": families, "data": data, "interval": interval,
-            "seed": seed,
+            "seed": seed, "latency": latency,
         }  # fmt: skip
         chosen = {**self._defaults, **{k: v for k, v in given.items() if v is not None}}
         for what in ("scenarios", "families"):
@@ -74,9 +83,44 @@ class Bench:
         (_run_named if isinstance(component, str) else _run_object)(component, suite, chosen, out)
         self.recordings.append(out)
         recording = read_recording(out, suite)
-        return score(recording, suite, interval=float(chosen.get("interval", 2.0)))
+        found = score(recording, suite, interval=float(chosen.get("interval", 2.0)))
+        found = replace(found, name=str(recording.config.get("component", found.name)))
+        self.scores.append(found)
+        return found
 
     score = __call__
+
+    def gate(
+        self,
+        component: Any,
+        baseline: str | Path,
+        *,
+        max_drop: float = 1.0,
+        minimum: float | None = None,
+        allow_model_change: bool = False,
+        strict: bool = False,
+        **options: Any,
+    ) -> Gate:
+        """Runs a component and fails the test where `sdb gate` would, at the interval of the test."""
+        from streamdecisionbench.analysis.bootstrap import Sampling
+        from streamdecisionbench.analysis.gate import FAIL, PASS, Limits
+        from streamdecisionbench.cli.compare import compare
+        from streamdecisionbench.report.gate import failure_lines
+
+        interval = self(component, **options).interval
+        where = options.get("data", self._defaults.get("data"))
+        found = compare(
+            self.recordings[-1],
+            str(baseline),
+            None if where is None else Path(where),
+            interval=interval,
+            limits=Limits(max_drop, minimum, allow_model_change),
+            sampling=Sampling(),
+        )
+        if found.verdict == FAIL or (strict and found.verdict != PASS):
+            __tracebackhide__ = True
+            pytest.fail("\n".join(failure_lines(found)), pytrace=False)
+        return found
 
 
 def _run_named(component: str, suite: Suite, chosen: dict[str, Any], out: Path) -> None:
@@ -92,6 +136,7 @@ def _run_named(component: str, suite: Suite, chosen: dict[str, Any], out: Path) 
             families=tuple(chosen.get("families") or ()),
             scenarios=tuple(chosen.get("scenarios") or ()),
             clock="virtual",
+            latency=_latency(chosen),
             seed=int(chosen.get("seed", 0)),
         ),
         lambda estimates: False,
@@ -103,7 +148,7 @@ def _run_object(component: Any, suite: Suite, chosen: dict[str, Any], out: Path)
     from streamdecisionbench.components.local.python_class import PythonComponent
     from streamdecisionbench.recording.episode_log import Member
     from streamdecisionbench.recording.record import RunConfig, record
-    from streamdecisionbench.recording.request import choose_scenarios
+    from streamdecisionbench.recording.request import choose_scenarios, stated_latency
 
     seed = int(chosen.get("seed", 0))
     owner = component if hasattr(component, "__qualname__") else type(component)
@@ -113,12 +158,36 @@ def _run_object(component: Any, suite: Suite, chosen: dict[str, Any], out: Path)
         suite, tuple(chosen.get("families") or ()), tuple(chosen.get("scenarios") or ())
     )
     names: dict[str | None, str] = {None: made.info.name}
-    settings = RunConfig(names=names, scenarios=scenarios, clock="virtual", seed=seed)
+    settings = RunConfig(
+        names=names,
+        scenarios=scenarios,
+        clock="virtual",
+        latency=stated_latency(_latency(chosen), suite, scenarios),
+        seed=seed,
+    )
     record(suite, [Member(made)], settings, out)
+
+
+def _latency(chosen: dict[str, Any]) -> str | None:
+    declared = chosen.get("latency")
+    return None if declared is None else str(declared)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
+    """A failed assertion is followed by what was measured, in three lines."""
+    outcome = yield
+    bench = getattr(item, "funcargs", {}).get("sdb")
+    error = outcome.excinfo[1] if outcome.excinfo else None
+    if isinstance(bench, Bench) and bench.scores and isinstance(error, AssertionError):
+        from streamdecisionbench.analysis.flips import score_lines
+
+        for line in score_lines(bench.scores[-1]):
+            error.add_note(line)
 
 
 @pytest.fixture

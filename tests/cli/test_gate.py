@@ -441,3 +441,196 @@ def test_diff_lists_every_state_that_differs(runs: dict[str, Path]) -> None:
     assert max(map(len, lost.stdout.splitlines())) <= 80
     nothing = sdb("diff", runs["one"], runs["two"], "--only", "x")
     assert (nothing.returncode, "lost, won, changed" in nothing.stderr) == (2, True)
+
+
+CAUSE = r"(drop|gain) \d+\.\d points: latency [−+]?\d+\.\d, judgment [−+]?\d+\.\d(, both [−+]\d+\.\d)?; p50 \d+\.\d\d → \d+\.\d\d s"
+
+
+def test_every_form_says_the_same_causes(runs: dict[str, Path], tmp_path: Path) -> None:
+    """Terminal, JSON, JUnit, annotation, job summary, diff, report table and page: one sentence."""
+    junit, summary = tmp_path / "gate.xml", tmp_path / "summary.md"
+    ask = ("gate", runs["slow"], "--baseline", runs["one"], "--allow-model-change")
+    done = sdb(*ask, "--junit", junit, "--github", GITHUB_STEP_SUMMARY=str(summary))
+    assert done.returncode == 1
+    said = re.search(CAUSE, done.stdout)
+    assert said is not None
+    sentence = said.group()
+    assert "p50 0.25 → 2.68 s" in sentence
+    failure = ET.parse(junit).getroot().find("testsuite/testcase/failure")  # noqa: S314
+    assert failure is not None
+    assert failure.get("message", "").endswith(sentence)
+    assert f"**{sentence}**" in summary.read_text()
+    annotation = next(line for line in done.stdout.splitlines() if line.startswith("::error"))
+    assert sentence in annotation
+    differs = sdb("diff", runs["one"], runs["slow"]).stdout
+    assert sentence in " ".join(differs.split())
+    report = sdb(
+        "report", runs["one"], runs["slow"], "--out", tmp_path / "report", "--no-pairs",
+        "--formats", "svg", "--quiet",
+    )  # fmt: skip
+    assert report.returncode == 0, report.stderr
+    assert sentence in (tmp_path / "report" / "report.md").read_text()
+    page = (tmp_path / "report" / "index.html").read_text()
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    assert data is not None
+    shown = json.loads(data.group(1))["differences"]
+    assert shown["causes"] == sentence
+    found = json.loads(sdb(*ask, "--json").stdout)
+    assert sum(found["causes"].values()) == pytest.approx(-found["drop"]["value"], abs=1e-12)
+    for losses in found["losses"].values():
+        total = sum(loss["drop"] for loss in losses)
+        assert total == pytest.approx(found["drop"]["value"], abs=1e-12)
+    worst = found["losses"]["scenarios"][0]
+    line = f"{worst['scenario']}: right {100 * worst['before']:.1f} → {100 * worst['now']:.1f} %"
+    for form in (done.stdout, differs, "\n".join(shown["lost"])):
+        assert line in form
+        assert form.index("Lost most time") < form.index("Changes after which most was lost")
+    # Of saved scores the same, as far as they know.
+    for name in ("one", "slow"):
+        (tmp_path / f"{name}.json").write_text(sdb("score", runs[name], "--json").stdout)
+    saved = sdb("gate", tmp_path / "slow.json", "--baseline", tmp_path / "one.json")
+    assert sentence in saved.stdout
+    assert line in saved.stdout
+    document = json.loads((tmp_path / "one.json").read_text())
+    document["recordings"][0]["by_scenario"]["support_a"]["integrated"]["classes"]["stale"] += 0.1
+    (tmp_path / "odd.json").write_text(json.dumps(document))
+    odd = sdb("gate", tmp_path / "slow.json", "--baseline", tmp_path / "odd.json")
+    assert (odd.returncode, "do not add up to its score" in odd.stderr) == (2, True)
+
+
+def later(rows: list[dict[str, object]], seconds: float) -> list[dict[str, object]]:
+    return [{**row, "answered_at": float(str(row["answered_at"])) + seconds} for row in rows]
+
+
+def test_a_purely_slower_log_fails_and_says_latency(tmp_path: Path) -> None:
+    old = written(tmp_path / "old.parquet", made_rows(0.0))
+    new = written(tmp_path / "new.parquet", later(made_rows(0.0), 0.5))
+    done = sdb("gate", new, "--baseline", old)
+    assert done.returncode == 1
+    # Seven changes in 30 s, and the beginning: eight times half a second.
+    assert "drop 13.3 points: latency −13.3, judgment 0.0; p50 0.10 → 0.60 s" in done.stdout
+    assert re.search(r"call-\d+: right 97.3 → 84.0 %, −0.2 points \(latency −0.2\)", done.stdout)
+
+
+def test_a_log_is_gated_with_what_logs_score_takes(tmp_path: Path) -> None:
+    """A mapping, references in another table, a reference function; two groups of one log."""
+    rows = [
+        {**row, "release": name, "seen_at": row["published_at"]}
+        for name, given in (("1.9", made_rows(0.02)), ("2.0", later(made_rows(0.3), 0.3)))
+        for row in given
+    ]
+    for row in rows:
+        del row["published_at"]
+    whole = written(tmp_path / "all.parquet", rows)
+    query = tmp_path / "mapping.sql"
+    query.write_text("SELECT *, seen_at AS published_at FROM source\n")
+    ask = ("gate", whole, "--by", "release", "--baseline", "1.9", "--sql", query)
+    done = sdb(*ask, "--json")
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["verdict"], found["paired_by"]) == ("fail", "stream")
+    assert (found["new"]["name"], found["baseline"]["name"]) == ("release 2.0", "release 1.9")
+    scored = sdb("logs", "score", whole, "--by", "release", "--sql", query, "--json")
+    (difference,) = json.loads(scored.stdout)["differences"]
+    assert found["drop"]["value"] == pytest.approx(-difference["in_force"]["value"], abs=1e-12)
+    for cause, change in difference["causes"].items():
+        assert found["causes"][cause] == pytest.approx(change["value"], abs=1e-12)
+    # The other way round it is a gain; groups that are not there are named.
+    back = sdb("gate", whole, "--by", "release", "--baseline", "2.0", "--sql", query)
+    assert back.returncode == 0
+    assert "gain " in back.stdout
+    missing = sdb(*ask[:5], "3.0", "--sql", query)
+    assert missing.returncode == 2
+    assert "has no group '3.0' by release" in missing.stderr
+    unknown = sdb(*ask, "--group", "2.1")
+    assert (unknown.returncode, "has no group '2.1' by release" in unknown.stderr) == (2, True)
+    assert "1.9, 2.0" in unknown.stderr
+    # Two logs without references of their own.
+    logs = []
+    for name in ("1.9", "2.0"):
+        own = [{**row, "published_at": row["seen_at"]} for row in rows if row["release"] == name]
+        for row in own:
+            del row["reference"]
+        logs.append(written(tmp_path / f"{name}.parquet", own))
+    right = [
+        {"stream": row["stream"], "published_at": row["seen_at"], "reference": row["reference"]}
+        for row in rows
+        if row["release"] == "1.9"
+    ]
+    table = written(tmp_path / "right.parquet", right)
+    by_table = sdb("gate", logs[1], "--baseline", logs[0], "--references", table, "--json")
+    assert json.loads(by_table.stdout)["drop"]["value"] == pytest.approx(
+        found["drop"]["value"], abs=1e-12
+    )
+    assert sdb("gate", logs[1], "--baseline", logs[0]).returncode == 2
+
+
+def test_options_of_logs_are_refused_elsewhere(runs: dict[str, Path], tmp_path: Path) -> None:
+    done = sdb("gate", runs["two"], "--baseline", runs["one"], "--reference", "python:a:b")
+    assert (done.returncode, "leave --reference out" in done.stderr) == (2, True)
+    log = made_log(tmp_path / "log.parquet", 0.1)
+    alone = sdb("gate", log, "--baseline", log, "--group", "x")
+    assert (alone.returncode, "add --by COLUMN" in alone.stderr) == (2, True)
+
+
+DECIDER = """\
+import os, sys
+from pathlib import Path
+
+class Decider:
+    def answer(self, request):
+        {sabotage}
+        return {{name: sorted(q["criteria"])[{which}] for name, q in request.questions.items()}}
+"""
+
+
+def code(home: Path, name: str, which: int = 0, sabotage: str = "pass") -> Path:
+    folder = home / name
+    folder.mkdir()
+    (folder / "decider.py").write_text(DECIDER.format(which=which, sabotage=sabotage))
+    return folder
+
+
+def test_both_sides_are_recorded_from_their_code(tmp_path: Path) -> None:
+    """Two folders with a module of one name; the names of sides are those folders."""
+    old, new = code(tmp_path, "old"), code(tmp_path, "new", -1)
+    ask = ("gate", new, "--baseline", old, "--record", "python:decider:Decider", "--min", "0")
+    done = sdb(*ask, "--latency", "0.4", "--json")
+    assert done.returncode in (0, 1), done.stderr
+    found = json.loads(done.stdout)
+    assert (found["new"]["name"], found["baseline"]["name"]) == (str(new), str(old))
+    assert found["p50_s"] == pytest.approx({"baseline": 0.4, "new": 0.4})
+    assert len(found["flips"]) > 400
+    assert any(note.startswith("declared latency: 0.4,") for note in found["new"]["notes"])
+    same = sdb("gate", old, *ask[2:], "--latency", "0.4", "--strict")
+    assert same.returncode == 0, same.stdout + same.stderr
+    broken = code(tmp_path, "broken", sabotage="raise RuntimeError")
+    refused = sdb("gate", broken, *ask[2:])
+    assert refused.returncode == 2
+    assert f"{broken}: python:decider:Decider could not be recorded" in refused.stderr
+    assert "decider.py:6" in refused.stderr
+    assert sdb("gate", new, "--baseline", old, "--latency", "0.4").returncode == 2
+    assert "is no folder of code" in sdb("gate", tmp_path / "no", *ask[2:]).stderr
+    assert sdb(*ask, "--unpaired").returncode == 2
+
+
+def test_the_code_under_test_cannot_touch_its_yardstick(tmp_path: Path) -> None:
+    """It runs last, in a process of its own, and finds no baseline that is still to be read."""
+    spoil = (
+        "[(p.chmod(0o700), p.write_text('')) for p in Path(os.environ['TMPDIR']).rglob('*')"
+        " if p.is_file() and '/baseline/' in str(p)]"
+    )
+    old, new = code(tmp_path, "old"), code(tmp_path, "new", sabotage=spoil)
+    (new / "streamdecisionbench").mkdir()
+    (new / "streamdecisionbench" / "__init__.py").write_text("raise SystemExit(0)\n")
+    (tmp_path / "tmp").mkdir()
+    ask = ("gate", new, "--baseline", old, "--record", "python:decider:Decider", "--min", "0")
+    done = subprocess.run(
+        [sys.executable, "-m", "streamdecisionbench.cli.main", *ask, "--latency", "0.4", "--json"],
+        capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["baseline"]["states"] == 480
+    assert found["flips"] == []

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.cli.main import MODULES
+from streamdecisionbench.cli.main import JOBS, MODULES
 from streamdecisionbench.cli.printing import dump
+from streamdecisionbench.pytest_plugin import Bench
+from streamdecisionbench.suite.suite_files import read_suite
 from tests.cli.command import sdb
 
 START = [sys.executable, "-m", "streamdecisionbench"]
@@ -43,6 +45,65 @@ def test_help_is_short_to_ask_for_and_not_cut(group: str, flag: str) -> None:
     if not group:
         for name in MODULES:
             assert f"\n  {name.rstrip('_')} " in text
+
+
+def test_help_is_by_job() -> None:
+    text = sdb("--help").stdout
+    titles = [line[:-1] for line in text.splitlines() if line.endswith(":") and line[0] != " "]
+    assert titles == [
+        "Options", "My model", "My logs", "My CI", "My service", "Suites and authors",
+        "The paper's analyses",
+    ]  # fmt: skip
+    assert list(JOBS) == titles[1:]
+    assert text.index("My CI:") < text.index("\n  gate ") < text.index("My service:")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("logs label", "`sdb label`"),
+        ("suite describe", "`sdb suite stats` or `sdb suite show`"),
+        ("scroe x", "`sdb score`"),
+        ("logs scores x", "`sdb logs score`"),
+        ("estimate", "`sdb logs estimate`"),
+        ("leaderboard", "`sdb board`"),
+        ("analyse", "`sdb analyze`"),
+        ("policy serach", "`sdb policy search`"),
+    ],
+)
+def test_a_near_miss_is_told_what_was_meant(typed: str, meant: str) -> None:
+    done = sdb(*typed.split())
+    assert done.returncode == 2
+    assert f"did you mean {meant}?" in done.stderr
+    assert " has no command " in done.stderr
+
+
+def test_what_is_near_nothing_is_told_where_to_look() -> None:
+    done = sdb("analyze", "\x1b[31mxyzzy")
+    assert (done.returncode, "did you mean" in done.stderr) == (2, False)
+    assert "`sdb analyze --help` lists what there is" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+def test_families_have_short_names_wherever_they_are_taken(tmp_path: Path) -> None:
+    """In runs, generated suites, the probe's options, banks, and a component's own tests."""
+    run = ("run", "baseline:first-option", "--clock", "virtual", "--quiet", "--limit", "2")
+    done = sdb(*run, "--families", "support,debugging", "--out", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    named = json.loads((tmp_path / "run" / "run.json").read_text())["config"]["scenarios"]
+    assert named == ["debugging_a", "debugging_b", "support_a", "support_b"]
+    made = ("suite", "generate", "--seed", "3", "--per-family", "1", "--families")
+    for name, family in (("short", "assembly"), ("long", "procedural_coaching")):
+        done = sdb(*made, family, "--out", tmp_path / name)
+        assert done.returncode == 0, done.stderr
+    both = [read_suite(tmp_path / name).dataset_hash for name in ("short", "long")]
+    assert both[0] == both[1]
+    assert sdb("audit", "bank", "presenter", "--out", tmp_path / "bank").returncode == 0
+    assert list(Bench(tmp_path, {"families": ["support"]})("simulated:jev").by_scenario) == [
+        "support_a", "support_b",
+    ]  # fmt: skip
+    unknown = sdb(*run, "--families", "suport", "--out", tmp_path / "no")
+    assert (unknown.returncode, "the suite has no family suport" in unknown.stderr) == (2, True)
 
 
 def test_the_package_is_the_command() -> None:

@@ -279,9 +279,13 @@ def helps() -> dict[str, str]:
     while waiting:
         name = waiting.pop()
         found[name] = _help(name)
-        commands = found[name].partition("\nCommands:\n")[2]
+        commands = found[name].partition("\nOptions:\n")[2] if is_group(found[name]) else ""
         waiting += [f"{name} {c}" for c in re.findall(r"^  (\w[\w-]*)", commands, re.MULTILINE)]
     return found
+
+
+def is_group(text: str) -> bool:
+    return " COMMAND [ARGS]" in text.partition("\n")[0]
 
 
 def options(name: str) -> set[str]:
@@ -316,7 +320,7 @@ def _look_up(words: tuple[str, ...]) -> str:
     """A command that is only named: it exists, and so does every option with it."""
     name = _name(words)
     rest = words[len(name.split()) :]
-    if "\nCommands:\n" in helps()[name] and rest and rest[0].islower():
+    if is_group(helps()[name]) and rest and rest[0].islower():
         return f"{name} has no command {rest[0]!r}"
     unknown = [word for word in rest if word.startswith("--") and word not in options(name)]
     return f"{name} has no option {unknown[0]}" if unknown else ""

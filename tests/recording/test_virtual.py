@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
+import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import kstest, norm
 
 from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
 from streamdecisionbench.errors import InputError
@@ -20,6 +25,8 @@ from streamdecisionbench.recording.realtime import Sending
 from streamdecisionbench.recording.record import record
 from streamdecisionbench.recording.virtual import VirtualStream, run_virtual_streams
 from streamdecisionbench.rules.policy_file import parse_policy
+from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+from tests.cli.command import sdb
 from tests.recording.recorder_kit import (
     Behaviour,
     InProcess,
@@ -230,3 +237,115 @@ def test_simulations_have_no_queue_unless_one_is_declared(tmp_path: Path) -> Non
     recording = read_recording(tmp_path / "out", suite)
     assert recording.config["workers"] == 32
     assert recording.simulated
+
+
+RULES = """
+class Decider:
+    def answer(self, request):
+        return {name: max(q["criteria"]) for name, q in request.questions.items()}
+"""
+
+
+def recorded(home: Path, name: str, *options: str | Path) -> Path:
+    (home / "rules_here.py").write_text(RULES)
+    run = ("run", "python:rules_here:Decider", "--clock", "virtual", "--quiet")
+    done = sdb(*run, "--scenarios", "support_a,presenter_b", *options, "--out", name, cwd=home)
+    assert done.returncode == 0, done.stderr
+    return home / name
+
+
+def latencies(folder: Path) -> dict[tuple[str, int], float]:
+    found = read_recording(folder, read_suite(builtin_suite_path()))
+    return {(e, r.t): r.service_s for e, x in found.episodes.items() for r in x.responses}
+
+
+def test_a_declared_latency_is_the_same_wherever_it_is_recorded(tmp_path: Path) -> None:
+    """By definition: e^(ln m + σ z) of a hash, to the nanosecond that recordings keep."""
+    twice = [recorded(tmp_path, name, "--latency", "lognormal:0.4,0.3") for name in ("a", "b")]
+    one, two = map(latencies, twice)
+    assert one == two
+    for (episode, t), taken in one.items():
+        digest = hashlib.blake2b(f"0 {episode} {t}".encode(), digest_size=7).digest()
+        z = norm.ppf((int.from_bytes(digest, "big") + 0.5) / 2**56)
+        assert taken == pytest.approx(0.4 * np.exp(0.3 * z), abs=2e-9)
+    drawn = np.log(list(one.values()))
+    assert kstest((drawn - np.log(0.4)) / 0.3, "norm").pvalue > 0.001
+    other = latencies(recorded(tmp_path, "c", "--latency", "lognormal:0.4,0.3", "--seed", "1"))
+    assert all(other[key] != one[key] for key in one)
+    constant = latencies(recorded(tmp_path, "d", "--latency", "0.25"))
+    assert set(constant.values()) == {0.25}
+    # Those of a recording, state by state.
+    again = latencies(recorded(tmp_path, "e", "--latency", f"recorded:{twice[0]}"))
+    assert again == pytest.approx(one, abs=2e-9)
+
+
+def test_a_declared_latency_is_said_wherever_its_numbers_are(tmp_path: Path) -> None:
+    run = recorded(tmp_path, "a", "--latency", "lognormal:0.4,0.3")
+    recording = read_recording(run, read_suite(builtin_suite_path()))
+    assert recording.config["latency"] == "lognormal:0.4,0.3"
+    assert recording.config["workers"] == 32
+    says = "declared latency: lognormal:0.4,0.3, in place of the time the component takes"
+    found = json.loads(sdb("score", run, "--json").stdout)["recordings"][0]
+    assert says in found["notes"]
+    assert " latency:lognormal_0.4_0.3 " in found["signature"]
+    assert says in " ".join(sdb("score", run).stdout.split())
+    assert sdb("logs", "export", run, "--out", tmp_path / "log.parquet").returncode == 0
+    log = json.loads(sdb("logs", "score", tmp_path / "log.parquet", "--json").stdout)
+    assert any(note.startswith("declared latency: ") for note in log["notes"])
+    other = recorded(tmp_path, "b", "--latency", "0.4")
+    report = tmp_path / "report"
+    done = sdb("report", run, other, "--out", report, "--formats", "svg", "--no-pairs", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert says[1:] in (report / "report.md").read_text()
+    paired = sdb("compose", "--fast", run, "--slow", other, "--json")
+    assert "fast_latency:lognormal_0.4_0.3" in paired.stdout
+
+
+def test_a_run_with_declared_latency_is_gated_as_made_anew(tmp_path: Path) -> None:
+    """The same decisions at the same declared times are no copy; a copy is, and so is no declaration."""
+    ask = ("--latency", "lognormal:0.4,0.3")
+    old, new = (recorded(tmp_path, name, *ask) for name in ("old", "new"))
+    gate = ("gate", new, "--max-drop", "5", "--min", "0", "--strict", "--baseline")
+    assert sdb(*gate, old).returncode == 0
+    shutil.copytree(new, tmp_path / "copy")
+    assert "nothing was measured anew" in sdb(*gate, tmp_path / "copy").stdout
+    measured = sdb(*gate, recorded(tmp_path, "measured"))
+    assert measured.returncode == 3
+    assert "only the new one is a recording with a declared latency" in measured.stdout
+
+
+@pytest.mark.parametrize(
+    ("latency", "says"),
+    [
+        ("soon", "is no latency"),
+        ("lognormal:0.4", "is no latency"),
+        ("lognormal:0.4,9", "is no latency"),
+        ("normal:0.4,0.3", "is no latency"),
+        ("0", "is no latency"),
+        ("nan", "is no latency"),
+        ("recorded:nowhere", "no such folder"),
+    ],
+)
+def test_what_is_no_latency_is_refused(tmp_path: Path, latency: str, says: str) -> None:
+    run = ("run", "baseline:lexical-overlap", "--clock", "virtual", "--out", tmp_path / "x")
+    done = sdb(*run, f"--latency={latency}")
+    assert (done.returncode, says in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_latency_is_declared_of_one_measured_component(tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "x", "--latency", "0.4")
+    virtual_clock = ("--clock", "virtual", *out)
+    for asked, says in (
+        (("baseline:lexical-overlap", *out), "add --clock virtual"),
+        (("simulated:jev", *virtual_clock), "declares its own latency"),
+        (("--fast", "baseline:lexical-overlap", "--slow", "baseline:first-option", *virtual_clock),
+         "of one component"),
+    ):  # fmt: skip
+        done = sdb("run", *asked)
+        assert (done.returncode, says in done.stderr) == (2, True), done.stderr
+    part = recorded(tmp_path, "part")
+    run = ("run", "baseline:lexical-overlap", "--clock", "virtual", "--out", tmp_path / "y")
+    done = sdb(*run, "--latency", f"recorded:{part}")
+    assert done.returncode == 2
+    assert "does not hold the latency of every state of debugging_a" in done.stderr

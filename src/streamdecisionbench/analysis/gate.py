@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -39,11 +39,18 @@ from streamdecisionbench.analysis.bootstrap import (
     over_scenarios,
     same_states,
 )
-from streamdecisionbench.analysis.flips import Flips
+from streamdecisionbench.analysis.flips import (
+    Causes,
+    Flips,
+    causes_by_step,
+    largest_first,
+    loss_of,
+)
 from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import CORRECT, UNJUDGED
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.classes import shares_by_step_at, shares_by_step_over
+from streamdecisionbench.scoring.classes import classes_by_step
 from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.pooled import student_quantile
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
@@ -90,6 +97,8 @@ class Side:
     """What of it must be so on both sides, or neither."""
     models: tuple[str, ...] = ()
     signature: str = ""
+    p50: float | None = None
+    """Median latency in seconds, where it is known."""
 
     @property
     def words(self) -> str:
@@ -132,6 +141,8 @@ class Gate:
     drawn: str
     sides: Sides = _UNKNOWN
     flips: Flips | None = None
+    causes: Causes | None = None
+    """What the drop is made of, where classes of time are known."""
 
     @property
     def detectable(self) -> float:
@@ -164,18 +175,20 @@ def gate_timelines(
     bounds: Bounds | None = None,
     sampling: Sampling | None = None,
     sides: Sides = _UNKNOWN,
+    made_anew: bool = False,
 ) -> Gate:
-    """Of two recordings of the same states: at an interval, or integrated over the bounds."""
+    """Of two recordings of the same states: at an interval, or integrated over the bounds.
+
+    Equal answers at equal times are those of a copy, unless the new ones are known to be `made_anew`.
+    """
     sampling, bounds = sampling or Sampling(), bounds or Bounds()
     parts = same_states({"baseline": baseline, "new": new})
-    of_new, of_old = (
-        shares_by_step_over(flat, bounds) if interval is None else shares_by_step_at(flat, interval)
-        for flat in (Flat(new), Flat(baseline))
-    )
+    by_class = [classes_by_step(Flat(side), bounds, interval) for side in (new, baseline)]
+    of_new, of_old = (found[:, CORRECT].sum(axis=1) for found in by_class)
     states = len(of_new)
     score_new, score_old = bootstrap(parts, np.stack((of_new, of_old), axis=1), sampling)
     (drop,) = bootstrap(parts, (of_old - of_new)[:, None], sampling, share=False)
-    same = all(
+    same = not made_anew and all(
         np.array_equal(getattr(a, of), getattr(b, of))
         for a, b in zip(new, baseline, strict=True)
         for of in ("release", "latency", "predicted")
@@ -192,6 +205,7 @@ def gate_timelines(
         drawn="scenarios, then blocks" if over_scenarios(parts) else "blocks of steps",
         sides=sides,
         doubts=[_SAME] * same,
+        causes=causes_by_step(parts, by_class[1], by_class[0]),
     )
 
 
@@ -204,6 +218,7 @@ def gate_by_scenario(
     limits: Limits,
     measure: str,
     sides: Sides = _UNKNOWN,
+    causes: Causes | None = None,
 ) -> Gate:
     """Of scores by scenario alone: paired by scenario, means of families' means."""
     if set(new) != set(baseline):
@@ -236,6 +251,7 @@ def gate_by_scenario(
         drawn="scenarios (Student's t)",
         sides=sides,
         doubts=[_SAME] * bool(np.array_equal(of_new, of_old)),
+        causes=causes,
     )
 
 
@@ -253,6 +269,16 @@ class Streams:
     """Seconds, whether judged or not."""
     states: int
     """Whose reference is known."""
+    seconds: Floats | None = None
+    """By class, where they are known."""
+    names: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, keys: Ints, seconds: Floats, states: int, names: Sequence[str]) -> Streams:
+        """From seconds by class."""
+        observed = seconds.sum(axis=1)
+        right, judged = seconds[:, CORRECT].sum(axis=1), observed - seconds[:, UNJUDGED]
+        return cls(keys, right, judged, observed, states, seconds, names)
 
     @property
     def in_force(self) -> float:
@@ -329,7 +355,25 @@ def gate_streams(
         sides=sides,
         said=said,
         doubts=[_SAME] * same,
+        causes=_stream_causes(new, baseline, paired=paired),
     )
+
+
+def _stream_causes(new: Streams, baseline: Streams, *, paired: bool) -> Causes | None:
+    """Shares of judged time; stream by stream where both logs have them."""
+    if new.seconds is None or baseline.seconds is None:
+        return None
+    before, now = (side.seconds / side.judged.sum() for side in (baseline, new))
+    for shares in (before, now):
+        shares[:, UNJUDGED] = 0.0
+    whole = loss_of("", None, "", 1.0, before.sum(axis=0), now.sum(axis=0))
+    places = np.intersect1d(baseline.keys, new.keys, return_indices=True)[1:] if paired else ()
+    losses = [
+        loss_of(baseline.names[j], None, "", 1.0, before[j], now[k])
+        for j, k in zip(*(x.tolist() for x in places), strict=True)
+        if baseline.judged[j] > 0 and new.judged[k] > 0
+    ]
+    return Causes(whole.drop, whole.causes, scenarios=largest_first(losses))
 
 
 def gate_estimates(
@@ -344,6 +388,7 @@ def gate_estimates(
     sides: Sides = _UNKNOWN,
     said: Sequence[str] = (),
     doubts: Sequence[str] = (),
+    causes: Causes | None = None,
 ) -> Gate:
     """The verdict on estimates, however they were made; with `doubts` no drop can be told."""
     verdicts, reasons = [], []
@@ -390,9 +435,12 @@ def gate_estimates(
         verdicts.append(FAIL)
         reasons.append(f"another model was served: {_named(before)} before, {_named(now)} now")
     verdict = next((v for v in (FAIL, CANNOT_TELL) if v in verdicts), PASS)
+    if causes is not None:
+        causes = replace(causes, p50=(sides.baseline.p50, sides.new.p50))
     return Gate(
-        verdict, tuple(reasons), measure, new, baseline, drop, limits, paired_by, drawn, sides
-    )
+        verdict, tuple(reasons), measure, new, baseline, drop, limits, paired_by, drawn, sides,
+        causes=causes,
+    )  # fmt: skip
 
 
 def with_room(estimate: Estimate, states: int, bottom: float = 0.0) -> Estimate:

@@ -82,7 +82,7 @@ _FEWEST = 3
 
 def probe(
     families: Annotated[
-        str | None, typer.Option(help="Only these families, comma-separated.")
+        str | None, typer.Option(help="Only these families (`support` is enough), comma-separated.")
     ] = None,
     train: Annotated[
         int, typer.Option(help="Generated scenarios per family to learn from (train split).")
@@ -100,6 +100,7 @@ def probe(
     40 % of composed decisions in a family can be had that way."""
     from streamdecisionbench.audit import probe as audit
     from streamdecisionbench.families.generate import generate, generated_families
+    from streamdecisionbench.families.registry import full_names
     from streamdecisionbench.suite.generation.parameters import Parameters
 
     audit.require_learner()
@@ -108,7 +109,8 @@ def probe(
             f"--train {train} --test {test} measures nothing",
             fix=f"choose at least {_FEWEST} to learn from and 1 to try",
         )
-    named = [f.strip() for f in (families or "").split(",") if f.strip()] or generated_families()
+    able = generated_families()
+    named = full_names((f.strip() for f in (families or "").split(",") if f.strip()), able) or able
     tried = {"SDB v1": _suite(None), **({} if data is None else {data.name: _suite(data)})}
     table: dict[str, dict[str, ProbeResult]] = {}
     for family in named:

@@ -7,23 +7,42 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streamdecisionbench.cli.options import Block, Data, Resamples, Seed
+from streamdecisionbench.cli.options import (
+    Block,
+    Data,
+    Reference,
+    ReferenceTables,
+    Resamples,
+    Seed,
+    Sql,
+)
 
 if TYPE_CHECKING:
     from streamdecisionbench.analysis.bootstrap import Estimate
+    from streamdecisionbench.analysis.flips import Causes
     from streamdecisionbench.analysis.gate import Gate, Side
+
+
+Pace = Annotated[
+    float | None, typer.Option(help="Seconds per tick; integrated over 0.5–8 s otherwise.")
+]
 
 
 # `sdb gate`: stop a release whose decisions got worse.
 
 
 def gate(
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="Recording, decision log or score.")],
-    baseline: Annotated[Path, typer.Option(metavar="OLD", help="What it is compared with.")],
+    new: Annotated[
+        Path,
+        typer.Argument(
+            metavar="NEW", help="Recording, decision log or score; with --record a folder of code."
+        ),
+    ],
+    baseline: Annotated[
+        str, typer.Option(metavar="OLD", help="What it is compared with; with --by a group of NEW.")
+    ],
     data: Data = None,
-    interval: Annotated[
-        float | None, typer.Option(help="Seconds per tick; integrated over 0.5–8 s otherwise.")
-    ] = None,
+    interval: Pace = None,
     max_drop: Annotated[float, typer.Option(help="Points the score may drop.")] = 1.0,
     minimum: Annotated[
         float | None, typer.Option("--min", help="Points the new score must reach.")
@@ -34,7 +53,28 @@ def gate(
     unpaired: Annotated[
         bool, typer.Option("--unpaired", help="Logs of different streams of the same traffic.")
     ] = False,
+    sql: Sql = None,
+    references: ReferenceTables = None,
+    reference: Reference = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", metavar="COLUMN", help="Gate two groups of one log. Repeat it."),
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(help="With --by: the new group, where there are several.")
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 3 when it cannot tell.")] = False,
+    record: Annotated[
+        str | None,
+        typer.Option(
+            metavar="python:…",
+            help="Record this component from two folders of code, here and now, and gate that.",
+        ),
+    ] = None,
+    latency: Annotated[
+        str | None,
+        typer.Option(metavar="SPEC", help="With --record: declared latencies; see `sdb run`."),
+    ] = None,
     junit: Annotated[Path | None, typer.Option(help="Write the verdict as JUnit XML.")] = None,
     github: Annotated[
         bool, typer.Option("--github", help="Print annotations, add a job summary.")
@@ -51,11 +91,11 @@ def gate(
     from contextlib import suppress
 
     from streamdecisionbench.analysis.bootstrap import Sampling
-    from streamdecisionbench.analysis.flips import flip_summary
     from streamdecisionbench.analysis.gate import CANNOT_TELL, FAIL, Limits
-    from streamdecisionbench.cli.compare import compare
+    from streamdecisionbench.cli.compare import LogOptions, compare, record_and_compare
     from streamdecisionbench.cli.printing import dump
     from streamdecisionbench.cli.progress import working
+    from streamdecisionbench.errors import InputError
     from streamdecisionbench.report.gate import (
         append_summary,
         gate_lines,
@@ -66,12 +106,23 @@ def gate(
     )
     from streamdecisionbench.report.screens import console
 
+    limits = Limits(max_drop, minimum, allow_model_change)
+    sampling = Sampling(block, resamples, seed)
+    logs = LogOptions(sql, references, reference, tuple(by or ()), group, unpaired)
+    if latency is not None and record is None:
+        raise InputError("--latency belongs to --record", fix="add --record python:…")
     with working("comparing with the baseline"):
-        found = compare(
-            new, baseline, data,
-            interval=interval, limits=Limits(max_drop, minimum, allow_model_change),
-            sampling=Sampling(block, resamples, seed), unpaired=unpaired,
-        )  # fmt: skip
+        if record is not None:
+            if logs != LogOptions():
+                raise InputError("--record compares code, not logs", fix="leave one of them out")
+            found = record_and_compare(
+                record, new, Path(baseline), data, latency,
+                interval=interval, limits=limits, sampling=sampling,
+            )  # fmt: skip
+        else:
+            found = compare(
+                new, baseline, data, interval=interval, limits=limits, sampling=sampling, logs=logs
+            )
     if junit is not None:
         write_junit(junit, junit_xml(found, strict=strict))
     if github:
@@ -85,8 +136,6 @@ def gate(
             for line in gate_lines(found):
                 style = "bold yellow" if line.startswith("! ") else None
                 out.print(line, style=style, markup=False, highlight=False)
-            if found.flips is not None:
-                out.print(flip_summary(found.flips), markup=False, highlight=False)
         if github:
             for line in workflow_commands(found, strict=strict):
                 typer.echo(line, err=as_json)
@@ -124,6 +173,24 @@ def _document(gate: Gate) -> dict[str, object]:
         "served_models": {role: sorted(found.models) for role, found in roles.items()},
         "signatures": {role: found.signature for role, found in roles.items()},
         "flips": None if gate.flips is None else [asdict(flip) for flip in gate.flips.found],
+        **_causes_json(gate.causes),
+    }
+
+
+def _causes_json(found: Causes | None) -> dict[str, object]:
+    """What the drop is made of; null where classes of time are not known."""
+    from dataclasses import asdict
+
+    if found is None:
+        return {"causes": None}
+    before, now = found.p50
+    return {
+        "causes": dict(found.causes),
+        "p50_s": {"baseline": before, "new": now},
+        "losses": {
+            "scenarios": [asdict(loss) for loss in found.scenarios],
+            "changes": [asdict(loss) for loss in found.changes],
+        },
     }
 
 
@@ -134,21 +201,29 @@ def diff(
     first: Annotated[Path, typer.Argument(metavar="A", help="The recording before.")],
     second: Annotated[Path, typer.Argument(metavar="B", help="The recording now.")],
     data: Data = None,
+    interval: Pace = None,
     only: Annotated[
         str | None, typer.Option(help="lost, won or changed; all of them otherwise.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print schema sdb-diff/1.")] = False,
 ) -> None:
-    """Show where two recordings decide differently, with the evidence."""
+    """Show what was lost between two recordings, to what, and where they decide differently."""
     from dataclasses import asdict
 
-    from streamdecisionbench.analysis.flips import KINDS, flip_summary, flipped_states
+    from streamdecisionbench.analysis.flips import (
+        KINDS,
+        cause_line,
+        causes_between,
+        flip_summary,
+        flipped_states,
+    )
     from streamdecisionbench.cli.compare import side_of
     from streamdecisionbench.cli.loading import open_runs, require_one_suite
     from streamdecisionbench.cli.printing import dump
     from streamdecisionbench.errors import InputError
-    from streamdecisionbench.report.gate import flip_lines
+    from streamdecisionbench.report.gate import flip_lines, loss_lines
     from streamdecisionbench.report.screens import console
+    from streamdecisionbench.scoring.bounds import Bounds
 
     if only is not None and only not in KINDS:
         raise InputError(f"--only {only} is not known", fix=f"use {', '.join(KINDS)}")
@@ -157,6 +232,7 @@ def diff(
     flips = flipped_states(before.recording, now.recording, now.suite)
     kinds = (only,) if only else tuple(KINDS)
     sides = [side_of(subject, subject.name) for subject in (before, now)]
+    causes = causes_between(before.score(), now.score(), interval=interval)
     if as_json:
         dump(
             {
@@ -168,11 +244,15 @@ def diff(
                 "flips": [asdict(flip) for flip in flips.found if flip.kind in kinds],
                 "sides": {side.name: {**side.holds, "notes": list(side.notes)} for side in sides},
                 "signatures": {side.name: side.signature for side in sides},
+                "drop": causes.drop,
+                **_causes_json(causes),
             }
         )
         return
     out = console()
-    said = [flip_summary(flips), *(f"{side.name}: {side.words}" for side in sides)]
+    measure = f"over {Bounds().text()}" if interval is None else f"at {interval:g} s"
+    said = [f"in force {measure}, {cause_line(causes)}", flip_summary(flips), *loss_lines(causes)]
+    said += [f"{side.name}: {side.words}" for side in sides]
     said += [f"! {side.name}: {note}" for side in sides for note in side.notes]
     if sides[0].labels != sides[1].labels:
         said.append("! the two were not made alike: what differs may be how, not what")

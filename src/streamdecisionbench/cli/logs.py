@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streamdecisionbench.cli.options import Csv, Data, Resamples, Runs, Seed
+from streamdecisionbench.cli.options import (
+    Csv,
+    Data,
+    Reference,
+    ReferencesSql,
+    ReferenceTables,
+    Resamples,
+    Runs,
+    Seed,
+    Sql,
+)
 from streamdecisionbench.cli.progress import telling
 
 if TYPE_CHECKING:
@@ -20,34 +30,6 @@ if TYPE_CHECKING:
 Sources = Annotated[
     list[str],
     typer.Argument(metavar="SOURCE...", help="Files, folders or patterns of a decision log."),
-]
-Sql = Annotated[
-    Path | None,
-    typer.Option(
-        help="A query over the table `source` that yields the columns of sdb-decisions/1."
-    ),
-]
-ReferenceTables = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--references",
-        metavar="FILE",
-        help="What was right, in another table; or another log or recording to agree with. Repeat it.",
-    ),
-]
-ReferencesSql = Annotated[
-    Path | None,
-    typer.Option(
-        "--references-sql",
-        metavar="FILE",
-        help="A query over the table `source`, which is --references, that yields its columns.",
-    ),
-]
-Reference = Annotated[
-    str | None,
-    typer.Option(
-        metavar="python:module:function", help="What is right, as a function of the state."
-    ),
 ]
 By = Annotated[
     list[str] | None,

@@ -27,14 +27,30 @@ from typer.core import TyperCommand, TyperGroup
 from streamdecisionbench.errors import InputError, SdbError
 from streamdecisionbench.text import PLAIN_ERRORS, visible
 
-MODULES = {
-    "score": "score", "validate": "recordings", "import": "recordings", "suite": "suite", "run": "run",
-    "watch": "watch", "merge": "recordings", "serve": "serve", "providers": "providers", "audit": "audit",
-    "compose": "compose", "policy": "policy", "logs": "logs", "label": "label", "analyze": "analyze", "choose": "choose",
-    "gate": "gate", "diff": "gate", "bundle": "bundle", "verify": "bundle", "board": "bundle",
-    "report": "report", "demo": "demo",
+JOBS = {
+    "My model": {
+        "demo": "demo", "run": "run", "score": "score", "report": "report", "choose": "choose",
+        "compose": "compose", "providers": "providers",
+    },
+    "My logs": {"logs": "logs", "label": "label"},
+    "My CI": {"gate": "gate", "diff": "gate"},
+    "My service": {"policy": "policy", "watch": "watch", "serve": "serve"},
+    "Suites and authors": {"suite": "suite", "audit": "audit", "validate": "recordings"},
+    "The paper's analyses": {
+        "analyze": "analyze", "import": "recordings", "merge": "recordings", "bundle": "bundle",
+        "verify": "bundle", "board": "bundle",
+    },
 }  # fmt: skip
-"""Which module holds a command, in the order `sdb --help` lists them."""
+"""What `sdb --help` lists, by job: commands, and which module holds each."""
+MODULES = {name: module for commands in JOBS.values() for name, module in commands.items()}
+_MEANT = {
+    "describe": ("suite stats", "suite show"), "record": ("run",), "compare": ("diff", "gate"),
+    "evaluate": ("score",), "eval": ("score",), "metrics": ("score",), "summary": ("score",),
+    "ls": ("suite list", "providers"), "models": ("providers",), "view": ("watch",), "open": ("watch",),
+    "annotate": ("label",), "leaderboard": ("board",), "recommend": ("choose",), "pair": ("compose",),
+    "page": ("report",), "ci": ("gate",), "new": ("suite generate",), "create": ("suite generate",),
+}  # fmt: skip
+"""What people type who mean one of ours."""
 INTERRUPTED = 130
 """What a shell expects of a process that Ctrl-C ended."""
 
@@ -74,7 +90,21 @@ class OnceEach(TyperCommand):
 
 
 class WholeSummaries(TyperGroup):
-    """A list of commands whose first sentences are wrapped, not cut."""
+    """A list of commands whose first sentences are wrapped, not cut; a near miss is told what was meant."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if name.startswith("-") or self.get_command(ctx, name) is not None:
+            return super().resolve_command(ctx, args)
+        group = " ".join(ctx.command_path.split()[1:])
+        meant = _meant(group, name)
+        listed = f"`{ctx.command_path} --help` lists what there is"
+        raise InputError(
+            f"{ctx.command_path} has no command {visible(name)[:40]!r}",
+            fix=f"did you mean {' or '.join(f'`sdb {one}`' for one in meant)}? {listed}"
+            if meant
+            else listed,
+        )
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         named = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
@@ -106,14 +136,51 @@ class _Sdb(WholeSummaries):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """From what modules say: making every command of every group would take as long as all else."""
-        with formatter.section("Commands"):
-            said = {name: _read(name) for name in MODULES}
-            formatter.write_dl(
-                [
-                    (name, _sentence(help_ or own[name].__doc__))
-                    for name, (own, help_) in said.items()
-                ]
-            )
+        said = {name: _read(name) for name in MODULES}
+        longest = max(map(len, MODULES))
+        for job, commands in JOBS.items():
+            with formatter.section(job):
+                formatter.write_dl(
+                    [
+                        (
+                            name.ljust(longest),
+                            _sentence(said[name][1] or said[name][0][name].__doc__),
+                        )
+                        for name in commands
+                    ]
+                )
+
+
+def _meant(group: str, name: str) -> list[str]:
+    """Commands that somebody may have meant: of the group first, then of the same name, then alike.
+
+    >>> _meant("logs", "label"), _meant("suite", "describe"), _meant("", "scroe")
+    (['label'], ['suite stats', 'suite show'], ['score'])
+    """
+    from difflib import get_close_matches
+
+    every = {command: [command] for command in MODULES}
+    inside: dict[str, list[str]] = {}
+    for command in MODULES:
+        functions, help_ = _read(command)
+        for typed in functions if help_ is not None else ():
+            inside.setdefault(typed, []).append(f"{command} {typed}")
+    own = {
+        typed: full
+        for typed, places in inside.items()
+        for full in places
+        if full == f"{group} {typed}"
+    }
+    close = get_close_matches(name, own, n=1, cutoff=0.75)
+    if close:
+        return [own[close[0]]]
+    same = every.get(name, []) + inside.get(name, []) + list(_MEANT.get(name, ()))
+    if same:
+        return sorted(same, key=lambda one: not one.startswith(f"{group} "))[:2]
+    known = {**inside, **every}
+    return [
+        full for one in get_close_matches(name, known, n=2, cutoff=0.7) for full in known[one][:1]
+    ]
 
 
 def _read(name: str) -> tuple[Mapping[str, Callable[..., None]], str | None]:

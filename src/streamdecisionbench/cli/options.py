@@ -48,3 +48,31 @@ Pair = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print schema sdb-analysis/1.")]
 PlainJson = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print raw values.")]
+Sql = Annotated[
+    Path | None,
+    typer.Option(
+        help="A query over the table `source` that yields the columns of sdb-decisions/1."
+    ),
+]
+ReferenceTables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--references",
+        metavar="FILE",
+        help="What was right, in another table; or another log or recording to agree with. Repeat it.",
+    ),
+]
+ReferencesSql = Annotated[
+    Path | None,
+    typer.Option(
+        "--references-sql",
+        metavar="FILE",
+        help="A query over the table `source`, which is --references, that yields its columns.",
+    ),
+]
+Reference = Annotated[
+    str | None,
+    typer.Option(
+        metavar="python:module:function", help="What is right, as a function of the state."
+    ),
+]

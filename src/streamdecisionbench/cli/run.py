@@ -142,7 +142,8 @@ def run(
     out: Annotated[Path | None, typer.Option(help="Fresh folder for the recording.")] = None,
     data: Annotated[Path | None, typer.Option(help="Suite folder (default: SDB v1).")] = None,
     families: Annotated[
-        list[str] | None, typer.Option(help="Only these families, comma-separated; repeatable.")
+        list[str] | None,
+        typer.Option(help="Only these families (`support` is enough), comma-separated."),
     ] = None,
     scenarios: Annotated[
         list[str] | None, typer.Option(help="Only these scenarios, comma-separated; repeatable.")
@@ -210,6 +211,14 @@ def run(
     clock: Annotated[
         str, typer.Option(help="Real, or virtual for components in this process.")
     ] = "real",
+    latency: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="Virtual clock: latencies declared, not measured: seconds, lognormal:MEDIAN,SIGMA or"
+            " recorded:FOLDER; recorded as such.",
+        ),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Virtual clock: how many workers serve requests.")
     ] = None,
@@ -331,6 +340,7 @@ def run(
         max_in_flight=max_in_flight,
         max_in_flight_in_all=max_in_flight_in_all,
         clock=clock,
+        latency=latency,
         workers=workers,
         seed=seed,
         extra=parse_pairs(option or []),

@@ -257,7 +257,7 @@ def generate(
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes, anywhere.")],
     out: Annotated[Path, typer.Option(help="A fresh folder for the suite.")],
     families: Annotated[
-        str | None, typer.Option(help="Only these families, comma-separated.")
+        str | None, typer.Option(help="Only these families (`support` is enough), comma-separated.")
     ] = None,
     per_family: Annotated[
         int, typer.Option(help="Scenarios per family, taking turns between its kinds.")
@@ -291,6 +291,7 @@ def generate(
     """Generate a suite of new scenarios: new names, limits, phrases and events for every seed."""
     from streamdecisionbench.families.generate import generate as generate_suite
     from streamdecisionbench.families.generate import generated_families
+    from streamdecisionbench.families.registry import FAMILY_MODULES, full_names
     from streamdecisionbench.suite.disk import require_empty
     from streamdecisionbench.suite.generation.parameters import Parameters
     from streamdecisionbench.suite.suite_files import write_suite
@@ -299,7 +300,9 @@ def generate(
     named = [name.strip() for name in families.split(",")] if families is not None else None
     parameters = Parameters(
         seed=seed,
-        families=tuple(generated_families(wording) if named is None else filter(None, named)),
+        families=tuple(generated_families(wording))
+        if named is None
+        else full_names(filter(None, named), FAMILY_MODULES),
         per_family=per_family,
         steps=steps,
         changes=changes,
@@ -324,7 +327,10 @@ def generate(
 def _solver(text: str, families: tuple[str, ...]) -> tuple[str, Solver]:
     import importlib
 
+    from streamdecisionbench.families.registry import full_names
+
     family, _, place = text.partition("=")
+    (family,) = full_names([family], families)
     kind, _, rest = place.partition(":")
     module, _, name = rest.partition(":")
     if kind != "python" or not module or not name or family not in families:

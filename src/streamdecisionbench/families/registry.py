@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.authoring import Draft
@@ -17,6 +17,16 @@ FAMILY_MODULES = {
     "support_call_assist": "support",
     "presenter_voice_control": "presenter",
 }
+
+
+def full_names(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
+    """Families as files name them; people may say `support` for `support_call_assist`.
+
+    >>> full_names(["support", "live_debugging"], FAMILY_MODULES)
+    ('support_call_assist', 'live_debugging')
+    """
+    short = {module: family for family, module in FAMILY_MODULES.items() if family in known}
+    return tuple(dict.fromkeys(name if name in known else short.get(name, name) for name in names))
 
 
 def drafts() -> dict[str, Draft]:
@@ -38,6 +48,7 @@ def reference_of(family: str) -> Callable[[State], dict[str, str]]:
 
 def bank_of(family: str) -> tuple[Bank, dict[str, Intents]]:
     """A family's bank of sentences, and what its readers are told."""
+    (family,) = full_names([family], FAMILY_MODULES)
     able = [name for name, module in FAMILY_MODULES.items() if has(module, "bank")]
     if family not in able:
         raise InputError(f"{family} has no bank of sentences", fix=f"choose from {', '.join(able)}")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from streamdecisionbench.logs.schema import kind_of, time_columns
 from streamdecisionbench.logs.unusable import REASONS, Example, Unusable
+from streamdecisionbench.recording.notes import DECLARED_LATENCY, VIRTUAL_CLOCK
 from streamdecisionbench.scoring.sweep import effects_of
 from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Effects, Flat, Floats, Ints
 from streamdecisionbench.text import decision_text, printable
@@ -26,7 +27,8 @@ ROWS = 1 << 17
 """Rows worth handing on together; a longer stream comes alone."""
 MARKS = {
     "simulated": "simulation: answers and latencies were drawn from a declared profile",
-    "virtual_clock": "virtual clock: service times measured one by one, queueing simulated",
+    "virtual_clock": VIRTUAL_CLOCK,
+    "declared_latency": DECLARED_LATENCY,
 }
 """Columns of exported recordings, true where answers or times are not a real service's, and what every
 reader of their numbers must hear."""

@@ -41,6 +41,7 @@ from streamdecisionbench.audit.labels import (
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import (
     ALL_CLASSES,
+    CAUSES,
     CORRECT,
     NO_DECISION,
     UNJUDGED,
@@ -48,7 +49,6 @@ from streamdecisionbench.in_force import (
 )
 from streamdecisionbench.logs.references import SAMPLED
 from streamdecisionbench.logs.sample import NONE, SCHEMA, AuditSample, Stratum, digest_of
-from streamdecisionbench.logs.score import CAUSES
 from streamdecisionbench.scoring.pooled import poisson_weights, stream_keys
 from streamdecisionbench.scoring.timeline import Floats, Ints
 from streamdecisionbench.suite.disk import read_json_as

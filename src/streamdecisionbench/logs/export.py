@@ -96,6 +96,7 @@ def export_rows(
                 "model": answer.model,
                 "simulated": recording.simulated,
                 "virtual_clock": recording.virtual_clock,
+                "declared_latency": isinstance(recording.config.get("latency"), str),
                 "step": answer.t,
             }
             if states:
@@ -152,7 +153,8 @@ def _table(rows: list[dict[str, Any]], *, states: bool) -> pa.Table:
         ("answered_at", number), ("applied_at", number), ("decision", text), ("reference", text),
         ("ended_at", number), ("tick_s", number), ("state_id", text), ("scenario", text),
         ("family", text), ("recording", text), ("component", text), ("model", text),
-        ("simulated", pa.bool_()), ("virtual_clock", pa.bool_()), ("step", pa.int64()),
+        ("simulated", pa.bool_()), ("virtual_clock", pa.bool_()),
+        ("declared_latency", pa.bool_()), ("step", pa.int64()),
     ]  # fmt: skip
     if states:
         fields.append(("state", text))

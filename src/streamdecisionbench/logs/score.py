@@ -27,7 +27,7 @@ import numpy as np
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import ALL_CLASSES
+from streamdecisionbench.in_force import ALL_CLASSES, CAUSES
 from streamdecisionbench.logs.arrays import MARKS, ORIGIN
 from streamdecisionbench.logs.engines.engine import Engine, ProgressTold, untold
 from streamdecisionbench.logs.references import Judge, ReferenceSource, attach_references
@@ -69,12 +69,6 @@ SCORED = (
     "reference", "ended_at", "cost", "weight", "tick_s", *MARKS, ORIGIN,
 )  # fmt: skip
 """What the kernel reads; nothing else is sorted or moved."""
-CAUSES: Mapping[str, tuple[str, ...]] = {
-    "latency": ("stale", "no_decision"),
-    "judgment": ("judgment",),
-    "both": ("compound", "unattributed"),
-}
-"""Why a decision in force is wrong, by class: what is not lost to one of them is right."""
 
 _LATE = 1e11
 """Seconds since 1970 from here on are beyond the year 5000: milliseconds, more likely."""
@@ -210,8 +204,8 @@ class LogScore:
     origins: tuple[int, ...] = ()
     """How many references came from each of `references.all`."""
     source: str = ""
-    streams: tuple[StreamRows, ...] = ()
-    """One by one, where they were asked for."""
+    streams: tuple[tuple[StreamRows, ...], ...] = ()
+    """Of every group one by one, where they were asked for."""
     shown: StreamsShown = field(default_factory=StreamsShown)
     """Single streams with their lanes, and mix-ups in seconds, where they were asked for."""
 
@@ -414,7 +408,7 @@ def score_opened(
         ),
         origins=tuple(sums.origins[k] for k in range(len(references.all))),
         source=opened.name,
-        streams=tuple(sums.kept),
+        streams=tuple(tuple(sums.kept[key]) for key in sorted(sums.kept, key=in_order)),
         shown=sums.shown or StreamsShown(),
     )
 

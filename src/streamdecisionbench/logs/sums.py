@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
@@ -255,8 +255,8 @@ class LogSums(StreamSums):
     """A sum over streams, so that the same streams give the same whatever their order."""
     named: CostNames = field(default_factory=CostNames)
     """What of the cost file the log has."""
-    kept: list[StreamRows] = field(default_factory=list)
-    """Streams one by one, where they were asked for."""
+    kept: dict[Key, list[StreamRows]] = field(default_factory=dict)
+    """Streams of every group one by one, where they were asked for."""
     scattered: int = 0
     """Streams without a known end that lie in several files."""
     origins: Counter[int] = field(default_factory=Counter)
@@ -284,15 +284,18 @@ class LogSums(StreamSums):
         began = plain_array(first.column("published_at"))
         if kind_of(began.type) == "seconds":
             self.latest = max(self.latest, float(np.max(number_column(began))))
-        keys = stream_keys(_lived_through(first), settings.seed)
+        names = _lived_through(first)
+        keys = stream_keys(names, settings.seed)
         self.fingerprint = (self.fingerprint + _fingerprint(keys, found)) % (1 << 64)
         rows = _score(found, keys, settings)
         if settings.streams:
-            self.kept.append(rows)
+            rows = replace(rows, names=np.array(names, dtype=object))
         groups = grouped(first, settings.by)
         for key, streams in groups:
-            self._add(self.groups, key, streams, rows, found)
+            own = self._add(self.groups, key, streams, rows, found)
             self._check_groups()
+            if settings.streams:
+                self.kept.setdefault(key, []).append(own)
         for key, streams in grouped(first, settings.by_day) if settings.days else ():
             self._add(self.days, key, streams, rows, found)
             self._check_days()
@@ -319,7 +322,8 @@ class LogSums(StreamSums):
             self.charged.setdefault(key, CostSums()).merge(charged)
         self.fingerprint = (self.fingerprint + other.fingerprint) % (1 << 64)
         self.named.merge(other.named)
-        self.kept += other.kept
+        for key, kept in other.kept.items():
+            self.kept.setdefault(key, []).extend(kept)
         self.scattered += other.scattered
         self.origins.update(other.origins)
         self.values.merge(other.values)
@@ -334,7 +338,8 @@ class LogSums(StreamSums):
         streams: Ints,
         rows: StreamRows,
         found: StreamArrays,
-    ) -> None:
+    ) -> StreamRows:
+        """Adds the streams that belong to a group, and gives them back."""
         latencies = found.L
         if len(streams) < len(found.n):
             rows = _take(rows, streams)
@@ -343,6 +348,7 @@ class LogSums(StreamSums):
             latencies = latencies[np.repeat(chosen, found.n)]
         answered = latencies[np.isfinite(latencies)]
         groups.setdefault(key, Group()).add(rows, answered, self.settings.resamples)
+        return rows
 
     def _charge(self, found: StreamArrays, first: pa.Table) -> StreamCosts | None:
         """Spells, changes, acts and costs, where they were asked for."""

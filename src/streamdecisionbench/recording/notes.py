@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from streamdecisionbench.recording.retry import RATE_LIMIT
+from streamdecisionbench.text import printable
 
 _WORDS = {
     "service_tier": "tier",
@@ -18,6 +19,8 @@ _WORDS = {
 }
 """Setting of a component → its word in a signature."""
 
+VIRTUAL_CLOCK = "virtual clock: service times measured one by one or declared, queueing simulated"
+DECLARED_LATENCY = "declared latency: in place of the time the component takes"
 _USUAL = {"input": "json", "order": "questions-first"}
 _DIGITS = 12
 """As many as a signature shows of any digest."""
@@ -51,6 +54,8 @@ def unusual_settings(config: Mapping[str, Any], failures: Collection[str] = ()) 
     told += ["rate_limit"] if RATE_LIMIT in failures else []
     if told:
         found["retried"] = "+".join(told)
+    if isinstance(config.get("latency"), str):
+        found["latency"] = _word(config["latency"])
     if isinstance(config.get("limit"), int):
         found["smoke"] = f"{config['limit']}-steps"
     if (part := _part(config)) is not None:
@@ -59,12 +64,19 @@ def unusual_settings(config: Mapping[str, Any], failures: Collection[str] = ()) 
 
 
 def remarks(config: Mapping[str, Any]) -> list[str]:
-    """What every reader must be told of numbers that are not about a whole recording.
+    """What every reader must be told of numbers that are not about a whole recording, or not measured.
 
     >>> remarks({"limit": 5})
     ['smoke run: the first 5 steps of each scenario, comparable with no whole run']
+    >>> remarks({"latency": "lognormal:0.4,0.3"})
+    ['declared latency: lognormal:0.4,0.3, in place of the time the component takes']
     """
     found = []
+    if isinstance(config.get("latency"), str):
+        found.append(
+            f"declared latency: {printable(config['latency'])[:80]}, in place of the time the"
+            " component takes"
+        )
     if isinstance(config.get("limit"), int):
         found.append(
             f"smoke run: the first {config['limit']} steps of each scenario,"
@@ -83,7 +95,7 @@ def source_notes(*, simulated: bool, virtual_clock: bool) -> list[str]:
     if simulated:
         found.append("simulation: answers and latencies were drawn from a declared profile")
     if virtual_clock:
-        found.append("virtual clock: service times measured one by one, queueing simulated")
+        found.append(VIRTUAL_CLOCK)
     return found
 
 

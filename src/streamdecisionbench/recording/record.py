@@ -76,7 +76,11 @@ from streamdecisionbench.recording.run_file import (
     place_of_suite,
     recorded_manifest,
 )
-from streamdecisionbench.recording.virtual import VirtualStream, run_virtual_streams
+from streamdecisionbench.recording.virtual import (
+    StatedLatency,
+    VirtualStream,
+    run_virtual_streams,
+)
 from streamdecisionbench.rules.policy_file import Policy
 from streamdecisionbench.suite.scenario import Scenario, Suite
 
@@ -106,6 +110,8 @@ class RunConfig:
     """What is sent and what may take effect; None: everything, and the newest."""
     streams: int = 1
     """How many scenarios play at once."""
+    latency: StatedLatency | None = None
+    """Declared instead of measured, on the virtual clock."""
     replica: int | None = None
     """Of several recordings made at once, since there are more streams than scenarios: which."""
     stated: Mapping[str, Any] = field(default_factory=dict)
@@ -130,11 +136,12 @@ class RunConfig:
         return scenario.tick_seconds if self.interval_s is None else self.interval_s
 
     def workers_of(self, members: Sequence[Member]) -> int:
-        """Unless declared: one, or no queue at all behind a drawn latency, which includes its own."""
+        """Unless declared: one, or no queue at all behind a drawn or declared latency, which includes
+        its own."""
         if self.workers is not None:
             return self.workers
-        simulated = all(member.component.info.simulated for member in members)
-        return self.dispatch.max_in_flight * self.streams if simulated else 1
+        drawn = self.latency or all(member.component.info.simulated for member in members)
+        return self.dispatch.max_in_flight * self.streams if drawn else 1
 
     def to_json(self, suite: Suite, members: Sequence[Member]) -> dict[str, Any]:
         """As the run record states it: all that must be equal to be continued or joined."""
@@ -165,6 +172,7 @@ class RunConfig:
             "max_in_flight_in_all": self.dispatch.in_all,
             "irregular": irregular or None,
             "workers": self.workers_of(members) if self.clock == "virtual" else None,
+            "latency": self.latency.text if self.latency else None,
             "limit": self.limit,
             "policy": self.policy.to_json() if self.policy else None,
             "policy_name": self.policy.name if self.policy else None,
@@ -188,6 +196,8 @@ class RunConfig:
                 fix="add --clock virtual, or leave --workers out",
             )
         infos = [member.component.info for member in members]
+        if self.latency is not None:
+            self._require_unmeasured(infos)
         remote = [info.name for info in infos if not info.in_process]
         if self.clock == "virtual" and remote:
             raise InputError(
@@ -195,6 +205,20 @@ class RunConfig:
                 " from elsewhere",
                 fix="leave out --clock virtual, or use simulated:, baseline:, gguf: or python:",
             )
+
+    def _require_unmeasured(self, infos: Sequence[ComponentInfo]) -> None:
+        """A latency can be declared of one component in this process that has none of its own."""
+        for wrong, what, fix in (
+            (self.clock != "virtual", "a real clock measures latencies", "add --clock virtual"),
+            (len(infos) > 1, "--latency is of one component", "record the components one by one"),
+            (
+                infos[0].simulated,
+                f"{infos[0].name} declares its own latency",
+                "leave --latency out",
+            ),
+        ):
+            if wrong:
+                raise InputError(what, fix=fix)
 
 
 def _describe(name: str, member: Member, warmups: int) -> dict[str, Any]:
@@ -550,7 +574,9 @@ class _Rounds:
                 for play, log in logs
             ]
             workers = config.workers_of(self.targets[0].members)
-            await run_virtual_streams(streams, config.dispatch, workers)
+            await run_virtual_streams(
+                streams, config.dispatch, workers, config.latency, config.seed
+            )
             return
         with steady():
             origin = time.monotonic() + LEAD_S + _START_S * (len(plays) - 1)

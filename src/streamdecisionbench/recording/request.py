@@ -20,18 +20,20 @@ from streamdecisionbench.components.providers.prompt import (
     require_within,
 )
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.families.registry import full_names
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
 from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.folder import Outcome, require_fresh
 from streamdecisionbench.recording.live_policy import require_fallbacks
 from streamdecisionbench.recording.prices import CostEstimate, estimate
 from streamdecisionbench.recording.progress import Progress
-from streamdecisionbench.recording.reader import conditions_in, recordings_in
+from streamdecisionbench.recording.reader import conditions_in, read_recording, recordings_in
 from streamdecisionbench.recording.realtime import Sending
 from streamdecisionbench.recording.record import Part, RunConfig, record_together, replicas_for
 from streamdecisionbench.recording.redaction import names_a_secret, secrets_at_hand
 from streamdecisionbench.recording.retry import RETRIES, RetryPolicy
 from streamdecisionbench.recording.run_file import RUN_FILE
+from streamdecisionbench.recording.virtual import StatedLatency
 from streamdecisionbench.rules.policy_file import Policy, read_policy
 from streamdecisionbench.suite.scenario import LONGEST_TICK_S, SHORTEST_TICK_S, Scenario, Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, first_steps, read_suite
@@ -88,6 +90,8 @@ class RunRequest:
     max_in_flight: int = 32
     max_in_flight_in_all: int | None = None
     clock: str = "real"
+    latency: str | None = None
+    """Declared instead of measured: seconds, lognormal:MEDIAN,SIGMA or recorded:FOLDER."""
     workers: int | None = None
     seed: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
@@ -137,6 +141,7 @@ def launch(
         names=request.components,
         scenarios=chosen,
         clock=request.clock,
+        latency=stated_latency(request.latency, suite, chosen),
         workers=request.workers,
         dispatch=Sending(
             max_in_flight=request.max_in_flight,
@@ -278,6 +283,7 @@ def choose_scenarios(
 ) -> tuple[str, ...]:
     """Episode ids in suite order: of these families, and of these names; all when nothing is named."""
     known_families = list(suite.families())
+    families = full_names(families, known_families)
     _require_known("family", families, known_families)
     _require_known("scenario", scenarios, list(suite.scenarios))
     return tuple(
@@ -287,6 +293,55 @@ def choose_scenarios(
         or s.task_family in families
         or s.episode_id in scenarios
     )
+
+
+def stated_latency(
+    text: str | None, suite: Suite, scenarios: Sequence[str]
+) -> StatedLatency | None:
+    """Seconds, `lognormal:MEDIAN,SIGMA` with σ of the logarithm, or `recorded:FOLDER`: what a recording of
+    the same states took, state by state."""
+    if text is None:
+        return None
+    kind, _, rest = (
+        text.rpartition(":") if not text.startswith("recorded:") else text.partition(":")
+    )
+    if kind == "recorded":
+        return _recorded_latency(Path(rest), suite, scenarios)
+    try:
+        median_s, sigma = [float(x) for x in rest.split(",")] if kind else [float(rest), 0.0]
+    except ValueError:
+        median_s = sigma = -1.0
+    if kind not in ("", "lognormal") or not 0 < median_s < 3600 or not 0 <= sigma <= 3:
+        raise InputError(
+            f"--latency {text!r:.60} is no latency",
+            fix="for example 0.4, lognormal:0.4,0.3 (median in seconds, sigma of its logarithm) or"
+            " recorded:FOLDER",
+        )
+    said = f"lognormal:{median_s:g},{sigma:g}" if kind else f"{median_s:g}"
+    return StatedLatency(said, median_s, sigma)
+
+
+def _recorded_latency(folder: Path, suite: Suite, scenarios: Sequence[str]) -> StatedLatency:
+    recording = read_recording(folder, suite)
+    if recording.halves:
+        raise InputError("holds two components", where=folder, fix="name a recording of one")
+    taken = {
+        (name, answer.t): answer.service_s
+        for name, episode in recording.episodes.items()
+        for answer in episode.responses
+    }
+    missing = [
+        name
+        for name in scenarios
+        if any((name, t) not in taken for t in range(suite.scenarios[name].n))
+    ]
+    if missing:
+        raise InputError(
+            f"does not hold the latency of every state of {', '.join(missing[:4])}",
+            where=folder,
+            fix="name a recording of the same scenarios, or choose its own with --scenarios",
+        )
+    return StatedLatency(f"recorded:{recording.events_sha256[:12]}", recorded=taken)
 
 
 def parse_pairs(texts: Sequence[str]) -> dict[str, str]:

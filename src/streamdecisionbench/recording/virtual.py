@@ -1,7 +1,7 @@
 """A virtual timeline for components in this process: nothing waits.
 
 Answers are computed one at a time and each one's duration is measured (or declared, by a
-simulation). Those durations are then laid out on a timeline where steps are published as planned and a
+simulation or by whoever records). Those durations are then laid out on a timeline where steps are published as planned and a
 declared number of workers serves requests first come, first served. Waiting for a worker is part of
 the component's latency, as it would be if the component queued requests itself: `started_s` is when
 the request was handed over, not when a worker took it up. Waiting for one of `max_in_flight` slots
@@ -11,11 +11,14 @@ is dispatch wait, as on the real clock.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import heapq
+import math
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import NormalDist
 
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.recording.clock import seconds
@@ -26,6 +29,34 @@ from streamdecisionbench.rules.policy_events import Order
 
 _DONE, _READY, _RELEASE = 0, 1, 2
 """Order of what happens at one instant: answers, then retries, then the next step."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedLatency:
+    """Latencies declared by whoever records: of a state always the same, on whatever machine.
+
+    e^(ln(median) + σ·z), z a standard normal draw from a hash of seed, scenario and step; or those of a
+    recording, state by state.
+    """
+
+    text: str
+    """As the run record and every signature have it."""
+    median_s: float = 0.0
+    sigma: float = 0.0
+    recorded: Mapping[tuple[str, int], float] | None = None
+
+    def of(self, episode_id: str, t: int, seed: int) -> float:
+        """
+        >>> StatedLatency("0.4", 0.4).of("support_a", 7, seed=1)
+        0.4
+        """
+        if self.recorded is not None:
+            return self.recorded[episode_id, t]
+        if not self.sigma:
+            return self.median_s
+        drawn = hashlib.blake2b(f"{seed} {episode_id} {t}".encode(), digest_size=7).digest()
+        share = (int.from_bytes(drawn, "big") + 0.5) / 2**56
+        return self.median_s * math.exp(self.sigma * NormalDist().inv_cdf(share))
 
 
 @dataclass(slots=True, eq=False)
@@ -92,13 +123,17 @@ class VirtualStream:
 
 
 async def run_virtual_streams(
-    given: Sequence[VirtualStream], dispatch: Sending, workers: int
+    given: Sequence[VirtualStream],
+    dispatch: Sending,
+    workers: int,
+    stated: StatedLatency | None = None,
+    seed: int = 0,
 ) -> None:
     """The same events as `run_episode`, at the times the queueing model gives.
 
     Several episodes at once share the workers, and the slots in all where those are limited.
     """
-    await _Timeline(given, dispatch, workers).run()
+    await _Timeline(given, dispatch, workers, stated, seed).run()
     for stream in given:
         for rank, t, reason in stream.dispatcher.skipped():
             stream.log.skipped(stream.members[rank], t, reason)
@@ -108,8 +143,15 @@ async def run_virtual_streams(
 class _Timeline:
     """What happens next, over all streams."""
 
-    def __init__(self, given: Sequence[VirtualStream], dispatch: Sending, workers: int) -> None:
-        self.dispatch = dispatch
+    def __init__(
+        self,
+        given: Sequence[VirtualStream],
+        dispatch: Sending,
+        workers: int,
+        stated: StatedLatency | None,
+        seed: int,
+    ) -> None:
+        self.dispatch, self.stated, self.seed = dispatch, stated, seed
         self.streams = given
         for stream in given:
             stream.slots = {member.name: dispatch.max_in_flight for member in stream.members}
@@ -175,8 +217,10 @@ class _Timeline:
             pool.workers -= 1
             taken.served = True
             stream = taken.stream
+            episode, t = stream.log.prepared.scenario.episode_id, taken.exchange.t
+            stated_s = self.stated.of(episode, t, self.seed) if self.stated else None
             now_s = seconds(at_s - stream.offset_s)
-            await _measure(stream.log, taken, now_s, self.dispatch.retry)
+            await _measure(stream.log, taken, now_s, self.dispatch.retry, stated_s)
             self._plan(stream, taken.completed_s, _DONE, taken.exchange.t, taken)
 
     def _plan(
@@ -205,16 +249,18 @@ class _Timeline:
                 self.pools[member.name].waiting.append(job)
 
 
-async def _measure(log: EpisodeLog, job: _Job, taken_s: float, retry: RetryPolicy) -> None:
+async def _measure(
+    log: EpisodeLog, job: _Job, taken_s: float, retry: RetryPolicy, stated_s: float | None
+) -> None:
     """Calls the component now and says when, on the timeline, it will have answered."""
     await asyncio.sleep(0)  # an interruption gets through, also when answers never wait
     begin = received = time.perf_counter()
-    declared_s: float | None = None
+    declared_s = stated_s
     try:
         raw = await call(job.exchange.member.component, job.exchange.request)
         received = time.perf_counter()
         answer = log.received(raw)
-        declared_s = answer.service_s
+        declared_s = answer.service_s if stated_s is None else stated_s
         job.outcome = log.read(answer, job.exchange.member)
     except Exception as error:
         job.outcome = classify(error, retry)

@@ -19,7 +19,7 @@ from streamdecisionbench.analysis.bootstrap import ScoreIntervals, score_interva
 from streamdecisionbench.analysis.calibration import Calibration, calibration
 from streamdecisionbench.analysis.candidates import CASCADES, PAIRED, TRIPLES, Field, priced_answers
 from streamdecisionbench.analysis.choose import Choice, Terms, decide
-from streamdecisionbench.analysis.flips import Flips, flipped_states
+from streamdecisionbench.analysis.flips import Causes, Flips, causes_between, flipped_states
 from streamdecisionbench.analysis.network import NO_TEXT, NetworkEstimate, has_decode
 from streamdecisionbench.analysis.paper import (
     Baselines,
@@ -351,6 +351,8 @@ class Findings:
     paired: Sequence[Paired] = ()
     flips: Flips | None = None
     """Where two recordings decide differently, in a report about two of the same scenarios."""
+    causes: Causes | None = None
+    """What the difference between those two is made of."""
     window: Window | None = None
     shown: Sequence[Entry] = ()
     """The recordings the window was chosen for."""
@@ -441,7 +443,7 @@ def find(
         schedules={name: own["schedules"] for name, own in each.items()},
         transitions={name: own["transitions"] for name, own in each.items()},
         paired=_paired(alike, pairings, slow),
-        flips=_flips(material),
+        **_between(material),
         window=_window(material, shown, window, remarks),
         shown=shown,
         baselines=baselines(material.suite),
@@ -593,14 +595,18 @@ def _own(entry: Entry, *, prices: PriceTable, interval: float) -> dict[str, Any]
     return found
 
 
-def _flips(material: Material) -> Flips | None:
+def _between(material: Material) -> dict[str, Any]:
+    """Of two recordings of the same scenarios: the states that differ, and where time was lost."""
     if len(material.entries) != 2:
-        return None
+        return {}
     first, second = material.entries
     if set(first.recording.episodes) != set(second.recording.episodes):
-        return None
+        return {}
     names = (first.label, second.label)
-    return flipped_states(first.recording, second.recording, material.suite, names)
+    return {
+        "flips": flipped_states(first.recording, second.recording, material.suite, names),
+        "causes": causes_between(first.score, second.score, material.bounds),
+    }
 
 
 def _calibrations(material: Material, remarks: list[str]) -> dict[str, Calibration]:

@@ -8,13 +8,27 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from streamdecisionbench.analysis.bootstrap import Estimate
-from streamdecisionbench.analysis.flips import KINDS, Flip, Flips, decision_words, flip_summary
+from streamdecisionbench.analysis.flips import (
+    KINDS,
+    Causes,
+    Flip,
+    Flips,
+    Loss,
+    cause_line,
+    cause_words,
+    decision_words,
+    flip_summary,
+    loss_line,
+    signed_points,
+)
 from streamdecisionbench.analysis.gate import CANNOT_TELL, FAIL, PASS, Gate
 from streamdecisionbench.report.render import escape_markdown
 
 _MARKS = {PASS: "PASS", FAIL: "FAIL", CANNOT_TELL: "CANNOT TELL"}
 MOST_ROWS = 50
 """Rows of a job summary; the rest are counted, and `sdb diff` shows them all."""
+MOST_LOSSES = 3
+"""Scenarios, and changes, that are named as those that lost most."""
 
 
 def verdict_line(gate: Gate) -> str:
@@ -25,6 +39,7 @@ def verdict_line(gate: Gate) -> str:
 def gate_lines(gate: Gate) -> list[str]:
     """The whole verdict in plain lines of at most 80 columns or so."""
     lines = [verdict_line(gate), *(f"  {reason}" for reason in gate.reasons)]
+    lines += [cause_line(gate.causes)] if gate.causes else []
     for role, score, side in zip(
         ("new", "baseline"), (gate.new, gate.baseline), gate.sides, strict=True
     ):
@@ -34,8 +49,44 @@ def gate_lines(gate: Gate) -> list[str]:
         *lines,
         f"smallest drop these data would show in 80 of 100 trials: {100 * gate.detectable:.1f} points",
         f"{_pairing(gate)}; resampled: {gate.drawn}; intervals of 95 %",
+        *([flip_summary(gate.flips)] if gate.flips is not None else []),
+        *(loss_lines(gate.causes) if gate.causes else []),
         *(f"! {note}" for note in gate.notes),
     ]
+
+
+def failure_lines(gate: Gate) -> list[str]:
+    """For a test that fails: what, how much because of what, and where most."""
+    said = [verdict_line(gate)]
+    if gate.causes is not None:
+        said.append(cause_line(gate.causes))
+    worst = (
+        [loss for _, losses in _lost_most(gate.causes) for loss in losses[:1]]
+        if gate.causes
+        else []
+    )
+    # Where it failed for another reason than a drop, that is the why.
+    if gate.drop.low <= gate.limits.max_drop / 100 or not worst:
+        return [*said, "; ".join(gate.reasons)]
+    return [*said, loss_line(worst[-1])]
+
+
+def loss_lines(causes: Causes) -> Iterator[str]:
+    """The scenarios or streams, and the changes, that lost most time."""
+    for heading, losses in _lost_most(causes):
+        yield f"{heading}:"
+        yield from (f"  {loss_line(loss)}" for loss in losses)
+
+
+def _lost_most(causes: Causes) -> Iterator[tuple[str, list[Loss]]]:
+    """What lost at least a twentieth of a point, the largest first."""
+    for heading, losses in (
+        ("Lost most time", causes.scenarios),
+        ("Changes after which most was lost", causes.changes),
+    ):
+        found = [loss for loss in losses[:MOST_LOSSES] if round(1000 * loss.drop) > 0]
+        if found:
+            yield heading, found
 
 
 def _pairing(gate: Gate) -> str:
@@ -62,6 +113,7 @@ def flip_lines(flips: Flips, kinds: tuple[str, ...] = tuple(KINDS)) -> Iterator[
 def gate_markdown(gate: Gate) -> str:
     """A job summary: verdict, labels, scores, and the states that flipped with their evidence."""
     lines = [f"## {escape_markdown(verdict_line(gate))}", ""]
+    lines += [f"**{escape_markdown(cause_line(gate.causes))}**", ""] if gate.causes else []
     lines += [f"- {escape_markdown(reason)}" for reason in gate.reasons]
     lines += [f"- **{escape_markdown(note)}**" for note in gate.notes]
     new, baseline = gate.sides
@@ -77,9 +129,18 @@ def gate_markdown(gate: Gate) -> str:
         f" in 80 of 100 trials: {100 * gate.detectable:.1f} points.",
     ]
     if gate.flips is not None:
-        lines += ["", f"### {escape_markdown(flip_summary(gate.flips))}", ""]
+        lines += ["", "### States decided differently", "", f"{flip_summary(gate.flips)}.", ""]
         lines += _flip_table(gate.flips)
+    for heading, losses in _lost_most(gate.causes) if gate.causes else ():
+        lines += ["", f"### {heading}", "", "| where | right % | points | because of |"]
+        lines += ["|---|---:|---:|---|", *map(_loss_row, losses)]
     return "\n".join(lines) + "\n"
+
+
+def _loss_row(loss: Loss) -> str:
+    right = f"{100 * loss.before:.1f} → {100 * loss.now:.1f}"
+    points = signed_points(-round(1000 * loss.drop))
+    return f"| {escape_markdown(loss.name)} | {right} | {points} | {cause_words(loss)} |"
 
 
 def _flip_table(flips: Flips) -> list[str]:
@@ -87,20 +148,27 @@ def _flip_table(flips: Flips) -> list[str]:
     order = sorted(flips.found, key=lambda flip: list(KINDS).index(flip.kind))
     if not order:
         return []
-    rows = ["| state | what | reference | before | now | evidence |", "|---|---|---|---|---|---|"]
+    shown = min(len(order), MOST_ROWS)
+    rows = [f"<details><summary>{shown} of them, with what each answered</summary>", ""]
+    rows += ["| state | what | reference | before | now | evidence |", "|---|---|---|---|---|---|"]
     rows += [_flip_row(flip) for flip in order[:MOST_ROWS]]
     if len(order) > MOST_ROWS:
         rows += ["", f"{len(order) - MOST_ROWS} more; `sdb diff` shows them all."]
-    return rows
+    return [*rows, "", "</details>"]
 
 
 def _flip_row(flip: Flip) -> str:
+    """What all three have in common is left out: a table on a page is narrow."""
+    three = (flip.reference, flip.first, flip.second)
+    differ = [
+        name
+        for name in {**three[0], **three[1], **three[2]}
+        if len({x.get(name) for x in three}) > 1
+    ]
     cells = (
         f"{flip.scenario} {flip.step}",
         KINDS[flip.kind],
-        decision_words(flip.reference),
-        decision_words(flip.first),
-        decision_words(flip.second),
+        *(decision_words({k: x[k] for k in differ if k in x}) for x in three),
         "; ".join(flip.evidence),
     )
     return "| " + " | ".join(escape_markdown(cell) for cell in cells) + " |"
@@ -139,9 +207,9 @@ def workflow_commands(gate: Gate, *, strict: bool = False) -> list[str]:
         kind = "notice"
     else:
         kind = "error" if gate.verdict == FAIL or strict else "warning"
-    lines = [
-        _command(kind, "sdb gate", "\n".join((verdict_line(gate), *gate.reasons, *gate.notes)))
-    ]
+    because = [cause_line(gate.causes)] if gate.causes else []
+    said = "\n".join((verdict_line(gate), *because, *gate.reasons, *gate.notes))
+    lines = [_command(kind, "sdb gate", said)]
     lost = [f for f in gate.flips.found if f.kind == "lost"] if gate.flips is not None else []
     lines += [
         _command(
@@ -201,11 +269,12 @@ def junit_xml(gate: Gate, *, strict: bool = False) -> bytes:
             ET.SubElement(properties, "property", {"name": "label", "value": _legal(note)})
     text = "\n".join(gate_lines(gate))
     if gate.flips is not None:
-        text += "\n\n" + "\n".join((flip_summary(gate.flips), *flip_lines(gate.flips)))
+        text += "\n\n" + "\n".join(flip_lines(gate.flips))
+    message = _legal(verdict_line(gate) + (f"; {cause_line(gate.causes)}" if gate.causes else ""))
     if failed:
-        ET.SubElement(case, "failure", {"message": _legal(verdict_line(gate)), "type": "drop"})
+        ET.SubElement(case, "failure", {"message": message, "type": "drop"})
     elif skipped:
-        ET.SubElement(case, "skipped", {"message": _legal(verdict_line(gate))})
+        ET.SubElement(case, "skipped", {"message": message})
     ET.SubElement(case, "system-out").text = _legal(text)
     body: str = ET.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{body}\n'.encode()

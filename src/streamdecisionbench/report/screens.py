@@ -826,7 +826,7 @@ def _notes(pairs: Sequence[PairScore]) -> list[Text]:
     if any(pair.simulated for pair in pairs):
         notes.append("! simulation: answers and latencies of a component were drawn from a profile")
     if any(pair.virtual_clock for pair in pairs):
-        notes.append("! virtual clock: service times measured one by one")
+        notes.append("! virtual clock: service times measured one by one or declared")
     return [Text(note, style="bold yellow") for note in notes]
 
 

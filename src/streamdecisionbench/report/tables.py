@@ -11,7 +11,14 @@ import numpy as np
 from streamdecisionbench.analysis.calibration import calibration_table
 from streamdecisionbench.analysis.candidates import PAIRED
 from streamdecisionbench.analysis.choose import Choice, money
-from streamdecisionbench.analysis.flips import KINDS, Flips, decision_words, flip_summary
+from streamdecisionbench.analysis.flips import (
+    KINDS,
+    Causes,
+    Flips,
+    cause_line,
+    decision_words,
+    flip_summary,
+)
 from streamdecisionbench.analysis.network import NetworkEstimate
 from streamdecisionbench.analysis.paper import (
     baselines_table,
@@ -51,6 +58,7 @@ from streamdecisionbench.report.findings import (
     numbered,
     scenario_name,
 )
+from streamdecisionbench.report.gate import loss_lines
 from streamdecisionbench.report.palette import SHOWN
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.cost import THETA_S
@@ -130,7 +138,7 @@ def make_tables(material: Material, findings: Findings) -> list[Table]:
         pairs = [replace(p, first=label[p.first], second=label[p.second]) for p in findings.paired]
         tables.append(filed("paired", paired_in_one(pairs)))
     if findings.flips is not None:
-        tables.append(filed("differences", differences(findings.flips)))
+        tables.append(filed("differences", differences(findings.flips, findings.causes)))
     if findings.pairs:
         tables.append(
             filed("composition", composition(material, findings.pairs, findings.pairs_note))
@@ -529,7 +537,7 @@ _DIGITS = 12
 """As many as a signature shows of any digest."""
 
 
-def differences(flips: Flips) -> Table:
+def differences(flips: Flips, causes: Causes | None = None) -> Table:
     """Every such state, with what each answered, the reference and the evidence."""
     return Table(
         "States decided differently",
@@ -541,7 +549,8 @@ def differences(flips: Flips) -> Table:
              flip.first_latency_s, flip.second_latency_s)
             for flip in flips.found
         ),
-        (f"{flip_summary(flips)}. Latency is ignored for what differs; {flips.first} is before.",),
+        (*([cause_line(causes), *loss_lines(causes)] if causes else []),
+         f"{flip_summary(flips)}. Latency is ignored for what differs; {flips.first} is before."),
     )  # fmt: skip
 
 

@@ -231,11 +231,24 @@ def shares_by_step_at(flat: Flat, interval: float) -> Floats:
 
 def shares_by_step_over(flat: Flat, bounds: Bounds) -> Floats:
     """The integrated score, step by step."""
-    measure = Over(bounds, flat.tick)
-    sweep = sweep_over(flat, bounds)
-    seconds = np.zeros(len(flat.r))
-    for cut, column in classified(replace(sweep, references=by_step(sweep.references))):
-        right = np.flatnonzero(_IS_CORRECT[column])
-        seconds += np.bincount(cut.segment[right], cut.time(measure)[right], len(seconds))
-    shares: Floats = seconds * flat.time_weight
+    shares: Floats = classes_by_step(flat, bounds)[:, CORRECT].sum(axis=1)
+    return shares
+
+
+def classes_by_step(flat: Flat, bounds: Bounds, interval: float | None = None) -> Floats:
+    """Every class (column) within each step as a share of its scenario's observed time: integrated
+    over the bounds, or at an interval."""
+    width = len(ALL_CLASSES)
+    seconds = np.zeros(len(flat.r) * width)
+    if interval is not None:
+        check_interval(interval)
+        found = stretches_at(flat, interval)
+        seconds += np.bincount(
+            found.step * width + found.column, found.end - found.begin, len(seconds)
+        )
+    else:
+        measure, sweep = Over(bounds, flat.tick), sweep_over(flat, bounds)
+        for cut, column in classified(replace(sweep, references=by_step(sweep.references))):
+            seconds += np.bincount(cut.segment * width + column, cut.time(measure), len(seconds))
+    shares: Floats = seconds.reshape(-1, width) * flat.time_weight[:, None]
     return shares

@@ -282,7 +282,7 @@ def _binned(values: Floats) -> NDArray[np.int64]:
 
 COUNTS = (
     "streams", "decisions", "judged", "seconds", "weighted_judged", "weighted_right", "cost",
-    "assumed_end", "simulated", "virtual_clock",
+    "assumed_end", "simulated", "virtual_clock", "declared_latency",
 )  # fmt: skip
 """What is counted of every stream beside its classes."""
 
@@ -352,11 +352,12 @@ class StreamRows:
     pace: Floats
     over: Floats | None = None
     physical: Floats | None = None
+    names: NDArray[np.object_] | None = None
+    """What streams are called, where they are kept."""
 
-    def judged_and_right(self) -> tuple[Floats, Floats]:
-        """Seconds at the pace scored, times weight: those with a reference, and those right."""
-        seconds = self.pace[:, : len(ALL_CLASSES)] * self.time[:, None]
-        return seconds.sum(axis=1) - seconds[:, UNJUDGED], seconds[:, CORRECT].sum(axis=1)
+    def seconds(self) -> Floats:
+        """By class, at the pace scored, times weight."""
+        return self.pace[:, : len(ALL_CLASSES)] * self.time[:, None]
 
 
 @dataclass

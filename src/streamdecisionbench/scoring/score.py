@@ -337,6 +337,10 @@ class Score(Scored[Level]):
     remarks: tuple[str, ...] = ()
     """Why this is not the score of a whole recording, where it is not."""
 
+    def __repr__(self) -> str:
+        """One line, as a failed assertion shows it: everything is in `to_json` of the command."""
+        return f"<Score {self.name}: {100 * self.in_force:.1f} % in force at {self.interval:g} s>"
+
     @property
     def log_auc(self) -> float:
         return self.overall.log_auc

@@ -352,7 +352,7 @@ def _html_row(place: int, row: BoardRow, reports: Mapping[str, str], by_cost: in
                 row.virtual,
                 "virt",
                 "virtual clock",
-                "service times measured one by one, queueing simulated",
+                "service times measured one by one or declared, queueing simulated",
             ),
             (
                 row.imported,

@@ -10,13 +10,21 @@ import numpy as np
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.analysis.choose import METHOD, Candidate, Choice, choice_lines
-from streamdecisionbench.analysis.flips import KINDS, Flips, decision_words, flip_summary
+from streamdecisionbench.analysis.flips import (
+    KINDS,
+    Causes,
+    Flips,
+    cause_line,
+    decision_words,
+    flip_summary,
+)
 from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CLASSES, REACH, spelled
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.findings import Entry, Findings, Material, family_name
+from streamdecisionbench.report.gate import loss_lines
 from streamdecisionbench.report.page.one_file import Json, asset, classes, one_file
 from streamdecisionbench.scoring.cost import CostRates, CostScore
 from streamdecisionbench.scoring.pairs import PairLevel, PairScore
@@ -126,7 +134,7 @@ def payload(inputs: PageInputs) -> Json:
         ],
         "answers": [_answer(choice) for choice in findings.choices],
         "answersMethod": METHOD,
-        "differences": _differences(findings.flips),
+        "differences": _differences(findings.flips, findings.causes),
         "notes": list(inputs.notes),
     }
 
@@ -190,7 +198,7 @@ def _rates(rates: CostRates | None) -> Json | None:
     return None if rates is None else {**asdict(rates), "total": rates.total}
 
 
-def _differences(flips: Flips | None) -> Json | None:
+def _differences(flips: Flips | None, causes: Causes | None) -> Json | None:
     """States the two recordings decide differently, in words."""
     if flips is None:
         return None
@@ -198,6 +206,8 @@ def _differences(flips: Flips | None) -> Json | None:
         "first": flips.first,
         "second": flips.second,
         "summary": flip_summary(flips),
+        "causes": cause_line(causes) if causes else "",
+        "lost": list(loss_lines(causes)) if causes else [],
         "rows": [
             [
                 f"{flip.scenario} {flip.step}", KINDS[flip.kind], decision_words(flip.reference),

@@ -26,7 +26,8 @@ sdb.differences = () => {
   const found = sdb.data.differences;
   if (!found) return;
   sdb.section('differences', 'States decided differently',
-    `${found.summary}. Latency is ignored here; “before” is ${found.first}, “now” ${found.second}.`,
+    `${found.causes}. ${found.summary}; latency is ignored for these. “Before” is ${found.first}, “now” ${found.second}.`,
+    h('ul', {}, ...found.lost.map((line) => h('li', {}, line.trim()))),
     sdb.dataTable('Every state that differs', [], () => sdb.table('States decided differently',
       ['state', 'what', 'reference', found.first, found.second, 'evidence'].map((label) => ({ label, text: true })), found.rows)));
 };
