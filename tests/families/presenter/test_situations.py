@@ -40,7 +40,7 @@ def alone(situation: str, wording: str, seed: int) -> Scenario:
     draws = Draws(seed, situation)
     script = Script(draws.fork("script"), steps=60, changes=22, noise=0.5)
     opened = kind.open(script, draws, seat("eval", wording))
-    next(s for s in kind.situations if s.name == situation).play(opened.world)
+    script.fill(next(s for s in kind.situations if s.name == situation).play(opened.world))
     return expand(replace(opened.draft("alone"), seed="alone"))
 
 
@@ -75,7 +75,7 @@ def test_captions_are_told_whoever_starts_with_the_clip(situation: str) -> None:
         return running
 
     script.distract = heard
-    next(s for s in talk.situations if s.name == situation).play(room)
+    script.fill(next(s for s in talk.situations if s.name == situation).play(room))
     expand(replace(opened.draft("heard"), seed="heard"))
     assert "clip" in room.started
 

@@ -6,7 +6,8 @@ its end, and calls for evidence that changes nothing, so that it has the wanted 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from typing import TypeAlias, TypeVar
 
 from streamdecisionbench.suite.authoring import Change, Event
 from streamdecisionbench.suite.generation.draws import Draws
@@ -16,8 +17,10 @@ _USUAL_SPACING = 3.0
 """Ticks between changes that situations have in mind; where fewer changes are wanted, pauses stretch."""
 
 
-class SessionFull(Exception):  # noqa: N818
-    """The last tick is written: whatever a situation still had in mind does not happen."""
+_T = TypeVar("_T")
+
+Ticks: TypeAlias = Generator[None, None, _T]
+"""What takes time: it yields wherever a tick is written and the next one has to come, and returns a value."""
 
 
 class Script:
@@ -84,18 +87,23 @@ class Script:
             before = decision
         return tuple(found)
 
-    def wait(self, ticks: int) -> None:
+    def wait(self, ticks: int) -> Ticks[None]:
         """Exactly this many ticks pass."""
         for _ in range(ticks):
-            if self.now + 1 >= self.steps:
-                raise SessionFull
+            yield
             self.now += 1
             if self._wants_noise():
                 self._make_noise()
 
-    def hold(self, least: int, most: int) -> None:
+    def hold(self, least: int, most: int) -> Ticks[None]:
         """Some ticks pass, as many as the pace allows within these bounds."""
-        self.wait(self.pace(least, most))
+        yield from self.wait(self.pace(least, most))
+
+    def fill(self, course: Ticks[None]) -> None:
+        """Let it take its course to the last tick; what it still had in mind does not happen."""
+        for _ in course:
+            if self.now + 1 >= self.steps:
+                course.close()
 
     def pace(self, least: int, most: int) -> int:
         """How many ticks until the next change would keep the pace, within these bounds.

@@ -13,7 +13,7 @@ from streamdecisionbench.families.debugging import events as say
 from streamdecisionbench.families.debugging.generator.project import Person, Project, SourceFile
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.script import Script
+from streamdecisionbench.suite.generation.script import Script, Ticks
 
 IDLE, DUE, RUNNING = "idle", "due", "running"
 """Phases: nothing runs and a card shows; a rerun card shows; a run is active."""
@@ -95,8 +95,8 @@ class Session:
         """Ticks until the last save of a watched file has left its grace."""
         return self.saved + self.policy("save_grace_ticks") - self.now
 
-    def let_grace_pass(self) -> None:
-        self.script.wait(max(self.grace_left(), 0))
+    def let_grace_pass(self) -> Ticks[None]:
+        yield from self.script.wait(max(self.grace_left(), 0))
 
     def widest(self) -> str:
         """The scope of a rerun after all changes."""
@@ -119,17 +119,17 @@ class Session:
         self.script.emit(say.run_output(self.now, line.format(share=share), note))
         self.sign = self.now
 
-    def go_on(self, ticks: int) -> None:
+    def go_on(self, ticks: int) -> Ticks[None]:
         """The active run runs on and prints often enough not to seem stalled."""
         for _ in range(ticks):
-            self.script.wait(1)
+            yield from self.script.wait(1)
             silence = self.now - self.sign
             if silence >= self.policy("stall_ticks") - 1 or self.draws.chance(0.15):
                 self.print_line("the run prints in time")
 
-    def until_silence(self, ticks: int) -> None:
+    def until_silence(self, ticks: int) -> Ticks[None]:
         """Time passes until the run has been silent for exactly this long."""
-        self.script.wait(self.sign + ticks - self.now)
+        yield from self.script.wait(self.sign + ticks - self.now)
 
     def end(
         self,
