@@ -26,13 +26,13 @@ from streamdecisionbench.families.generate import (
 from streamdecisionbench.families.registry import FAMILY_MODULES
 from streamdecisionbench.families.sdb_v1 import recheck
 from streamdecisionbench.suite.check import validate_suite
-from streamdecisionbench.suite.generation.compose import Kind
 from streamdecisionbench.suite.generation.draws import SPLITS, Pool
 from streamdecisionbench.suite.generation.parameters import (
     CHANGES_TOLERANCE,
     Parameters,
     change_range,
 )
+from streamdecisionbench.suite.generation.world import Kind
 from streamdecisionbench.suite.scenario import Suite, estimate_tokens
 from streamdecisionbench.suite.suite_files import read_suite, write_suite
 from streamdecisionbench.suite.trivial_policies import (

@@ -57,19 +57,6 @@ def _spread(hand: list[str], most: int) -> list[str]:
     return [hand[i * len(hand) // kept] for i in range(kept)]
 
 
-def play(
-    world: _W,
-    script: Script,
-    situations: Sequence[Situation[_W]],
-    agenda: Sequence[str],
-    draws: Draws,
-) -> list[str]:
-    """Play situations until the session is full; the names of those that came to their end."""
-    played: list[Situation[_W]] = []
-    script.fill(story(world, script, situations, agenda, draws, played))
-    return [s.name for s in played]
-
-
 def story(
     world: _W,
     script: Script,
@@ -95,7 +82,8 @@ def story(
         chosen = _choose(
             _in_turn(choice, played) or _in_turn(possible, played) or choice, played, draws
         )
-        yield from chosen.play(world)
+        with script.apart("situation", len(played)):
+            yield from chosen.play(world)
         played.append(chosen)
         if chosen.name in due:
             due.remove(chosen.name)

@@ -91,6 +91,7 @@ def _green(session: Session) -> Ticks[None]:
         skipped = most  # the first one shows that exactly the limit is enough
     session.met_limit = True
     session.end("cause: the run ends green and wide enough", skipped=skipped)
+    session.green = True
     session.show("ready", f"{session.run} is green and wide enough")
 
 

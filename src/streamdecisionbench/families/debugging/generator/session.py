@@ -64,6 +64,8 @@ class Session:
     """The team that last committed, to whichever run."""
     answered: set[str] = field(default_factory=set)
     """Files and teams that some card has named already."""
+    green: bool = False
+    """Whether some run has been green and wide enough."""
     met_limit: bool = False
     """Whether a run that skipped exactly the limit was enough."""
     utterances: int = 0
@@ -101,6 +103,14 @@ class Session:
     def widest(self) -> str:
         """The scope of a rerun after all changes."""
         return max((f.scope for f in self.changed), key=["target", "module", "full"].index)
+
+    def read_scope(self) -> Ticks[None]:
+        """Whoever starts the run takes its scope off the panel, and waits a little for a rerun card."""
+        yield from self.script.until(lambda: self.script.panel.get("route") == "rerun", most=4)
+        scope = self.script.panel.get("rerun_scope", self.scope)
+        if scope in self.project.tests and scope != self.scope:
+            self.script.count("wasted_runs")
+            self.scope = scope
 
     def start(self, note: str) -> None:
         """A run of the scope on the card starts."""

@@ -9,6 +9,7 @@ from streamdecisionbench.families.debugging.generator.results import RESULTS
 from streamdecisionbench.families.debugging.generator.session import DUE, IDLE, Session
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
+from streamdecisionbench.suite.generation.world import Outcome
 
 
 def _may_edit(session: Session) -> bool:
@@ -98,12 +99,14 @@ def _notes_only(session: Session) -> Ticks[None]:
 
 def _start(session: Session) -> Ticks[None]:
     yield from session.script.hold(1, 3)
+    yield from session.read_scope()
     session.start("cause: a run starts")
 
 
 def _start_with_a_save(session: Session) -> Ticks[None]:
     """A save at the very tick of the start belongs to the run."""
     yield from session.script.hold(1, 3)
+    yield from session.read_scope()
     file = session.draws.choose(session.project.ours)
     session.start("cause: a run starts")
     session.save(file, session.colleague()[0], "trap: saved at the very start, so part of the run")
@@ -138,6 +141,22 @@ STARTS: tuple[Situation[Session], ...] = (
         ("changed", "runs"),
         lambda s: s.phase == DUE,
         _start_with_a_save,
+    ),
+)
+
+OUTCOMES: tuple[Outcome[Session], ...] = (
+    Outcome(
+        "wasted_runs",
+        "runs",
+        "a run was started with another scope than the changes ask for",
+        ("rerun_scope",),
+    ),
+    Outcome(
+        "not_green_s",
+        "s",
+        "until a run is green and wide enough",
+        ("route", "rerun_scope"),
+        rate=lambda session, panel: not session.green,
     ),
 )
 
