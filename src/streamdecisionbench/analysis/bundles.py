@@ -37,12 +37,11 @@ from streamdecisionbench.scoring.json import score_to_json
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.disk import read_bytes, write_bytes
 from streamdecisionbench.suite.scenario import Suite
-from streamdecisionbench.suite.suite_files import read_suite, write_suite
+from streamdecisionbench.suite.suite_files import SUITE_FOLDER, read_suite, write_suite
 from streamdecisionbench.text import visible
 
 SCHEMA = "sdb-bundle/1"
 CONTENTS = "bundle.json"
-SUITE_FOLDER = "suite"
 MOST_RECORDINGS = 1000
 TOLERANCE = 1e-12
 _DATE = (1980, 1, 1, 0, 0, 0)

@@ -28,6 +28,7 @@ _LATE_MS = 20.0
 _APART = 0.02
 """Between the pace it ran at and the mean over paces: a difference that makes people ask why."""
 
+_MOST_SEEDS = 1000
 _LONGEST_PROMPT = 100_000
 """Characters of instructions: far beyond any that help, far below what a request may hold."""
 
@@ -141,6 +142,19 @@ def run(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Fresh folder for the recording.")] = None,
     data: Annotated[Path | None, typer.Option(help="Suite folder (default: SDB v1).")] = None,
+    world: Annotated[
+        str | None,
+        typer.Option(
+            help="Sessions that answer back instead of a suite: support, presenter, debugging or"
+            " assembly."
+        ),
+    ] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="World: one session per seed, e.g. 1-8 (default: 1).")
+    ] = None,
+    wording: Annotated[
+        str, typer.Option(help="World: listed phrases or free wording, as in `suite generate`.")
+    ] = "listed",
     families: Annotated[
         list[str] | None, typer.Option(help="Only these families, comma-separated; repeatable.")
     ] = None,
@@ -189,7 +203,10 @@ def run(
         int | None, typer.Option(help="Requests at once, per component over all streams.")
     ] = None,
     clock: Annotated[
-        str, typer.Option(help="Real, or virtual for components in this process.")
+        str,
+        typer.Option(
+            help="Real; virtual for components in this process; paused: a world waits for answers."
+        ),
     ] = "real",
     workers: Annotated[
         int | None, typer.Option(help="Virtual clock: how many workers serve requests.")
@@ -310,6 +327,9 @@ def run(
         limit=limit,
         prompt=None if prompt is None else read_instructions(prompt),
         order=order,
+        world=world,
+        seeds=_numbers_between(seeds),
+        wording=wording,
     )
     if policy is not None:
         request = under_policy(request, policy, named)
@@ -368,6 +388,25 @@ def _numbers(
         raise InputError(
             f"{option} {text!r:.60} are no {what}", fix=f"for example {option} {example}"
         ) from None
+
+
+def _numbers_between(text: str | None) -> tuple[int, ...]:
+    """Whole numbers and ranges of them, with commas between.
+
+    >>> _numbers_between("1-3,7")
+    (1, 2, 3, 7)
+    """
+    found: list[int] = []
+    for part in _names([text], "--seeds") if text is not None else ():
+        first, _, last = part.partition("-")
+        if not first.isdecimal() or not (last or first).isdecimal() or len(part) > 40:
+            raise InputError(f"--seeds {part!r:.40} is no seed", fix="for example --seeds 1-8")
+        if not 0 <= int(last or first) - int(first) < _MOST_SEEDS:
+            raise InputError(
+                f"--seeds {part} are not 1 to {_MOST_SEEDS} seeds", fix="for example --seeds 1-8"
+            )
+        found += range(int(first), int(last or first) + 1)
+    return tuple(found)
 
 
 def _names(texts: Sequence[str] | None, option: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,24 @@ def generate(
         generator=generator_digests(parameters.families),
         generation=msgspec.to_builtins(parameters),
     )
+
+
+def open_seeds(name: str, seeds: Sequence[int], wording: str = "listed") -> list[World[Any]]:
+    """Worlds of a family by its short name, one for every seed.
+
+    The world of a seed is scenario seed mod 10 of the suite of that seed, so that consecutive seeds
+    take turns between kinds.
+    """
+    families = {module: family for family, module in FAMILY_MODULES.items()}
+    if name not in families:
+        raise InputError(f"there is no world {name!r}", fix=f"choose from {', '.join(families)}")
+    found = []
+    for seed in seeds:
+        parameters = Parameters(seed=seed, families=(families[name],), wording=wording)
+        _check(parameters)
+        number = seed % parameters.per_family
+        found.append(open_world(families[name], parameters, tell=lambda _: None, number=number))
+    return found
 
 
 def regenerate(suite: Suite) -> list[str]:

@@ -12,7 +12,7 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,7 +27,13 @@ from streamdecisionbench.components.providers.prompt import SIMULATED
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.check import Expected, check_episode
 from streamdecisionbench.recording.clock import Paused
-from streamdecisionbench.recording.episode_log import Member
+from streamdecisionbench.recording.episode_log import (
+    LiveSession,
+    Member,
+    Prepared,
+    prepare_live,
+    relive,
+)
 from streamdecisionbench.recording.events import (
     EDITED,
     EVENTS_FILE,
@@ -56,10 +62,12 @@ from streamdecisionbench.recording.run_file import (
     RUN_FILE,
     RunRecord,
     read_run,
+    recorded_manifest,
     write_run,
 )
 from streamdecisionbench.suite.disk import cannot_write, read_bytes, write_synced
 from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import SUITE_FOLDER, make_suite, read_suite, write_suite
 
 
 @contextmanager
@@ -130,7 +138,8 @@ def clear(folder: Path) -> None:
 
 def _is_ours(folder: Path) -> bool:
     """Nothing but an unfinished recording of ours."""
-    if {p.name for p in folder.iterdir()} - {p.name for p in _our_files(folder)}:
+    ours = {*_our_files(folder), folder / SUITE_FOLDER}
+    if any(p not in ours for p in (*folder.iterdir(), *(folder / SUITE_FOLDER).glob("*"))):
         return False
     if not (folder / RUN_FILE).exists():
         return nothing_answered(folder)
@@ -143,9 +152,8 @@ def _is_ours(folder: Path) -> bool:
 def _our_files(folder: Path) -> list[Path]:
     names = [RUN_FILE, EVENTS_FILE]
     found = [folder / name for name in (*names, *(f"{name}.tmp" for name in names))]
-    return [
-        p for p in (*found, *sorted(folder.glob(_PARTIAL))) if p.is_file() and not p.is_symlink()
-    ]
+    found += [*sorted(folder.glob(_PARTIAL)), *sorted((folder / SUITE_FOLDER).glob("*.json"))]
+    return [p for p in found if p.is_file() and not p.is_symlink()]
 
 
 def _has_response(log: Path) -> bool:
@@ -380,13 +388,15 @@ class RecordingFolder:
         *,
         resume: bool,
         overwrite: bool,
+        sessions: Mapping[str, Callable[[], LiveSession]] | None = None,
     ) -> None:
         self.folder, self.record, self.members = folder, record, members
         self._suite, self._resume, self._overwrite = suite, resume, overwrite
         self._held = contextlib.ExitStack()
         self._log: EventLog | None = None
-        steps = {s.episode_id: s.n for s in suite}
-        self._expected: Mapping[str, Expected] = expectations(record, suite, steps)
+        self._sessions = sessions
+        self.lived: dict[str, Prepared] = {}
+        """Sessions that answered back, as far as they were lived through."""
         self._before = self._look()
         self._complete: Outcome | None = None
 
@@ -425,11 +435,41 @@ class RecordingFolder:
         before = read_run(folder)
         if before.status != COMPLETE and nothing_answered(folder):
             return None
+        suite_hash = self._suite.dataset_hash
+        if self._sessions is not None:  # which sessions they are stands in the settings
+            suite_hash = before.dataset_manifest.dataset_hash
         # Whether a server simulates is known from its answers, not from the settings.
-        require_same(
-            folder, before, self.record.config, self._suite.dataset_hash, ignore=("simulated",)
-        )
+        require_same(folder, before, self.record.config, suite_hash, ignore=("simulated",))
         return before
+
+    @property
+    def _expected(self) -> Mapping[str, Expected]:
+        suite = self._lived_suite() if self._sessions is not None else self._suite
+        return expectations(self.record, suite, {s.episode_id: s.n for s in suite})
+
+    def _lived_suite(self) -> Suite:
+        """What was lived through, by the log; where nothing was, what would be if all were right."""
+        log, found = self.folder / EVENTS_FILE, dict(self.lived)
+        if log.exists() and self._sessions is not None:
+            events = scan(log).events
+            for name in dict.fromkeys(e.episode_id for e in events):
+                if name in self._sessions and name not in found:
+                    found[name] = self._relived(name, [e for e in events if e.episode_id == name])
+        whole = {name: p.lived() for name, p in found.items() if len(p.steps) == p.n}
+        self.lived |= {name: found[name] for name in whole}
+        scenarios = [whole.get(s.episode_id, s) for s in self._suite]
+        return make_suite(scenarios, name=f"{self._suite.name}, as it was lived through")
+
+    def _relived(self, name: str, events: Sequence[Event]) -> Prepared:
+        if self._sessions is None:
+            raise AssertionError("a suite's scenarios are known")
+        session, policy = self._sessions[name](), self.record.policy
+        right = session.right
+        prepared = prepare_live(session, self.record.interval_s or right.tick_seconds)
+        fallback = policy.expire.fallback_for(right.task_family, name) if policy else None
+        with contextlib.suppress(ValueError):  # a log that could not have been is recorded anew
+            relive(prepared, events, fallback)
+        return prepared
 
     def hold(self) -> tuple[str, ...]:
         """Takes hold of the folder; the scenarios that are complete in it."""
@@ -439,15 +479,18 @@ class RecordingFolder:
             return ()
         if self.closed:
             self.already_complete()
-            return tuple(self._before.scenarios or self._expected)
+            return tuple(self._before.scenarios or (s.episode_id for s in self._suite))
         return complete_in(self.folder, self._expected)
 
     def already_complete(self) -> Outcome:
         """Nothing to do, if what was recorded still is what was recorded."""
         if self._complete is None:
-            found = read_recording(self.folder, self._suite)
+            lived = self._sessions is not None
+            suite = read_suite(self.folder / SUITE_FOLDER) if lived else self._suite
+            found = read_recording(self.folder, suite)
             summary = found.run.get("summary") or {}
-            self._complete = Outcome(self.folder, COMPLETE, "already complete", summary, found)
+            why = "already complete"
+            self._complete = Outcome(self.folder, COMPLETE, why, summary, found, suite)
         return self._complete
 
     def begin(self, keep: Collection[str]) -> None:
@@ -532,11 +575,22 @@ class RecordingFolder:
         )
         recording: Recording | None = None
         problem: InputError | None = None
+        suite = self._suite
         if reason is None:
             closed = replace(record, status=COMPLETE, events_sha256=found.sha256)
+            if self._sessions is not None:
+                suite = self._lived_suite()
+                counted = {n: p.live.outcomes() for n, p in self.lived.items() if p.live}
+                closed = replace(
+                    closed,
+                    dataset_manifest=recorded_manifest(suite.manifest),
+                    summary=summary | {"outcomes": counted},
+                )
             try:
                 recording = assemble(self.folder, closed, found.events, found.sha256)
-                require_no_problems(find_problems(recording, self._suite), self.log.path)
+                require_no_problems(find_problems(recording, suite), self.log.path)
+                if self._sessions is not None:
+                    write_suite(suite, self.folder / SUITE_FOLDER)
                 record = closed
             except InputError as error:
                 problem, reason, message = error, "protocol", str(error)
@@ -546,7 +600,7 @@ class RecordingFolder:
         write_run(self.folder, record)
         if problem is not None:
             raise problem
-        return Outcome(self.folder, record.status, reason, summary, recording)
+        return Outcome(self.folder, record.status, reason, record.summary, recording, suite)
 
     def close(self) -> None:
         """Lets go of the folder."""

@@ -54,8 +54,9 @@ async def run_episode(
     prepared = log.prepared
     try:
         async with asyncio.TaskGroup() as group:
-            for t in range(len(prepared.requests)):
+            for t in range(prepared.n):
                 release_s = await clock.sleep_until(prepared.planned_s[t])
+                log.publish(release_s, members)
                 # The tasks run once this one waits again: after the release is on disk.
                 work.releases.append(release_s)
                 orders = work.dispatcher.published(t)
@@ -69,7 +70,7 @@ async def run_episode(
             pauses.check_sleep(log.tally.step - 1)
         raise _first(failures) from None
     if pauses is not None:
-        pauses.check_sleep(len(prepared.requests) - 1)
+        pauses.check_sleep(prepared.n - 1)
     for member, t, reason in work.dispatcher.skipped():
         log.skipped(members[member], t, reason)
     log.finished()
@@ -79,7 +80,7 @@ def dispatcher_of(log: EpisodeLog, members: Sequence[Member]) -> Dispatcher:
     """The policy's, or one that sends every state to everyone."""
     if log.policy is not None:
         return log.policy.dispatcher
-    return Dispatcher(Policy(), [True] * len(log.prepared.requests), len(members))
+    return Dispatcher(Policy(), [True] * log.prepared.n, len(members))
 
 
 class _Episode:

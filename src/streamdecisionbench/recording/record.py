@@ -45,7 +45,15 @@ from streamdecisionbench.recording.clock import (
     PauseDetector,
     steady,
 )
-from streamdecisionbench.recording.episode_log import EpisodeLog, Member, Prepared, Tally, prepare
+from streamdecisionbench.recording.episode_log import (
+    EpisodeLog,
+    LiveSession,
+    Member,
+    Prepared,
+    Tally,
+    prepare,
+    prepare_live,
+)
 from streamdecisionbench.recording.folder import Outcome, RecordingFolder, utc
 from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.network_probe import Probes
@@ -91,6 +99,8 @@ class RunConfig:
     """How many scenarios play at once."""
     replica: int | None = None
     """Of several recordings made at once, since there are more streams than scenarios: which."""
+    world: Mapping[str, Any] | None = None
+    """Which sessions that answer back; None: scenarios of a suite."""
 
     def interval_of(self, scenario: Scenario) -> float:
         """Seconds per step: these, or the scenario's own tick."""
@@ -128,6 +138,7 @@ class RunConfig:
             "max_in_flight_in_all": self.dispatch.in_all,
             "irregular": irregular or None,
             "workers": self.workers_of(members) if self.clock == "virtual" else None,
+            "world": self.world,
             "limit": self.limit,
             "policy": self.policy.to_json() if self.policy else None,
             "policy_name": self.policy.name if self.policy else None,
@@ -140,11 +151,15 @@ class RunConfig:
 
     def require_clock(self, members: Sequence[Member]) -> None:
         """The virtual clock measures what runs in this process, and only that."""
-        if self.clock not in ("real", "virtual"):
+        known = ("real", "virtual", "paused") if self.world else ("real", "virtual")
+        if self.clock not in known:
             raise InputError(
-                f"there is no clock {self.clock!r}", fix="choose --clock real or --clock virtual"
+                "only a world can wait: a suite's scenarios go on by themselves"
+                if self.clock == "paused"
+                else f"there is no clock {self.clock!r}",
+                fix=f"choose --clock {' or --clock '.join(known)}",
             )
-        if self.clock == "real" and self.workers is not None:
+        if self.clock != "virtual" and self.workers is not None:
             raise InputError(
                 "--workers belongs to the virtual clock",
                 fix="add --clock virtual, or leave --workers out",
@@ -277,8 +292,10 @@ class _Rounds:
         config: RunConfig,
         clean: Redactor,
         progress: Progress,
+        sessions: Sessions | None = None,
     ) -> None:
         self.suite, self.targets, self.config = suite, targets, config
+        self.sessions = sessions
         self.clean, self.progress = clean, progress
         self.tally = Tally(scenarios=len(config.scenarios) * len(targets))
         members = targets[0].members
@@ -341,7 +358,7 @@ class _Rounds:
             s.episode_id: prepare(s, self.config.interval_of(s)) for s in self._scenarios(plays)
         }
         tally.scenario = _title(plays)
-        tally.step, tally.steps = 0, max(len(p.requests) for p in prepared.values())
+        tally.step, tally.steps = 0, max(p.n for p in prepared.values())
         if self.config.clock == "real":
             tally.interval_s = max(p.interval_s for p in prepared.values())
         before = tally.copy()
@@ -380,7 +397,7 @@ class _Rounds:
     ) -> None:
         config = self.config
         logs = [(play, self._log_of(play, prepared[play.episode_id])) for play in plays]
-        if config.clock == "virtual":
+        if config.clock != "real":
             streams = [
                 VirtualStream(
                     log,
@@ -390,11 +407,15 @@ class _Rounds:
                 for play, log in logs
             ]
             workers = config.workers_of(self.targets[0].members)
-            await run_virtual_streams(streams, config.dispatch, workers)
-            return
-        with steady():
-            origin = time.monotonic() + LEAD_S + _START_S * (len(plays) - 1)
-            await _together([self._stream(play, log, origin, left) for play, log in logs])
+            paused = config.clock == "paused"
+            await run_virtual_streams(streams, config.dispatch, workers, paused=paused)
+        else:
+            with steady():
+                origin = time.monotonic() + LEAD_S + _START_S * (len(plays) - 1)
+                await _together([self._stream(play, log, origin, left) for play, log in logs])
+        if self.sessions is not None:
+            for play, log in logs:
+                self.targets[play.replica].lived[play.episode_id] = log.prepared
 
     async def _stream(self, play: Play, log: EpisodeLog, origin: float, left: int) -> None:
         prepared, streams = log.prepared, self.config.streams
@@ -409,11 +430,14 @@ class _Rounds:
 
     def _log_of(self, play: Play, prepared: Prepared) -> EpisodeLog:
         config, target = self.config, self.targets[play.replica]
+        live = self.sessions is not None
+        if self.sessions is not None:
+            prepared = prepare_live(self.sessions[play.episode_id](), prepared.interval_s)
         policy: LivePolicy | None = None
         arbiter: Arbiter = PairRule(config.rule) if config.rule else Newest()
         if config.policy is not None:
             names = [member.name for member in target.members]
-            policy = LivePolicy(config.policy, prepared.scenario, names)
+            policy = LivePolicy(config.policy, prepared.scenario, names, live=live)
             arbiter = policy.arbiter
         return EpisodeLog(prepared, target.log.append, arbiter, self.tally, self.clean, policy)
 
@@ -471,6 +495,9 @@ async def _shut(member: Member) -> None:
 
 INTERRUPTED = "interrupted"
 
+Sessions = Mapping[str, Callable[[], LiveSession]]
+"""By id: opens a session that answers back, at its start; the same one every time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -496,17 +523,22 @@ def record_together(
     overwrite: bool = False,
     secrets: Sequence[str] = (),
     progress: Progress | None = None,
+    sessions: Sessions | None = None,
 ) -> list[Outcome]:
     """Records the replicas of one pass, whose configs differ in seed and number alone, at once.
 
-    Raises what stopped it, once the run record says so.
+    With `sessions`, states come from them, and `suite` holds what becomes of them if all is right; what
+    was lived through is the suite of the recording, and lies in it. Raises what stopped it, once the run
+    record says so.
     """
     progress = progress or Progress()
     members = [member for part in parts for member in part.members]
     # Keys and headers a component sends: a server may echo them as its model's name.
     clean = Redactor(secrets, [s for m in members for s in getattr(m.component, "secrets", ())])
     loop_name, loop_factory = _event_loop()
-    targets = [_target(suite, part, clean, loop_name, resume, overwrite) for part in parts]
+    targets = [
+        _target(suite, part, clean, loop_name, resume, overwrite, sessions) for part in parts
+    ]
     if all(target.closed for target in targets):
         return [target.already_complete() for target in targets]
     reason: str | None = None
@@ -514,7 +546,7 @@ def record_together(
     usage = ClientUsage()
     try:
         try:
-            rounds = _Rounds(suite, targets, parts[0].config, clean, progress)
+            rounds = _Rounds(suite, targets, parts[0].config, clean, progress, sessions)
             with (
                 asyncio.Runner(loop_factory=loop_factory) as runner,
                 drawing(progress, rounds.tally),
@@ -556,7 +588,13 @@ def record_together(
 
 
 def _target(
-    suite: Suite, part: Part, clean: Redactor, loop_name: str, resume: bool, overwrite: bool
+    suite: Suite,
+    part: Part,
+    clean: Redactor,
+    loop_name: str,
+    resume: bool,
+    overwrite: bool,
+    sessions: Sessions | None,
 ) -> RecordingFolder:
     """The folder, looked at but not yet held: what can be refused is, before anything is opened."""
     part.config.require_clock(part.members)
@@ -570,7 +608,9 @@ def _target(
         environment=clean.tree(describe_environment(infos, loop_name)),
     )
     folder = part.folder.absolute()  # a component may change the current folder
-    return RecordingFolder(folder, suite, run, part.members, resume=resume, overwrite=overwrite)
+    return RecordingFolder(
+        folder, suite, run, part.members, resume=resume, overwrite=overwrite, sessions=sessions
+    )
 
 
 def _observed(members: Sequence[Member]) -> dict[str, Any]:

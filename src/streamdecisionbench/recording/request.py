@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from streamdecisionbench.components import registry
 from streamdecisionbench.components.contract import Options, Request
@@ -19,6 +20,7 @@ from streamdecisionbench.components.providers.prompt import (
     require_within,
 )
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.families.generate import open_seeds
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
 from streamdecisionbench.recording.episode_log import Member
 from streamdecisionbench.recording.folder import Outcome, require_fresh
@@ -27,13 +29,24 @@ from streamdecisionbench.recording.prices import CostEstimate, estimate
 from streamdecisionbench.recording.progress import Progress
 from streamdecisionbench.recording.reader import conditions_in, recordings_in
 from streamdecisionbench.recording.realtime import Sending
-from streamdecisionbench.recording.record import Part, RunConfig, record_together, replicas_for
+from streamdecisionbench.recording.record import (
+    Part,
+    RunConfig,
+    Sessions,
+    record_together,
+    replicas_for,
+)
 from streamdecisionbench.recording.redaction import names_a_secret, secrets_at_hand
 from streamdecisionbench.recording.retry import RetryPolicy
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.rules.policy_file import Policy, read_policy
 from streamdecisionbench.suite.scenario import LONGEST_TICK_S, SHORTEST_TICK_S, Scenario, Suite
-from streamdecisionbench.suite.suite_files import builtin_suite_path, first_steps, read_suite
+from streamdecisionbench.suite.suite_files import (
+    builtin_suite_path,
+    first_steps,
+    make_suite,
+    read_suite,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +111,10 @@ class RunRequest:
     """Instructions for text models instead of ours."""
     order: str | None = None
     policy: Policy | None = None
+    world: str | None = None
+    """Instead of a suite: sessions that answer back, of a family's short name."""
+    seeds: tuple[int, ...] = ()
+    wording: str = "listed"
     plain_http: bool = False
     """Keys and headers may go to a public host unencrypted."""
 
@@ -112,7 +129,12 @@ def launch(
     _require_sensible(request)
     shown, home = request.out, request.out.absolute()
     request = replace(request, out=home)  # importing a component may change the current folder
-    suite = read_suite(request.data or builtin_suite_path())
+    sessions: Sessions | None = None
+    world: dict[str, Any] | None = None
+    if request.world is not None:
+        suite, sessions, world = _open_world(request)
+    else:
+        suite = read_suite(request.data or builtin_suite_path())
     if request.limit is not None:
         suite = first_steps(suite, request.limit)
     chosen = choose_scenarios(suite, request.families, request.scenarios)
@@ -133,6 +155,7 @@ def launch(
         rule=pair_rule(request.rule or "freshest") if is_pair else None,
         policy=request.policy,
         limit=request.limit,
+        world=world,
     )
     members = _members(request, 0)
     _require_told(request, members)
@@ -173,13 +196,24 @@ def launch(
             overwrite=request.overwrite,
             secrets=secrets,
             progress=progress,
+            sessions=sessions,
         )
-        outcomes += [
-            replace(o, folder=shown / o.folder.relative_to(home), suite=suite) for o in ended
-        ]
+        outcomes += [replace(o, folder=shown / o.folder.relative_to(home)) for o in ended]
         if any(outcome.status != "complete" for outcome in ended):
             break
     return outcomes
+
+
+def _open_world(request: RunRequest) -> tuple[Suite, Sessions, dict[str, Any]]:
+    """What becomes of the sessions if all is right, how each is opened, and which they are."""
+    name = str(request.world)
+    worlds = open_seeds(name, request.seeds or (1,), request.wording)
+    seeds = list(request.seeds or (1,))
+    suite = make_suite([world.right for world in worlds], name=f"world {name}")
+    which = {"name": name, "seeds": seeds, "right": suite.dataset_hash}
+    if request.wording != "listed":
+        which["wording"] = request.wording
+    return suite, {world.right.episode_id: world.again for world in worlds}, which
 
 
 def under_policy(request: RunRequest, file: Path, named: Sequence[Mapping[str, str]]) -> RunRequest:
@@ -339,6 +373,8 @@ def _extra(request: RunRequest, name: str) -> dict[str, str]:
     extra = dict(request.extra)
     if name.partition(":")[0] == "simulated":
         extra["clock"] = request.clock
+        if request.world is not None:
+            extra["world"] = request.world
         if request.data is not None:
             extra["data"] = str(request.data)
     return extra
@@ -390,6 +426,14 @@ def _require_sensible(request: RunRequest) -> None:
         (request.policy is None and set(request.components) not in ({None}, {FAST, SLOW}),
          "name one component, or a pair",
          "`sdb run provider:model …`, or `sdb run --fast A --slow B …`"),
+        (request.world is not None
+         and (request.data or request.families or request.scenarios or request.limit),
+         "a world has no suite to choose from: it makes its own",
+         "leave out --data, --families, --scenarios and --limit; --seeds says which sessions"),
+        (request.world is None and (request.seeds or request.wording != "listed"),
+         "--seeds and --wording belong to a world", "add --world support, say"),
+        (len(set(request.seeds)) < len(request.seeds),
+         "--seeds names one twice", "name every seed once"),
         (request.intervals and (request.interval_s is not None or several),
          "--intervals is a sweep of its own", "leave out --interval and --passes"),
         (request.streams and several,

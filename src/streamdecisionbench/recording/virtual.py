@@ -6,6 +6,9 @@ declared number of workers serves requests first come, first served. Waiting for
 the component's latency, as it would be if the component queued requests itself: `started_s` is when
 the request was handed over, not when a worker took it up. Waiting for one of `max_in_flight` slots
 is dispatch wait, as on the real clock.
+
+Paused, the timeline waits for every answer, wherever it comes from: it is there at the instant it was
+asked for. That measures judgment alone.
 """
 
 from __future__ import annotations
@@ -40,6 +43,8 @@ class _Job:
     in_flight: int = 0
     """1 from when it has a slot."""
     served: bool = False
+    wait_s: float = 0.0
+    """Paused: seconds to wait before it is tried again, while the timeline stands still."""
     given_up: bool = False
     outcome: ReadAnswer | Retryable | Fatal | None = None
 
@@ -92,13 +97,13 @@ class VirtualStream:
 
 
 async def run_virtual_streams(
-    given: Sequence[VirtualStream], dispatch: Sending, workers: int
+    given: Sequence[VirtualStream], dispatch: Sending, workers: int, *, paused: bool = False
 ) -> None:
     """The same events as `run_episode`, at the times the queueing model gives.
 
     Several episodes at once share the workers, and the slots in all where those are limited.
     """
-    await _Timeline(given, dispatch, workers).run()
+    await _Timeline(given, dispatch, workers, paused).run()
     for stream in given:
         for rank, t, reason in stream.dispatcher.skipped():
             stream.log.skipped(stream.members[rank], t, reason)
@@ -108,8 +113,10 @@ async def run_virtual_streams(
 class _Timeline:
     """What happens next, over all streams."""
 
-    def __init__(self, given: Sequence[VirtualStream], dispatch: Sending, workers: int) -> None:
-        self.dispatch = dispatch
+    def __init__(
+        self, given: Sequence[VirtualStream], dispatch: Sending, workers: int, paused: bool
+    ) -> None:
+        self.dispatch, self.paused = dispatch, paused
         self.streams = given
         for stream in given:
             stream.slots = {member.name: dispatch.max_in_flight for member in stream.members}
@@ -132,6 +139,7 @@ class _Timeline:
     def _happen(self, stream: VirtualStream, now_s: float, kind: int, job: _Job | None) -> None:
         if kind == _RELEASE:
             t = len(stream.releases)
+            stream.log.publish(now_s, stream.members)
             stream.log.released(t, now_s)
             stream.releases.append(now_s)
             self._carry_out(stream, stream.dispatcher.published(t), now_s)
@@ -150,7 +158,8 @@ class _Timeline:
         job.served = False
         retry_s = _conclude(stream.log, self.dispatch, job)
         if retry_s is not None:
-            self._plan(stream, now_s + retry_s, _READY, t, job)
+            job.wait_s = retry_s if self.paused else 0.0
+            self._plan(stream, now_s + retry_s - job.wait_s, _READY, t, job)
             return
         pool.give_back(job)
         stream.log.tally.in_flight -= 1
@@ -175,7 +184,9 @@ class _Timeline:
             pool.workers -= 1
             taken.served = True
             stream = taken.stream
-            await _measure(stream.log, taken, seconds(at_s - stream.offset_s))
+            limit_s = self.dispatch.timeout_s if self.paused else None
+            await asyncio.sleep(taken.wait_s)
+            await _measure(stream.log, taken, seconds(at_s - stream.offset_s), limit_s)
             self._plan(stream, taken.completed_s, _DONE, taken.exchange.t, taken)
 
     def _plan(
@@ -204,13 +215,18 @@ class _Timeline:
                 self.pools[member.name].waiting.append(job)
 
 
-async def _measure(log: EpisodeLog, job: _Job, taken_s: float) -> None:
-    """Calls the component now and says when, on the timeline, it will have answered."""
+async def _measure(log: EpisodeLog, job: _Job, taken_s: float, paused_s: float | None) -> None:
+    """Calls the component now and says when, on the timeline, it will have answered.
+
+    Paused, at once, if it answers within so many seconds.
+    """
     await asyncio.sleep(0)  # an interruption gets through, also when answers never wait
     begin = received = time.perf_counter()
     declared_s: float | None = None
     try:
-        raw = await call(job.exchange.member.component, job.exchange.request)
+        component = job.exchange.member.component
+        async with asyncio.timeout(None if component.info.in_process else paused_s):
+            raw = await call(component, job.exchange.request)
         received = time.perf_counter()
         answer = log.received(raw)
         declared_s = answer.service_s
@@ -218,6 +234,8 @@ async def _measure(log: EpisodeLog, job: _Job, taken_s: float) -> None:
     except Exception as error:
         job.outcome = classify(error)
     ended = time.perf_counter()
+    if paused_s is not None:
+        declared_s = 0.0
     served_s = received - begin if declared_s is None else declared_s
     checked_s = ended - begin if declared_s is None else declared_s
     job.received_s = seconds(taken_s + served_s)

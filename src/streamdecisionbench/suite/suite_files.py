@@ -30,6 +30,9 @@ from streamdecisionbench.suite.scenario import (
     require_id,
 )
 
+SUITE_FOLDER = "suite"
+"""Where a recording has the suite it was made on, if it brings it along."""
+
 
 def builtin_suite_path() -> Path:
     """The suite that ships inside the package: SDB v1."""
@@ -179,7 +182,7 @@ def find_suite(
         return read_suite(data) if limit is None else first_steps(read_suite(data), limit)
     candidates = [builtin_suite_path()]
     if near is not None:
-        candidates += [near.resolve() / "suite", near.resolve().parent / "suite"]
+        candidates += [near.resolve() / SUITE_FOLDER, near.resolve().parent / SUITE_FOLDER]
     for folder in candidates:
         manifest = folder / MANIFEST_FILE
         if not manifest.is_file():
