@@ -40,6 +40,8 @@ def unusual_settings(config: Mapping[str, Any]) -> dict[str, str]:
     retried = retry.get("retried") if isinstance(retry, Mapping) else None
     if isinstance(retried, list) and "gateway error" in retried:
         found["retried"] = "gateway"
+    if isinstance(config.get("world"), Mapping):
+        found["world"] = _word(str(config["world"].get("name")))
     if isinstance(config.get("limit"), int):
         found["smoke"] = f"{config['limit']}-steps"
     if (part := _part(config)) is not None:
@@ -54,6 +56,12 @@ def remarks(config: Mapping[str, Any]) -> list[str]:
     ['smoke run: the first 5 steps of each scenario, comparable with no whole run']
     """
     found = []
+    if isinstance(config.get("world"), Mapping):
+        waited = ", which waited for every answer" if config.get("clock") == "paused" else ""
+        found.append(
+            f"lived through in a world{waited}: no other pace and no mean over paces, since at another"
+            " pace it would have been another session"
+        )
     if isinstance(config.get("limit"), int):
         found.append(
             f"smoke run: the first {config['limit']} steps of each scenario,"

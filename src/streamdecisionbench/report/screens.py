@@ -730,16 +730,19 @@ def screen(
 ) -> RenderableType:
     """All that matters about one recording."""
     over = score.overall.integrated
+    paces, what = score.bounds.text(), "integrated over"
+    if score.alone:
+        paces, what = f"{score.interval:g} s, its own pace alone", "at"
     return Group(
         Text(score.name, style="bold"),
         *(Text(f"! {note}", style="bold yellow") for note in score.notes),
         _levels(score, by_scenario=by_scenario),
         Text(
-            f"* integrated over {score.bounds.text()}; seg. at {score.interval:g} s;"
-            f" AUC 95\u00a0% {_interval(sure)} (bootstrap)",
+            f"* {what} {paces}; seg. at {score.interval:g} s;"
+            f" {'in force' if score.alone else 'AUC'} 95\u00a0% {_interval(sure)} (bootstrap)",
             style="dim",
         ),
-        Text(f"Time over {score.bounds.text()}, by class (%)"),
+        Text(f"Time {'at' if score.alone else 'over'} {paces}, by class (%)"),
         class_bar(over, width),
         _legend(over),
         Text(f"blame       {_blame(over)}"),

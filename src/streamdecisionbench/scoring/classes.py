@@ -34,7 +34,7 @@ from streamdecisionbench.in_force import (
 )
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.cut import Cut, cut_of
-from streamdecisionbench.scoring.measure import At, Measure, Over
+from streamdecisionbench.scoring.measure import At, Measure, measure_over
 from streamdecisionbench.scoring.sweep import (
     NOTHING,
     Effects,
@@ -100,7 +100,7 @@ def classified(sweep: Sweep, at_once: int = _AT_ONCE) -> Iterator[tuple[Cut, Int
 
 def table_over(flat: Flat, bounds: Bounds, *, segments: bool = True) -> Floats:
     """One component in replay: integrated shares per scenario, columns as in `TABLE`."""
-    measure = Over(bounds, flat.tick)
+    measure = measure_over(bounds, flat.tick, flat.alone)
     sweep = sweep_over(flat, bounds)
     return shares_over(sweep, [measure], segments=segments)[0]
 
@@ -231,7 +231,7 @@ def shares_by_step_at(flat: Flat, interval: float) -> Floats:
 
 def shares_by_step_over(flat: Flat, bounds: Bounds) -> Floats:
     """The integrated score, step by step."""
-    measure = Over(bounds, flat.tick)
+    measure = measure_over(bounds, flat.tick, flat.alone)
     sweep = sweep_over(flat, bounds)
     seconds = np.zeros(len(flat.r))
     for cut, column in classified(replace(sweep, references=by_step(sweep.references))):

@@ -22,7 +22,7 @@ from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.policy_file import Policy
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.classes import path_stretches, shares_over, table_of
-from streamdecisionbench.scoring.measure import Levels, Over
+from streamdecisionbench.scoring.measure import Levels, measure_over
 from streamdecisionbench.scoring.policy_answers import (
     Answers,
     PolicyArrays,
@@ -289,7 +289,11 @@ def _integrated(played: PolicyReplay, bounds: Bounds) -> tuple[Sweep | None, Flo
         sweep = played.sweep(bounds)
     except MissingAnswersError as error:
         return None, None, f"{_NO_INTEGRAL}: {error.what}"
-    return sweep, shares_over(sweep, [Over(bounds, played.flat.tick)])[0], ""
+    return (
+        sweep,
+        shares_over(sweep, [measure_over(bounds, played.flat.tick, played.flat.alone)])[0],
+        "",
+    )
 
 
 def _share(table: Floats, classes: Sequence[int]) -> Floats:

@@ -16,7 +16,7 @@ their last digits however many streams there are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -37,6 +37,7 @@ from streamdecisionbench.scoring.latency import Latency, Reliability, latency, r
 from streamdecisionbench.scoring.measure import ByLevel, Levels, family_weights
 from streamdecisionbench.scoring.sweep import Sweep, effects_of, sweep_over
 from streamdecisionbench.scoring.timeline import (
+    ANOTHER_SESSION,
     Columns,
     Flat,
     Floats,
@@ -159,6 +160,8 @@ class Shares:
     unjudged: float = 0.0
     """Time of which nobody knows what was right; zero in every recording of a suite."""
     unattributed: float = 0.0
+    own_pace: bool = field(default=False, kw_only=True)
+    """Whether it stands where a mean over paces would, of what holds for its own pace alone."""
 
     @property
     def judged(self) -> float:
@@ -207,8 +210,11 @@ class ReplayLevel:
 
     @property
     def log_auc(self) -> float:
-        """S: in-force accuracy integrated over the bounds (log-weighted unless asked otherwise)."""
-        return self.integrated.in_force
+        """S: in-force accuracy integrated over the bounds (log-weighted unless asked otherwise).
+
+        Not a number of what holds for its own pace alone.
+        """
+        return float("nan") if self.integrated.own_pace else self.integrated.in_force
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +275,11 @@ class Scored(ByLevel[L]):
     def in_force(self) -> float:
         return self.overall.in_force
 
+    @property
+    def alone(self) -> bool:
+        """Whether it holds for its own pace alone."""
+        return any(part.alone for part in self.parts)
+
     def swept(self, bounds: Bounds) -> Sweep:
         """What is in force at every interval within bounds."""
         raise NotImplementedError
@@ -284,6 +295,8 @@ class Scored(ByLevel[L]):
         Names are those of `METRICS`, of a pair those of `PAIR_METRICS`.
         """
         bounds = bounds or self.bounds
+        if self.alone:
+            raise InputError(f"there is no curve over paces: {ANOTHER_SESSION}")
         return curves(self.swept(bounds), level_weights(self.parts, level), bounds, metrics)
 
 
@@ -454,17 +467,16 @@ def score_timelines(
     found = tables_of(parts, interval=interval, bounds=bounds)
     levels = Levels(parts)
 
-    def shares(table: Floats | None) -> list[Shares] | list[None]:
-        return (
-            [None] * len(levels.names)
-            if table is None
-            else level_shares(levels, table, found.untimed)
-        )
+    def shares(table: Floats | None, *, own_pace: bool = False) -> list[Shares] | list[None]:
+        if table is None:
+            return [None] * len(levels.names)
+        made = level_shares(levels, table, found.untimed)
+        return [replace(one, own_pace=True) for one in made] if own_pace else made
 
     rows = zip(
         levels.names,
         shares(found.at),
-        shares(found.over),
+        shares(found.over, own_pace=any(part.alone for part in parts)),
         levels.means(found.untimed).tolist(),
         levels.means(found.untimed_segment).tolist(),
         shares(found.physical),

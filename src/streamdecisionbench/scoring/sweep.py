@@ -394,7 +394,8 @@ def trajectory_of(flat: Flat, found: Effects, scale: Floats) -> Sweep:
 def sweep_over(flat: Flat, bounds: Bounds) -> Sweep:
     """One component in replay at every interval within bounds; replayed once, however often asked."""
     if flat.swept is None or flat.swept[:2] != (bounds.low, bounds.high):
-        found = sweep_of(flat, flat.tick / bounds.high, flat.tick / bounds.low)
+        low, high = flat.tick / bounds.high, flat.tick / bounds.low
+        found = trajectory_at(flat, None) if flat.alone else sweep_of(flat, low, high)
         flat.swept = bounds.low, bounds.high, found
     return cast(Sweep, flat.swept[2])
 
