@@ -81,6 +81,9 @@ def _in_words(outcome: Outcome, data: Path | None) -> None:
     found, folder = _score(outcome), shlex.quote(str(outcome.folder))
     for line in score_lines(found) if found else ():
         _print(line)
+    for name, counted in summary.get("outcomes", {}).items():
+        told = ", ".join(f"{what} {value:g}" for what, value in counted.items())
+        _print(f"{name}: {told or 'nothing counted'}")
     policy = outcome.recording.policy if outcome.recording else None
     several = "policy score POLICY" if policy else "compose"
     typer.echo(f"next: sdb {'score' if found else several} {folder}{suite}")
@@ -111,6 +114,11 @@ def score_lines(found: Score) -> list[str]:
     live, paces = _as_it_ran(found), found.bounds.text()
     first = f"score: AUC {percent(found.log_auc)} % ({paces})"
     lines = [f"! {note}" for note in found.notes]
+    if found.alone:
+        return [
+            *lines,
+            f"score: in force {percent(found.in_force)} % at {found.interval:g} s a step",
+        ]
     if live is None:
         return [*lines, first]
     lines.append(f"{first}; in force as it ran {percent(live)} %")
@@ -133,7 +141,8 @@ def _score(outcome: Outcome) -> Score | None:
     recording, suite = outcome.recording, outcome.suite
     if recording is None or suite is None or recording.halves or recording.policy is not None:
         return None
-    return score(recording, suite)
+    world = recording.config.get("world") is not None
+    return score(recording, suite, interval=recording.config["interval_s"] if world else 2.0)
 
 
 def run(

@@ -722,7 +722,7 @@ def _dim(text: str) -> Text:
 
 def _signed_points(share: float, digits: int = 1) -> str:
     text = percent(share, digits)
-    return text if text.startswith("-") or float(text) == 0 else f"+{text}"
+    return text if text[0] in "-–" or float(text) == 0 else f"+{text}"
 
 
 def screen(

@@ -228,7 +228,7 @@ def _scores(
         rows = zip(
             levels.names,
             level_shares(levels, now, untimed),
-            level_shares(levels, over, untimed),
+            level_shares(levels, over, untimed, own_pace=pair.flat.alone),
             levels.means(now[:, LATER]).tolist(),
             levels.means(over[:, LATER]).tolist(),
             zip(*by_range, strict=True) if by_range else repeat((), len(levels.names)),

@@ -582,8 +582,6 @@ class PolicyReplay:
 
     def sweep(self, bounds: Bounds) -> Sweep:
         """What is in force at every interval within the bounds."""
-        if self.flat.alone:
-            return self.trajectory(float(self.flat.tick[0]))
         low, high = self.flat.tick / bounds.high, self.flat.tick / bounds.low
         if (closed := self._closed_form()) is not None:
             return sweep_of(closed, low, high)

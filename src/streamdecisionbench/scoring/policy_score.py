@@ -22,7 +22,7 @@ from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.policy_file import Policy
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.classes import path_stretches, shares_over, table_of
-from streamdecisionbench.scoring.measure import Levels, measure_over
+from streamdecisionbench.scoring.measure import Levels, Over
 from streamdecisionbench.scoring.policy_answers import (
     Answers,
     PolicyArrays,
@@ -49,7 +49,7 @@ from streamdecisionbench.scoring.score import (
     took_effect,
 )
 from streamdecisionbench.scoring.sweep import Sweep
-from streamdecisionbench.scoring.timeline import Floats, timelines
+from streamdecisionbench.scoring.timeline import ANOTHER_SESSION, Floats, timelines
 from streamdecisionbench.suite.scenario import Suite
 
 if TYPE_CHECKING:
@@ -285,15 +285,13 @@ def _charged(found: PolicyScore, costs: Costs, theta: float | None) -> PolicySco
 
 def _integrated(played: PolicyReplay, bounds: Bounds) -> tuple[Sweep | None, Floats | None, str]:
     """The sweep over the bounds and its shares, or which answer is missing for it."""
+    if played.flat.alone:
+        return None, None, f"{_NO_INTEGRAL}: {ANOTHER_SESSION}"
     try:
         sweep = played.sweep(bounds)
     except MissingAnswersError as error:
         return None, None, f"{_NO_INTEGRAL}: {error.what}"
-    return (
-        sweep,
-        shares_over(sweep, [measure_over(bounds, played.flat.tick, played.flat.alone)])[0],
-        "",
-    )
+    return sweep, shares_over(sweep, [Over(bounds, played.flat.tick)])[0], ""
 
 
 def _share(table: Floats, classes: Sequence[int]) -> Floats:

@@ -425,7 +425,9 @@ def score(
             base,
             {"events": recording.events_sha256[:12]},
             {
-                "time": "virtual" if recording.virtual_clock else "real",
+                "time": ("virtual" if recording.config.get("clock") != "paused" else "paused")
+                if recording.virtual_clock
+                else "real",
                 "simulated": "yes" if recording.simulated else "no",
                 **({} if on_time.punctual else {"lag": on_time.lag}),
                 **unusual_settings(recording.config),
@@ -470,8 +472,7 @@ def score_timelines(
     def shares(table: Floats | None, *, own_pace: bool = False) -> list[Shares] | list[None]:
         if table is None:
             return [None] * len(levels.names)
-        made = level_shares(levels, table, found.untimed)
-        return [replace(one, own_pace=True) for one in made] if own_pace else made
+        return level_shares(levels, table, found.untimed, own_pace=own_pace)
 
     rows = zip(
         levels.names,
@@ -514,10 +515,13 @@ def macro_shares(table: Floats, untimed: Floats, weights: Floats) -> Shares:
     return _all_shares((weights @ table)[None, :], np.array([product]))[0]
 
 
-def level_shares(levels: Levels, table: Floats, untimed: Floats) -> list[Shares]:
+def level_shares(
+    levels: Levels, table: Floats, untimed: Floats, *, own_pace: bool = False
+) -> list[Shares]:
     """The shares of every level from a table and U by scenario."""
     product = untimed * (table[:, 0] + table[:, 1])
-    return _all_shares(levels.means(table), levels.means(product))
+    found = _all_shares(levels.means(table), levels.means(product))
+    return [replace(shares, own_pace=True) for shares in found] if own_pace else found
 
 
 def _all_shares(means: Floats, products: Floats) -> list[Shares]:
