@@ -96,7 +96,7 @@ class Contents(msgspec.Struct, frozen=True):
 
 def scored(recording: Recording, suite: Suite) -> dict[str, Any]:
     """The score as `sdb score --json` gives it, with its usual interval and bounds."""
-    return _plain(score_to_json(score(recording, suite)))
+    return _plain(score_to_json(score(recording, suite, interval=recording.lived_at_s or 2.0)))
 
 
 def conditions(recording: Recording, told: Mapping[str, str]) -> dict[str, Any]:

@@ -141,8 +141,7 @@ def _score(outcome: Outcome) -> Score | None:
     recording, suite = outcome.recording, outcome.suite
     if recording is None or suite is None or recording.halves or recording.policy is not None:
         return None
-    world = recording.config.get("world") is not None
-    return score(recording, suite, interval=recording.config["interval_s"] if world else 2.0)
+    return score(recording, suite, interval=recording.lived_at_s or 2.0)
 
 
 def run(

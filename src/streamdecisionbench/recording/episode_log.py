@@ -334,6 +334,21 @@ def relive(prepared: Prepared, events: Iterable[Event], fallback: Mapping[str, s
         prepared.go_on(prepared.horizon_s, held)
 
 
+def whole_ticks(events: Sequence[Event], members: int) -> tuple[Event, ...]:
+    """What of a session that was broken off can stay: all up to a release before which everybody had
+    answered about every state. Nothing where there is no such release."""
+    pending, keep = 0, 0
+    for place, event in enumerate(events):
+        if isinstance(event, Release):
+            keep = place if not pending else keep
+            pending += members
+        elif isinstance(event, Response):
+            pending -= 1
+        elif not isinstance(event, Attempt):
+            return ()  # a policy's own bookkeeping begins anew
+    return tuple(events[:keep])
+
+
 class EpisodeLog:
     """The events of one episode. Every method returns with its event handed to `append`."""
 
@@ -357,6 +372,29 @@ class EpisodeLog:
         self._seen_s: float | None = None
         self._held: list[tuple[float, Mapping[str, str] | None]] = []
         """What came into force since a live session last went on."""
+
+    def go_on_from(self, events: Sequence[Event]) -> list[float]:
+        """Takes up a session where it was broken off; when its states were released.
+
+        The live session of `prepared` has been through the same events. They are on disk already.
+        """
+        releases = []
+        for event in events:
+            if isinstance(event, Release):
+                self._observe(event.release_s)
+                self._published, self._held = event.t, []
+                releases.append(event.release_s)
+            elif isinstance(event, Response):
+                self._observe(event.actual_recorded_s)
+                self.tally.responses += 1
+                self.tally.accepted += event.accepted
+                self.tally.discarded += not event.accepted
+                if event.accepted:
+                    self._arbiter.activate(event.component, event.t)
+                    self._decision = event.decision
+                    self._held.append((event.actual_recorded_s, event.decision))
+        self.tally.step = len(releases)
+        return releases
 
     def publish(self, now_s: float, members: Sequence[Member]) -> None:
         """A live session goes on to its next step, which is about to be released; others are known."""

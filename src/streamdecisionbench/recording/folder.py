@@ -33,6 +33,7 @@ from streamdecisionbench.recording.episode_log import (
     Prepared,
     prepare_live,
     relive,
+    whole_ticks,
 )
 from streamdecisionbench.recording.events import (
     EDITED,
@@ -291,11 +292,15 @@ def complete_in(folder: Path, expected: Mapping[str, Expected]) -> tuple[str, ..
 
 
 def keep_complete(
-    folder: Path, expected: Mapping[str, Expected], among: Collection[str] | None = None
+    folder: Path,
+    expected: Mapping[str, Expected],
+    among: Collection[str] | None = None,
+    broken_off: Mapping[str, int] | None = None,
 ) -> Kept:
     """Rewrites the log to its complete scenarios, in one step, with the old one kept aside.
 
-    `among`: only these; others are given up although they are complete. A scenario is complete when
+    `among`: only these; others are given up although they are complete. Of those that are `broken_off`
+    so many events stay. A scenario is complete when
     nothing about it violates the recording protocol. The steps are: write the new log, name the old one
     `events.partial-N.jsonl`, put the new one in its place. A crash between any two loses nothing.
     """
@@ -309,7 +314,15 @@ def keep_complete(
     dropped = tuple(key for key in seen if key not in complete)
     # The recorder may have stopped between the last brace and the line's end.
     whole = [(place, line.raw.rstrip(b"\n") + b"\n") for place, line in lines]
-    kept = b"".join(raw for place, raw in whole if place in (None, *complete))
+    left = dict(broken_off or {})
+    lines_kept = []
+    for place, raw in whole:
+        if place is None or place in complete:
+            lines_kept.append(raw)
+        elif left.get(place, 0) > 0:
+            left[place] -= 1
+            lines_kept.append(raw)
+    kept = b"".join(lines_kept)
     if kept == data:
         return Kept(complete)
     number = 1
@@ -397,6 +410,8 @@ class RecordingFolder:
         self._sessions = sessions
         self.lived: dict[str, Prepared] = {}
         """Sessions that answered back, as far as they were lived through."""
+        self.broken_off: dict[str, tuple[Prepared, Sequence[Event]]] = {}
+        """Those that are taken up where they were broken off, and what stays of them."""
         self._before = self._look()
         self._complete: Outcome | None = None
 
@@ -501,7 +516,9 @@ class RecordingFolder:
         if before is None:
             clear(self.folder)
         else:
-            kept = keep_complete(self.folder, self._expected, keep)
+            self._find_broken_off(keep)
+            stay = {name: len(events) for name, (_, events) in self.broken_off.items()}
+            kept = keep_complete(self.folder, self._expected, keep, stay)
             self.record = replace(
                 self.record,
                 started_at=before.started_at or self.record.started_at,
@@ -510,10 +527,26 @@ class RecordingFolder:
                     for x in before.network
                     if isinstance(x, Mapping) and x.get("scenario") in kept.complete
                 ],
-                interruptions=[*before.interruptions, _interruption(before, kept, self.record)],
+                interruptions=[
+                    *before.interruptions,
+                    _interruption(before, kept, self.record)
+                    | ({"taken_up_after": stay} if stay else {}),
+                ],
             )
         write_run(self.folder, self.record)
         self._log = EventLog(self.folder, resume=before is not None)
+
+    def _find_broken_off(self, keep: Collection[str]) -> None:
+        """Sessions of which whole ticks are on disk; under a policy they begin anew."""
+        if self._sessions is None or self.record.policy is not None:
+            return
+        events = scan(self.folder / EVENTS_FILE).events
+        for name in dict.fromkeys(e.episode_id for e in events):
+            if name in self._sessions and name not in keep:
+                own = [e for e in events if e.episode_id == name]
+                stay = whole_ticks(own, len(self.members))
+                if stay:
+                    self.broken_off[name] = self._relived(name, stay), stay
 
     def probed(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """How far away the servers were before and after a scenario."""

@@ -56,12 +56,6 @@ def remarks(config: Mapping[str, Any]) -> list[str]:
     ['smoke run: the first 5 steps of each scenario, comparable with no whole run']
     """
     found = []
-    if isinstance(config.get("world"), Mapping):
-        waited = ", which waited for every answer" if config.get("clock") == "paused" else ""
-        found.append(
-            f"lived through in a world{waited}: no other pace and no mean over paces, since at another"
-            " pace it would have been another session"
-        )
     if isinstance(config.get("limit"), int):
         found.append(
             f"smoke run: the first {config['limit']} steps of each scenario,"

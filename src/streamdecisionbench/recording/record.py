@@ -54,6 +54,7 @@ from streamdecisionbench.recording.episode_log import (
     prepare,
     prepare_live,
 )
+from streamdecisionbench.recording.events import Event
 from streamdecisionbench.recording.folder import Outcome, RecordingFolder, utc
 from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.network_probe import Probes
@@ -396,15 +397,16 @@ class _Rounds:
         self, plays: Sequence[Play], prepared: Mapping[str, Prepared], left: int
     ) -> None:
         config = self.config
-        logs = [(play, self._log_of(play, prepared[play.episode_id])) for play in plays]
+        logs = [(play, *self._log_of(play, prepared[play.episode_id])) for play in plays]
         if config.clock != "real":
             streams = [
                 VirtualStream(
                     log,
                     self.targets[play.replica].members,
                     play.offset_s(log.prepared.interval_s, config.streams),
+                    released,
                 )
-                for play, log in logs
+                for play, log, released in logs
             ]
             workers = config.workers_of(self.targets[0].members)
             paused = config.clock == "paused"
@@ -412,26 +414,34 @@ class _Rounds:
         else:
             with steady():
                 origin = time.monotonic() + LEAD_S + _START_S * (len(plays) - 1)
-                await _together([self._stream(play, log, origin, left) for play, log in logs])
+                await _together([self._stream(*each, origin, left) for each in logs])
         if self.sessions is not None:
-            for play, log in logs:
+            for play, log, _ in logs:
                 self.targets[play.replica].lived[play.episode_id] = log.prepared
 
-    async def _stream(self, play: Play, log: EpisodeLog, origin: float, left: int) -> None:
+    async def _stream(
+        self, play: Play, log: EpisodeLog, released: Sequence[float], origin: float, left: int
+    ) -> None:
         prepared, streams = log.prepared, self.config.streams
         interval_s = prepared.interval_s
         spinning = streams * SPIN_S <= _SPINNING * interval_s
         clock = Clock(spin_s=SPIN_S if spinning else 0.0)
         clock.origin = origin + play.offset_s(interval_s, streams)
+        clock.origin -= prepared.planned_s[len(released)] if released else 0.0
         # What stops again and again is no accident; it is recorded, and said in every score.
         pauses = PauseDetector(interval_s, prepared.horizon_s, play.episode_id, stops=left > 0)
         members = self.targets[play.replica].members
-        await run_episode(log, members, self.config.dispatch, clock, pauses, self.gates)
+        dispatch = self.config.dispatch
+        await run_episode(log, members, dispatch, clock, pauses, self.gates, released)
 
-    def _log_of(self, play: Play, prepared: Prepared) -> EpisodeLog:
+    def _log_of(self, play: Play, prepared: Prepared) -> tuple[EpisodeLog, list[float]]:
+        """The log of an episode; of one that was broken off, when its states were released."""
         config, target = self.config, self.targets[play.replica]
         live = self.sessions is not None
-        if self.sessions is not None:
+        before: Sequence[Event] = ()
+        if play.episode_id in target.broken_off:
+            prepared, before = target.broken_off.pop(play.episode_id)
+        elif self.sessions is not None:
             prepared = prepare_live(self.sessions[play.episode_id](), prepared.interval_s)
         policy: LivePolicy | None = None
         arbiter: Arbiter = PairRule(config.rule) if config.rule else Newest()
@@ -439,7 +449,8 @@ class _Rounds:
             names = [member.name for member in target.members]
             policy = LivePolicy(config.policy, prepared.scenario, names, live=live)
             arbiter = policy.arbiter
-        return EpisodeLog(prepared, target.log.append, arbiter, self.tally, self.clean, policy)
+        log = EpisodeLog(prepared, target.log.append, arbiter, self.tally, self.clean, policy)
+        return log, log.go_on_from(before)
 
 
 async def _together(streams: Sequence[Coroutine[Any, Any, None]]) -> None:

@@ -74,6 +74,11 @@ class Recording:
         return config
 
     @property
+    def lived_at_s(self) -> float | None:
+        """Seconds a step, where it was lived through in a world and holds for that pace alone."""
+        return float(self.config["interval_s"]) if self.config.get("world") is not None else None
+
+    @property
     def simulated(self) -> bool:
         """Whether any number made from this recording must be labelled a simulation.
 

@@ -24,7 +24,7 @@ from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, Member, ReadAnswer
 from streamdecisionbench.recording.live_policy import Order
-from streamdecisionbench.recording.realtime import Sending, call, dispatcher_of
+from streamdecisionbench.recording.realtime import Sending, call, dispatcher_of, take_up
 from streamdecisionbench.recording.retry import classify, next_delay
 
 _DONE, _READY, _RELEASE = 0, 1, 2
@@ -87,13 +87,21 @@ class _Pool:
 class VirtualStream:
     """One episode's requests under way, begun `offset_s` after the first on the common timeline."""
 
-    def __init__(self, log: EpisodeLog, members: Sequence[Member], offset_s: float = 0.0) -> None:
+    def __init__(
+        self,
+        log: EpisodeLog,
+        members: Sequence[Member],
+        offset_s: float = 0.0,
+        released: Sequence[float] = (),
+    ) -> None:
+        """`released`: states that were published and answered before it was broken off."""
         self.log, self.members, self.offset_s = log, members, seconds(offset_s)
         self.dispatcher = dispatcher_of(log, members)
         self.ranks = {member.name: k for k, member in enumerate(members)}
         self.slots: dict[str | None, int] = {}
         self.jobs: dict[tuple[int, int], _Job] = {}
-        self.releases: list[float] = []
+        self.releases: list[float] = list(released)
+        take_up(self.dispatcher, len(released), len(members))
 
 
 async def run_virtual_streams(
@@ -128,8 +136,9 @@ class _Timeline:
 
     async def run(self) -> None:
         for stream in self.streams:
-            for t, at_s in enumerate(stream.log.prepared.planned_s):
-                self._plan(stream, at_s, _RELEASE, t)
+            planned_s = stream.log.prepared.planned_s
+            for t in range(len(stream.releases), len(planned_s)):
+                self._plan(stream, planned_s[t], _RELEASE, t)
         while self._heap:
             at_s, kind, _, _, _, stream, job = heapq.heappop(self._heap)
             self._happen(stream, seconds(at_s - stream.offset_s), kind, job)

@@ -369,6 +369,12 @@ class Score(Scored[Level]):
             *self.remarks,
             *source_notes(simulated=self.simulated, virtual_clock=self.virtual_clock),
         ]
+        if self.alone:
+            waited = ", which waited for every answer" if self.clock == "paused" else ""
+            found.append(
+                f"lived through in a world{waited}: no other pace and no mean over paces, since"
+                f" {ANOTHER_SESSION}"
+            )
         if self.punctuality is not None and not self.punctuality.punctual:
             found.append(
                 f"{self.punctuality.words}; re-paced from the plan, not from when they came"
@@ -414,6 +420,8 @@ def score(
     on_time = punctuality({p.episode_id: recording.episodes[p.episode_id] for p in parts}, ticks)
     if clock == "recorded" and parts[0].published is not None:
         clock = "nominal"
+    if recording.config.get("clock") == "paused":
+        clock = "paused"
     episodes = [recording.episodes[p.episode_id] for p in parts]
     base = score_timelines(
         parts, name=recording.name, interval=interval, bounds=limits, clock=clock
@@ -425,9 +433,7 @@ def score(
             base,
             {"events": recording.events_sha256[:12]},
             {
-                "time": ("virtual" if recording.config.get("clock") != "paused" else "paused")
-                if recording.virtual_clock
-                else "real",
+                "time": "virtual" if recording.virtual_clock else "real",
                 "simulated": "yes" if recording.simulated else "no",
                 **({} if on_time.punctual else {"lag": on_time.lag}),
                 **unusual_settings(recording.config),
@@ -570,8 +576,14 @@ def signature_of(
         "scenarios": f"{len(scored.by_scenario)}/{len(suite.scenarios)}",
         "protocol": "step-anchored",
         "interval": f"{scored.interval:g}",
-        "bounds": f"{scored.bounds.low:g}-{scored.bounds.high:g}",
-        "weighting": scored.bounds.weighting,
+        **(
+            {"bounds": "own-pace"}
+            if scored.alone
+            else {
+                "bounds": f"{scored.bounds.low:g}-{scored.bounds.high:g}",
+                "weighting": scored.bounds.weighting,
+            }
+        ),
         "clock": scored.clock,
         **made,
         "sdb": __version__,

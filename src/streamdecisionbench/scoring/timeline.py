@@ -214,7 +214,7 @@ def timelines(
                 rhythm=None
                 if scenario.published_s is None
                 else np.array(scenario.published_s) / scenario.tick_seconds,
-                alone=recording.config.get("world") is not None,
+                alone=recording.lived_at_s is not None,
             )
         )
     if not found:
