@@ -17,7 +17,7 @@ from streamdecisionbench.analysis.bundles import open_bundle, write_bundle
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.generate import open_seeds
 from streamdecisionbench.recording.events import Release, scan
-from streamdecisionbench.recording.folder import Outcome
+from streamdecisionbench.recording.folder import RunEnd
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.request import RunRequest, launch, under_policy
 from streamdecisionbench.scoring.score import score
@@ -70,7 +70,7 @@ def components(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "right_in_worlds", raising=False)
 
 
-def run(component: str | dict[str | None, str], out: Path, **options: Any) -> Outcome:
+def run(component: str | dict[str | None, str], out: Path, **options: Any) -> RunEnd:
     members = {None: component} if isinstance(component, str) else component
     given: dict[str, Any] = {"world": "debugging", "seeds": (1,), "clock": "virtual"} | options
     (outcome,) = launch(RunRequest(members, out, **given), lambda estimates: True)

@@ -16,7 +16,7 @@ from streamdecisionbench.errors import InputError, SdbError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from streamdecisionbench.recording.folder import Outcome
+    from streamdecisionbench.recording.folder import RunEnd
     from streamdecisionbench.recording.prices import CostEstimate
     from streamdecisionbench.scoring.score import Score
 
@@ -33,7 +33,7 @@ _LONGEST_PROMPT = 100_000
 """Characters of instructions: far beyond any that help, far below what a request may hold."""
 
 
-def tell(outcome: Outcome, data: Path | None, *, quiet: bool, jsonl: bool) -> None:
+def tell(outcome: RunEnd, data: Path | None, *, quiet: bool, jsonl: bool) -> None:
     """For a program one JSON object, for a person a few lines, for neither nothing."""
     if jsonl:
         _as_json(outcome)
@@ -47,7 +47,7 @@ def tell(outcome: Outcome, data: Path | None, *, quiet: bool, jsonl: bool) -> No
         _in_words(outcome, data)
 
 
-def _as_json(outcome: Outcome) -> None:
+def _as_json(outcome: RunEnd) -> None:
     import msgspec
 
     facts: dict[str, Any] = {
@@ -68,7 +68,7 @@ def _as_json(outcome: Outcome) -> None:
     typer.echo(msgspec.json.encode(facts).decode())
 
 
-def _in_words(outcome: Outcome, data: Path | None) -> None:
+def _in_words(outcome: RunEnd, data: Path | None) -> None:
     summary = outcome.summary
     lag = summary.get("release_lag_ms") or {}
     _print(
@@ -134,7 +134,7 @@ def _as_it_ran(found: Score) -> float | None:
     return found.overall.physical.in_force if found.overall.physical else None
 
 
-def _score(outcome: Outcome) -> Score | None:
+def _score(outcome: RunEnd) -> Score | None:
     """Of one component; several together are worth what `compose` or `policy score` says."""
     from streamdecisionbench.scoring.score import score
 
@@ -153,8 +153,8 @@ def run(
     world: Annotated[
         str | None,
         typer.Option(
-            help="Sessions that answer back instead of a suite: support, presenter, debugging or"
-            " assembly."
+            help="Sessions that answer back instead of a suite: support, presenter, debugging,"
+            " assembly, or gym:ID."
         ),
     ] = None,
     seeds: Annotated[
@@ -163,6 +163,14 @@ def run(
     wording: Annotated[
         str, typer.Option(help="World: listed phrases or free wording, as in `suite generate`.")
     ] = "listed",
+    steps: Annotated[int | None, typer.Option(help="World: steps a session (default: 60).")] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="python:MODULE:FUNCTION", help="gym: the right action for an observation."
+        ),
+    ] = None,
+    frames: Annotated[int, typer.Option(help="gym: steps of the environment in a tick.")] = 1,
     families: Annotated[
         list[str] | None, typer.Option(help="Only these families, comma-separated; repeatable.")
     ] = None,
@@ -338,6 +346,9 @@ def run(
         world=world,
         seeds=_numbers_between(seeds),
         wording=wording,
+        steps=steps,
+        reference=reference,
+        frames=frames,
     )
     if policy is not None:
         request = under_policy(request, policy, named)

@@ -25,6 +25,8 @@ from streamdecisionbench.suite.suite_files import make_suite
 _CHANGES_PER_SITUATION = 4
 _TICKS_PER_SITUATION = 12
 """A session is dealt one situation for this many changes and ticks; the others are free."""
+_CHANGES = 22 / 60
+"""A step, in the session of a world."""
 _SUITE_SOURCES = ("scenario.py", "sentence_bank.py", "trivial_policies.py")
 
 
@@ -62,7 +64,9 @@ def generate(
     )
 
 
-def open_seeds(name: str, seeds: Sequence[int], wording: str = "listed") -> list[World[Any]]:
+def open_seeds(
+    name: str, seeds: Sequence[int], wording: str = "listed", steps: int = 60
+) -> list[World[Any]]:
     """Worlds of a family by its short name, one for every seed.
 
     The world of a seed is scenario seed mod 10 of the suite of that seed, so that consecutive seeds
@@ -73,7 +77,13 @@ def open_seeds(name: str, seeds: Sequence[int], wording: str = "listed") -> list
         raise InputError(f"there is no world {name!r}", fix=f"choose from {', '.join(families)}")
     found = []
     for seed in seeds:
-        parameters = Parameters(seed=seed, families=(families[name],), wording=wording)
+        parameters = Parameters(
+            seed=seed,
+            families=(families[name],),
+            steps=steps,
+            changes=round(steps * _CHANGES),
+            wording=wording,
+        )
         _check(parameters)
         number = seed % parameters.per_family
         found.append(open_world(families[name], parameters, tell=lambda _: None, number=number))

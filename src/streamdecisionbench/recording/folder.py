@@ -377,7 +377,7 @@ def _show(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunEnd:
     """How a pass ended."""
 
     folder: Path
@@ -413,7 +413,7 @@ class RecordingFolder:
         self.broken_off: dict[str, tuple[Prepared, Sequence[Event]]] = {}
         """Those that are taken up where they were broken off, and what stays of them."""
         self._before = self._look()
-        self._complete: Outcome | None = None
+        self._complete: RunEnd | None = None
 
     @property
     def log(self) -> EventLog:
@@ -497,7 +497,7 @@ class RecordingFolder:
             return tuple(self._before.scenarios or (s.episode_id for s in self._suite))
         return complete_in(self.folder, self._expected)
 
-    def already_complete(self) -> Outcome:
+    def already_complete(self) -> RunEnd:
         """Nothing to do, if what was recorded still is what was recorded."""
         if self._complete is None:
             lived = self._sessions is not None
@@ -505,7 +505,7 @@ class RecordingFolder:
             found = read_recording(self.folder, suite)
             summary = found.run.get("summary") or {}
             why = "already complete"
-            self._complete = Outcome(self.folder, COMPLETE, why, summary, found, suite)
+            self._complete = RunEnd(self.folder, COMPLETE, why, summary, found, suite)
         return self._complete
 
     def begin(self, keep: Collection[str]) -> None:
@@ -583,7 +583,7 @@ class RecordingFolder:
         message: str | None,
         client: Mapping[str, Any],
         observed: Mapping[str, Any],
-    ) -> Outcome:
+    ) -> RunEnd:
         """Closes the log and writes how it ended. Refuses to call complete what is not.
 
         `client` is what this process needed of the machine, `observed` what components saw on the wire.
@@ -633,7 +633,7 @@ class RecordingFolder:
         write_run(self.folder, record)
         if problem is not None:
             raise problem
-        return Outcome(self.folder, record.status, reason, record.summary, recording, suite)
+        return RunEnd(self.folder, record.status, reason, record.summary, recording, suite)
 
     def close(self) -> None:
         """Lets go of the folder."""

@@ -55,7 +55,7 @@ from streamdecisionbench.recording.episode_log import (
     prepare_live,
 )
 from streamdecisionbench.recording.events import Event
-from streamdecisionbench.recording.folder import Outcome, RecordingFolder, utc
+from streamdecisionbench.recording.folder import RecordingFolder, RunEnd, utc
 from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.network_probe import Probes
 from streamdecisionbench.recording.progress import Progress, drawing
@@ -521,7 +521,7 @@ class Part:
 
 def record(
     suite: Suite, members: Sequence[Member], config: RunConfig, folder: Path, **options: Any
-) -> Outcome:
+) -> RunEnd:
     """Records one pass, with the options of `record_together`."""
     return record_together(suite, [Part(members, config, folder)], **options)[0]
 
@@ -535,7 +535,7 @@ def record_together(
     secrets: Sequence[str] = (),
     progress: Progress | None = None,
     sessions: Sessions | None = None,
-) -> list[Outcome]:
+) -> list[RunEnd]:
     """Records the replicas of one pass, whose configs differ in seed and number alone, at once.
 
     With `sessions`, states come from them, and `suite` holds what becomes of them if all is right; what
@@ -582,7 +582,7 @@ def record_together(
                 if target.closed:
                     outcomes.append(target.already_complete())
                 elif not target.begun:
-                    outcomes.append(Outcome(target.folder, INCOMPLETE, reason))
+                    outcomes.append(RunEnd(target.folder, INCOMPLETE, reason))
                 else:
                     observed = clean.tree(_observed(target.members))
                     outcomes.append(target.finish(reason, message, client, observed))

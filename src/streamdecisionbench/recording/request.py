@@ -23,7 +23,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.generate import open_seeds
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
 from streamdecisionbench.recording.episode_log import Member
-from streamdecisionbench.recording.folder import Outcome, require_fresh
+from streamdecisionbench.recording.folder import RunEnd, require_fresh
 from streamdecisionbench.recording.live_policy import require_fallbacks
 from streamdecisionbench.recording.prices import CostEstimate, estimate
 from streamdecisionbench.recording.progress import Progress
@@ -112,9 +112,15 @@ class RunRequest:
     order: str | None = None
     policy: Policy | None = None
     world: str | None = None
-    """Instead of a suite: sessions that answer back, of a family's short name."""
+    """Instead of a suite: sessions that answer back, by a family's short name or `gym:ID`."""
     seeds: tuple[int, ...] = ()
     wording: str = "listed"
+    steps: int | None = None
+    """Of a session in a world; None: 60."""
+    reference: str | None = None
+    """For `gym:ID`: `python:module:function`, what is right for an observation."""
+    frames: int = 1
+    """For `gym:ID`: steps of the environment in one tick."""
     plain_http: bool = False
     """Keys and headers may go to a public host unencrypted."""
 
@@ -122,9 +128,7 @@ class RunRequest:
 Confirm = Callable[[Sequence[CostEstimate]], bool]
 
 
-def launch(
-    request: RunRequest, confirm: Confirm, progress: Progress | None = None
-) -> list[Outcome]:
+def launch(request: RunRequest, confirm: Confirm, progress: Progress | None = None) -> list[RunEnd]:
     """Records every pass. Stops after the first that did not come to its end."""
     _require_sensible(request)
     shown, home = request.out, request.out.absolute()
@@ -174,7 +178,7 @@ def launch(
         raise InputError("nothing was recorded: the cost was not confirmed", fix="add --yes")
     secrets = [s for url in {None, *request.base_urls.values()} for s in secrets_at_hand(url)]
     secrets += [value for name, value in request.extra.items() if names_a_secret(name)]
-    outcomes: list[Outcome] = []
+    outcomes: list[RunEnd] = []
     for index, condition in enumerate(conditions):
         # A fresh component for every pass and replica: none learns from the one before. Of a sweep
         # only pace and load differ; what is recorded again has draws of its own.
@@ -206,14 +210,37 @@ def launch(
 
 def _open_world(request: RunRequest) -> tuple[Suite, Sessions, dict[str, Any]]:
     """What becomes of the sessions if all is right, how each is opened, and which they are."""
-    name = str(request.world)
-    worlds = open_seeds(name, request.seeds or (1,), request.wording)
-    seeds = list(request.seeds or (1,))
-    suite = make_suite([world.right for world in worlds], name=f"world {name}")
-    which = {"name": name, "seeds": seeds, "right": suite.dataset_hash}
-    if request.wording != "listed":
-        which["wording"] = request.wording
-    return suite, {world.right.episode_id: world.again for world in worlds}, which
+    name, seeds, steps = str(request.world), request.seeds or (1,), request.steps or 60
+    which: dict[str, Any] = {"name": name, "seeds": list(seeds)}
+    if name.startswith("gym:"):
+        if request.reference is None:
+            raise InputError(
+                "nobody knows what is right in an environment",
+                fix="add --reference python:module:function",
+            )
+        try:
+            from streamdecisionbench.worlds import gym_sessions
+        except ModuleNotFoundError:
+            raise InputError(
+                "gym: needs the package 'gymnasium'",
+                fix="pip install 'streamdecisionbench[worlds]'",
+            ) from None
+        opened: list[Any] = [
+            *gym_sessions(
+                name.removeprefix("gym:"),
+                seeds,
+                request.reference,
+                steps=steps,
+                frames=request.frames,
+            )
+        ]
+        which |= {"reference": request.reference, "frames": request.frames}
+    else:
+        opened = [*open_seeds(name, seeds, request.wording, steps)]
+        which |= {"wording": request.wording}
+    suite = make_suite([session.right for session in opened], name=f"world {name}")
+    which["right"] = suite.dataset_hash
+    return suite, {session.right.episode_id: session.again for session in opened}, which
 
 
 def under_policy(request: RunRequest, file: Path, named: Sequence[Mapping[str, str]]) -> RunRequest:
@@ -430,8 +457,11 @@ def _require_sensible(request: RunRequest) -> None:
          and (request.data or request.families or request.scenarios or request.limit),
          "a world has no suite to choose from: it makes its own",
          "leave out --data, --families, --scenarios and --limit; --seeds says which sessions"),
-        (request.world is None and (request.seeds or request.wording != "listed"),
-         "--seeds and --wording belong to a world", "add --world support, say"),
+        (request.world is None
+         and (request.seeds or request.steps or request.wording != "listed"),
+         "--seeds, --steps and --wording belong to a world", "add --world support, say"),
+        (not (request.world or "").startswith("gym:") and (request.reference or request.frames != 1),
+         "--reference and --frames belong to an environment of Gymnasium", "add --world gym:ID"),
         (len(set(request.seeds)) < len(request.seeds),
          "--seeds names one twice", "name every seed once"),
         (request.intervals and (request.interval_s is not None or several),
@@ -457,6 +487,8 @@ def _require_sensible(request: RunRequest) -> None:
         ("--max-in-flight-in-all", request.max_in_flight_in_all),
         *(("--streams", streams) for streams in request.streams),
         ("--passes", request.passes),
+        ("--steps", request.steps),
+        ("--frames", request.frames),
         ("--workers", request.workers),
     ):
         if value is not None and not 0 < value < float("inf"):
