@@ -357,6 +357,11 @@ def run(
             "--watch shows one recording, played one scenario after another",
             fix="leave it out with --intervals and --streams; `sdb watch FOLDER` shows one of theirs",
         )
+    if watch and world is not None:
+        raise InputError(
+            "--watch shows a suite's references ahead, and a world has none before it is lived through",
+            fix="leave it out; `sdb watch FOLDER` shows it afterwards",
+        )
     progress = choose_progress(quiet=quiet, jsonl=jsonl)
     # A component that prints must not break up the lines a program reads.
     shown = out if passes == 1 else out / "pass-1"
