@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 
 from streamdecisionbench.analysis.bundles import open_bundle, write_bundle
+from streamdecisionbench.analysis.outcomes import outcomes
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.generate import open_seeds
 from streamdecisionbench.recording.events import Release, scan
 from streamdecisionbench.recording.folder import RunEnd
 from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.request import RunRequest, launch, under_policy
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import read_suite
@@ -68,6 +70,10 @@ def components(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "right_in_worlds.py").write_text(COMPONENTS)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "right_in_worlds", raising=False)
+
+
+def opened(folder: Path) -> Recording:
+    return read_recording(folder, read_suite(folder / "suite"))
 
 
 def run(component: str | dict[str | None, str], out: Path, **options: Any) -> RunEnd:
@@ -147,6 +153,34 @@ def test_a_session_that_broke_off_is_taken_up_at_the_last_whole_tick(tmp_path: P
     assert after[:stay] == before[:stay]
     (twin,) = open_seeds("debugging", (1,))
     assert read_suite(tmp_path / "run" / "suite").scenarios[name] == twin.right
+
+
+def test_the_parts_of_a_loss_add_up(tmp_path: Path) -> None:
+    """Latency, judgment and their interaction, for every outcome, also of a live pair."""
+    common: dict[str, Any] = {"seeds": (1, 3, 7), "interval_s": 1.0}
+    run("simulated:luna-low", tmp_path / "run", **common)
+    run("simulated:luna-low", tmp_path / "slow", clock="paused", **common)
+    run({"fast": "baseline:constant", "slow": "simulated:luna-low"}, tmp_path / "pair", **common)
+    live, slow, pair = (opened(tmp_path / name) for name in ("run", "slow", "pair"))
+    found = outcomes(live, slow)
+    assert found
+    for name, one in found.items():
+        parts = (one.latency, one.judgment, one.interaction)
+        assert sum(p for p in parts if p is not None) == pytest.approx(
+            one.run - one.oracle, abs=1e-9
+        )
+        counted = live.run["summary"]["outcomes"].values()
+        assert one.run == pytest.approx(sum(of[name] for of in counted), abs=1e-9)
+    assert any(one.run != one.oracle for one in outcomes(pair).values())
+    assert all(one.judgment is None for one in outcomes(pair).values())
+    with pytest.raises(InputError, match="not recorded unhurried"):
+        outcomes(live, live)
+
+
+def test_the_late_oracle_without_latencies_is_the_oracle(tmp_path: Path) -> None:
+    run("baseline:random", tmp_path / "run", clock="paused", seeds=(1, 2))
+    for one in outcomes(opened(tmp_path / "run")).values():
+        assert one.late_oracle == one.oracle
 
 
 @pytest.mark.realtime

@@ -15,6 +15,7 @@ from streamdecisionbench.analysis import network as networks
 from streamdecisionbench.analysis import paper, token_cost, wrong_time
 from streamdecisionbench.analysis.bootstrap import Sampling, intervals, intervals_table
 from streamdecisionbench.analysis.calibration import Calibration, calibration, calibration_tables
+from streamdecisionbench.analysis.outcomes import outcomes, outcomes_table
 from streamdecisionbench.analysis.repacing import repacing, repacing_tables
 from streamdecisionbench.analysis.repeats import repeats, repeats_table
 from streamdecisionbench.analysis.table import Table
@@ -85,6 +86,8 @@ class Analysis:
     """Options that a result repeats."""
     one_suite: bool = False
     """Step by step comparisons mean something only where the steps are the same states."""
+    whole: bool = False
+    """Whether a live pair is one thing here, and not its components one by one."""
 
 
 def _pace(
@@ -258,6 +261,15 @@ def _window(recorded: Sequence[Recorded], **options: Any) -> Found:
     return Found(found, [paper.window_table(found)])
 
 
+def _outcomes(recorded: Sequence[Recorded], unhurried: Recording | None = None) -> Found:
+    found = {r.name: outcomes(r.recording, unhurried) for r in recorded}
+    told = {
+        name: {"outcomes": {what: twins.to_json() for what, twins in of.items()}}
+        for name, of in found.items()
+    }
+    return Found(told, [outcomes_table(name, of) for name, of in found.items()])
+
+
 EACH: Mapping[str, Each] = {
     "network": Each(
         lambda r, **options: networks.network_estimate(r.recording, r.suite, **options),
@@ -303,5 +315,6 @@ ANALYSES: Mapping[str, Analysis] = {
     "changes": Analysis(_changes, _RANGE),
     "actions": Analysis(_actions, _RANGE),
     "cost-of-error": Analysis(_cost_of_error, _RANGE),
+    "outcomes": Analysis(_outcomes, whole=True),
 }
 """In the order `sdb analyze --help` lists them."""

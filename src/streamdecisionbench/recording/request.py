@@ -36,6 +36,7 @@ from streamdecisionbench.recording.record import (
     record_together,
     replicas_for,
 )
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.redaction import names_a_secret, secrets_at_hand
 from streamdecisionbench.recording.retry import RetryPolicy
 from streamdecisionbench.recording.run_file import RUN_FILE
@@ -210,10 +211,24 @@ def launch(request: RunRequest, confirm: Confirm, progress: Progress | None = No
 
 def _open_world(request: RunRequest) -> tuple[Suite, Sessions, dict[str, Any]]:
     """What becomes of the sessions if all is right, how each is opened, and which they are."""
-    name, seeds, steps = str(request.world), request.seeds or (1,), request.steps or 60
-    which: dict[str, Any] = {"name": name, "seeds": list(seeds)}
+    which: dict[str, Any] = {
+        "name": str(request.world),
+        "seeds": list(request.seeds or (1,)),
+        "steps": request.steps or 60,
+    }
+    if which["name"].startswith("gym:"):
+        which |= {"reference": request.reference, "frames": request.frames}
+    else:
+        which |= {"wording": request.wording}
+    suite, sessions = _sessions(which)
+    return suite, sessions, which | {"right": suite.dataset_hash}
+
+
+def _sessions(which: Mapping[str, Any]) -> tuple[Suite, Sessions]:
+    name, seeds, steps = which["name"], which["seeds"], which["steps"]
+    opened: list[Any]
     if name.startswith("gym:"):
-        if request.reference is None:
+        if which["reference"] is None:
             raise InputError(
                 "nobody knows what is right in an environment",
                 fix="add --reference python:module:function",
@@ -225,22 +240,31 @@ def _open_world(request: RunRequest) -> tuple[Suite, Sessions, dict[str, Any]]:
                 "gym: needs the package 'gymnasium'",
                 fix="pip install 'streamdecisionbench[worlds]'",
             ) from None
-        opened: list[Any] = [
-            *gym_sessions(
-                name.removeprefix("gym:"),
-                seeds,
-                request.reference,
-                steps=steps,
-                frames=request.frames,
-            )
-        ]
-        which |= {"reference": request.reference, "frames": request.frames}
+        name, frames = name.removeprefix("gym:"), which["frames"]
+        opened = [*gym_sessions(name, seeds, which["reference"], steps=steps, frames=frames)]
     else:
-        opened = [*open_seeds(name, seeds, request.wording, steps)]
-        which |= {"wording": request.wording}
-    suite = make_suite([session.right for session in opened], name=f"world {name}")
-    which["right"] = suite.dataset_hash
-    return suite, {session.right.episode_id: session.again for session in opened}, which
+        opened = [*open_seeds(name, seeds, which["wording"], steps)]
+    suite = make_suite([session.right for session in opened], name=f"world {which['name']}")
+    return suite, {session.right.episode_id: session.again for session in opened}
+
+
+def reopened(recording: Recording) -> Sessions:
+    """The sessions a recording was lived through in, at their start."""
+    which = recording.config.get("world")
+    if not isinstance(which, Mapping):
+        raise InputError(
+            "was not recorded in a world",
+            where=recording.path or recording.name,
+            fix="give a recording of `sdb run … --world`",
+        )
+    suite, sessions = _sessions(which)
+    if suite.dataset_hash != which["right"]:
+        raise InputError(
+            "was lived through in other worlds than this version has",
+            where=recording.path or recording.name,
+            fix="use the version it was recorded with",
+        )
+    return sessions
 
 
 def under_policy(request: RunRequest, file: Path, named: Sequence[Mapping[str, str]]) -> RunRequest:
