@@ -24,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -212,7 +213,7 @@ def main() -> None:
           " (aim: below 1,000)")  # fmt: skip
     size = next(b for b in batches(np.full(1000, PER_STREAM))).stop
     flat = kernel_input(size)
-    args = {
+    args: dict[str, Any] = {
         "n": flat.n, "r": flat.r, "L": flat.L, "H": flat.H, "tick": flat.tick,
         "y": flat.y % 9, "p": flat.p % 9,
     }  # fmt: skip

@@ -92,6 +92,11 @@ def class_of(decision: object, own: object, now: object) -> int:
 class Arbiter(Protocol):
     """Decides, arrival by arrival."""
 
+    @property
+    def active(self) -> int:
+        """The step whose answer took effect last; −1 before any did."""
+        ...
+
     def refusal(
         self, lane: str | None, source: int, decision: object, confidence: float | None
     ) -> str | None:
@@ -207,6 +212,10 @@ class PolicyRule:
 
     def activate(self, lane: str | None, source: int) -> None:
         self._cascade.activate(lane, source)
+
+    @property
+    def active(self) -> int:
+        return self._cascade.active
 
 
 def pair_rule(name: str) -> str:

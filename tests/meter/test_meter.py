@@ -66,7 +66,7 @@ def test_the_newest_source_wins(meter: Meter) -> None:
         assert call.answer(99, "no such step") is False
         assert call.answer(-1, "no such step") is False
     (reading,) = meter.readings()
-    assert reading.answers == {"applied": 1, "superseded": 4, "late": 0, "failed": 0}
+    assert reading.answers == {"applied": 1, "superseded": 4, "late": 0, "failed": 0, "withheld": 0}
 
 
 def test_seconds_count_once_they_are_judged(meter: Meter, clock: FakeClock) -> None:
@@ -617,7 +617,13 @@ def test_failed_requests_are_counted(meter: Meter, clock: FakeClock) -> None:
         assert call.answer(step, "wait") is True
         clock.now = 2.0
     assert meter.seconds() == only(no_decision=1.0, current_correct=1.0)
-    assert meter.readings()[0].answers == {"applied": 1, "superseded": 0, "late": 0, "failed": 1}
+    assert meter.readings()[0].answers == {
+        "applied": 1,
+        "superseded": 0,
+        "late": 0,
+        "failed": 1,
+        "withheld": 0,
+    }
 
 
 def test_memory_is_bounded_by_the_window(clock: FakeClock) -> None:

@@ -38,7 +38,13 @@ def happened(states: list[dict[str, Any]]) -> list[Happened]:
     events += [
         Happened("answer", row["answered_at"], k, row["decision"])
         for k, row in enumerate(states)
-        if "decision" in row
+        if "decision" in row and "effects" not in row
+    ]
+    # Under a policy that lets a newer source alone take effect, and nothing lapse.
+    events += [
+        Happened("answer", row["published_at"] + one["after_s"], k, one["decision"])
+        for k, row in enumerate(states)
+        for one in json.loads(row.get("effects", "[]"))
     ]
     # At equal times a newer answer comes first and a publication before its own answer.
     order = {"publish": 0, "answer": 1}
@@ -59,4 +65,7 @@ def happened(states: list[dict[str, Any]]) -> list[Happened]:
 def _complete(found: dict[tuple[str, float], dict[str, Any]], row: dict[str, Any]) -> None:
     kept = found.setdefault((row["stream"], row["published_at"]), {})
     for name, value in row.items():
+        if name == "effects":  # grows
+            kept[name] = max(kept.get(name, ""), value, key=len)
+            continue
         assert kept.setdefault(name, value) == value, f"{name} is said twice: {kept} and {row}"

@@ -3,24 +3,29 @@
 import asyncio
 import random
 import sys
+from pathlib import Path
 
 from prometheus_client import start_http_server
 
 from streamdecisionbench.meter import DecisionLog, Meter, Stream
 from streamdecisionbench.meter.prometheus import export
 
-meter = Meter("recorder", by=("model",), shadows=("candidate",))
+POLICY = Path(__file__).parent / "policy.toml"  # what `sdb choose --write` wrote
+meter = Meter("recorder", by=("model",), shadows=("candidate",), policy=POLICY)
 
 
-async def component(words: str, *, hasty: bool) -> str:
-    """Yours: a model over the network. These two find words, after a while."""
+async def component(words: str, *, hasty: bool) -> tuple[str, float]:
+    """Yours: a model over the network. These two find words, after a while, and say how sure they are."""
     await asyncio.sleep(random.lognormvariate(-2.5 if hasty else -1.5, 0.5))
-    return "pause" if "card" in words or (hasty and "number" in words) else "record"
+    pause = "card" in words or (hasty and "number" in words)
+    return "pause" if pause else "record", random.uniform(0.65, 1.0)
 
 
 async def ask(call: Stream, step: int, words: str) -> None:
-    call.answer(step, await component(words, hasty=False))
-    call.shadow("candidate", step, await component(words, hasty=True))
+    if call.ask(None, step):
+        decision, sure = await component(words, hasty=False)
+        call.answer(step, decision, confidence=sure)
+    call.shadow("candidate", step, (await component(words, hasty=True))[0])
 
 
 async def serve_call(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -4,6 +4,7 @@ decisions as small ids."""
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 
 from streamdecisionbench.logs.schema import kind_of, time_columns
 from streamdecisionbench.logs.unusable import REASONS, Example, Unusable
-from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Floats, Ints
+from streamdecisionbench.scoring.sweep import effects_of
+from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Effects, Flat, Floats, Ints
 from streamdecisionbench.text import decision_text, printable
 
 if TYPE_CHECKING:
@@ -268,6 +270,43 @@ class StreamArrays:
     """Streams without a known end that lie in several files."""
     given: int
     """States whose reference came from another table than the log."""
+    policy: PolicyTrace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyTrace:
+    """What took effect in streams in which a policy decided, in the order of streams and time."""
+
+    decided: NDArray[np.bool_]
+    """Streams of which this is so."""
+    stream: Ints
+    source: Ints
+    decision: Ints
+    """−1 where nothing is in force from then on."""
+    begin: Floats
+
+
+def flat_streams(found: StreamArrays, streams: slice, steps: slice, y: Ints) -> Flat:
+    """Some streams for the kernel, with these references."""
+    n, r, L, p = found.n[streams], found.r[steps], found.L[steps], found.p[steps]
+    H, tick = found.H[streams], found.tick[streams]
+    flat = Flat.of(n=n, r=r, L=L, H=H, tick=tick, y=y, p=p)
+    trace = found.policy
+    if trace is None or not trace.decided[streams].any():
+        return flat
+    first, before = streams.indices(len(found.n))[0], steps.indices(len(found.r))[0]
+    some = np.flatnonzero((trace.stream >= first) & (trace.stream < first + len(n)))
+    own = effects_of(flat, r + L)
+    plain = np.flatnonzero(~trace.decided[streams][own.scenario])
+    scenario = np.concatenate((trace.stream[some] - first, own.scenario[plain]))
+    order = np.argsort(scenario, kind="stable")
+    lived = Effects(
+        scenario[order],
+        np.concatenate((trace.source[some] - before, own.source[plain]))[order],
+        np.concatenate((trace.decision[some], p[own.source[plain]]))[order],
+        np.concatenate((trace.begin[some], own.begin[plain]))[order],
+    )
+    return Flat.of(n=n, r=r, L=L, H=H, tick=tick, y=y, p=p, lived=lived)
 
 
 class _Rows:
@@ -280,6 +319,7 @@ class _Rows:
         self.times = times({name: self.column(name) for name in time_columns(table.schema)})
         self.reason = np.zeros(self.size, dtype=np.int8)
         self.scattered = 0
+        self.effects = _Effects(self) if self.has("effects") else None
         self.decision, self.reference = self._decisions(cache)
 
     def column(self, name: str) -> pa.Array:
@@ -311,17 +351,79 @@ class _Rows:
         names = [name for name in ("decision", "reference") if self.has(name)]
         nothing = np.full(self.size, -1, dtype=np.int64)
         self.texts: pa.Array | list[str] = []
-        if not names:
+        columns = [text_column(self.column(name)) for name in names]
+        if self.effects is not None:
+            columns.append(self.effects.texts())
+        if not columns:
             return nothing, nothing
-        ids, bad, self.texts = decision_ids(
-            [text_column(self.column(name)) for name in names], cache
-        )
+        ids, bad, self.texts = decision_ids(columns, cache)
+        if self.effects is not None:
+            self.effects.decision = ids.pop()
+            self.effects.row_bad[self.effects.row[bad[self.effects.decision]]] = True
         found = dict(zip(names, ids, strict=True))
         self._bad = {name: bad[one] & (one >= 0) for name, one in found.items()}
         return found.get("decision", nothing), found.get("reference", nothing)
 
     def bad(self, name: str) -> NDArray[np.bool_]:
         return self._bad[name] if self.has(name) else np.zeros(self.size, dtype=bool)
+
+
+class _Effects:
+    """The column `effects`, read: what of each row's answers took effect, and what that yielded to."""
+
+    def __init__(self, rows: _Rows) -> None:
+        self.given = np.asarray(rows.column("effects").is_valid())
+        self.row_bad = np.zeros(rows.size, dtype=bool)
+        found: list[tuple[int, int, float, str | None]] = []
+        texts = text_column(rows.column("effects")).to_pylist()
+        for row in np.flatnonzero(self.given).tolist():
+            try:
+                found += [(row, *one) for one in _effects_of_row(texts[row])]
+            except (ValueError, TypeError, KeyError):
+                self.row_bad[row] = True
+        columns = list(zip(*found, strict=True)) or [()] * 4
+        self.row, self._order = (np.array(columns[k], dtype=np.int64) for k in (0, 1))
+        self._since = np.array(columns[2], dtype=np.float64)
+        self._said = columns[3]
+        self.decision = np.zeros(0, dtype=np.int64)
+
+    def texts(self) -> pa.Array:
+        import pyarrow as pa
+
+        return pa.array(self._said, pa.large_string())
+
+    def trace(self, kept: Ints, stream: Ints, r: Floats, end: Floats) -> PolicyTrace | None:
+        """Of the rows kept, whose streams and times since the stream's start these are."""
+        decided = np.bincount(stream, weights=self.given[kept], minlength=len(end)) > 0
+        if not decided.any():
+            return None
+        place = np.full(len(self.given), -1, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        some = np.flatnonzero(place[self.row] >= 0)
+        some = some[np.lexsort((self._order[some], stream[place[self.row[some]]]))]
+        source, decision = place[self.row[some]], self.decision[some]
+        at, of = r[source] + self._since[some], stream[source]
+        # A decision yields only if no other has taken effect until then.
+        kept_back = self._order[some] % 2 == 1
+        kept_back[:-1] &= (of[1:] == of[:-1]) & (at[1:] <= at[:-1])
+        kept_back[-1:] = False
+        keep = np.flatnonzero(~kept_back & (at < end[of]))
+        return PolicyTrace(decided, of[keep], source[keep], decision[keep], at[keep])
+
+
+def _effects_of_row(text: str) -> Iterator[tuple[int, float, str | None]]:
+    """A place in the order of its stream, seconds after the state, and what is in force from then on:
+    what took effect has an even place, what it yields to the odd one behind it."""
+    for one in json.loads(text):
+        number, since, decision = one["n"], one["after_s"], one["decision"]
+        until, fallback = one.get("until_s", since), one.get("fallback")
+        if not (0 <= number < _FAR and 0 <= since <= until < np.inf):
+            raise ValueError
+        if not isinstance(decision, str) or not isinstance(fallback, str | None):
+            raise ValueError
+        yield 2 * operator.index(number), float(since), decision
+        if "until_s" in one:
+            yield 2 * operator.index(number) + 1, float(until), fallback
 
 
 def stream_arrays(
@@ -364,6 +466,8 @@ def _check_rows(rows: _Rows) -> None:
         rows.blame("applied_before_answered", _before(applied, answered))
     for name in ("decision", "reference"):
         rows.blame(f"bad_{name}", rows.bad(name))
+    if rows.effects is not None:
+        rows.blame("bad_effects", rows.effects.row_bad)
     if rows.has("cost"):
         cost = rows.number("cost", 0.0)
         rows.blame("bad_cost", ~np.isnan(cost) & ~((cost >= 0) & np.isfinite(cost)))
@@ -481,6 +585,7 @@ def _arrays(rows: _Rows, kept: Ints) -> StreamArrays:
         marks={name: _marked(rows, name)[kept[begins]] for name in MARKS},
         scattered=rows.scattered,
         given=int(np.count_nonzero(_marked(rows, GIVEN)[kept])),
+        policy=None if rows.effects is None else rows.effects.trace(kept, stream, r, end),
     )
 
 

@@ -45,6 +45,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CORRECT, UNJUDGED
 from streamdecisionbench.logs.arrays import (
     StreamArrays,
+    flat_streams,
     plain_array,
     stream_begins,
     text_column,
@@ -61,7 +62,7 @@ from streamdecisionbench.logs.unusable import Allowed
 from streamdecisionbench.scoring.classes import class_stretches
 from streamdecisionbench.scoring.pooled import drawn_sums, stream_keys
 from streamdecisionbench.scoring.sweep import effects_of
-from streamdecisionbench.scoring.timeline import UNKNOWN, Flat, Floats, Ints
+from streamdecisionbench.scoring.timeline import UNKNOWN, Floats, Ints
 from streamdecisionbench.suite.disk import make_folder, require_empty, write_bytes, write_text
 from streamdecisionbench.text import compact_json, decision_text
 
@@ -306,6 +307,8 @@ class _Cells:
     step: Ints
     source: Ints
     """The step whose decision is in force; −1: none."""
+    decision: Ints
+    """Its id; −1: none."""
     begin: Floats
     end: Floats
     seconds: Floats
@@ -327,15 +330,8 @@ class _Cells:
 
 def _cells(found: StreamArrays, *, silver: bool) -> _Cells:
     """Streams at the pace at which they were recorded, cut as the scorer cuts them."""
-    flat = Flat.of(
-        n=found.n,
-        r=found.r,
-        L=found.L,
-        H=found.H,
-        tick=found.tick,
-        y=found.y if silver else np.full_like(found.y, UNKNOWN),
-        p=found.p,
-    )
+    y = found.y if silver else np.full_like(found.y, UNKNOWN)
+    flat = flat_streams(found, slice(None), slice(None), y)
     effects = effects_of(flat, flat.r + flat.L)
     cut = class_stretches(flat, effects)
     seconds = (cut.end - cut.begin) * found.weight[cut.scenario]
@@ -344,9 +340,10 @@ def _cells(found: StreamArrays, *, silver: bool) -> _Cells:
         says = np.where(cut.column == UNJUDGED, SAYS.index(SILENT), says)
     else:
         says = np.full(len(seconds), SAYS.index(DECIDED))
-    says = np.where(cut.piece < 0, SAYS.index(NONE), says)
-    own = np.append(effects.source, -1)[cut.piece]
-    cells = _Cells(cut.scenario, cut.step, own, cut.begin, cut.end, seconds, says)
+    said, own = (np.append(ids, -1)[cut.piece] for ids in (effects.decision, effects.source))
+    said = np.where(said < 0, -1, said - flat.offset[cut.scenario])
+    says, own = np.where(said < 0, SAYS.index(NONE), says), np.where(said < 0, -1, own)
+    cells = _Cells(cut.scenario, cut.step, own, said, cut.begin, cut.end, seconds, says)
     return cells.take(np.flatnonzero(seconds > 0))
 
 
@@ -394,7 +391,7 @@ class _Batch:
             published_at=self.published[step],
             state=self.states[step],
             before=self._before(step, stream),
-            decision=None if source < 0 else self.texts[int(self.found.p[source])],
+            decision=None if source < 0 else self.texts[int(cells.decision[k])],
             silver=None if silver < 0 else self.texts[silver],
             source=None
             if source in (-1, step)

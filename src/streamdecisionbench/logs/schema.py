@@ -36,6 +36,9 @@ COLUMNS: Mapping[str, LogColumn] = {
         LogColumn("requested_at", "time", "when the component was asked; published_at otherwise"),
         LogColumn("answered_at", "time", "when its answer reached the application; null: never"),
         LogColumn("applied_at", "time", "when the answer really took effect; null: never"),
+        LogColumn(
+            "effects", "json", "what of its answers a policy let take effect, and until when"
+        ),
         LogColumn("decision", "decision", "what was answered; null with no answer"),
         LogColumn("reference", "decision", "what was right for this state; null: not known"),
         LogColumn("ended_at", "time", "when the stream ended, the same on all its rows"),

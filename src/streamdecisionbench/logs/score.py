@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 SCHEMA = "sdb-logs/1"
 ENGINES = ("duckdb", "spark")
 SCORED = (
-    "stream", "published_at", "requested_at", "answered_at", "applied_at", "decision", "reference",
-    "ended_at", "cost", "weight", "tick_s", *MARKS, GIVEN,
+    "stream", "published_at", "requested_at", "answered_at", "applied_at", "effects", "decision",
+    "reference", "ended_at", "cost", "weight", "tick_s", *MARKS, GIVEN,
 )  # fmt: skip
 """What the kernel reads; nothing else is sorted or moved."""
 CAUSES: Mapping[str, tuple[str, ...]] = {

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.logs.arrays import (
     StreamArrays,
+    flat_streams,
     number_column,
     plain_array,
     spelled,
@@ -39,8 +40,7 @@ from streamdecisionbench.scoring.stream_costs import (
     joined_costs,
     stream_costs,
 )
-from streamdecisionbench.scoring.sweep import Effects
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, joined
+from streamdecisionbench.scoring.timeline import Effects, Flat, Floats, Ints, joined
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -358,15 +358,7 @@ def _physical(found: StreamArrays, portion: tuple[slice, slice], flat: Flat) -> 
 
 def _flat(found: StreamArrays, portion: tuple[slice, slice]) -> Flat:
     streams, decisions = portion
-    return Flat.of(
-        n=found.n[streams],
-        r=found.r[decisions],
-        L=found.L[decisions],
-        H=found.H[streams],
-        tick=found.tick[streams],
-        y=found.y[decisions],
-        p=found.p[decisions],
-    )
+    return flat_streams(found, streams, decisions, found.y[decisions])
 
 
 def _take(rows: StreamRows, streams: Ints) -> StreamRows:

@@ -68,6 +68,11 @@ REASONS: Mapping[str, Reason] = {
     "applied_without_answer": Reason(
         "applied_at", "took effect without an answer", "applied_at is null where no answer came"
     ),
+    "bad_effects": Reason(
+        "effects",
+        "does not say what took effect when",
+        "see docs/formats.md, or leave the column out and let the newest answer count",
+    ),
     "bad_decision": Reason("decision", "has a decision that is neither text nor JSON", _WHOLE_JSON),
     "bad_reference": Reason(
         "reference", "has a reference that is neither text nor JSON", _WHOLE_JSON

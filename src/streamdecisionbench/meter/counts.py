@@ -22,8 +22,9 @@ PENDING, UNSETTLED = len(ALL_CLASSES), len(ALL_CLASSES) + 1
 """No classes: seconds of which it may still become known what was right; and those that are known to be
 right or wrong, while it may become known what was right for their source."""
 
-OUTCOMES = ("applied", "superseded", "late", "failed")
-"""Of an answer: took effect; a newer source was in force; the stream had ended; none came."""
+OUTCOMES = ("applied", "superseded", "late", "failed", "withheld")
+"""Of an answer: took effect; a newer source was in force; the stream had ended; none came; a policy's
+gate or debounce kept it back."""
 
 GRAINS = 1 << 40
 """Units of time in a second."""

@@ -244,13 +244,19 @@ def rows_of(events: Iterable[Notice], *, wall: float = 0.0) -> list[Row]:
             }
             if event.value is not None:
                 row["state"] = event.value
+            if event.effects is not None:
+                row.setdefault("effects", event.effects)
         elif event.kind == "answered":
-            row |= {"answered_at": event.at, "decision": event.value}
-            if event.outcome == "applied":
+            if event.first:
+                row |= {"answered_at": event.at, "decision": event.value}
+                if event.confidence is not None:
+                    row["confidence"] = event.confidence
+            if event.effects is not None:
+                row["effects"] = event.effects
+            elif event.outcome == "applied":
                 row["applied_at"] = event.at
-            for name, number in (("confidence", event.confidence), ("cost", event.cost)):
-                if number is not None:
-                    row[name] = number
+            if event.cost is not None:
+                row["cost"] = event.cost
         elif event.kind == "judged":
             row["reference"] = event.value
         else:

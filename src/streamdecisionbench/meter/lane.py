@@ -15,9 +15,9 @@ wait for the source.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from streamdecisionbench.in_force import NO_DECISION, UNJUDGED, Newest, class_of
+from streamdecisionbench.in_force import NO_DECISION, UNJUDGED, Arbiter, Newest, class_of
 from streamdecisionbench.meter.counts import PENDING, RATE, UNSETTLED, Counts
 from streamdecisionbench.meter.spells import CALM, OPEN, WRONG, LaneSpells, Part, Run
 from streamdecisionbench.meter.spells import PENDING as NOT_KNOWN
@@ -64,8 +64,8 @@ class LaneStep:
     """What is known of one step, as this component's lane needs it."""
 
     __slots__ = (
-        "answered", "at", "decision", "given_up", "number", "owed", "published", "reference",
-        "run", "waiting",
+        "answered", "at", "cost", "decision", "effects", "given_up", "number", "owed", "published",
+        "reference", "run", "waiting",
     )  # fmt: skip
 
     def __init__(self, number: int, at: float, published: int) -> None:
@@ -74,14 +74,25 @@ class LaneStep:
         self.published = published
         self.reference: str | None = None
         self.decision: str | None = None
-        self.answered = False
+        self.answered = 0
+        """A bit for each component that has answered."""
         self.given_up = False
-        self.waiting: list[tuple[LaneStep | None, int]] | None = None
-        """Stretches during which this step was current, with their sources."""
-        self.owed: dict[str, int] | None = None
-        """Time its decision was in force, by the reference that held."""
+        self.waiting: list[tuple[HeldDecision | None, int]] | None = None
+        """Stretches during which this step was current, with what was in force."""
+        self.owed: dict[tuple[str, str], int] | None = None
+        """Time its decisions were in force, by decision and the reference that held."""
         self.run: Run | None = None
         """Its entry among the lane's spells while it is pending there."""
+        self.effects: list[dict[str, Any]] = []
+        """What of its answers took effect under a policy, as the log has it."""
+        self.cost = 0.0
+
+
+class HeldDecision(NamedTuple):
+    """What is in force: a decision made for a step, or what it yielded to."""
+
+    step: LaneStep
+    decision: str
 
 
 class Lane:
@@ -91,8 +102,8 @@ class Lane:
     """
 
     __slots__ = (
-        "_class", "_ended", "_rate", "_rates", "_spells", "_start", "_stragglers", "counts", "current",
-        "decision", "first", "name", "rule", "source", "steps", "window",
+        "_class", "_ended", "_members", "_passed", "_rate", "_rates", "_reach", "_spells", "_start",
+        "_stragglers", "counts", "current", "decision", "first", "held", "name", "rule", "steps", "window",
     )  # fmt: skip
 
     def __init__(
@@ -101,7 +112,9 @@ class Lane:
         self.name = name
         self.first = first
         """The first step it is asked about."""
-        self.rule = Newest()
+        self.rule: Arbiter = Newest()
+        self._members, self._reach = 1, 0
+        self._passed = 0
         self.decision: Any = None
         """What is in force, as the application gave it."""
         self.counts = counts
@@ -113,11 +126,19 @@ class Lane:
         """Steps of which something that counts may still come, the current one and the source."""
         self._stragglers: OrderedDict[int, LaneStep] = OrderedDict()
         self.current: LaneStep | None = None
-        self.source: LaneStep | None = None
+        self.held: HeldDecision | None = None
         self._start = 0
         self._class = PENDING
         self._ended = False
         counts.streams += 1
+
+    def decided_by(self, rule: Arbiter, members: int, reach: int | None) -> None:
+        """A policy says what takes effect: of so many components, for a source so far behind."""
+        self.rule, self._members, self._reach = (
+            rule,
+            members,
+            self.window if reach is None else reach,
+        )
 
     def publish(self, number: int, at: float, now: int) -> LaneStep:
         """A new state is current."""
@@ -138,28 +159,38 @@ class Lane:
         """The step, if its answer is still of use."""
         return self.steps.get(number) or self._stragglers.get(number)
 
-    def answer(self, step: LaneStep, decision: str, now: int, *, applies: bool) -> None:
+    def answer(
+        self, step: LaneStep, decision: str, now: int, *, applies: bool, member: int = 0
+    ) -> None:
         """An answer for `step` is there; `applies` is what the in-force rule says."""
-        step.answered = True
+        step.answered |= 1 << member
         step.decision = decision
         self._stragglers.pop(step.number, None)
         self.counts.took(now - step.published)
         if not applies:
             self._forget(step)
             return
-        before = self.source
-        self._close(now)
-        if before is not None:
-            self.counts.holds(before.published, now, -1)
-            if before.decision != decision:
-                self.counts.changes += 1
-        self.source = step
-        self.counts.holds(step.published, now)
+        self.hold(HeldDecision(step, decision), now)
         # Every step is passed by once, so this loop takes constant time per step.
-        for number in range(-1 if before is None else before.number, step.number):
+        before, self._passed = self._passed, max(self._passed, step.number - self._reach)
+        for number in range(before, self._passed):
             passed = self.steps.get(number)
             if passed is not None:
                 self._forget(passed)
+
+    def hold(self, held: HeldDecision | None, now: int) -> None:
+        """From now on this is in force."""
+        before = self.held
+        self._close(now)
+        if before is not None:
+            self.counts.holds(before.step.published, now, -1)
+            if held is None or before.decision != held.decision:
+                self.counts.changes += 1
+        self.held = held
+        if held is not None:
+            self.counts.holds(held.step.published, now)
+        if before is not None and (held is None or held.step is not before.step):
+            self._forget(before.step)
         self._open(now)
 
     def judge(self, step: LaneStep, reference: str) -> None:
@@ -168,14 +199,14 @@ class Lane:
         counts = self.counts
         counts.judgments += 1
         self._measure(step, reference)
-        for source, span in step.waiting or ():
-            if source is None:
+        for held, span in step.waiting or ():
+            if held is None:
                 counts.moves(span, PENDING, NO_DECISION)
             else:
-                counts.moves(span, PENDING, self._charged(source, reference, span))
+                counts.moves(span, PENDING, self._charged(held, reference, span))
         step.waiting = None
         self._settle_owed(step)
-        if step is self.current or step is self.source:
+        if step is self.current or step is self._source:
             self._reconsider()
         self._forget(step)
 
@@ -194,7 +225,7 @@ class Lane:
         if step.run is not None:
             self._spells.turns_out(step, [(CALM, step.run.begin, step.run.begin + span)])
         self._settle_owed(step)
-        if step is self.source:
+        if step is self._source:
             self._reconsider()
 
     def end(self, now: int) -> None:
@@ -202,13 +233,17 @@ class Lane:
         if self.current is not None:
             self._close(now)
             self._spells.ends(now)
-        if self.source is not None:
-            self.counts.holds(self.source.published, now, -1)
-        self.current = self.source = None
+        if self.held is not None:
+            self.counts.holds(self.held.step.published, now, -1)
+        self.current = self.held = None
         self._ended = True
         self._stragglers.clear()
         for step in [step for step in self.steps.values() if step.reference is not None]:
             del self.steps[step.number]
+
+    @property
+    def _source(self) -> LaneStep | None:
+        return None if self.held is None else self.held.step
 
     def _open(self, now: int) -> None:
         self._start = now
@@ -220,7 +255,7 @@ class Lane:
         if current.reference is None:
             self._spells.goes_on(NOT_KNOWN, current, now)
         else:
-            wrong = self._charges(current.reference, self.source)
+            wrong = self._charges(current.reference, self.held)
             self._spells.goes_on(WRONG if wrong else CALM, current, now)
 
     def _close(self, now: int) -> None:
@@ -229,15 +264,15 @@ class Lane:
             self.counts.costs(-self._rate, now)
             self._rate = 0
         span = now - self._start
-        current, source = self.current, self.source
+        current, held = self.current, self.held
         if span == 0 or current is None:
             return
         if self._class == PENDING:
             if current.waiting is None:
                 current.waiting = []
-            current.waiting.append((source, span))
-        elif self._class == UNSETTLED and source is not None and current.reference is not None:
-            self._charged(source, current.reference, span)
+            current.waiting.append((held, span))
+        elif self._class == UNSETTLED and held is not None and current.reference is not None:
+            self._charged(held, current.reference, span)
 
     def _reconsider(self) -> None:
         """The running stretch may have a class now."""
@@ -253,21 +288,21 @@ class Lane:
             return
         at = step.run.begin
         parts: list[Part] = []
-        for source, span in step.waiting or ():
-            wrong = source is None or source.decision != reference
+        for held, span in step.waiting or ():
+            wrong = held is None or held.decision != reference
             if wrong and self._rates is not None:
-                rate = self._rates.of(reference, None if source is None else source.decision)
+                rate = self._rates.of(reference, None if held is None else held.decision)
                 self.counts.cost_already(rate, span)
             parts.append((WRONG if wrong else CALM, at, at + span))
             at += span
         if step is self.current:
-            wrong = self._charges(reference, self.source)
+            wrong = self._charges(reference, self.held)
             parts.append((WRONG if wrong else CALM, self._start, OPEN))
         self._spells.turns_out(step, parts)
 
-    def _charges(self, reference: str, source: LaneStep | None) -> bool:
+    def _charges(self, reference: str, held: HeldDecision | None) -> bool:
         """Whether the running stretch is wrong; from its start on it costs what that costs."""
-        decision = None if source is None else source.decision
+        decision = None if held is None else held.decision
         if decision == reference:
             return False
         if self._rates is not None:
@@ -276,41 +311,43 @@ class Lane:
         return True
 
     def _now_class(self) -> int:
-        current, source = self.current, self.source
+        current, held = self.current, self.held
         if current is None or current.reference is None:
             return PENDING
-        if source is None:
+        if held is None:
             return NO_DECISION
-        if source.reference is None and not source.given_up:
+        if held.step.reference is None and not held.step.given_up:
             return UNSETTLED
-        return class_of(source.decision, source.reference, current.reference)
+        return class_of(held.decision, held.step.reference, current.reference)
 
-    def _charged(self, source: LaneStep, reference: str, span: int) -> int:
+    def _charged(self, held: HeldDecision, reference: str, span: int) -> int:
         """What a stretch with a known reference counts as: its class, or it is left with its source."""
+        source, decision = held
         if source.reference is not None or source.given_up:
-            return class_of(source.decision, source.reference, reference)
+            return class_of(decision, source.reference, reference)
         if source.owed is None:
             source.owed = {}
-        source.owed[reference] = source.owed.get(reference, 0) + span
+        source.owed[decision, reference] = source.owed.get((decision, reference), 0) + span
         return UNSETTLED
 
     def _settle_owed(self, source: LaneStep) -> None:
         """Its own reference is known or given up: its decision's time gets its classes."""
-        for reference, span in (source.owed or {}).items():
-            kind = class_of(source.decision, source.reference, reference)
+        for (decision, reference), span in (source.owed or {}).items():
+            kind = class_of(decision, source.reference, reference)
             self.counts.moves(span, UNSETTLED, kind)
         source.owed = None
 
     def _forget(self, step: LaneStep) -> None:
         """Lets go of a judged step whose answer is there or could not take effect any more."""
-        if step.reference is None or step is self.current or step is self.source:
+        if step.reference is None or step is self.current or step is self._source:
             return
-        if step.answered or self._ended:
+        if step.answered == (1 << self._members) - 1 or self._ended:
             self.steps.pop(step.number, None)
             self._stragglers.pop(step.number, None)
-        elif self.source is not None and step.number < self.source.number:
+        elif step.number < self._passed:
             self.steps.pop(step.number, None)
-            self._keep_straggler(step)
+            if not step.answered:
+                self._keep_straggler(step)
 
     def _keep_straggler(self, step: LaneStep) -> None:
         self._stragglers[step.number] = step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import os
 import threading
@@ -29,15 +30,18 @@ from streamdecisionbench.text import harmless
 if TYPE_CHECKING:
     import asyncio
 
+    from streamdecisionbench.meter.stream_policy import StreamPolicy
     from streamdecisionbench.rules.costs import Costs
+    from streamdecisionbench.rules.policy_file import Policy
 
 _GUARDED = (
     "clock", "publish", "answer", "judge", "end", "shadow", "reference", "give up", "export", "log", "state",
+    "ask", "change",
 )  # fmt: skip
 RESERVED = frozenset({
     "stream", "published_at", "requested_at", "answered_at", "applied_at", "decision", "reference",
     "ended_at", "state", "state_id", "confidence", "cost", "weight", "tick_s", "session", "meter",
-    "component", "step", "wall_time", "partial", "filename", "class", "outcome", "verdict",
+    "component", "step", "wall_time", "partial", "filename", "class", "outcome", "verdict", "effects",
 })  # fmt: skip
 """Columns of the log and labels of the counters that have a meaning of their own, in any spelling."""
 
@@ -69,6 +73,8 @@ class Meter:
     Judgments may come while at most `window` newer steps of the stream wait for theirs, and after a
     stream's end while at most `late_window` steps of all ended streams wait. Beyond `theta` seconds a
     wrong spell is long. `costs` is a cost file, or `default`: a stream's label `family` picks its section.
+    `policy` is a policy file: what it says takes effect does. `on_change(stream, decision)` hears whenever
+    another decision is in force, also by expiry.
     """
 
     def __init__(
@@ -83,6 +89,8 @@ class Meter:
         late_window: int = 100_000,
         theta: float = THETA_S,
         costs: Costs | str | os.PathLike[str] | None = None,
+        policy: Policy | str | os.PathLike[str] | None = None,
+        on_change: Callable[[Stream, Any], object] | None = None,
     ) -> None:
         if not (isinstance(theta, int | float) and 0 <= theta < math.inf):
             raise InputError(f"theta={theta!r} is no limit", fix="give seconds, 0 or more")
@@ -91,6 +99,8 @@ class Meter:
                 raise InputError(f"{limit}={given!r} is no number of steps", fix="give 0 or more")
         self.theta = theta
         self.costs = None if costs is None else _cost_rules(costs)
+        self.policy = None if policy is None else _read_policy(policy)
+        self._on_change = on_change
         self._rates: dict[str, Rates] = {}
         self.reference = reference
         self.shadows = dict.fromkeys(_names("shadows", shadows, {APPLIED}))
@@ -127,6 +137,11 @@ class Meter:
         self._ended: OrderedDict[int, tuple[Stream, int]] = OrderedDict()
         self._ended_steps = 0
         self._tasks: set[asyncio.Future[Any]] = set()
+        self._lapses: list[tuple[int, int, Stream]] = []
+        """When decisions yield, the next one first; some have been replaced by then."""
+        self._lapse_number = 0
+        self._changes: list[tuple[Stream, Any]] = []
+        self._alarm: threading.Event | None = None
         if not self.by:
             self._group(APPLIED, {})  # so that its counters are there from the start, at zero
         for sink in self.sinks:
@@ -170,9 +185,10 @@ class Meter:
     def readings(self) -> list[Reading]:
         """Every counter at this moment, per component and labels. Constant time per group."""
         with self.lock:
-            with self.guards["clock"]:
-                self.advance_to(self.read_clock())
-            return [counts.read(self._now) for counts in self._groups.values()]
+            self.pass_time()
+            found = [counts.read(self._now) for counts in self._groups.values()]
+        self.tell_all(())
+        return found
 
     @property
     def open_streams(self) -> int:
@@ -190,6 +206,9 @@ class Meter:
         with self.lock:
             while self._ended:
                 self._drop_oldest()
+            self._lapses.clear()
+            if self._alarm is not None:
+                self._alarm.set()
         for sink in self.sinks:
             close = getattr(sink, "close", None)
             if close is not None:
@@ -209,10 +228,19 @@ class Meter:
         with self.lock:
             self.sinks = (*self.sinks, sink)
 
-    def tell(self, event: Notice) -> None:
-        for sink in self.sinks:
-            with self.guards["export"]:
-                sink(event)
+    def tell_all(self, events: Sequence[Notice]) -> None:
+        """What happened, outside the lock; and what is in force since."""
+        for event in events:
+            for sink in self.sinks:
+                with self.guards["export"]:
+                    sink(event)
+        if self._changes:
+            with self.lock:
+                changes, self._changes = self._changes, []
+            for stream, decision in changes:
+                if self._on_change is not None:
+                    with self.guards["change"]:
+                        self._on_change(stream, decision)
 
     def counters(self) -> Iterator[Counter]:
         """What of a reading is exported: costs where there are some."""
@@ -245,10 +273,61 @@ class Meter:
         return max(at, self._latest)
 
     def advance_to(self, at: float) -> int:
-        """The moment in grains. The lock is held."""
+        """The moment in grains; what yields until then has yielded at its time. The lock is held."""
         self._now = int(at * GRAINS)
         self._latest = at
+        while self._lapses and self._lapses[0][0] <= self._now:
+            due, _, stream = heapq.heappop(self._lapses)
+            stream.lapse(due)
         return self._now
+
+    def pass_time(self) -> None:
+        """Up to now, though nothing else happens."""
+        with self.lock, self.guards["clock"]:
+            self.advance_to(self.read_clock())
+
+    def expects(self, stream: Stream, due: int | None) -> None:
+        """What is in force on this stream yields then. The lock is held."""
+        if due is None:
+            return
+        if due <= self._now:
+            stream.lapse(due)
+            return
+        self._lapse_number += 1
+        heapq.heappush(self._lapses, (due, self._lapse_number, stream))
+        if self._on_change is not None:
+            if self._alarm is None:
+                self._alarm = threading.Event()
+                threading.Thread(
+                    target=self._keep_time, args=(self._alarm,), name="sdb-expiry", daemon=True
+                ).start()
+            if self._lapses[0][0] == due:
+                self._alarm.set()
+
+    def _keep_time(self, alarm: threading.Event) -> None:
+        """Lets decisions yield on time where somebody wants to hear of it."""
+        while alarm is self._alarm:
+            with self.lock:
+                self.pass_time()
+                alarm.clear()
+                wait = (self._lapses[0][0] - self._now) / GRAINS if self._lapses else None
+                if wait is None:
+                    self._alarm = None
+            self.tell_all(())
+            if wait is not None:
+                alarm.wait(wait)
+
+    def changed(self, stream: Stream, decision: Any) -> None:
+        """Another decision is in force. The lock is held."""
+        if self._on_change is not None:
+            self._changes.append((stream, decision))
+
+    def new_policy(self, labels: dict[str, str], name: str) -> StreamPolicy | None:
+        if self.policy is None:
+            return None
+        from streamdecisionbench.meter.stream_policy import StreamPolicy
+
+        return StreamPolicy(self.policy, labels, name)
 
     def begins(self, stream: Stream) -> int:
         """Its ordinal in this run."""
@@ -379,6 +458,12 @@ def _cost_rules(costs: Costs | str | os.PathLike[str]) -> Costs:
     if isinstance(costs, Costs):
         return costs
     return default_costs() if costs == DEFAULT else read_cost_file(os.fspath(costs))
+
+
+def _read_policy(policy: Policy | str | os.PathLike[str]) -> Policy:
+    from streamdecisionbench.rules.policy_file import Policy, read_policy
+
+    return policy if isinstance(policy, Policy) else read_policy(os.fspath(policy))
 
 
 def _is_name(name: object) -> bool:

@@ -1,22 +1,26 @@
 """One session: the holder of its decision in force, and what exports are told about it.
 
 Whatever happens inside the measurement, the application gets its step numbers, and the newest source
-stays in force: that part is two comparisons and comes first.
+stays in force: that part is two comparisons and comes first. With a policy its own event form says what
+takes effect (`rules.policy_events`), and what yields does so at its time, whoever looks when.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import operator
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
+from streamdecisionbench.in_force import NOT_AGREED, WITHHELD
 from streamdecisionbench.meter.counts import OUTCOMES
-from streamdecisionbench.meter.lane import Lane, LaneStep
+from streamdecisionbench.meter.lane import HeldDecision, Lane, LaneStep
 from streamdecisionbench.text import decision_text, harmless
 
 if TYPE_CHECKING:
     from streamdecisionbench.meter.meter import Meter
+    from streamdecisionbench.meter.stream_policy import StreamPolicy
 
 
 class Notice(NamedTuple):
@@ -34,12 +38,16 @@ class Notice(NamedTuple):
     at: float
     value: Any
     outcome: str = ""
-    """Of an answer: applied, superseded or late."""
+    """Of an answer: applied, superseded, late or withheld."""
     correct: bool | None = None
     """Of an answer or a judgment, whichever came second: the decision was right for its own state."""
     confidence: float | None = None
     cost: float | None = None
-    """Of an answer, where the application says."""
+    """Of an answer, where the application says; under a policy, of the state's answers so far."""
+    effects: str | None = None
+    """Of a state or answer under a policy: what of the state's answers took effect, as the log has it."""
+    first: bool = True
+    """Of an answer: none came before it for this state."""
 
 
 Sink = Callable[[Notice], None]
@@ -48,7 +56,8 @@ Sink = Callable[[Notice], None]
 APPLIED = "applied"
 """What the component whose decisions take effect is called beside its shadows."""
 
-_APPLIED, _SUPERSEDED, _LATE, _FAILED = range(len(OUTCOMES))
+_APPLIED, _SUPERSEDED, _LATE, _FAILED, _WITHHELD = range(len(OUTCOMES))
+_NOT_APPLIED = {WITHHELD: _WITHHELD, NOT_AGREED: _WITHHELD}
 
 
 class Stream:
@@ -58,7 +67,7 @@ class Stream:
     """
 
     __slots__ = (
-        "_ended", "_lanes", "_meter", "_published_at", "_run", "_steps", "id", "labels", "name",
+        "_ended", "_lanes", "_meter", "_policy", "_published_at", "_run", "_steps", "id", "labels", "name",
         "ordinal",
     )  # fmt: skip
 
@@ -70,6 +79,7 @@ class Stream:
         self._published_at = -math.inf
         self._ended = False
         self._lanes: dict[str, Lane] = {}
+        self._policy = meter.new_policy(labels, name)
         self._begin()
 
     def _begin(self) -> None:
@@ -93,6 +103,9 @@ class Stream:
         for name, lane in before.items():
             mine = self._lanes[name]
             mine.first, mine.rule, mine.decision = lane.first, lane.rule, lane.decision
+        if self._policy is not None:
+            self._policy.decides(self._lanes[APPLIED])
+            meter.expects(self, self._policy.yields)
 
     @property
     def meter_name(self) -> str:
@@ -100,14 +113,23 @@ class Stream:
 
     @property
     def decision(self) -> Any:
-        """The decision in force, as it was given to `answer`; None before the first."""
+        """The decision in force, as it was given to `answer`; None before the first.
+
+        Under a policy that lets decisions expire, what is in force now: the fallback, or None.
+        """
+        if self._policy is not None:
+            self._meter.pass_time()
+            self._meter.tell_all(())
         return self._lanes[APPLIED].decision
 
     @property
     def source(self) -> int | None:
         """The step the decision in force was made for."""
-        active = self._lanes[APPLIED].rule.active
-        return active if active >= 0 else None
+        if self._policy is not None:
+            self._meter.pass_time()
+            self._meter.tell_all(())
+        lane = self._lanes[APPLIED]
+        return None if lane.decision is None else lane.rule.active
 
     def publish(self, state: Any = None, *, reference: Any = None) -> int:
         """New evidence: its state is current from now on. Returns the step's number.
@@ -132,8 +154,10 @@ class Stream:
                     lane.publish(number, at, now)
                     if meter.sinks:
                         told.append(Notice("published", self, lane.name, number, at, at, state))
-        for event in told:
-            meter.tell(event)
+                if self._policy is not None:
+                    told[:1] = [one._replace(effects="[]") for one in told[:1]]
+                    self._policy.published(number, state)
+        meter.tell_all(told)
         if reference is not None:
             self.judge(number, reference)
         elif meter.reference is not None:
@@ -150,16 +174,39 @@ class Stream:
         step: int,
         decision: Any,
         *,
+        component: str | None = None,
         confidence: float | None = None,
         cost: float | None = None,
     ) -> bool:
         """The component's decision for a step. Returns whether it is in force now.
 
-        The newest source wins: an answer for an older step than the one in force is superseded.
-        `None` says that the request failed and there is no answer. How sure the component was and
-        what the answer cost go into the log.
+        The newest source wins: an answer for an older step than the one in force is superseded; under a
+        policy its gate, debounce and rule say so, and `component` names a member of its cascade. `None`
+        says that the request failed and there is no answer. How sure the component was and what the
+        answer cost go into the log.
         """
-        return self._answer(APPLIED, step, decision, confidence, cost)
+        return self._answer(APPLIED, step, decision, confidence, cost, component)
+
+    def ask(self, component: str | None, step: int) -> bool:
+        """Whether the policy wants this component asked about this step now; it is told so once.
+
+        Without a policy every state is worth asking about.
+        """
+        meter = self._meter
+        if self._policy is None:
+            return True
+        with meter.lock, meter.guards["ask"]:
+            return self._policy.takes(component, operator.index(step))
+        return False
+
+    def due(self) -> list[tuple[str | None, int]]:
+        """Every (component, step) that the policy wants asked now and nobody took up with `ask`."""
+        meter = self._meter
+        if self._policy is None:
+            return []
+        with meter.lock, meter.guards["ask"]:
+            return self._policy.take_all()
+        return []
 
     def shadow(
         self,
@@ -186,8 +233,7 @@ class Stream:
             name = harmless(component)
             if name not in self._lanes:
                 told = self._new_shadow(name)
-        for event in told:
-            meter.tell(event)
+        meter.tell_all(told)
         return name in self._lanes and self._answer(name, step, decision, confidence, cost)
 
     def judge(self, step: int, reference: Any) -> bool:
@@ -220,8 +266,7 @@ class Stream:
                     meter.count_error("judged too late")
                 elif self._ended:
                     meter.keep_ended(self)
-        for event in told:
-            meter.tell(event)
+        meter.tell_all(told)
         return counted
 
     def end(self) -> None:
@@ -242,13 +287,14 @@ class Stream:
                 for lane in self._lanes.values():
                     last = lane.current
                     lane.end(now)
+                    if self._policy is not None:
+                        self._policy.yields = None
                     if last is not None and meter.sinks:
                         told.append(
                             Notice("ended", self, lane.name, last.number, last.at, at, None)
                         )
             meter.keep_ended(self)
-        for event in told:
-            meter.tell(event)
+        meter.tell_all(told)
 
     def give_up(self) -> None:
         """No judgment is expected any more: what is not known stays so, and is counted so."""
@@ -276,10 +322,18 @@ class Stream:
         self.end()
 
     def _answer(
-        self, name: str, step: int, decision: Any, confidence: float | None, cost: float | None
+        self,
+        name: str,
+        step: int,
+        decision: Any,
+        confidence: float | None,
+        cost: float | None,
+        component: str | None = None,
     ) -> bool:
         meter = self._meter
         told: Notice | None = None
+        sure, price = self._amount(confidence, "confidence"), self._amount(cost, "cost")
+        policy = self._policy if name == APPLIED else None
         with meter.lock:
             if self._run is not meter.run:
                 with meter.guards["answer"]:
@@ -289,15 +343,20 @@ class Stream:
                 number = -1
                 with meter.guards["answer"]:
                     number = int(operator.index(step))
-            outcome = self._outcome(lane, number, decision)
+            if policy is not None:
+                outcome = _FAILED
+                with meter.guards["answer"]:
+                    meter.advance_to(meter.read_clock())
+                    outcome = self._by_policy(policy, lane, number, decision, sure, component)
+            else:
+                outcome = self._outcome(lane, number, decision)
+                if outcome == _APPLIED:
+                    lane.rule.activate(None, number)
             if outcome == _APPLIED:
-                lane.rule.activate(None, number)
                 lane.decision = decision
             with meter.guards["answer"]:
-                told = self._account(lane, number, decision, outcome)
-        if told is not None:
-            sure, price = self._amount(confidence, "confidence"), self._amount(cost, "cost")
-            meter.tell(told._replace(confidence=sure, cost=price))
+                told = self._account(lane, number, decision, outcome, policy, component, price)
+        meter.tell_all([] if told is None else [told._replace(confidence=sure)])
         return outcome == _APPLIED
 
     def _outcome(self, lane: Lane, number: int, decision: Any) -> int:
@@ -306,9 +365,63 @@ class Stream:
         if self._ended:
             return _LATE
         known = lane.first <= number < self._steps
-        return _APPLIED if known and lane.rule.admits(None, number) else _SUPERSEDED
+        admits = known and lane.rule.refusal(None, number, None, None) is None
+        return _APPLIED if admits else _SUPERSEDED
 
-    def _account(self, lane: Lane, number: int, decision: Any, outcome: int) -> Notice | None:
+    def _by_policy(
+        self,
+        policy: StreamPolicy,
+        lane: Lane,
+        number: int,
+        decision: Any,
+        confidence: float | None,
+        component: str | None,
+    ) -> int:
+        """What the policy makes of an answer; it asks on where it says so."""
+        member = policy.member(component)
+        if decision is not None and self._ended:
+            return _LATE
+        if not lane.first <= number < self._steps or policy.gave_up(member, number):
+            return _FAILED if decision is None else _SUPERSEDED
+        outcome = _FAILED
+        if decision is not None:
+            if confidence is None and policy.needs[member]:
+                self._meter.count_error("no confidence")
+            text = self._text(decision, number)
+            why = lane.rule.refusal(policy.names[member], number, text, confidence)
+            outcome = _APPLIED if why is None else _NOT_APPLIED.get(why, _SUPERSEDED)
+            if why is None and lane.find(number) is None:
+                self._meter.count_error("answered too late")
+                outcome = _SUPERSEDED
+            elif why is None:
+                lane.rule.activate(policy.names[member], number)
+        if not self._ended:
+            policy.answered(member, number, confidence, failed=decision is None)
+        return outcome
+
+    def lapse(self, due: int) -> None:
+        """What was in force until then yields to the fallback. The lock is held."""
+        policy = self._policy
+        if policy is None or policy.yields != due:
+            return
+        lane, policy.yields = self._lanes[APPLIED], None
+        held = lane.held
+        lane.decision = policy.fallback
+        if held is not None:
+            text = policy.fallback_text
+            lane.hold(None if text is None else HeldDecision(held.step, text), due)
+        self._meter.changed(self, lane.decision)
+
+    def _account(
+        self,
+        lane: Lane,
+        number: int,
+        decision: Any,
+        outcome: int,
+        policy: StreamPolicy | None,
+        component: str | None,
+        price: float | None,
+    ) -> Notice | None:
         """An answer for a state that the meter does not know (any more) is in force, and not measured: a
         log could not say of which state it is."""
         meter = self._meter
@@ -322,20 +435,34 @@ class Stream:
             if outcome == _APPLIED:
                 meter.count_error("answered too late")
             return None
-        if step.answered:
+        member = 0 if policy is None else policy.member(component)
+        if step.answered >> member & 1:
             return None
-        try:
-            text = text_of(decision)
-        except Exception:
-            text = f"<a decision that is no JSON value, step {number}>"
-            meter.count_error("decision")
-        lane.answer(step, text, now, applies=outcome == _APPLIED)
+        text, first = self._text(decision, number), not step.answered
+        lane.answer(step, text, now, applies=outcome == _APPLIED, member=member)
+        effects = None
+        if policy is not None:
+            step.cost += price or 0.0
+            price = step.cost or None
+            if outcome == _APPLIED:
+                due = policy.takes_effect(step, text, at, now)
+                meter.changed(self, lane.decision)
+                meter.expects(self, due)
+            effects = json.dumps(step.effects, ensure_ascii=False, separators=(",", ":"))
         if not meter.sinks:
             return None
         correct = None if step.reference is None else text == step.reference
         return Notice(
-            "answered", self, lane.name, number, step.at, at, text, OUTCOMES[outcome], correct
-        )
+            "answered", self, lane.name, number, step.at, at, text, OUTCOMES[outcome], correct,
+            cost=price, effects=effects, first=first,
+        )  # fmt: skip
+
+    def _text(self, decision: Any, number: int) -> str:
+        try:
+            return text_of(decision)
+        except Exception:
+            self._meter.count_error("decision")
+            return f"<a decision that is no JSON value, step {number}>"
 
     def _amount(self, value: Any, where: str) -> float | None:
         """A number that a log may hold; None where there is none, or none that it may."""

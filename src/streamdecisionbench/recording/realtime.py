@@ -17,8 +17,8 @@ from typing import Any
 from streamdecisionbench.components.contract import Answer, Component, Fatal, Request, Retryable
 from streamdecisionbench.recording.clock import Clock, PauseDetector
 from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, Member, ReadAnswer
-from streamdecisionbench.recording.live_policy import Dispatcher, Order
 from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
+from streamdecisionbench.rules.policy_events import Dispatcher, Order
 from streamdecisionbench.rules.policy_file import Policy
 
 _GRACE_S = 0.1

@@ -37,13 +37,12 @@ from streamdecisionbench.scoring.cut import Cut, cut_of
 from streamdecisionbench.scoring.measure import At, Measure, measure_over
 from streamdecisionbench.scoring.sweep import (
     NOTHING,
-    Effects,
     Sweep,
     by_step,
     effects_of,
     sweep_over,
 )
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, by_scenario
+from streamdecisionbench.scoring.timeline import Effects, Flat, Floats, Ints, by_scenario
 
 TABLE = (*ALL_CLASSES, "segment_in_force", "later_component")
 """Columns of the scorer's tables: the classes, segment-balanced in-force accuracy, and the share of
@@ -93,7 +92,8 @@ def classified(sweep: Sweep, at_once: int = _AT_ONCE) -> Iterator[tuple[Cut, Int
     known = bool((refs.decision != NOTHING).all())
     bits = _source_bits(sweep.decision, own, all_known=known)
     for begin in range(0, len(sweep.low), at_once):
-        cut = cut_of(sweep.where(slice(begin, begin + at_once)))
+        some = slice(begin, begin + at_once)
+        cut = cut_of(sweep if len(sweep.low) <= at_once else sweep.where(some))
         piece, now = cut.piece + begin, refs.decision[cut.segment]
         yield cut, _column(bits[piece], sweep.decision[piece], own[piece], now)
 

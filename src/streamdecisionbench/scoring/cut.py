@@ -46,9 +46,16 @@ class Cut(Columns):
     high: Floats
     opens: NDArray[np.bool_]
     """The piece comes into force with this stretch: it begins within the segment, or with it."""
-    right: NDArray[np.bool_]
-    known: NDArray[np.bool_]
-    """Whether it is known what is right."""
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether it is known what is right."""
+        return np.not_equal(self.sweep.references.decision[self.segment], NOTHING)
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        reference = self.sweep.references.decision[self.segment]
+        return self.known & np.equal(self.sweep.decision[self.piece], reference)
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
@@ -96,7 +103,8 @@ def cut_of(sweep: Sweep, references: References | None = None) -> Cut:
         piece, segment, still = piece[row], segment[row], np.zeros(len(row))
         opens = np.append(True, piece[1:] != piece[:-1])[: len(piece)]
         ends = (begin[row], still, end[row], still)
-        return _cut(sweep, piece, segment, ends, sweep.low[piece], sweep.high[piece], opens)
+        low, high = sweep.low[piece], sweep.high[piece]
+        return Cut(sweep, sweep.scenario[piece], piece, segment, *ends, low, high, opens)
     begin_at, begin_delay = sweep.begin_at[piece], sweep.begin_delay[piece]
     end_at, end_delay = sweep.end_at[piece], sweep.end_delay[piece]
     B, E = refs.begin[segment], refs.end[segment]
@@ -114,39 +122,29 @@ def cut_of(sweep: Sweep, references: References | None = None) -> Cut:
     # the crossing with E it ends with the piece, above it with the segment.
     from_piece = np.fmin(np.fmax(begins_at_b, low), high)
     to_segment = np.fmin(np.fmax(ends_at_e, low), high)
-    # At most three forms for each meeting, beside each other in c.
+    # At most three forms for each meeting, beside each other in c; none with a segment that has no length.
+    high = np.where(B < E, high, low)
     scales = np.empty((len(low), 4))
     scales[:, 0], scales[:, 3] = low, high
-    np.minimum(from_piece, to_segment, out=scales[:, 1])
-    np.maximum(from_piece, to_segment, out=scales[:, 2])
-    forms = scales[:, :-1] < scales[:, 1:]
-    forms &= ((low < high) & (B < E))[:, None]
+    scales[:, 1] = np.minimum(np.minimum(from_piece, to_segment), high)
+    scales[:, 2] = np.minimum(np.maximum(from_piece, to_segment), high)
+    forms = np.empty((len(low), 3), dtype=bool)
+    for k in range(3):
+        np.less(scales[:, k], scales[:, k + 1], out=forms[:, k])
     place = np.flatnonzero(forms.ravel())
     row = place // 3
     low, high = scales.ravel()[place + row], scales.ravel()[place + row + 1]
     opens, closes = low >= from_piece[row], low < to_segment[row]
+    still = np.zeros(len(B))
+    begin, end = row + len(B) * opens, row + len(B) * closes
     ends = (
-        np.where(opens, begin_at[row], B[row]),
-        np.where(opens, begin_delay[row], 0.0),
-        np.where(closes, end_at[row], E[row]),
-        np.where(closes, end_delay[row], 0.0),
+        np.concatenate((B, begin_at))[begin],
+        np.concatenate((still, begin_delay))[begin],
+        np.concatenate((E, end_at))[end],
+        np.concatenate((still, end_delay))[end],
     )
-    return _cut(sweep, piece[row], segment[row], ends, low, high, opens)
-
-
-def _cut(
-    sweep: Sweep,
-    piece: Ints,
-    segment: Ints,
-    ends: tuple[Floats, Floats, Floats, Floats],
-    low: Floats,
-    high: Floats,
-    opens: NDArray[np.bool_],
-) -> Cut:
-    reference = sweep.references.decision[segment]
-    known = reference != NOTHING
-    right = known & (sweep.decision[piece] == reference)
-    return Cut(sweep, sweep.scenario[piece], piece, segment, *ends, low, high, opens, right, known)
+    piece, segment = piece[row], segment[row]
+    return Cut(sweep, sweep.scenario[piece], piece, segment, *ends, low, high, opens)
 
 
 def _meetings(sweep: Sweep) -> tuple[Ints, Ints]:

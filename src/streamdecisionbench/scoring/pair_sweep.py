@@ -23,7 +23,6 @@ from streamdecisionbench.scoring.classes import LATER, ClassStretches, class_str
 from streamdecisionbench.scoring.cut import neighbours
 from streamdecisionbench.scoring.sweep import (
     NOTHING,
-    Effects,
     Runs,
     Sweep,
     critical_scale,
@@ -32,6 +31,7 @@ from streamdecisionbench.scoring.sweep import (
     trajectory_of,
 )
 from streamdecisionbench.scoring.timeline import (
+    Effects,
     Flat,
     Floats,
     Ints,

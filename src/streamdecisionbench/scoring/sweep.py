@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple, cast
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.timeline import (
     Columns,
+    Effects,
     Flat,
     Floats,
     Ints,
@@ -345,20 +346,10 @@ def by_step(refs: References) -> References:
     )
 
 
-class Effects(NamedTuple):
-    """What comes into force, scenario by scenario in that order, and when.
-
-    `source` are steps and `decision` what was answered for them; both are `NOTHING` where nothing is.
-    """
-
-    scenario: Ints
-    source: Ints
-    decision: Ints
-    begin: Floats
-
-
 def effects_of(flat: Flat, arrivals: Floats) -> Effects:
-    """The component's own answers, where the rule accepts them."""
+    """The component's own answers, where the rule accepts them; what a policy let take effect as it did."""
+    if flat.lived is not None:
+        return flat.lived
     source = np.flatnonzero(accepted_at(flat, arrivals))
     return Effects(flat.scenario[source], source, flat.p[source], arrivals[source])
 
@@ -393,6 +384,7 @@ def trajectory_of(flat: Flat, found: Effects, scale: Floats) -> Sweep:
 
 def sweep_over(flat: Flat, bounds: Bounds) -> Sweep:
     """One component in replay at every interval within bounds; replayed once, however often asked."""
+    flat.require_replay()
     if flat.swept is None or flat.swept[:2] != (bounds.low, bounds.high):
         low, high = flat.tick / bounds.high, flat.tick / bounds.low
         found = trajectory_at(flat, None) if flat.alone else sweep_of(flat, low, high)

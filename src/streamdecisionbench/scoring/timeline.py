@@ -14,7 +14,7 @@ from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from threading import Lock
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -302,6 +302,18 @@ def flat_of(parts: Sequence[Timeline]) -> Flat:
     return parts.flat if isinstance(parts, Timelines) else Flat(parts)
 
 
+class Effects(NamedTuple):
+    """What comes into force, scenario by scenario in that order, and when.
+
+    `source` are steps and `decision` what was answered for them; both are `NOTHING` where nothing is.
+    """
+
+    scenario: Ints
+    source: Ints
+    decision: Ints
+    begin: Floats
+
+
 class Flat:
     """Timelines laid end to end.
 
@@ -313,6 +325,8 @@ class Flat:
     parts: Sequence[Timeline] = ()
     swept: tuple[float, float, object] | None = None
     """The replay that was asked for last: from which interval to which, and its sweep."""
+    lived: Effects | None = None
+    """What took effect where a policy decided that as it happened; it has no other pace."""
     values: Sequence[Mapping[str, str]] = ()
     """What each decision id says, field by field; empty where only ids are known."""
     alone: bool = False
@@ -353,16 +367,23 @@ class Flat:
 
     @classmethod
     def of(
-        cls, *, n: Ints, r: Floats, L: Floats, H: Floats, tick: Floats, y: Ints, p: Ints
-    ) -> Flat:
+        cls, *, n: Ints, r: Floats, L: Floats, H: Floats, tick: Floats, y: Ints, p: Ints,
+        lived: Effects | None = None,
+    ) -> Flat:  # fmt: skip
         """The same from arrays: `n` steps per stream, then everything by step or by stream.
 
         Equal ids mean equal decisions, also across streams.
         """
         flat = cls.__new__(cls)
         width = int(max(y.max(), p.max(), 0)) + 1
+        if lived is not None:
+            width = max(width, int(lived.decision.max(initial=-1)) + 1)
         flat.decisions = len(n) * width
         flat._set(n=n, r=r, L=L, H=H, tick=tick, y=y, p=p, offset=np.arange(len(n)) * width)
+        if lived is not None:
+            said = lived.decision
+            numbered = np.where(said < 0, said, said + flat.offset[lived.scenario])
+            flat.lived = lived._replace(decision=numbered)
         return flat
 
     def worded(self, values: Sequence[Mapping[str, str]]) -> Flat:
@@ -374,6 +395,9 @@ class Flat:
         flat, width = copy(self), self.decisions // self.count
         flat.decisions, flat.values, flat.offset = width, values, np.zeros_like(self.offset)
         flat.y, flat.p = (np.where(ids < 0, ids, ids % width) for ids in (self.y, self.p))
+        if self.lived is not None:
+            said = self.lived.decision
+            flat.lived = self.lived._replace(decision=np.where(said < 0, said, said % width))
         return flat
 
     def _set(
@@ -441,12 +465,22 @@ class Flat:
         """c = tick/Δ per scenario; without an interval at the pace of each recording."""
         if interval is None:
             return np.ones(self.count)
+        self.require_replay()
         if self.alone and np.max(np.abs(self.tick - interval)) > 1e-9 * interval:
             raise InputError(
                 f"lived through at {self.tick[0]:g} s a step: {ANOTHER_SESSION}",
                 fix=f"give --interval {self.tick[0]:g}; `sdb run … --intervals` records other paces",
             )
         return self.tick / interval
+
+    def require_replay(self) -> None:
+        """Refuses another pace than the one at which a policy decided."""
+        if self.lived is not None:
+            raise InputError(
+                "a policy decided what took effect, and at another pace it would have decided otherwise",
+                fix="score the log as recorded, without --interval and --bounds; `sdb policy score`"
+                " replays recordings at any pace",
+            )
 
     def arrivals(self, scale: Floats) -> Floats:
         """u_i(c) = r_i + c·L_i."""

@@ -7,7 +7,7 @@ import heapq
 from hypothesis import given, settings
 
 from streamdecisionbench.in_force import CascadeRule, PolicyRule
-from streamdecisionbench.recording.live_policy import Dispatcher, Order
+from streamdecisionbench.rules.policy_events import Dispatcher, Order
 from tests.scoring.policies import kit, plain_policy
 from tests.scoring.policies.kit import NAMES, Case
 from tests.scoring.policies.plain_policy import Held

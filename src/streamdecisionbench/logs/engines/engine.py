@@ -452,7 +452,7 @@ def completed(query: str, names: Collection[str], quoted: Callable[[str], str]) 
     label = {name: f"_label{k}" for k, name in enumerate(others)}
     states = [
         *key,
-        *(f"max({quoted(name)}) AS {own}" for name, own in label.items()),
+        *(f"{_only(name, quoted(name))} AS {own}" for name, own in label.items()),
         *([f"min({FILE}) AS {FILE}"] if FILE in names else []),
         f"{'max(ended_at)' if 'ended_at' in names else 'NULL'} AS _ended",
         f"max({latest}) AS _latest",
@@ -475,6 +475,11 @@ def completed(query: str, names: Collection[str], quoted: Callable[[str], str]) 
         # open, or came at the very reading of the clock that its stream ended at.
         " WHERE _until IS NULL OR published_at < _until OR published_at > _known"
     )
+
+
+def _only(name: str, column: str) -> str:
+    """What rows say of a state: once, but for what took effect, which grows."""
+    return f"max_by({column}, length({column}))" if name == "effects" else f"max({column})"
 
 
 def _process(names: Collection[str]) -> str:
