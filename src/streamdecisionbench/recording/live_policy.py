@@ -91,32 +91,25 @@ class LivePolicy:
     ) -> None:
         """`live`: states come one by one, and `saw` tells of each before it is published."""
         self.policy = policy
-        self._seen: Any = None
+        self._seen: object = None
         self._spec = scenario.decision_spec
         self.ranks = {name: k for k, name in enumerate(names)}
         self._wanted = [True] * scenario.n
         if policy.dispatch.mode == "changed":
-<<<<<<< HEAD
             self._wanted = [] if live else changed_states(scenario, policy.dispatch.fields)
         self.dispatcher = Dispatcher(policy, self._wanted, len(names))
-        self.arbiter = self._arbiter(names)
-=======
-            wanted = changed_states(scenario, policy.dispatch.fields)
-        self.dispatcher = Dispatcher(policy, wanted, len(names))
         self.arbiter = arbiter_of(policy, names)
->>>>>>> main
         self._needs = dict(zip(names, policy.confident(), strict=True))
         self.after_s = policy.expire.after_s
         self.fallback: Mapping[str, str] | None = None
         if math.isfinite(self.after_s):
             self.fallback = policy.expire.fallback_for(scenario.task_family, scenario.episode_id)
 
-    def saw(self, state: Any) -> None:
+    def saw(self, state: object) -> None:
         """The next state of a live session."""
         dispatch = self.policy.dispatch
         if dispatch.mode == "changed":
-            fields = dispatch.fields
-            seen = [_look_up(state, field) for field in fields] if fields else state
+            seen = looked_at(state, dispatch.fields)
             self._wanted.append(not self._wanted or seen != self._seen)
             self._seen = seen
 

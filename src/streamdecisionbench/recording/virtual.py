@@ -23,12 +23,7 @@ from dataclasses import dataclass, field
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, Member, ReadAnswer
-<<<<<<< HEAD
-from streamdecisionbench.recording.live_policy import Order
 from streamdecisionbench.recording.realtime import Sending, call, dispatcher_of, take_up
-=======
-from streamdecisionbench.recording.realtime import Sending, call, dispatcher_of
->>>>>>> main
 from streamdecisionbench.recording.retry import classify, next_delay
 from streamdecisionbench.rules.policy_events import Order
 
