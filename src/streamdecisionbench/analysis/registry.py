@@ -134,14 +134,14 @@ def courses(
 def _spells(
     recorded: Sequence[Recorded], *, theta: float, pair: str | None = None, **over: Any
 ) -> Found:
-    interval, bounds = _over(**over)
+    interval, bounds = _over(recorded, **over)
     made = courses(recorded, interval, bounds, pair)
     found = {name: spell_measures(course, theta) for name, course in made.items()}
     return Found(found, wrong_time.spell_tables(found, theta, interval, bounds))
 
 
 def _changes(recorded: Sequence[Recorded], *, pair: str | None = None, **over: Any) -> Found:
-    interval, bounds = _over(**over)
+    interval, bounds = _over(recorded, **over)
     made = courses(recorded, interval, bounds, pair)
     found = {name: change_measures(course) for name, course in made.items()}
     return Found(found, wrong_time.change_tables(found, interval))
@@ -150,7 +150,7 @@ def _changes(recorded: Sequence[Recorded], *, pair: str | None = None, **over: A
 def _actions(
     recorded: Sequence[Recorded], *, costs: Costs, pair: str | None = None, **over: Any
 ) -> Found:
-    interval, bounds = _over(**over)
+    interval, bounds = _over(recorded, **over)
     made = courses(recorded, interval, bounds, pair)
     found = {name: act_measures(course, costs) for name, course in made.items()}
     if not any(found.values()):
@@ -166,7 +166,7 @@ def _actions(
 def _cost_of_error(
     recorded: Sequence[Recorded], *, costs: Costs, pair: str | None = None, **over: Any
 ) -> Found:
-    interval, bounds = _over(**over)
+    interval, bounds = _over(recorded, **over)
     made = courses(recorded, interval, bounds, pair)
     found = {name: charge(course, costs) for name, course in made.items()}
     right = {}
@@ -178,8 +178,15 @@ def _cost_of_error(
     return Found(found, tables, options=_named(costs))
 
 
-def _over(interval: float, bounds: tuple[float, float], weighting: str) -> tuple[float, Bounds]:
-    return interval, Bounds(*bounds, weighting)
+def _bounds(recorded: Sequence[Recorded], limits: tuple[float, float], weighting: str) -> Bounds:
+    alone = any(part.alone for r in recorded for part in r.parts)
+    return Bounds(*limits, weighting, alone=alone)
+
+
+def _over(
+    recorded: Sequence[Recorded], interval: float, bounds: tuple[float, float], weighting: str
+) -> tuple[float, Bounds]:
+    return interval, _bounds(recorded, bounds, weighting)
 
 
 def _named(costs: Costs) -> dict[str, str]:
@@ -200,7 +207,7 @@ def _paired(recorded: Sequence[Recorded]) -> Found:
 def _separability(
     recorded: Recorded, interval: float, bounds: tuple[float, float], weighting: str
 ) -> paper.Separability:
-    limits = Bounds(*bounds, weighting)
+    limits = _bounds([recorded], bounds, weighting)
     return paper.separability(recorded.parts, interval=interval, bounds=limits)
 
 
@@ -228,7 +235,7 @@ def _intervals(
     found = intervals(
         {r.name: r.parts for r in recorded},
         interval=interval,
-        bounds=Bounds(*bounds, weighting),
+        bounds=_bounds(recorded, bounds, weighting),
         sampling=Sampling(**sampling),
     )
     return Found(found, [intervals_table(found)])

@@ -56,7 +56,10 @@ class LivedSubject(Subject):
         from streamdecisionbench.recording.notes import source_notes, unusual_settings
 
         one = self.recording
-        notes = source_notes(simulated=one.simulated, virtual_clock=one.virtual_clock)
+        notes = source_notes(
+            simulated=one.simulated,
+            virtual_clock=one.virtual_clock and one.config.get("clock") != "paused",
+        )
         parts = {
             "suite": one.dataset_hash[:12],
             "events": one.events_sha256[:12],

@@ -713,6 +713,10 @@ def _notes(pairs: Sequence[PairScore]) -> list[Text]:
         notes.append("! simulation: answers and latencies of a component were drawn from a profile")
     if any(pair.virtual_clock for pair in pairs):
         notes.append("! virtual clock: service times measured one by one")
+    if any(pair.bounds.alone for pair in pairs):
+        notes.append(
+            "! lived through in a world: under another rule it would have been another session"
+        )
     return [Text(note, style="bold yellow") for note in notes]
 
 
@@ -730,9 +734,7 @@ def screen(
 ) -> RenderableType:
     """All that matters about one recording."""
     over = score.overall.integrated
-    paces, what = score.bounds.text(), "integrated over"
-    if score.alone:
-        paces, what = f"{score.interval:g} s, its own pace alone", "at"
+    paces, what = score.bounds.text(), "at" if score.alone else "integrated over"
     return Group(
         Text(score.name, style="bold"),
         *(Text(f"! {note}", style="bold yellow") for note in score.notes),

@@ -367,7 +367,10 @@ class Score(Scored[Level]):
         """What every reader of these numbers must be told."""
         found = [
             *self.remarks,
-            *source_notes(simulated=self.simulated, virtual_clock=self.virtual_clock),
+            *source_notes(
+                simulated=self.simulated,
+                virtual_clock=self.virtual_clock and self.clock != "paused",
+            ),
         ]
         if self.alone:
             waited = ", which waited for every answer" if self.clock == "paused" else ""
@@ -414,7 +417,7 @@ def score(
         suite = suite or find_suite(recorded_suite_hash(folder), near=folder)
         recording = read_recording(folder, suite)
     suite = suite or suite_of([recording])
-    limits = Bounds(bounds[0], bounds[1], weighting)
+    limits = Bounds(bounds[0], bounds[1], weighting, alone=recording.lived_at_s is not None)
     parts = timelines(recording, suite, clock=clock)
     ticks = {s.episode_id: s.tick_seconds for s in suite}
     on_time = punctuality({p.episode_id: recording.episodes[p.episode_id] for p in parts}, ticks)
