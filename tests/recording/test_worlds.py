@@ -17,6 +17,7 @@ from streamdecisionbench.analysis.bundles import open_bundle, write_bundle
 from streamdecisionbench.analysis.outcomes import outcomes
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.generate import open_seeds
+from streamdecisionbench.families.registry import reference_of
 from streamdecisionbench.recording.events import Release, scan
 from streamdecisionbench.recording.folder import RunEnd
 from streamdecisionbench.recording.reader import read_recording
@@ -24,6 +25,7 @@ from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.request import RunRequest, launch, under_policy
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import read_suite
+from tests.recording.recorder_kit import loopback_server
 
 SDB = Path(sys.executable).with_name("sdb")
 RIGHT = "python:right_in_worlds:Right"
@@ -181,6 +183,35 @@ def test_the_late_oracle_without_latencies_is_the_oracle(tmp_path: Path) -> None
     run("baseline:random", tmp_path / "run", clock="paused", seeds=(1, 2))
     for one in outcomes(opened(tmp_path / "run")).values():
         assert one.late_oracle == one.oracle
+
+
+@pytest.mark.parametrize("clock", ["paused", "real"])
+def test_a_served_component_lives_in_a_world(
+    clock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over a real connection; the first attempt at some states is refused, and a world that waits does so."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+
+    def reply(payload: dict[str, Any], times: int) -> Any:
+        if payload["state"]["clock"]["now"] % 20 == 5 and times == 1:
+            return 429, {"retry-after": "0"}, {}
+        gold = reference_of("live_debugging")(payload["state"])
+        labels = {
+            name: next(k for k, text in q["criteria"].items() if text.split(": ")[0] == gold[name])
+            for name, q in payload["questions"].items()
+        }
+        return 200, {}, {"labels": labels, "model": "served"}
+
+    with loopback_server(reply) as url:
+        monkeypatch.setenv("SDB_TEST_URL", url)
+        pace = {"interval_s": 0.1} if clock == "real" else {}
+        done = run("python:loopback_component:Loopback", tmp_path / "run", clock=clock, **pace)
+    assert done.status == "complete"
+    assert done.summary["failed_attempts"] == 3
+    if clock == "paused":
+        (twin,) = open_seeds("debugging", (1,))
+        assert list(read_suite(tmp_path / "run" / "suite")) == [twin.right]
+        assert score(tmp_path / "run").in_force == 1.0
 
 
 @pytest.mark.realtime
