@@ -1,9 +1,9 @@
-# Three commands do everything: `make demo`, `make test`, and `make quick` while working.
+# Three commands do everything: `make demo`, `make test`, and `make quick` while working. `make docs` builds a site.
 PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: demo test quick lint types unit bench clean
+.PHONY: demo test quick lint types unit bench docs clean
 
 demo: $(VENV)/.run
 	$(BIN)/sdb demo
@@ -55,6 +55,14 @@ SLOW = tests/test_inspect_task.py tests/test_pytest_plugin.py tests/docs tests/f
   $(addprefix tests/scoring/test_,exact.py pairs.py pairs_live.py streams.py trajectory.py)
 quick: lint types
 	$(SHARED) -n 2 --dist loadfile $(addprefix --ignore=,$(SLOW))
+
+# The documentation as a site in site/, with the demonstration's report in it; search wants a server.
+docs: $(VENV)/.dev demo/report/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build -q --strict
+	@echo "site/: $(BIN)/python -m http.server -d site -b 127.0.0.1 8000"
+
+demo/report/index.html: | $(VENV)/.run
+	$(BIN)/sdb demo
 
 bench: $(VENV)/.dev
 	$(BIN)/python bench/scoring.py

@@ -51,8 +51,9 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=100_000)
     parser.add_argument("--kinds", default="", help="comma-separated; all of them otherwise")
     arguments = parser.parse_args()
-    # As many attacks as mutated files, whatever the number of kinds of either.
-    usual = [kind for pair in zip(KINDS, list(ATTACKS) * len(KINDS), strict=False) for kind in pair]
+    # As many attacks as mutated files, and of either as many of every kind.
+    pairs = zip(list(KINDS) * len(ATTACKS), list(ATTACKS) * len(KINDS), strict=True)
+    usual = [kind for pair in pairs for kind in pair]
     kinds = [kind for kind in arguments.kinds.split(",") if kind] or usual
     ended: Counter[tuple[str, str]] = Counter()
     begin = time.monotonic()

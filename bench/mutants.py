@@ -1,12 +1,13 @@
 """Is every planted fault noticed? Applies each patch of `bench/mutants/` and runs the tests it names.
 
     python bench/mutants.py                   # all of them
-    python bench/mutants.py --only 'meter_*' --jobs 2
+    python bench/mutants.py --only 'meter-*' --jobs 2
 
 A patch is a unified diff of `src` below one line `# tests: PATH …`, the pytest paths that must notice
 it. Each is applied to a copy of the tree, never to the tree itself. The tests must pass without any
 patch, or failing would say nothing. Exit code 1 unless every fault was noticed: one that survives
-means a law nobody holds, one that does not apply or leaves nothing to run checks nothing any more.
+means a law nobody holds, one that does not apply or leaves nothing to run checks nothing any more. Beside
+what was noticed stands the first test that did; the end counts by room.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import queue
+import re
 import shutil
 import subprocess
 import sys
@@ -48,16 +50,19 @@ class Mutant:
     name: str
     path: Path
     tests: tuple[str, ...]
+    room: str
+    """The first it touches."""
 
 
 def read_mutants(pattern: str) -> list[Mutant]:
     found = []
     for path in sorted(PATCHES.glob(f"{pattern}.patch")):
-        first = path.read_text(encoding="utf-8").partition("\n")[0]
+        first, _, diff = path.read_text(encoding="utf-8").partition("\n")
         tests = tuple(first.removeprefix(MARK).split())
         if not first.startswith(MARK) or not tests:
             raise SystemExit(f"{path}: the first line is not `{MARK} PATH …`")
-        found.append(Mutant(path.stem, path, tests))
+        room = diff.partition("+++ b/src/streamdecisionbench/")[2].partition("/")[0].split("\n")[0]
+        found.append(Mutant(path.stem, path, tests, room))
     if not found:
         raise SystemExit(f"no patch in {PATCHES} is called {pattern}.patch")
     return found
@@ -75,10 +80,11 @@ def copy_tree(folder: Path) -> Path:
 def run_in(tree: Path, words: list[str], timeout_s: float) -> tuple[int, str]:
     """A Python that imports the copy, draws the same examples every time and writes no bytecode."""
     paths = {"PYTHONPATH": os.pathsep.join((str(tree / "src"), str(tree)))}
+    same = {"PYTHONDONTWRITEBYTECODE": "1", "CI": "1", "HYPOTHESIS_PROFILE": "faults"}
     done = subprocess.run(
         [sys.executable, *words],
         cwd=tree,
-        env={**os.environ, **paths, "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"},
+        env={**os.environ, **paths, **same},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -138,12 +144,17 @@ def main() -> int:
                 trees.put(tree)
 
         ended: Counter[str] = Counter()
+        rooms: Counter[str] = Counter()
         with ThreadPoolExecutor(arguments.jobs) as pool:
             for mutant, outcome, told in pool.map(attempt, mutants):
                 ended[outcome] += 1
-                print(f"{outcome:<17} {mutant.name}", flush=True)
+                rooms[mutant.room] += outcome == NOTICED
+                by = re.search(r"^(?:FAILED|ERROR) (\S+)", told, re.MULTILINE)
+                print(f"{outcome:<17} {mutant.name}", *(by.groups() if by else ()), flush=True)
                 if outcome in (UNFIT, UNRUN):
                     print("\n".join(f"    {line}" for line in told.splitlines()[-4:]))
+    every = Counter(mutant.room for mutant in mutants)
+    print("; ".join(f"{room} {rooms[room]} of {every[room]}" for room in sorted(every)))
     print(", ".join(f"{ended[how]} {how}" for how in (NOTICED, SURVIVED, UNFIT, UNRUN)))
     return 0 if ended[NOTICED] == len(mutants) else 1
 

@@ -19,16 +19,20 @@ from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from streamdecisionbench.analysis.bundles import open_bundle
 from streamdecisionbench.errors import InputError, SdbError
+from streamdecisionbench.examples import example_suite
 from streamdecisionbench.logs.score import score_log
 from streamdecisionbench.meter import Meter
 from streamdecisionbench.meter.decision_log import DecisionLog
 from streamdecisionbench.scoring.timeline import timelines
+from streamdecisionbench.suite.suite_files import write_suite
 from tests.analysis.bundles.test_bundles import packed, unpacked, with_events
 from tests.cli.command import record_simulated, sdb
 from tests.logs.made_logs import SCHEMA, pooled, rows_of
@@ -48,11 +52,26 @@ class Differs(AssertionError):  # noqa: N818
 def attack(kind: str, number: int, folder: Path) -> bool:
     """Whether the case worked; False where it was refused in words."""
     try:
-        return ATTACKS[kind](random.Random(f"{kind} {number}"), folder)
+        with mock.patch.object(duckdb, "connect", _connected):
+            return ATTACKS[kind](random.Random(f"{kind} {number}"), folder)
     except SdbError as error:
         if not str(error).strip():
             raise AssertionError("a refusal without a word") from error
         return False
+
+
+def _connected(**_: Any) -> duckdb.DuckDBPyConnection:
+    """A connection of its own, with views of its own, to one database: to start one takes longer than
+    most cases."""
+    return _database().cursor()
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    return _CONNECT(config={"threads": 1, "temp_directory": _home().name})
+
+
+_CONNECT = duckdb.connect
 
 
 def require(fits: object, what: str) -> None:
@@ -440,16 +459,25 @@ PLACES = (
 
 @cache
 def _bundle() -> Path:
-    out = _recordings()[0].parent / "jev.zip"
-    done = sdb("bundle", _recordings()[0], "--out", out)
+    """Of a suite of one scenario: whatever is read, it is read as often as a large one."""
+    write_suite(example_suite(), _suite())
+    run = record_simulated("jev", Path(_home().name) / "tiny", "--data", _suite())
+    done = sdb("bundle", run, "--data", _suite(), "--out", run.parent / "tiny.zip")
     assert done.returncode == 0, done.stderr
-    return out
+    return run.parent / "tiny.zip"
+
+
+def _suite() -> Path:
+    return Path(_home().name) / "suite"
 
 
 def attack_bundles(draw: random.Random, folder: Path) -> bool:
     path = folder / "forged.zip"
     files = unpacked(_bundle())
-    for _ in range(draw.randint(1, 3)):
+    anew = draw.random() < 0.25
+    if anew:
+        files = unpacked(_bundled_anew(draw, files, folder))
+    for _ in range(draw.randint(0 if anew else 1, 3)):
         with contextlib.suppress(KeyError, TypeError, ValueError):  # nothing left to change there
             files = _forged(draw, files)
     try:
@@ -478,8 +506,29 @@ def attack_bundles(draw: random.Random, folder: Path) -> bool:
     return True
 
 
+def _bundled_anew(draw: random.Random, files: dict[str, bytes], folder: Path) -> Path:
+    """Answers exchanged with each other, and the recording bundled once more: nothing is wrong with it."""
+
+    def exchange(events: list[dict[str, Any]]) -> None:
+        said = [event for event in events if event["kind"] == "response"]
+        for _ in range(draw.randint(1, 20)):
+            one = draw.choice(said)
+            other = draw.choice([e for e in said if e["episode_id"] == one["episode_id"]])
+            for key in ("pred", "wire_answers", "decision"):
+                one[key], other[key] = other[key], one[key]
+
+    run = folder / "run"
+    run.mkdir()
+    for name, data in with_events(files, exchange).items():
+        if name.startswith("recordings/"):
+            (run / Path(name).name).write_bytes(data)
+    done = sdb("bundle", run, "--data", _suite(), "--out", folder / "anew.zip")
+    require(done.returncode == 0, f"nothing is wrong with it, and it is refused: {done.stderr}")
+    return folder / "anew.zip"
+
+
 def _forged(draw: random.Random, files: dict[str, bytes]) -> dict[str, bytes]:
-    name = draw.choice(sorted(files))
+    name = draw.choice(sorted(files)[:3] if draw.random() < 0.6 else sorted(files))
     how = draw.randrange(6)
     if how == 0:
         return {key: data for key, data in files.items() if key != name}

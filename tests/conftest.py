@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from streamdecisionbench.recording.published_tables import Correction, import_tables
 from streamdecisionbench.recording.reader import read_recording
@@ -21,8 +21,10 @@ from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 # CI draws the same examples every time, so that a change is judged by the change; a contributor's
 # machine goes on looking for new ones.
 settings.register_profile("ci", derandomize=True)
+# `bench/mutants.py` asks whether a fault is noticed, not for the smallest example of it.
+settings.register_profile("faults", derandomize=True, phases=(Phase.explicit, Phase.generate))
 if os.environ.get("CI"):
-    settings.load_profile("ci")
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 # A job in the background of a script ignores Ctrl-C, and so does all it starts; some tests press it.
@@ -53,6 +55,17 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure() -> None:
     gc.unfreeze()  # what a library counts at the end can be collected again
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Whoever does not have the published recordings hears how many laws that leaves out."""
+    skipped = terminalreporter.stats.get("skipped", ())
+    left_out = sum("SDB_PUBLISHED" in str(report.longrepr) for report in skipped)
+    if left_out:
+        terminalreporter.write_line(
+            f"SDB_PUBLISHED is not set: {left_out} laws were not held against the published recordings"
+            " (CONTRIBUTING.md says where these are read from)"
+        )
 
 
 @pytest.fixture(scope="session")

@@ -196,10 +196,15 @@ def _table(draw: random.Random, folder: Path) -> None:
     rows = TABLE.splitlines(True)
     at = draw.randrange(len(rows))
     cells = rows[at].rstrip("\n").split(",")
-    cells[draw.randrange(len(cells))] = str(draw.choice(ODD))
-    rows[at] = ",".join(cells[: draw.randint(len(cells) - 1, len(cells))]) + "\n"
+    column, honest = draw.randrange(len(cells)), draw.random() < 0.4
+    if honest:  # a value that stands in this column elsewhere
+        cells[column] = draw.choice(rows).rstrip("\n").split(",")[column]
+    else:
+        cells[column] = str(draw.choice(ODD))
+        del cells[draw.randint(len(cells) - 1, len(cells)) :]
+    rows[at] = ",".join(cells) + "\n"
     data = "".join(rows).encode()
-    bad.write_bytes(mutate_bytes(data, draw) if draw.random() < 0.4 else data)
+    bad.write_bytes(mutate_bytes(data, draw) if not honest and draw.random() < 0.4 else data)
     reference = bad if draw.random() < 0.5 else good
     before = set(folder.iterdir())
     _, made = import_tables(reference, [bad], folder / "out")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -133,3 +136,23 @@ def _reaches(graph: dict[str, set[str]], start: str) -> bool:
             seen.add(name)
             ahead += graph[name]
     return False
+
+
+def test_without_the_published_recordings_one_is_told_what_that_leaves_out() -> None:
+    surroundings = {name: v for name, v in os.environ.items() if name != "SDB_PUBLISHED"}
+    words = (
+        "-m",
+        "pytest",
+        "-n",
+        "1",
+        "-p",
+        "no:cacheprovider",
+        "tests/scoring/test_pairs_published.py",
+    )
+    done = subprocess.run(
+        [sys.executable, *words], cwd=Path(__file__).parents[1], env=surroundings,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    (skipped,) = re.findall(r"(\d+) skipped", done.stdout)
+    assert int(skipped) > 5
+    assert f"SDB_PUBLISHED is not set: {skipped} laws were not held" in done.stdout

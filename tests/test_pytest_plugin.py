@@ -28,9 +28,10 @@ import pytest
 from decider import Decider
 
 
-def test_it_is_better_than_nothing(sdb):
+def test_it_is_never_right(sdb):
     score = sdb(Decider(), scenarios=["support_a"])
-    assert score.in_force >= 0.0
+    assert score.in_force == 0.0 < score.by_scenario["support_a"].at_interval.judgment
+    assert list(score.by_scenario) == ["support_a"]
 
 
 @pytest.mark.sdb(scenarios=["presenter_a"], interval=1.2)

@@ -117,6 +117,10 @@ def made(drop: tuple[float, float], new: tuple[float, float], limits: Limits) ->
 @example(0.0, 0.005, 0.4, 0.2, 1.0, 39.0)
 @example(-0.1, 0.2, 0.4, 0.2, 1.0, None)
 @example(0.02, 0.1, 0.4, 0.2, 1.0, 39.0)
+@example(0.25, 0.25, 0.4, 0.2, 25.0, None)  # a drop of at least what is allowed may be just that
+@example(0.0, 0.25, 0.4, 0.2, 25.0, None)  # and one of at most that is allowed
+@example(-0.25, 0.25, 0.25, 0.25, 1.0, 50.0)  # a score of at most what is asked may be just that
+@example(-0.25, 0.25, 0.25, 0.25, 1.0, 25.0)  # and one of at least that is enough
 def test_verdicts_are_as_defined(
     low: float, width: float, score: float, spread: float, allowed: float, floor: float | None
 ) -> None:
@@ -238,11 +242,105 @@ def test_student_quantile_is_scipy_s(p: float, degrees: int) -> None:
     assert student_quantile(p, degrees) == pytest.approx(t.ppf(p, degrees), rel=1e-9, abs=1e-9)
 
 
+def test_one_unit_alone_shows_no_scatter() -> None:
+    """Whatever it says, anything is possible; and one scenario is not compared at all."""
+    one = Streams(np.arange(1), np.full(1, 30.0), np.full(1, 60.0), np.full(1, 60.0), 10**9)
+    other = replace(one, right=np.full(1, 54.0))
+    for paired in (True, False):
+        gate = gate_streams(one, other, limits=Limits(5.0), measure="m", paired=paired)
+        assert gate.verdict == CANNOT_TELL
+        assert (gate.drop.low, gate.drop.high) == (-1.0, 1.0)
+    with pytest.raises(InputError, match="one scenario says nothing"):
+        gate_by_scenario(
+            {"s": 0.1}, {"s": 0.9}, {"s": "f"}, states=60, limits=Limits(), measure="m"
+        )
+
+
+def test_no_score_is_above_one_or_below_nothing() -> None:
+    for right, ends in ((60.0, (1 - (room := 1 - 0.025 ** (1 / 20)), 1.0)), (0.0, (0.0, room))):
+        side = Streams(np.arange(9), np.full(9, right), np.full(9, 60.0), np.full(9, 60.0), 20)
+        gate = gate_streams(side, side, limits=Limits(), measure="m")
+        for found in (gate.new, gate.baseline):
+            assert (found.low, found.high) == pytest.approx(ends)
+            assert (found.low, found.high)[right > 0] in (0.0, 1.0)
+
+
+def test_scores_by_scenario_are_means_of_families() -> None:
+    """Three scenarios of one family and one of another: each family is half of the whole."""
+    families = {"a1": "a", "a2": "a", "a3": "a", "b1": "b"}
+    old = dict.fromkeys(families, 0.8)
+    new = {"a1": 0.7, "a2": 0.6, "a3": 0.5, "b1": 0.8}
+    gate = gate_by_scenario(new, old, families, states=10**9, limits=Limits(), measure="m")
+    assert (gate.new.value, gate.drop.value) == pytest.approx((0.7, 0.1))
+    weights, drops = np.array([1 / 6, 1 / 6, 1 / 6, 1 / 2]), np.array([0.1, 0.2, 0.3, 0.0])
+    half = t.ppf(0.975, 3) * np.sqrt(4 / 3 * ((weights * (drops - 0.1)) ** 2).sum())
+    assert gate.drop.high - gate.drop.value == pytest.approx(half, rel=1e-6)
+
+
+@pytest.mark.parametrize("of_new", [True, False])
+def test_labels_of_either_side_make_it_unable_to_tell(of_new: bool) -> None:
+    plain, marked = Side("plain"), Side("marked", labels=frozenset({"simulation"}))
+    new, old = (marked, plain) if of_new else (plain, marked)
+    better, worse = Estimate(0.9, 0.89, 0.91, 0.01), Estimate(0.5, 0.49, 0.51, 0.01)
+    drop = Estimate(-0.4, -0.41, -0.39, 0.01)
+    words = {"limits": Limits(), "measure": "m", "paired_by": "state", "drawn": "blocks"}
+    gate = gate_estimates(better, worse, drop, sides=Sides(new, old), **words)  # type: ignore[arg-type]
+    assert gate.verdict == CANNOT_TELL
+    assert gate.reasons == (f"only the {'new one' if of_new else 'baseline'} is a simulation",)
+    for alike in (plain, marked):
+        gate = gate_estimates(better, worse, drop, sides=Sides(alike, alike), **words)  # type: ignore[arg-type]
+        assert gate.verdict == PASS
+
+
+def test_room_is_that_of_the_smaller_log() -> None:
+    keys, right, judged = np.arange(9), np.full(9, 30.0), np.full(9, 60.0)
+    for few, many in ((20, 10**6), (10**6, 20)):
+        new, old = (Streams(keys, right, judged, judged, states) for states in (few, many))
+        drop = gate_streams(new, old, limits=Limits(), measure="m").drop
+        assert drop.high == pytest.approx(1 - 0.025 ** (1 / 20))
+
+
+def test_a_drop_without_error_is_found_or_not() -> None:
+    gate = replace(made((0.0, 0.0), (0.4, 0.6), Limits(2.0)), drop=Estimate(0.0, 0.0, 0.0))
+    assert [gate.promised(drop) for drop in (0.0, 0.02, 0.021)] == [0.0, 0.0, 1.0]
+    assert gate.detectable == pytest.approx(0.02)
+    gate = made((0.0, 0.0), (0.4, 0.6), Limits(2.0))
+    assert gate.promised(gate.detectable) == pytest.approx(0.8)
+
+
+def test_new_times_are_a_new_measurement() -> None:
+    """The same answers after other times were given anew; after the same times they are a copy."""
+    old, _ = pair(np.random.default_rng(4), 0.0)
+    again = [replace(part, latency=part.latency + 1e-9) for part in old]
+    for new, said in ((again, False), (old, True)):
+        gate = gate_timelines(new, old, limits=Limits(5.0), interval=2.0, sampling=SAMPLING)
+        assert any("nothing was measured anew" in reason for reason in gate.reasons) == said
+
+
+def test_two_samples_scatter_each_for_itself() -> None:
+    """Unpaired, both logs' scatters add; degrees of freedom are Welch's and Satterthwaite's."""
+    rng = np.random.default_rng(8)
+    sides, errors = [], []
+    for count, wide in ((6, 0.1), (11, 0.4)):
+        judged = rng.uniform(20, 60, count)
+        right = judged * rng.uniform(0.5 - wide, 0.5 + wide, count)
+        apart = (right - right.sum() / judged.sum() * judged) / judged.sum()
+        errors.append((count / (count - 1) * (apart @ apart), count - 1))
+        sides.append(Streams(np.arange(count), right, judged, judged, 10**9))
+    total = sum(v for v, _ in errors)
+    degrees = int(total**2 / sum(v * v / k for v, k in errors))
+    half = t.ppf(0.975, degrees) * np.sqrt(total)
+    drop = gate_streams(*sides, limits=Limits(), measure="m", paired=False).drop
+    assert drop.high - drop.value == pytest.approx(half, rel=1e-6)
+
+
 def test_limits_are_points() -> None:
+    Limits(0.0, 0.0)
+    Limits(100.0, 100.0)
     with pytest.raises(InputError, match="max-drop"):
-        Limits(-1.0)
+        Limits(-1e-9)
     with pytest.raises(InputError, match="--min"):
-        Limits(1.0, 101.0)
+        Limits(1.0, 100.1)
 
 
 STRICT = (

@@ -204,10 +204,10 @@ def test_settings_that_make_no_sense_are_refused(bad: dict) -> None:
 
 
 def test_intervals_cover_the_truth() -> None:
-    """The bench with fewer trials: of 40 nominal 95 % intervals at least 33 hold the truth.
+    """The bench with fewer trials: of 40 nominal 95 % intervals at least 35 hold the truth, 37 on average.
 
-    33 or more of 40 is what even a true coverage of 90 % reaches in 96 of 100 seeds; the seed is
-    fixed, so the outcome is too.
+    The seed is fixed, so the outcome is too. Intervals of 90 % hold it 33 times at least and 34.9 on
+    average, and do not pass.
     """
     coverage = bench("bootstrap")
     found = coverage.coverage(
@@ -215,4 +215,5 @@ def test_intervals_cover_the_truth() -> None:
         seed=11,
     )  # fmt: skip
     assert len(found) == 9
-    assert min(found.values()) >= 33 / 40, found
+    assert min(found.values()) >= 35 / 40, found
+    assert sum(found.values()) / len(found) >= 37 / 40, found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 from streamdecisionbench.audit.agreement import check, read_answers
 from streamdecisionbench.audit.probe import SHORTCUTS, shortcuts
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.examples import example_suite
 from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.suite.suite_files import write_suite
 from tests.cli.command import sdb
 
 
@@ -80,7 +83,9 @@ def test_bad_sheets(scenario: Scenario, tmp_path: Path, change: dict[str, Any], 
     with pytest.raises(InputError) as caught:
         read_answers(path, scenario)
     assert words in str(caught.value)
-    assert sdb("audit", "check", "support_a", path).returncode == 2
+    done = sdb("audit", "check", "support_a", path)
+    assert done.returncode == 2
+    assert words in done.stderr
 
 
 def test_shortcuts_by_hand(scenario: Scenario) -> None:
@@ -121,3 +126,15 @@ def test_commands_print_tables() -> None:
     assert (
         json.loads(sdb("audit", "shortcuts", "--json").stdout)["schema"] == "sdb-audit-shortcuts/1"
     )
+
+
+def test_the_table_of_shortcuts_names_its_columns(tmp_path: Path) -> None:
+    """A scenario called by words keeps them; more scenarios than fit are means by family."""
+    write_suite(example_suite(), tmp_path / "own")
+    done = sdb("audit", "shortcuts", "--data", tmp_path / "own")
+    assert re.search(r"^shortcut +tiny +mean$", done.stdout, re.MULTILINE), done.stdout
+    fresh = ("--seed", "7", "--families", "live_debugging", "--per-family", "9", "--steps", "30")
+    sdb("suite", "generate", *fresh, "--changes", "10", "--out", tmp_path / "fresh")
+    done = sdb("audit", "shortcuts", "--data", tmp_path / "fresh")
+    assert "means of 9 scenarios by family" in " ".join(done.stdout.split())
+    assert re.search(r"^shortcut +IDE debugging +mean$", done.stdout, re.MULTILINE), done.stdout

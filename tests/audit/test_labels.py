@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,45 @@ def test_a_file_cut_at_every_byte_loses_no_whole_answer(tmp_path: Path) -> None:
         assert not after.torn
         assert set(after.by_person["ana"]) == {f"i{k:04d}" for k in (*range(1, kept + 1), 4)}
         assert audit.said(after)["i0004"].decision == "resume"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads names from /proc")
+def test_an_answer_is_on_the_medium_when_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every byte of the file, and the folder that lists it: opened, answered, mended, left for later."""
+    audit = make_audit(tmp_path / "audit")
+    path = audit.label_path("ana")
+    synced: list[tuple[Path, int]] = []
+    real = os.fsync
+
+    def fsync(fd: int) -> None:
+        real(fd)
+        synced.append((Path(f"/proc/self/fd/{fd}").readlink(), os.fstat(fd).st_size))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with LabelFile(audit, "ana") as file:
+        assert [which for which, _ in synced] == [path, path.parent]
+        for k in (1, 2):
+            file.append(said(f"i{k:04d}", "hold"))
+            assert synced[-1] == (path, path.stat().st_size)
+        file.append(said("i0003", "hold"), sync=False)
+        assert synced[-1][1] < path.stat().st_size
+        file.sync()
+        assert synced[-1] == (path, path.stat().st_size)
+    whole = path.read_bytes()
+    for left in (whole[:-1], whole[:-9]):  # without its line break, and torn
+        path.write_bytes(left)
+        LabelFile(audit, "ana").close()
+        assert synced[-2:] == [
+            (path, path.stat().st_size),
+            (path.parent, path.parent.stat().st_size),
+        ]
+    table = tmp_path / "answers.csv"
+    table.write_text("item,answer,by\ni0001,hold,bob\ni0002,hold,bob\ni0001,resume,cleo\n")
+    import_labels(audit, table)
+    for name in ("bob", "cleo"):
+        assert (audit.label_path(name), audit.label_path(name).stat().st_size) in synced
 
 
 def test_one_person_answers_in_one_session_at_a_time(tmp_path: Path) -> None:

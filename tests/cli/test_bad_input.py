@@ -154,6 +154,7 @@ def test_a_foreign_suite_is_not_checked_by_our_references(tmp_path: Path) -> Non
     write(tmp_path / "tiny")
     done = sdb("suite", "check", "--data", tmp_path / "suite")
     assert done.returncode == 2
+    assert "reference" in done.stderr
     assert "Traceback" not in done.stderr
 
 

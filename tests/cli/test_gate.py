@@ -221,7 +221,7 @@ def test_sides_with_other_labels_are_not_compared(runs: dict[str, Path], tmp_pat
     measured = json.loads((tmp_path / "one.json").read_text())
     entry = measured["recordings"][0]
     entry["signature"] = entry["signature"].replace("simulated:yes", "simulated:no")
-    entry["notes"] = entry["notes"][1:]
+    entry["notes"], entry["simulated"] = entry["notes"][1:], False
     (tmp_path / "one.json").write_text(json.dumps(measured))
     ask = ("gate", tmp_path / "two.json", "--baseline", tmp_path / "one.json", "--max-drop", "50")
     done = sdb(*ask, "--strict")
@@ -255,13 +255,49 @@ def test_a_saved_score_must_be_one(
     assert says in done.stderr
 
 
-@pytest.mark.parametrize("key", ["by_scenario", "signature", "bounds", "interval", "accepted"])
+@pytest.mark.parametrize(
+    ("level", "field", "value", "says"),
+    [
+        ("overall", "log_auc", 0.9, "overall.log_auc is 0.9, its scenarios come to 0."),
+        ("overall", "in_force", 0.0, "overall.in_force is 0, "),
+        ("by_family/support_call_assist", "log_auc", 0.9, "by_family.support_call_assist.log_auc is 0.9"),
+        ("by_scenario/support_a", "family", "presenter_voice_control", "overall.log_auc is 0."),
+        ("by_scenario/support_a", "in_force", 1.0, "overall.in_force is 0."),
+        ("", "simulated", False, "simulated says no, its signature simulated:yes"),
+        ("", "virtual_clock", False, "virtual_clock says real, its signature time:virtual"),
+        ("", "interval", 3.0, "interval says 3, its signature interval:2"),
+        ("", "bounds", [0.5, 9.0], "bounds says 0.5-9, its signature bounds:0.5-8"),
+        ("", "weighting", "linear", "weighting says linear, its signature weighting:log"),
+    ],
+)  # fmt: skip
+def test_a_saved_score_that_contradicts_itself_is_refused(
+    runs: dict[str, Path], tmp_path: Path, level: str, field: str, value: object, says: str
+) -> None:
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(sdb("score", runs["one"], "--json").stdout)
+    document = json.loads(good.read_text())
+    place = document["recordings"][0]
+    for key in filter(None, level.split("/")):
+        place = place[key]
+    assert field in place
+    place[field] = value
+    bad.write_text(json.dumps(document))
+    for sides in ((bad, good), (good, bad)):
+        done = sdb("gate", sides[0], "--baseline", sides[1])
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"bad.json: contradicts itself: {says}" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    "key", ["by_scenario", "overall", "signature", "bounds", "interval", "accepted"]
+)
 @pytest.mark.parametrize("value", [None, [], [1, "a"], {"a": 1}])
 def test_a_malformed_saved_score_is_bad_input(tmp_path: Path, key: str, value: object) -> None:
     entry = {
         "name": "n", "signature": "suite:1", "interval": 2.0, "bounds": [0.5, 8.0],
         "weighting": "log", "accepted": 9,
         "discarded": {"after_horizon": 0, "older_than_active": 0},
+        "overall": {"log_auc": 0.5, "in_force": 0.5},
         "by_scenario": {k: {"family": "f", "log_auc": 0.5, "in_force": 0.5} for k in "ab"},
     }  # fmt: skip
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"

@@ -182,7 +182,7 @@ def test_instructions_that_nobody_would_read_are_refused(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "words",
     [
-        ("run", "baseline:first-option", "--out", "a", "--out", "b"),
+        ("run", "baseline:first-option", "--clock", "virtual", "--out", "a", "--out", "b"),
         ("score", "a", "--interval", "1", "--interval=2"),
         ("analyze", "spells", "a", "--theta", "1", "--theta", "2"),
         ("logs", "score", "a.csv", "--interval", "1", "--interval", "2"),

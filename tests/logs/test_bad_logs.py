@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +178,7 @@ def test_a_query_that_fails(tmp_path: Path, query: str, says: str) -> None:
         ({"ended_at": 1.0}, "more than one end"),
         ({"requested_at": -9.0}, "was asked before its state became current"),
         ({"applied_at": 0.001}, "took effect before its answer came"),
-        ({"weight": 2.0}, "whose weight is no number above 0, or not the same"),
+        ({"weight": 2.0}, "whose weight is out of range, or not the same"),
         ({"cost": -1.0}, "has a cost that is no amount"),
     ],
 )
@@ -200,6 +201,46 @@ def test_rows_that_cannot_be_used_are_counted_and_shown(
     assert entry["rows"] == document["rows"] - document["usable"] >= 1
     assert entry["example"]["file"] == "log.parquet"
     assert all(entry[key] for key in ("reason", "what", "column", "fix"))
+
+
+@pytest.mark.parametrize("far", [1e300, -1e300, 1e308, 1e-300, 5e-324])
+@pytest.mark.parametrize(
+    "column", ["published_at", "answered_at", "ended_at", "weight", "tick_s", "cost", "every time"]
+)
+def test_numbers_no_clock_shows_are_used_or_refused(
+    tmp_path: Path, column: str, far: float
+) -> None:
+    """By every command that reads a log: no traceback, no warning, and one word for all formats."""
+    rows = [{**row, "weight": 1.0, "tick_s": 1.0, "cost": 1.0} for row in rows_of(drawn(6, 5))]
+    for row in rows:
+        if column in ("ended_at", "weight", "tick_s") and row["stream"] == "s0":
+            row[column] = far
+        elif column == "every time":
+            times = ("published_at", "answered_at", "ended_at")
+            row |= {name: None if row[name] is None else row[name] * far for name in times}
+    if column in ("published_at", "answered_at", "cost"):
+        rows[2][column] = far
+        rows[2]["decision"] = "x"
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(
+        tmp_path / "log.parquet", rows, weight=pa.float64(), tick_s=pa.float64(), cost=pa.float64()
+    )
+    ends = []
+    for log in ("log.jsonl", "log.parquet"):
+        for words in (
+            ("check",),
+            ("score",),
+            ("score", "--json"),
+            ("score", "--interval", "2"),
+            ("pace",),
+        ):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                done = sdb("logs", words[0], log, *words[1:], cwd=tmp_path)
+            refused = done.returncode == 2 and done.stderr.startswith("error: ")
+            assert done.returncode == 0 or refused, done.stdout + done.stderr
+            ends.append(done.returncode)
+    assert ends[:5] == ends[5:]
 
 
 def test_streams_of_one_state_need_an_end(tmp_path: Path) -> None:

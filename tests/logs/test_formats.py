@@ -109,6 +109,8 @@ _NAMES = st.sampled_from(
         "a b",
         "1",
         "Weight",
+        "reference ",
+        " label",
     ]
 )
 _STARTS = st.sampled_from(
@@ -277,6 +279,24 @@ def test_the_schemas_own_column_is_meant(tmp_path: Path, form: str, other: str, 
     assert in_force(write(tmp_path / f"log.{form}", rows)) == pytest.approx(2 / 3)
     if form == "parquet":
         assert in_force(pq.read_table(tmp_path / "log.parquet")) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_spaces_around_a_name_do_not_count(tmp_path: Path, form: str) -> None:
+    spaced = [{f" {name} ": value for name, value in row.items()} for row in plain_rows(kind="k")]
+    path = write(tmp_path / f"log.{form}", spaced)
+    assert in_force(path, by="kind") == pytest.approx(2 / 3)
+    path = write(path, [{"Reference ": "b", **row} for row in plain_rows()])
+    assert in_force(path) == pytest.approx(2 / 3), "another column, as it is without the space"
+    path = write(path, [{"reference ": "b", **row} for row in plain_rows()])
+    with pytest.raises(InputError, match="two columns called 'reference'"):
+        in_force(path)
+    if form == "parquet":
+        with pytest.raises(InputError, match="two columns called 'reference'"):
+            in_force(pq.read_table(path))
+    parts = [write(tmp_path / f"{k}.{form}", one) for k, one in enumerate((plain_rows(), spaced))]
+    with pytest.raises(InputError, match="two columns called"):
+        in_force([str(part) for part in parts])
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -337,6 +337,7 @@ def test_a_folder_that_holds_something_stays_as_it_is(place: Path, tmp_path: Pat
     (tmp_path / "note.txt").write_text("mine")
     done = sdb("logs", "suite", place / "log.parquet", "--out", tmp_path)
     assert done.returncode == 2
+    assert "is not empty" in done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["note.txt"]
 
 

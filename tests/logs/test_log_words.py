@@ -187,3 +187,23 @@ def test_conversion_survives_times_and_steps_that_cannot_be(tmp_path: Path) -> N
     assert told["spans"] == len(spans)
     assert [row.get("step") for row in rows] == [None, None, None, 7]
     assert all(row["published_at"].startswith("2026-09-") for row in rows)
+
+
+def test_how_much_is_judged_stands_wherever_an_interval_does(tmp_path: Path) -> None:
+    """References of some streams and states alone may have been chosen: every reader hears how many."""
+    rows = [
+        {**row, "reference": "a" if j < 6 and row["published_at"] > 1 else None, "stream": f"s{j}"}
+        for j in range(8)
+        for row in plain_rows(decision="b" if j % 2 else "a")
+    ]
+    log = write(tmp_path / "log.parquet", rows)
+    screen = sdb("logs", "score", log, "--page", tmp_path / "page.html").stdout
+    assert ["all", "6/8", "42/72"] in [line.split()[:3] for line in screen.splitlines()]
+    assert "Streams and states: how many are judged, of how many." in " ".join(screen.split())
+    (group,) = json.loads(sdb("logs", "score", log, "--json").stdout)["groups"]
+    assert group["interval_95"] is not None
+    counts = [group[key] for key in ("streams", "judged_streams", "decisions", "judged_decisions")]
+    assert counts == [8, 6, 72, 42]
+    page = (tmp_path / "page.html").read_text()
+    assert page.index("judged streams") < page.index("judged states") < page.index("95 %")
+    assert ">42<" in page

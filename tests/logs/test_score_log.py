@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.stats import t as student
 
 import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
@@ -300,16 +301,21 @@ def test_intervals_are_those_of_resampled_streams() -> None:
     assert abs(np.corrcoef(weights[:, :2].T)[0, 1]) < 0.05
     assert not np.array_equal(weights, poisson_weights(stream_keys(["x"] * 4000), 64))
 
+    # A second computation of the interval, stream by stream: the draws weigh each one's seconds.
     found = drawn(80, 6)
-    low, high = sdb.score_log(table_of(rows_of(found))).groups[0].interval_95 or (0, 0)
-    rng = np.random.default_rng(1)
-    per_stream = [pooled([s]) for s in found]
+    (group,) = sdb.score_log(table_of(rows_of(found)), seed=5).groups
     length = np.array([s.end - s.times[0] for s in found])
+    per_stream = [pooled([s]) for s in found]
     good = np.array([p["current_correct"] + p["outdated_correct"] for p in per_stream]) * length
     known = np.array([1 - p["unjudged"] for p in per_stream]) * length
-    picks = rng.integers(0, len(found), (2000, len(found)))
-    again = np.percentile(good[picks].sum(axis=1) / known[picks].sum(axis=1), [2.5, 97.5])
-    assert [low, high] == pytest.approx(again, abs=0.012)
+    weights = poisson_weights(stream_keys([f"s{k}" for k in range(80)], seed=5))
+    again = (weights.T @ good) / (weights.T @ known)
+    value = good.sum() / known.sum()
+    degrees = round(known.sum() ** 2 / (known**2).sum()) - 1
+    half = student.ppf(0.975, degrees) * again.std() * np.sqrt(80 / 79) / (value * (1 - value))
+    odds = np.log(value / (1 - value))
+    ends = [1 / (1 + np.exp(-(odds + sign * half))) for sign in (-1, 1)]
+    assert group.interval_95 == pytest.approx(ends, abs=1e-10)
 
 
 @pytest.mark.parametrize("count", [5, 10, 40])

@@ -124,6 +124,7 @@ def test_the_screen_fits_a_terminal_and_says_it_in_words(walked: Path) -> None:
 def test_a_width_that_is_none_is_refused(walked: Path, within: str) -> None:
     done = sdb("logs", "estimate", "audit", "--within", within, cwd=walked)
     assert done.returncode == 2
+    assert "--within" in done.stderr
 
 
 @pytest.mark.parametrize("moments", ["0", "-3", "many", "1.5", ""])

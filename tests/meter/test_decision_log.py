@@ -224,6 +224,7 @@ print(meter.errors, meter.lost_rows)
     assert [row["step"] for row in rows] == list(range(60))
     assert all(row["decision"] == row["reference"] == "wait" for row in rows)
     assert all(path.stat().st_size <= 4096 for path in tmp_path.iterdir())
+    assert all(path.read_bytes().endswith(b"}\n") for path in tmp_path.iterdir())
 
 
 def test_a_full_disk(tmp_path: Path) -> None:
@@ -396,6 +397,51 @@ def test_states_are_written_as_they_were_published(tmp_path: Path) -> None:
         ["my"], ["my", "card"], ["my", "card", "number"],
     ]  # fmt: skip
     assert [row["decision"] for row in rows[1::2]] == [row["state"] for row in rows[::2]]
+
+
+def test_an_answer_that_came_too_late_was_not_applied(tmp_path: Path) -> None:
+    clock = FakeClock()
+    meter = Meter("test", clock=clock)
+    DecisionLog(meter, tmp_path, flush_s=3600)
+    with meter.stream("call") as call:
+        older, newer = call.publish(reference="a"), call.publish(reference="b")
+        clock.now = 1.0
+        call.answer(newer, "b")
+        clock.now = 2.0
+        call.answer(older, "a")
+        clock.now = 4.0
+    meter.close()
+    one, two = written.rows(tmp_path).values()
+    assert (one["answered_at"], one["decision"], "applied_at" in one) == (2.0, "a", False)
+    assert (two["answered_at"], two["applied_at"]) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("parquet", [False, True])
+def test_streams_of_one_moment_stay_apart(parquet: bool, tmp_path: Path) -> None:
+    clock = FakeClock()
+    meter = Meter("test", clock=clock)
+    DecisionLog(meter, tmp_path, flush_s=3600, parquet=parquet)
+    calls = [meter.stream(f"call-{k}") for k in range(3)]
+    for k, call in enumerate(calls):
+        call.answer(call.publish(reference=str(k)), str(k))
+    clock.now = 1.0
+    meter.close()
+    rows = written.rows(tmp_path).values()
+    assert sorted((row["session"], row["decision"], row["reference"]) for row in rows) == [
+        (f"call-{k}", str(k), str(k)) for k in range(3)
+    ]
+
+
+def test_states_stay_here_unless_asked_for(tmp_path: Path) -> None:
+    meter = Meter("test")
+    DecisionLog(meter, tmp_path, flush_s=3600)
+    with meter.stream("call") as call:
+        call.answer(call.publish({"said": "a card number"}, reference="wait"), "wait", cost=0.0)
+    meter.close()
+    (row,) = written.rows(tmp_path).values()
+    assert "state" not in row
+    assert row["cost"] == 0.0
+    assert not any(b"card number" in path.read_bytes() for path in tmp_path.iterdir())
 
 
 class Mute:
@@ -746,11 +792,28 @@ def test_a_stream_that_ends_when_its_last_state_comes_is_in_the_log(tmp_path: Pa
         clock.now += 8.0
         call.publish(reference="hold")
     meter.close()
+    last = list(written.rows(tmp_path).values())[-1]
+    assert last["ended_at"] == math.nextafter(last["published_at"], math.inf)
     done = sdb("logs", "score", tmp_path, "--json", "--quiet")
     assert done.returncode == 0, done.stderr
     (group,) = json.loads(done.stdout)["groups"]
     assert group["seconds"] == pytest.approx(8.0, abs=1e-6)
     assert meter.seconds()["current_correct"] == pytest.approx(8.0, abs=1e-6)
+
+
+def test_states_published_at_one_reading_are_several(tmp_path: Path) -> None:
+    """A clock that stands still for two of them: each has a row and a moment of its own."""
+    clock = FakeClock()
+    meter = Meter("test", clock=clock)
+    DecisionLog(meter, tmp_path, flush_s=3600)
+    with meter.stream("call") as call:
+        for k in range(5):
+            call.publish(reference=str(k))
+        clock.now += 1.0
+    meter.close()
+    rows = list(written.rows(tmp_path).values())
+    assert [(row["step"], row["reference"]) for row in rows] == [(k, str(k)) for k in range(5)]
+    assert len({row["published_at"] for row in rows}) == 5
 
 
 def test_an_answer_from_outside_the_window_is_one_for_its_own_state(tmp_path: Path) -> None:

@@ -77,7 +77,8 @@ def test_seconds_count_once_they_are_judged(meter: Meter, clock: FakeClock) -> N
         clock.now = 3.0
         assert meter.seconds() == only()
         assert meter.readings()[0].pending_s == 3.0
-        call.judge(step, "wait")
+        assert call.judge(step, "wait") is True
+        assert call.judge(step, "hold") is False  # the first judgment counts
         assert meter.seconds() == only(no_decision=1.0, current_correct=2.0)
         clock.now = 5.0
         assert meter.seconds() == only(no_decision=1.0, current_correct=4.0)
@@ -237,6 +238,19 @@ def test_labels_split_the_counters(clock: FakeClock) -> None:
     assert meter.seconds(model="jev")["current_correct"] == 5.0
     assert meter.seconds(model="astra")["current_correct"] == 2.0
     assert meter.seconds(model="nobody") == only()
+
+
+def test_labels_of_two_kinds_are_both_asked(clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock, by=("model", "plan"))
+    for k, (model, plan) in enumerate([("jev", "gold"), ("jev", "free"), ("astra", "gold")]):
+        with meter.stream("call", model=model, plan=plan) as call:
+            call.publish(reference="wait")
+            clock.now += 2.0**k
+    found = [meter.seconds(**labels)["no_decision"] for labels in (
+        {"model": "jev", "plan": "gold"}, {"model": "jev"}, {"plan": "gold"}, {},
+        {"model": "astra", "plan": "free"},
+    )]  # fmt: skip
+    assert found == [1.0, 3.0, 5.0, 7.0, 0.0]
 
 
 def test_labels_as_many_as_sessions_do_not_make_as_many_counters(clock: FakeClock) -> None:
@@ -577,6 +591,52 @@ def test_an_answer_for_a_state_that_is_long_forgotten_is_in_force_and_not_measur
     assert meter.errors == {"answered too late": 1}
 
 
+@pytest.mark.parametrize("window", [0, 1, 2])
+def test_the_current_step_and_the_source_are_in_any_window(window: int, clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock, window=window)
+    with meter.stream("call") as call:
+        for k in range(3):
+            step = call.publish()
+            clock.now = k + 0.5
+            call.answer(step, "wait")
+            assert call.judge(step, "wait" if k else "hold") is True
+            clock.now = k + 1.0
+    assert meter.seconds() == near(
+        only(no_decision=0.5, judgment=0.5, outdated_correct=0.5, current_correct=1.5)
+    )
+    assert meter.errors == {}
+
+
+def test_a_source_that_nobody_will_judge_any_more_keeps_nobody_waiting(clock: FakeClock) -> None:
+    meter = Meter("test", clock=clock, window=2)
+    with meter.stream("call") as call:
+        call.answer(call.publish(), "wait")
+        for now, reference in ((1.0, "hold"), (2.0, "hold"), (3.0, "wait")):
+            clock.now = now
+            call.publish(reference=reference)
+            clock.now = now + 1.0
+            waiting = {"unattributed": 1.0} if now == 1.0 else {}
+            assert meter.readings()[0].waiting == {
+                "unjudged": float(now == 1.0),
+                "unattributed": 0.0,
+                **waiting,
+            }
+    assert meter.seconds() == near(only(unjudged=1.0, unattributed=2.0, current_correct=1.0))
+    assert meter.readings()[0].pending_s == 0.0
+
+
+def test_the_last_of_the_stragglers_is_still_known(clock: FakeClock) -> None:
+    """Outside the window so many steps, and no more, are kept for answers that may come."""
+    for beyond, known in ((0, True), (1, False)):
+        meter = Meter("test", clock=clock, window=2)
+        call = meter.stream("call")
+        for _ in range(2 + STRAGGLERS + beyond):
+            call.publish(reference="wait")
+        assert call.answer(0, "wait") is True
+        assert meter.errors == ({} if known else {"answered too late": 1})
+        assert sum(meter.readings()[0].latency_buckets) == known
+
+
 def test_latencies_ages_and_changes(meter: Meter, clock: FakeClock) -> None:
     with meter.stream("call") as call:
         a = call.publish()
@@ -598,6 +658,13 @@ def test_latencies_ages_and_changes(meter: Meter, clock: FakeClock) -> None:
     integral = (2.1**2 - 0.4**2 + 1.1**2 - 0.1**2 + 2.0**2 - 1.0**2) / 2
     assert reading.age_integral_s2 == pytest.approx(integral)
     assert reading.mean_age_s == pytest.approx(integral / 3.7)
+
+
+def test_a_change_is_another_decision(meter: Meter) -> None:
+    with meter.stream("call") as call:
+        for decision in ("wait", "wait", "hold", "wait", '"wait"', "stop"):
+            call.answer(call.publish(), decision)
+    assert meter.readings()[0].changes == 3
 
 
 def test_wall_clock_jumps_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

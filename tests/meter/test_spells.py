@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +19,7 @@ from streamdecisionbench.rules.costs import AgePenalty, Costs, Pair, Section
 from tests.cli.command import sdb
 from tests.meter import plain
 from tests.meter.plain import Happened
-from tests.meter.test_counters import Action, FakeClock, actions, drive, play, ticking
+from tests.meter.test_counters import Action, FakeClock, actions, drawn, drive, play, ticking
 
 SECTION = Section(
     wrong=2.5,
@@ -85,14 +87,9 @@ def penalty(age: AgePenalty | None, length: float) -> float:
     return age.per_s * rising**2 / 2 + max(0.0, length - full) * age.cap
 
 
-@settings(max_examples=400, deadline=None)
-@given(actions, st.sampled_from(PENALTIES), st.sampled_from([2, 3, 1000]))
-def test_spells_and_costs_at_any_moment(
-    taken: list[Action], age: AgePenalty | None, window: int
-) -> None:
-    costs = Costs(
-        "test", default=Section(SECTION.wrong, SECTION.no_decision, {}, SECTION.pairs, age)
-    )
+def walked_alike(taken: list[Action], age: AgePenalty | None, window: int) -> None:
+    """What the meter says at every look, and at the end, is what a plain walk says."""
+    costs = Costs("test", default=replace(SECTION, age=age))
     before: list[float] = [0.0] * 5
 
     def look(meter: Meter, happened: list[Happened], now: float) -> None:
@@ -118,6 +115,23 @@ def test_spells_and_costs_at_any_moment(
     meter, happened, clock = play(taken, window=window, look=look, theta=THETA, costs=costs)
     look(meter, happened, clock.now)
     assert meter.errors.keys() <= {"judged too late"}
+
+
+@settings(max_examples=400, deadline=None)
+@given(actions, st.sampled_from(PENALTIES), st.sampled_from([2, 3, 1000]))
+def test_spells_and_costs_at_any_moment(
+    taken: list[Action], age: AgePenalty | None, window: int
+) -> None:
+    walked_alike(taken, age, window)
+
+
+@pytest.mark.parametrize("age", PENALTIES)
+def test_spells_and_costs_of_many_sequences(age: AgePenalty | None) -> None:
+    """Judged in any order, so that spells are joined, parted and forgotten; half outgrow their window."""
+    for seed in range(300):
+        draw = random.Random(seed)
+        late = [("judge", 0.0, draw.random(), draw.randrange(3)) for _ in range(draw.randrange(30))]
+        walked_alike(drawn(draw) + late, age, draw.choice((2, 3, 1000, 1000)))
 
 
 @pytest.mark.parametrize("age", PENALTIES)
@@ -201,3 +215,9 @@ def test_the_shipped_costs_by_family() -> None:
     (reading,) = meter.readings()
     assert reading.cost_s["wrong"] == pytest.approx(3 * 20)
     assert reading.spells == 1
+    for other in ("nobody's", "support_call_assist"):  # each by its own section, in any order
+        with meter.stream("call-8", family=other) as call:
+            call.answer(call.publish(reference={"recorder": "pause"}), {"recorder": "record"})
+            clock.now += 3.0
+    found = {reading.labels[0][1]: reading.cost_s["wrong"] for reading in meter.readings()}
+    assert found == pytest.approx({"support_call_assist": 6 * 20, "nobody's": 3 * 1})

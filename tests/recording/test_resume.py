@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -157,24 +158,36 @@ def test_what_a_stop_leaves_is_on_the_medium_before_the_record_says_so(
 
 
 @needs_proc
-def test_the_shorter_log_of_a_resumed_run_is_on_the_medium_before_it_replaces_the_other(
-    tmp_path: Path, syncs: Syncs, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("links", [True, False])
+def test_every_step_of_a_rewrite_is_on_the_medium_before_the_next(
+    tmp_path: Path, syncs: Syncs, monkeypatch: pytest.MonkeyPatch, links: bool
 ) -> None:
+    """A power cut may undo a name that its folder was not synced with; the old log has one throughout."""
     suite = small_suite("one_a", "two_b")
     before = stopped_in(tmp_path, suite, "two_b")
-    kept = sum(len(line) for line in before.splitlines(keepends=True) if b'"one_a"' in line)
-    replaced: list[Syncs] = []
+    whole = sum(len(line) for line in before.splitlines(keepends=True) if b'"one_a"' in line)
+    expected = expectations(read_run(tmp_path), suite, {"one_a": 6, "two_b": 6})
     real = Path.replace
+    syncs.clear()
 
     def replace(path: Path, target: Path) -> Path:
-        if path.name == f"{EVENTS_FILE}.tmp":
-            replaced.append(list(syncs))
+        syncs.append((f"{path.name} becomes {target.name}", target.stat().st_size))
         return real(path, target)
 
+    def no_links(*_: object) -> None:
+        raise OSError(errno.EPERM, "no hard links here")
+
     monkeypatch.setattr(Path, "replace", replace)
-    record(suite, alone(InProcess()), settings(suite), tmp_path, resume=True)
-    (synced,) = replaced
-    assert synced[-1] == (f"{EVENTS_FILE}.tmp", kept)
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    partial = keep_complete(tmp_path, expected).partial_file
+    assert partial is not None
+    assert (tmp_path / partial).read_bytes() == before
+    copied = [] if links else [(partial, len(before))]
+    found = [(name, 0 if name == tmp_path.name else size) for name, size in syncs]
+    folder = (tmp_path.name, 0)
+    becomes = (f"{EVENTS_FILE}.tmp becomes {EVENTS_FILE}", len(before))
+    assert found == [(f"{EVENTS_FILE}.tmp", whole), *copied, folder, becomes, folder]
 
 
 def test_a_scenario_with_a_broken_line_is_recorded_anew(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ from streamdecisionbench.scoring.classes import (
 from streamdecisionbench.scoring.cost import Figures, course_of
 from streamdecisionbench.scoring.cut import at_most, cut_of, neighbours
 from streamdecisionbench.scoring.latency import reliability
-from streamdecisionbench.scoring.measure import At, Over, family_weights
+from streamdecisionbench.scoring.measure import At, Levels, Over, family_weights
 from streamdecisionbench.scoring.pair_sweep import StaleLoss
 from streamdecisionbench.scoring.pairs import all_pairs, compose, compose_recordings, matrix
 from streamdecisionbench.scoring.policy_answers import Answers
@@ -45,7 +45,14 @@ from streamdecisionbench.scoring.policy_score import (
 )
 from streamdecisionbench.scoring.score import score, score_timelines, took_effect
 from streamdecisionbench.scoring.sweep import accepted_at, critical_scale, sweep_of, trajectory_at
-from streamdecisionbench.scoring.timeline import UNKNOWN, Flat, Timeline, check, timelines
+from streamdecisionbench.scoring.timeline import (
+    NO_ANSWER,
+    UNKNOWN,
+    Flat,
+    Timeline,
+    check,
+    timelines,
+)
 from tests.scoring import plain, plain_pairs
 from tests.scoring.policies.kit import timeline
 from tests.scoring.test_pairs import duos, intervals, rules
@@ -560,3 +567,56 @@ def test_a_narrower_measure_takes_its_own_part_of_a_sweep() -> None:
     whole, part = shares_over(sweep, [wide, narrow])
     assert part == pytest.approx(table_over(flat, Bounds(1.0, 2.0)), abs=1e-12)
     assert whole == pytest.approx(table_over(flat, Bounds(0.5, 8.0)), abs=1e-12)
+
+
+def test_another_sweep_is_not_the_one_before() -> None:
+    """A replay is kept for who asks again, and only for the same range."""
+    flat = Flat([PART])
+    for low, high in ((0.5, 4.0), (0.5, 8.0), (0.25, 8.0), (1.0, 4.0), (0.5, 8.0)):
+        kept, fresh = (
+            table_over(flat, Bounds(low, high)),
+            table_over(Flat([PART]), Bounds(low, high)),
+        )
+        assert kept.tolist() == fresh.tolist()
+
+
+def test_what_nobody_knows_is_in_no_mean() -> None:
+    """Two families; of one scenario of the first, and of the whole of the third, nothing is known."""
+    parts = [replace(PART, episode_id=f"s{k}", family=of) for k, of in enumerate("aabc")]
+    found = Levels(parts).means(np.array([[0.2], [math.nan], [0.6], [math.nan]]))[:4, 0]
+    assert found[:3] == pytest.approx([0.4, 0.2, 0.6])
+    assert math.isnan(found[3])
+
+
+def test_states_of_which_nobody_knows_what_was_right_are_in_no_accuracy() -> None:
+    """Of five states at once answered, two are unknown, one of these unanswered: 2 of 3 are right.
+
+    Known segments are two states long, half right, and one state long, right.
+    """
+    part = replace(
+        timeline(
+            [0.0, 0.0, math.inf, 0.0, 0.0], [0, 0, UNKNOWN, UNKNOWN, 1], [0, 1, NO_ANSWER, 0, 1]
+        ),
+        reference=np.array([0, 0, UNKNOWN, UNKNOWN, 1]),
+    )
+    found = score_timelines([part], interval=2.0).overall
+    assert found.untimed == pytest.approx(2 / 3)
+    assert found.untimed_segment == pytest.approx(3 / 4)
+    assert found.at_interval.segment_in_force == pytest.approx(3 / 4)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 1.5, 2.0])
+def test_at_the_scale_where_an_answer_drops_out_it_is_out(scale: float) -> None:
+    """Steps 0 and 3 last until c = 1, step 1 until 2: a sweep says there what a replay at it says."""
+    flat = Flat([timeline([3.0, 1.0, 0.0, 2.0], [0, 1, 2, 3], [0, 1, 2, 3])])
+    path = sweep_of(flat, np.full(1, 0.25), np.full(1, 4.0)).at(np.full(1, scale))
+    want = trajectory_at(flat, 2.0 / scale)
+    for name in ("source", "decision", "begin", "end"):
+        assert getattr(path, name).tolist() == getattr(want, name).tolist()
+
+
+def test_a_pair_is_of_the_same_scenarios() -> None:
+    more = [PART, replace(PART, episode_id="y")]
+    for fast, slow in ((more, [PART]), ([PART], more)):
+        with pytest.raises(InputError, match=r"y (was not recorded|is in one recording only)"):
+            compose(fast, slow, "freshest")

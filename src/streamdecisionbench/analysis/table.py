@@ -15,15 +15,20 @@ from typing import Literal, TypeVar
 
 from streamdecisionbench.suite.scenario import FAMILIES
 
+_PLAIN = 1e15
+"""Numbers from here on are shown by their magnitude: all their digits are more than anybody measured."""
+
 
 def fixed(value: float | None, digits: int = 1) -> str:
     """Rounds half up on the decimal value, as tables do: 63.75 is 63.8 even when a double is a hair below.
 
-    >>> fixed(63.74999999999999), fixed(2.675, 2), fixed(None)
-    ('63.8', '2.68', '–')
+    >>> fixed(63.74999999999999), fixed(2.675, 2), fixed(None), fixed(1e300)
+    ('63.8', '2.68', '–', '1e+300')
     """
     if value is None or math.isnan(value):
         return "–"
+    if abs(value) >= _PLAIN:
+        return f"{value:g}"
     exact = Decimal(repr(round(float(value), 10)))
     rounded = exact.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP)
     return f"{rounded:.{digits}f}" if rounded else f"{Decimal(0):.{digits}f}"

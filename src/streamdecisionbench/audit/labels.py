@@ -36,6 +36,7 @@ from streamdecisionbench.suite.disk import (
     read_bytes,
     read_json_as,
     read_text,
+    sync_folder,
     write_bytes,
     write_text,
 )
@@ -551,14 +552,9 @@ class LabelFile:
             elif tail:
                 os.ftruncate(self._fd, len(data) - len(tail))
             os.fsync(self._fd)
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            sync_folder(self.path.parent)
         except OSError as error:
-            if sys.platform != "win32":
-                raise cannot_write(self.path, error) from None
+            raise cannot_write(self.path, error) from None
 
 
 @dataclass

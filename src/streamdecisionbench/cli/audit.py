@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -250,28 +251,43 @@ def shortcuts(data: SuiteData = None, as_json: PlainJson = False) -> None:
     from streamdecisionbench.analysis.table import percent
     from streamdecisionbench.audit.probe import SHORTCUTS
     from streamdecisionbench.audit.probe import shortcuts as guess
+    from streamdecisionbench.report.findings import family_name
 
-    table: dict[str, dict[str, float]] = {s.episode_id: guess(s) for s in load_suite(data)}
+    suite = load_suite(data)
+    table: dict[str, dict[str, float]] = {s.episode_id: guess(s) for s in suite}
     if as_json:
         dump({"schema": "sdb-audit-shortcuts/1", "scenarios": table})
         return
-    worth = {name: [found[name] for found in table.values()] for name in SHORTCUTS}
+    shown = {_short(name): [name] for name in table}
+    if len(table) > _COLUMNS:
+        shown = {}
+        for scenario in suite:
+            shown.setdefault(family_name(scenario.task_family), []).append(scenario.episode_id)
+
+    def mean(shortcut: str, names: Collection[str]) -> str:
+        return percent(sum(table[name][shortcut] for name in names) / len(names))
+
+    by = "by scenario" if len(table) <= _COLUMNS else f"means of {len(table)} scenarios by family"
     screen = print_grid(
-        "Untimed accuracy without the rules (%)",
-        ("shortcut", *map(_short, table), "mean"),
+        f"Untimed accuracy without the rules (%), {by}",
+        ("shortcut", *shown, "mean"),
         [
-            (name, *map(percent, values), percent(sum(values) / len(values)))
-            for name, values in worth.items()
+            (name, *(mean(name, names) for names in shown.values()), mean(name, table))
+            for name in SHORTCUTS
         ],
     )
     for name, (_, text) in SHORTCUTS.items():
         screen.print(f"{name}: {text}", style="dim")
 
 
+_COLUMNS = 8
+"""Scenarios that fit into 80 columns side by side."""
+
+
 def _short(name: str) -> str:
-    """debugging_a → deb A: eight columns fit into 80."""
+    """debugging_a → deb A; a name without a letter or number at its end stays as it is."""
     stem, _, part = name.rpartition("_")
-    return f"{stem[:3]} {part.upper()}" if stem else name
+    return f"{stem[:3]} {part.upper()}" if stem and len(part) <= 2 else name
 
 
 HELP = "Audit references: blind export, comparison, record, shortcuts, learned probe."

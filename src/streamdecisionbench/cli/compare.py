@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,6 +26,7 @@ from streamdecisionbench.cli.loading import Subject, open_runs, require_one_suit
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.scoring.json import SCHEMA
+from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.pooled import COUNTS
 from streamdecisionbench.suite.disk import read_json
 
@@ -121,13 +123,18 @@ def side_of(subject: Subject, name: str) -> Side:
 
 
 _Share = Annotated[float, msgspec.Meta(ge=-1e-9, le=1 + 1e-9)]
+_ROUNDED = 1e-6
+"""Figures that were rounded to six digits contradict nothing."""
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class _SavedLevel(msgspec.Struct):
-    family: str
     log_auc: _Share
     in_force: _Share
+
+
+class _SavedScenario(_SavedLevel, kw_only=True):
+    family: str
 
 
 class _Discarded(msgspec.Struct):
@@ -143,11 +150,15 @@ class _SavedScore(msgspec.Struct):
     interval: float
     bounds: tuple[float, float]
     weighting: str
-    by_scenario: dict[str, _SavedLevel]
+    overall: _SavedLevel
+    by_scenario: dict[str, _SavedScenario]
     accepted: _Count
     discarded: _Discarded
+    by_family: dict[str, _SavedLevel] = {}
     notes: list[str] = []
     served_models: list[str] | None = None
+    simulated: bool | None = None
+    virtual_clock: bool | None = None
 
     @property
     def states(self) -> int:
@@ -265,6 +276,10 @@ def _saved(path: Path, interval: float | None) -> _SavedScore:
             where=path,
             fix="save `sdb score --json` anew",
         ) from None
+    if odd := next(_contradictions(entry), None):
+        raise InputError(
+            f"contradicts itself: {odd}", where=path, fix="save `sdb score --json` anew"
+        )
     if interval is not None and entry.interval != interval:
         raise InputError(
             f"was scored at {entry.interval:g} s, not at {interval:g} s",
@@ -272,6 +287,34 @@ def _saved(path: Path, interval: float | None) -> _SavedScore:
             fix=f"`sdb score --interval {interval:g} --json`, or gate the recordings",
         )
     return entry
+
+
+def _contradictions(entry: _SavedScore) -> Iterator[str]:
+    """What is stated twice and differs, each with its field: the whole and families are means of
+    scenarios, and the signature says how the number was made."""
+    families = [scenario.family for scenario in entry.by_scenario.values()]
+    levels = {"overall": (entry.overall, family_weights(families))} if families else {}
+    for name, level in entry.by_family.items():
+        of = np.array([family == name for family in families], dtype=np.float64)
+        levels[f"by_family.{name}"] = (level, of / max(of.sum(), 1.0))
+    for where, (level, weights) in levels.items():
+        for name in ("log_auc", "in_force"):
+            stated = getattr(level, name)
+            found = float(weights @ [getattr(x, name) for x in entry.by_scenario.values()])
+            if abs(stated - found) > _ROUNDED:
+                yield f"{where}.{name} is {stated:.6g}, its scenarios come to {found:.6g}"
+    said = _said(entry.signature)
+    stated_as = {
+        "interval": f"{entry.interval:g}",
+        "bounds": f"{entry.bounds[0]:g}-{entry.bounds[1]:g}",
+        "weighting": entry.weighting,
+        "simulated": {None: None, True: "yes", False: "no"}[entry.simulated],
+        "time": {None: None, True: "virtual", False: "real"}[entry.virtual_clock],
+    }
+    for key, value in stated_as.items():
+        if value is not None and said.get(key, value) != value:
+            field = "virtual_clock" if key == "time" else key
+            yield f"{field} says {value}, its signature {key}:{said[key]}"
 
 
 _MARKS = {"simulated": "simulation", "virtual_clock": "recording on the virtual clock"}

@@ -43,6 +43,9 @@ _SLACK = 2e-6
 _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _FAR = 1 << 62
 """No difference of two such times overflows: what lies beyond it is as good as never."""
+_MOST = 1e12
+"""Weights, ticks and costs from here on, or as far below one, are slips of a pen: sums of their squares
+would be no numbers."""
 _LONG_PAUSE = 10
 """A gap this many times a stream's others, where its file changes, is no pause of one session."""
 
@@ -63,6 +66,12 @@ class Times:
 
     def take(self, rows: NDArray[Any]) -> Times:
         return Times(self.value[rows], self.known[rows], self.per_second)
+
+    @property
+    def beyond(self) -> NDArray[np.bool_]:
+        """Seconds that no clock shows."""
+        found: NDArray[np.bool_] = self.known & (np.abs(self.value) >= _FAR)
+        return found & (self.per_second == 1)
 
 
 def plain_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -99,7 +108,7 @@ def times(columns: Mapping[str, pa.Array]) -> dict[str, Times]:
             found[name] = Times(value, known, finest if name in stamps else 1)
         else:
             value = number_column(column)
-            found[name] = Times(value, known & np.isfinite(value))
+            found[name] = Times(np.clip(value, -_FAR, _FAR), known & np.isfinite(value))
     return found
 
 
@@ -451,7 +460,7 @@ def _check_rows(rows: _Rows) -> None:
     answered, applied = rows.times.get("answered_at"), rows.times.get("applied_at")
     if rows.column("stream").null_count:
         rows.blame("no_stream", ~np.asarray(rows.column("stream").is_valid()))
-    rows.blame("no_time", ~published.known)
+    rows.blame("no_time", ~published.known | published.beyond)
     _blame_repeats(rows, published)
     if asked is not None:
         rows.blame("asked_before_published", _before(asked, published))
@@ -470,7 +479,7 @@ def _check_rows(rows: _Rows) -> None:
         rows.blame("bad_effects", rows.effects.row_bad)
     if rows.has("cost"):
         cost = rows.number("cost", 0.0)
-        rows.blame("bad_cost", ~np.isnan(cost) & ~((cost >= 0) & np.isfinite(cost)))
+        rows.blame("bad_cost", ~np.isnan(cost) & ~((cost >= 0) & (cost <= _MOST)))
 
 
 def _check_streams(rows: _Rows, kept: Ints) -> None:
@@ -482,6 +491,7 @@ def _check_streams(rows: _Rows, kept: Ints) -> None:
     def blame(reason: str, streams: NDArray[np.bool_]) -> None:
         rows.blame_at(reason, kept[streams[stream]])
 
+    end, last = published, begins + count - 1
     known = np.zeros(len(begins), dtype=bool)
     if ended is not None:
         end = ended.take(kept)
@@ -490,13 +500,15 @@ def _check_streams(rows: _Rows, kept: Ints) -> None:
         )
         blame("ends_differ", np.logical_or.reduceat(differs, begins))
         known = end.known[begins]
-        last = begins + count - 1
         blame("after_end", known & (end.value[last] <= published.value[last]))
+        blame("no_length", end.beyond[begins])
     blame("no_end", ~known & (count == 1))
+    lasted = np.where(known, end.value[last], published.value[last]) - published.value[begins]
+    blame("no_length", lasted < published.per_second / _MOST)
     for name, reason in (("weight", "bad_weight"), ("tick_s", "bad_tick")):
         if rows.has(name):
             value = rows.number(name, 1.0)[kept]
-            wrong = ~((value > 0) & np.isfinite(value)) | (value != value[begins][stream])
+            wrong = ~((value >= 1 / _MOST) & (value <= _MOST)) | (value != value[begins][stream])
             blame(reason, np.logical_or.reduceat(wrong, begins))
 
 

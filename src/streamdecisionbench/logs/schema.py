@@ -117,6 +117,13 @@ def check_names(names: Sequence[str], where: str, fix: str) -> None:
         raise InputError(f"has two columns called {again[0]!r}", where=where, fix=fix)
 
 
+def trimmed(names: Sequence[str], where: str) -> list[str]:
+    """Names of columns without the spaces around them; refuses those that differ in nothing else."""
+    found = [name.strip() for name in names]
+    check_names(found, where, "name every column once; spaces around a name do not count")
+    return found
+
+
 def check_columns(schema: pa.Schema, where: str) -> None:
     """Refuses a table whose columns are missing or hold the wrong kind of values."""
     for name, column in COLUMNS.items():

@@ -133,7 +133,7 @@ def header_of(path: str, line: str | None) -> tuple[str, ...]:
     except csv.Error as error:
         raise InputError(f"has no readable header ({error})", where=path) from None
     sign = max(signs, key=lambda one: len(read[one]))
-    return (sign, *(name.strip() for name in read[sign]))
+    return (sign, *read[sign])
 
 
 def torn_lines(files: LogFiles) -> dict[str, bytes]:

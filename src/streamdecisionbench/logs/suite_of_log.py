@@ -475,7 +475,7 @@ def _state(text: str, stream: str) -> State:
 def _ids(sessions: Sequence[LogSession]) -> list[str]:
     """Streams may be called anything; ids name files. Those that are no ids get one by hash."""
     found = []
-    taken: set[str] = {session.group for session in sessions if session.group} | {LOGGED}
+    taken = {session.group.lower() for session in sessions if session.group} | {LOGGED}
     for session in sessions:
         name = session.stream
         if not is_id(name) or name.lower() in taken:

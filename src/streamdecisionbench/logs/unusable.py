@@ -30,7 +30,7 @@ class Reason:
 
 REASONS: Mapping[str, Reason] = {
     "no_stream": Reason("stream", "has no stream", _FILL),
-    "no_time": Reason("published_at", "has no time of its state", _FILL),
+    "no_time": Reason("published_at", "has no time of its state, or one no clock shows", _FILL),
     "repeated": Reason(
         "published_at",
         "is there more than once, word for word",
@@ -77,7 +77,7 @@ REASONS: Mapping[str, Reason] = {
     "bad_reference": Reason(
         "reference", "has a reference that is neither text nor JSON", _WHOLE_JSON
     ),
-    "bad_cost": Reason("cost", "has a cost that is no amount", "costs are numbers from 0 up"),
+    "bad_cost": Reason("cost", "has a cost that is no amount", "costs are numbers from 0 to 1e12"),
     "ends_differ": Reason(
         "ended_at",
         "belongs to a stream with more than one end",
@@ -93,6 +93,11 @@ REASONS: Mapping[str, Reason] = {
         "is its stream's only state, and nobody knows when the stream ended",
         "add ended_at, or leave streams of one state out with --sql",
     ),
+    "no_length": Reason(
+        "ended_at",
+        "belongs to a stream that lasts longer, or less, than any clock shows",
+        "check its times; ended_at is null where nobody knows it",
+    ),
     "used_again": Reason(
         "stream",
         "belongs to a stream that goes on in another file after a pause unlike its others",
@@ -107,13 +112,13 @@ REASONS: Mapping[str, Reason] = {
     ),
     "bad_weight": Reason(
         "weight",
-        "belongs to a stream whose weight is no number above 0, or not the same on all rows",
-        "one positive weight per stream",
+        "belongs to a stream whose weight is out of range, or not the same on all rows",
+        "one weight per stream, from 1e-12 to 1e12",
     ),
     "bad_tick": Reason(
         "tick_s",
-        "belongs to a stream whose tick_s is no number above 0, or not the same on all rows",
-        "one positive number of seconds per stream, or no such column",
+        "belongs to a stream whose tick_s is out of range, or not the same on all rows",
+        "one number of seconds per stream, from 1e-12 to 1e12, or no such column",
     ),
 }
 """In the order they are asked: a row is counted once, under the first reason that holds."""

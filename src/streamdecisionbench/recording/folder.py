@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -66,7 +65,7 @@ from streamdecisionbench.recording.run_file import (
     recorded_manifest,
     write_run,
 )
-from streamdecisionbench.suite.disk import cannot_write, read_bytes, write_synced
+from streamdecisionbench.suite.disk import cannot_write, read_bytes, sync_folder, write_synced
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import SUITE_FOLDER, make_suite, read_suite, write_suite
 
@@ -302,7 +301,8 @@ def keep_complete(
     `among`: only these; others are given up although they are complete. Of those that are `broken_off`
     so many events stay. A scenario is complete when
     nothing about it violates the recording protocol. The steps are: write the new log, name the old one
-    `events.partial-N.jsonl`, put the new one in its place. A crash between any two loses nothing.
+    `events.partial-N.jsonl`, put the new one in its place, each on the medium before the next. A crash or
+    a power cut between any two loses nothing.
     """
     log = folder / EVENTS_FILE
     if not log.exists():
@@ -334,8 +334,10 @@ def keep_complete(
         try:
             os.link(log, partial)
         except OSError:  # a file system without hard links
-            shutil.copyfile(log, partial)
+            write_synced(partial, data)
+        sync_folder(folder)
         fresh.replace(log)
+        sync_folder(folder)
     except OSError as error:
         raise cannot_write(fresh, error) from None
     return Kept(complete, dropped, torn, partial.name)

@@ -403,7 +403,7 @@ class Group:
     def spread(self, name: str) -> Spread:
         """Of the judged time in `pace`, `over` or `physical`."""
         streams, total, squares = self.sums[f"{name}_judged"].get().tolist()
-        return Spread(int(streams), squares / total**2 if total > 0 else 1.0)
+        return Spread(int(streams), squares / total**2 if streams else 1.0)
 
     def counts(self) -> Mapping[str, float]:
         found = self.get("counts")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -139,6 +140,19 @@ def write_synced(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """A folder's list of files on the medium: until then a power cut may undo a new name."""
+    if (
+        sys.platform == "win32"
+    ):  # names are written with the file there, and no folder can be opened
+        return
+    found = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(found)
+    finally:
+        os.close(found)
 
 
 def require_empty(folder: Path) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import random
+import re
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -148,7 +149,9 @@ def test_forged_events_are_named(
     forged = packed(with_events(unpacked(bundle), lie), tmp_path / "forged.zip")
     with pytest.raises(InputError, match=named):
         open_bundle(forged)
-    assert sdb("verify", forged).returncode == 2
+    done = sdb("verify", forged)
+    assert done.returncode == 2
+    assert re.search(named, done.stderr)
 
 
 def test_an_altered_file_and_an_added_one_are_named(bundle: Path, tmp_path: Path) -> None:

@@ -30,9 +30,14 @@ def test_show_one_step_says_what_changed_and_why() -> None:
 
 
 def test_show_refuses_what_is_not_there() -> None:
-    assert sdb("suite", "show", "nothing").returncode == 2
-    assert sdb("suite", "show", "support_a", "--step", "60").returncode == 2
-    assert sdb("suite", "show", "support_a", "--data", "nowhere").returncode == 2
+    for words, says in (
+        (("nothing",), "no scenario is called 'nothing'"),
+        (("support_a", "--step", "60"), "step 60 is outside 0–59"),
+        (("support_a", "--data", "nowhere"), "nowhere/manifest.json: no such file"),
+    ):
+        done = sdb("suite", "show", *words)
+        assert done.returncode == 2
+        assert says in done.stderr
 
 
 def test_build_and_export_give_the_shipped_bytes(tmp_path: Path) -> None:
@@ -41,7 +46,9 @@ def test_build_and_export_give_the_shipped_bytes(tmp_path: Path) -> None:
     for path in builtin_suite_path().iterdir():
         assert (tmp_path / "built" / path.name).read_bytes() == path.read_bytes()
         assert (tmp_path / "exported" / path.name).read_bytes() == path.read_bytes()
-    assert sdb("suite", "export", "--out", tmp_path / "exported").returncode == 2
+    again = sdb("suite", "export", "--out", tmp_path / "exported")
+    assert again.returncode == 2
+    assert "exported: is not empty" in again.stderr
 
 
 def test_check() -> None:
@@ -52,7 +59,9 @@ def test_check() -> None:
 
 def test_build_leaves_foreign_folders_alone(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("keep")
-    assert sdb("suite", "build", "--out", tmp_path).returncode == 2
+    done = sdb("suite", "build", "--out", tmp_path)
+    assert done.returncode == 2
+    assert "holds files that are no suite" in done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
 
 

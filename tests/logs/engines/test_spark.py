@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from packaging.requirements import Requirement
 
 pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
 
@@ -262,7 +264,7 @@ def test_formats_are_read_alike(session: SparkSession, tmp_path: Path) -> None:
             "reference": 2**60,
             "ended_at": start + timedelta(seconds=4),
             "weight": 1.0,
-            "release": label,
+            " release": label,
         }
         for stream, label in labels.items()
         for k in range(4)
@@ -277,3 +279,16 @@ def test_formats_are_read_alike(session: SparkSession, tmp_path: Path) -> None:
     assert found[0][0][0]["in_force"] == pytest.approx((4 - 1 - 0.25) / 4)
     for other in found[1:]:
         same(found[0], other)
+
+
+def test_the_extra_asks_for_a_pandas_that_spark_supports() -> None:
+    """PySpark 4 warns at every call beside a newer one."""
+    (asked,) = (
+        requirement
+        for requirement in map(Requirement, distribution("streamdecisionbench").requires or ())
+        if requirement.name == "pandas"
+        and requirement.marker is not None
+        and requirement.marker.evaluate({"extra": "spark"})
+    )
+    assert not asked.specifier.contains("3.0.0")
+    assert asked.specifier.contains("2.3.3")

@@ -184,6 +184,7 @@ def test_a_bundle_that_does_not_verify_stops_it(bundles: list[Path], tmp_path: P
     bad.write_bytes(bundles[0].read_bytes()[:-200])
     done = sdb("board", bundles[1], bad, "--out", tmp_path / "site")
     assert done.returncode == 2
+    assert "bad.zip" in done.stderr
     assert not (tmp_path / "site").exists()
 
 

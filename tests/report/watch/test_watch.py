@@ -208,7 +208,9 @@ def test_what_cannot_be_watched_is_said(what: str, tmp_path: Path) -> None:
     (tmp_path / "folder" / "notes.txt").write_text("x")
     with pytest.raises(InputError, match="give the folder of a recording"):
         open_source(tmp_path / what)
-    assert sdb("watch", tmp_path / what).returncode == 2
+    done = sdb("watch", tmp_path / what)
+    assert done.returncode == 2
+    assert "give the folder of a recording" in done.stderr
 
 
 def test_what_is_going_to_be_a_recording_is_waited_for(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from streamdecisionbench.logs.engines.engine import (
     first_line,
     untold,
 )
-from streamdecisionbench.logs.schema import COLUMNS, check_names, check_zones
+from streamdecisionbench.logs.schema import COLUMNS, check_names, check_zones, trimmed
 from streamdecisionbench.logs.sources import LogFiles, first_line_of, header_of, without_torn_lines
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class DuckEngine(Engine):
         self.name = "the table"
         if not isinstance(table, pa.Table | pa.RecordBatchReader):
             table = pa.RecordBatchReader.from_stream(table)
-        names = table.schema.names
+        names = trimmed(table.schema.names, self.name)
         own = [f"c{k}" for k in range(len(names))]
         places = _by_name(names, own, self.name)
         chosen = [f"{places[n]} AS {self.quoted(n)}" for n in _first_of_each_case(places)]
@@ -225,11 +225,15 @@ class DuckEngine(Engine):
             *self._csv_parts(files),
             *self._json_parts(files),
         ]
-        names = list(_first_of_each_case(name for part in parts for name in part.columns))
+        # Of all files together: whether they are one or several makes no difference.
+        written = list(dict.fromkeys(name for part in parts for name in part.columns))
+        own = dict(zip(trimmed(written, files.label), written, strict=True))
+        names = [name for name in _first_of_each_case(own) if name]
         file = [] if FILE in map(str.lower, names) else [f"{self._braced(self._path())} AS {FILE}"]
         rows = {}
         for part in parts:
-            chosen = [f"{part.columns[n]} AS {self._q(n)}" for n in names if n in part.columns]
+            there = [name for name in names if own[name] in part.columns]
+            chosen = [f"{part.columns[own[name]]} AS {self._q(name)}" for name in there]
             rows[part.where] = f"(SELECT {', '.join(chosen + file)} FROM {part.rows})"
         return " UNION ALL BY NAME ".join(self.combined(rows, fitting=fitting))
 

@@ -32,7 +32,7 @@ from streamdecisionbench.logs.engines.engine import (
     first_line,
     untold,
 )
-from streamdecisionbench.logs.schema import check_names
+from streamdecisionbench.logs.schema import check_names, trimmed
 from streamdecisionbench.logs.sources import LogFiles, header_of, torn_lines
 from streamdecisionbench.text import decision_text
 
@@ -219,7 +219,11 @@ class SparkEngine(Engine):
             found[files.label if len(json) > 1 else files.of_format("json")[0]] = _of_lines(
                 lines, torn
             )
-        return found
+        written = list(dict.fromkeys(n for frame in found.values() for n in frame.columns))
+        meant = dict(zip(written, trimmed(written, files.label), strict=True))
+        return {
+            where: frame.toDF(*(meant[n] for n in frame.columns)) for where, frame in found.items()
+        }
 
 
 def _with_file(frame: DataFrame) -> DataFrame:
