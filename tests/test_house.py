@@ -17,7 +17,7 @@ import streamdecisionbench
 PACKAGE = "streamdecisionbench"
 HOME = Path(streamdecisionbench.__file__).parent
 ROOMS = (
-    "errors", "in_force", "text", "rules", "suite", "families", "components", "audit", "recording", "scoring",
+    "errors", "in_force", "text", "rules", "suite", "families", "components", "worlds", "audit", "recording", "scoring",
     "logs", "meter", "analysis", "report", "cli",
 )  # fmt: skip
 """In order, as CONTRIBUTING's map lists them."""

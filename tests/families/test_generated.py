@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 import subprocess
@@ -25,13 +26,13 @@ from streamdecisionbench.families.generate import (
 from streamdecisionbench.families.registry import FAMILY_MODULES
 from streamdecisionbench.families.sdb_v1 import recheck
 from streamdecisionbench.suite.check import validate_suite
-from streamdecisionbench.suite.generation.compose import Kind
 from streamdecisionbench.suite.generation.draws import SPLITS, Pool
 from streamdecisionbench.suite.generation.parameters import (
     CHANGES_TOLERANCE,
     Parameters,
     change_range,
 )
+from streamdecisionbench.suite.generation.world import Kind
 from streamdecisionbench.suite.scenario import Suite, estimate_tokens
 from streamdecisionbench.suite.suite_files import read_suite, write_suite
 from streamdecisionbench.suite.trivial_policies import (
@@ -252,3 +253,26 @@ def test_sdb_v1_can_be_measured_too(sdb_v1: Suite) -> None:
     every = [m for measured in found.values() for m in measured.misreadings]
     page = (Path(__file__).parents[2] / "docs" / "generation.md").read_text()
     assert f"notices {sum(m.shown for m in every)} of {len(every)} misreadings" in page
+
+
+@EVERY
+def test_no_time_that_should_pass_is_dropped(family: str) -> None:
+    """What takes time is a generator: called without `yield from`, it would do nothing at all."""
+    folder = Path(part(family, "generator").__file__).parent
+    trees = {path.name: ast.parse(path.read_text("utf-8")) for path in folder.glob("*.py")}
+    timed = {"script.wait", "script.hold", "script.until"}
+    for node in (node for tree in trees.values() for node in ast.walk(tree)):
+        if isinstance(node, ast.FunctionDef) and ast.unparse(node.returns or node)[:5] == "Ticks":
+            own = [a.arg for a in node.args.args][:1] == ["self"]
+            timed.add(f".{node.name}" if own else node.name)
+    dropped = [
+        f"{name}:{node.lineno}"
+        for name, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and (called := ast.unparse(node.value.func))
+        and {called, ".".join(called.split(".")[-2:]), "." + called.rpartition(".")[2]} & timed
+    ]
+    assert len(timed) > 20
+    assert dropped == []

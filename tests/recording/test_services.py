@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from streamdecisionbench.components.contract import ComponentInfo, Fatal
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.episode_log import Tally
-from streamdecisionbench.recording.folder import Outcome
+from streamdecisionbench.recording.folder import RunEnd
 from streamdecisionbench.recording.merge import merge
 from streamdecisionbench.recording.prices import estimate
 from streamdecisionbench.recording.progress import Progress
@@ -49,7 +49,7 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def run(data: Path, out: Path, url: str | None, **more: Any) -> Outcome:
+def run(data: Path, out: Path, url: str | None, **more: Any) -> RunEnd:
     request = RunRequest(
         components={None: "systemone:m"},
         out=out,

@@ -37,12 +37,11 @@ from streamdecisionbench.scoring.json import score_to_json
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.disk import read_bytes, write_bytes
 from streamdecisionbench.suite.scenario import Suite
-from streamdecisionbench.suite.suite_files import read_suite, write_suite
+from streamdecisionbench.suite.suite_files import SUITE_FOLDER, read_suite, write_suite
 from streamdecisionbench.text import visible
 
 SCHEMA = "sdb-bundle/1"
 CONTENTS = "bundle.json"
-SUITE_FOLDER = "suite"
 MOST_RECORDINGS = 1000
 TOLERANCE = 1e-12
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -97,7 +96,7 @@ class Contents(msgspec.Struct, frozen=True):
 
 def scored(recording: Recording, suite: Suite) -> dict[str, Any]:
     """The score as `sdb score --json` gives it, with its usual interval and bounds."""
-    return _plain(score_to_json(score(recording, suite)))
+    return _plain(score_to_json(score(recording, suite, interval=recording.lived_at_s or 2.0)))
 
 
 def conditions(recording: Recording, told: Mapping[str, str]) -> dict[str, Any]:

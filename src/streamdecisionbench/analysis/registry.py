@@ -15,6 +15,7 @@ from streamdecisionbench.analysis import network as networks
 from streamdecisionbench.analysis import paper, token_cost, wrong_time
 from streamdecisionbench.analysis.bootstrap import Sampling, intervals, intervals_table
 from streamdecisionbench.analysis.calibration import Calibration, calibration, calibration_tables
+from streamdecisionbench.analysis.outcomes import outcomes, outcomes_table
 from streamdecisionbench.analysis.repacing import repacing, repacing_tables
 from streamdecisionbench.analysis.repeats import repeats, repeats_table
 from streamdecisionbench.analysis.table import Table
@@ -87,6 +88,8 @@ class Analysis:
     """Options that a result repeats."""
     one_suite: bool = False
     """Step by step comparisons mean something only where the steps are the same states."""
+    whole: bool = False
+    """Whether a live pair is one thing here, and not its components one by one."""
 
 
 def _pace(
@@ -133,14 +136,14 @@ def courses(
 def _spells(
     recorded: Sequence[Recorded], *, theta: float, pair: str | None = None, **over: Any
 ) -> Found:
-    interval, bounds = _over(**over)
+    interval, bounds = _over(recorded, **over)
     made = courses(recorded, interval, bounds, pair)
     found = {name: spell_measures(course, theta) for name, course in made.items()}
     return Found(found, wrong_time.spell_tables(found, theta, interval, bounds))
 
 
 def _changes(recorded: Sequence[Recorded], *, pair: str | None = None, **over: Any) -> Found:
-    interval, bounds = _over(**over)
+    interval, bounds = _over(recorded, **over)
     made = courses(recorded, interval, bounds, pair)
     found = {name: change_measures(course) for name, course in made.items()}
     return Found(found, wrong_time.change_tables(found, interval))
@@ -149,7 +152,7 @@ def _changes(recorded: Sequence[Recorded], *, pair: str | None = None, **over: A
 def _actions(
     recorded: Sequence[Recorded], *, costs: Costs, pair: str | None = None, **over: Any
 ) -> Found:
-    interval, bounds = _over(**over)
+    interval, bounds = _over(recorded, **over)
     made = courses(recorded, interval, bounds, pair)
     found = {name: act_measures(course, costs) for name, course in made.items()}
     if not any(found.values()):
@@ -165,7 +168,7 @@ def _actions(
 def _cost_of_error(
     recorded: Sequence[Recorded], *, costs: Costs, pair: str | None = None, **over: Any
 ) -> Found:
-    interval, bounds = _over(**over)
+    interval, bounds = _over(recorded, **over)
     made = courses(recorded, interval, bounds, pair)
     found = {name: charge(course, costs) for name, course in made.items()}
     right = {}
@@ -177,8 +180,15 @@ def _cost_of_error(
     return Found(found, tables, options=_named(costs))
 
 
-def _over(interval: float, bounds: tuple[float, float], weighting: str) -> tuple[float, Bounds]:
-    return interval, Bounds(*bounds, weighting)
+def _bounds(recorded: Sequence[Recorded], limits: tuple[float, float], weighting: str) -> Bounds:
+    alone = any(part.alone for r in recorded for part in r.parts)
+    return Bounds(*limits, weighting, alone=alone)
+
+
+def _over(
+    recorded: Sequence[Recorded], interval: float, bounds: tuple[float, float], weighting: str
+) -> tuple[float, Bounds]:
+    return interval, _bounds(recorded, bounds, weighting)
 
 
 def _named(costs: Costs) -> dict[str, str]:
@@ -199,7 +209,7 @@ def _paired(recorded: Sequence[Recorded]) -> Found:
 def _separability(
     recorded: Recorded, interval: float, bounds: tuple[float, float], weighting: str
 ) -> paper.Separability:
-    limits = Bounds(*bounds, weighting)
+    limits = _bounds([recorded], bounds, weighting)
     return paper.separability(recorded.parts, interval=interval, bounds=limits)
 
 
@@ -245,7 +255,7 @@ def _intervals(
     found = intervals(
         {r.name: r.parts for r in recorded},
         interval=interval,
-        bounds=Bounds(*bounds, weighting),
+        bounds=_bounds(recorded, bounds, weighting),
         sampling=Sampling(**sampling),
     )
     return Found(found, [intervals_table(found)])
@@ -276,6 +286,15 @@ def _repacing(recorded: Sequence[Recorded]) -> Found:
 def _window(recorded: Sequence[Recorded], **options: Any) -> Found:
     found = paper.choose_window({r.name: r.parts for r in recorded}, **options)
     return Found(found, [paper.window_table(found)])
+
+
+def _outcomes(recorded: Sequence[Recorded], unhurried: Recording | None = None) -> Found:
+    found = {r.name: outcomes(r.recording, unhurried) for r in recorded}
+    told = {
+        name: {"outcomes": {what: twins.to_json() for what, twins in of.items()}}
+        for name, of in found.items()
+    }
+    return Found(told, [outcomes_table(name, of) for name, of in found.items()])
 
 
 EACH: Mapping[str, Each] = {
@@ -324,5 +343,6 @@ ANALYSES: Mapping[str, Analysis] = {
     "changes": Analysis(_changes, _RANGE),
     "actions": Analysis(_actions, _RANGE),
     "cost-of-error": Analysis(_cost_of_error, _RANGE),
+    "outcomes": Analysis(_outcomes, whole=True),
 }
 """In the order `sdb analyze --help` lists them."""

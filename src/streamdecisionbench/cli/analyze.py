@@ -11,7 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from streamdecisionbench.cli.loading import (
+    LivedSubject,
+    Subject,
     costs_for,
+    load,
     load_suite,
     open_runs,
     require_one_suite,
@@ -68,6 +71,10 @@ _LEVEL = Annotated[float, typer.Option(help="Level of the intervals.")]
 _SCENARIO = Annotated[str | None, typer.Option(help="Only windows of this scenario.")]
 _SECONDS = Annotated[float, typer.Option(help="Length of the window.")]
 _COMPOSE = Annotated[str, typer.Option(help="Of a decision's answers: min or product.")]
+_UNHURRIED = Annotated[
+    Path | None,
+    typer.Option(metavar="RUN", help="The same component and sessions with --clock paused."),
+]
 _THETA = Annotated[float, typer.Option(help="Seconds from which a wrong spell counts as long.")]
 
 _ROWS: Mapping[str, tuple[str, Options]] = {
@@ -131,6 +138,10 @@ _ROWS: Mapping[str, tuple[str, Options]] = {
         "Charge wrong time by what it shows, how long it lasts and what it does.",
         {"costs": (CostFile, None), **_WRONG},
     ),
+    "outcomes": (
+        "Count what became of sessions in a world, and part the loss into latency and judgment.",
+        {"unhurried": (_UNHURRIED, None)},
+    ),
 }  # fmt: skip
 """Help and options of every analysis, in the order they are listed."""
 
@@ -153,12 +164,17 @@ def _run(
 
     row = ANALYSES[name]
     told = {option: given[option] for option in row.told}
+    subjects: list[Subject] = []
     if runs is None:
-        subjects, given = [], {"suite": load_suite(data)}
+        given = {"suite": load_suite(data)}
+    elif row.whole:
+        subjects += [LivedSubject(recording, suite) for recording, suite in load(runs, data)]
     else:
         subjects = open_runs(with_sweeps(runs) if name == "repacing" else runs, data)
         if row.one_suite or given.get("pair"):
             require_one_suite(subjects)
+    if given.get("unhurried"):
+        ((given["unhurried"], _),) = load([given["unhurried"]], data)
     if "costs" in given:
         given["costs"] = costs_for(given["costs"], subjects)
     doing = _WORKING.get(name, "").format(n=len(subjects), **given)

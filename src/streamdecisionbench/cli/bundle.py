@@ -49,8 +49,9 @@ def verify(
         )
         for entry in found.contents.recordings:
             marks = f" ({', '.join(entry.labels)})" if entry.labels else ""
-            auc = 100 * float(entry.score["overall"]["log_auc"])
-            _say(f"  {auc:5.1f}  {entry.name}{marks}")
+            whole = entry.score["overall"]
+            auc = whole["log_auc"] if whole["log_auc"] is not None else whole["in_force"]
+            _say(f"  {100 * float(auc):5.1f}  {entry.name}{marks}")
 
 
 def board(

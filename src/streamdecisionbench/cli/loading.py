@@ -49,6 +49,26 @@ class Subject:
         return Heading(self.name, scored.signature, scored.notes)
 
 
+class LivedSubject(Subject):
+    """A recording in a world as a whole, a live pair's too, with what must be known of it."""
+
+    def heading(self, **options: Any) -> Heading:
+        from streamdecisionbench.recording.notes import source_notes, unusual_settings
+
+        one = self.recording
+        notes = source_notes(
+            simulated=one.simulated,
+            virtual_clock=one.virtual_clock and one.config.get("clock") != "paused",
+        )
+        parts = {
+            "suite": one.dataset_hash[:12],
+            "events": one.events_sha256[:12],
+            "interval": f"{one.config.get('interval_s')}",
+            **unusual_settings(one.config),
+        }
+        return Heading(self.name, " ".join(f"{k}:{v}" for k, v in parts.items()), tuple(notes))
+
+
 def load(
     runs: list[Path], data: Path | None, *, distinct: bool = True, partial: bool = False
 ) -> list[tuple[Recording, Suite]]:

@@ -16,7 +16,7 @@ from streamdecisionbench.errors import InputError, SdbError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from streamdecisionbench.recording.folder import Outcome
+    from streamdecisionbench.recording.folder import RunEnd
     from streamdecisionbench.recording.prices import CostEstimate
     from streamdecisionbench.scoring.score import Score
 
@@ -28,11 +28,12 @@ _LATE_MS = 20.0
 _APART = 0.02
 """Between the pace it ran at and the mean over paces: a difference that makes people ask why."""
 
+_MOST_SEEDS = 1000
 _LONGEST_PROMPT = 100_000
 """Characters of instructions: far beyond any that help, far below what a request may hold."""
 
 
-def tell(outcome: Outcome, data: Path | None, *, quiet: bool, jsonl: bool) -> None:
+def tell(outcome: RunEnd, data: Path | None, *, quiet: bool, jsonl: bool) -> None:
     """For a program one JSON object, for a person a few lines, for neither nothing."""
     if jsonl:
         _as_json(outcome)
@@ -46,7 +47,7 @@ def tell(outcome: Outcome, data: Path | None, *, quiet: bool, jsonl: bool) -> No
         _in_words(outcome, data)
 
 
-def _as_json(outcome: Outcome) -> None:
+def _as_json(outcome: RunEnd) -> None:
     import msgspec
 
     facts: dict[str, Any] = {
@@ -67,7 +68,7 @@ def _as_json(outcome: Outcome) -> None:
     typer.echo(msgspec.json.encode(facts).decode())
 
 
-def _in_words(outcome: Outcome, data: Path | None) -> None:
+def _in_words(outcome: RunEnd, data: Path | None) -> None:
     summary = outcome.summary
     lag = summary.get("release_lag_ms") or {}
     _print(
@@ -80,6 +81,9 @@ def _in_words(outcome: Outcome, data: Path | None) -> None:
     found, folder = _score(outcome), shlex.quote(str(outcome.folder))
     for line in score_lines(found) if found else ():
         _print(line)
+    for name, counted in summary.get("outcomes", {}).items():
+        told = ", ".join(f"{what} {value:g}" for what, value in counted.items())
+        _print(f"{name}: {told or 'nothing counted'}")
     policy = outcome.recording.policy if outcome.recording else None
     several = "policy score POLICY" if policy else "compose"
     typer.echo(f"next: sdb {'score' if found else several} {folder}{suite}")
@@ -110,6 +114,11 @@ def score_lines(found: Score) -> list[str]:
     live, paces = _as_it_ran(found), found.bounds.text()
     first = f"score: AUC {percent(found.log_auc)} % ({paces})"
     lines = [f"! {note}" for note in found.notes]
+    if found.alone:
+        return [
+            *lines,
+            f"score: in force {percent(found.in_force)} % at {found.interval:g} s a step",
+        ]
     if live is None:
         return [*lines, first]
     lines.append(f"{first}; in force as it ran {percent(live)} %")
@@ -125,14 +134,14 @@ def _as_it_ran(found: Score) -> float | None:
     return found.overall.physical.in_force if found.overall.physical else None
 
 
-def _score(outcome: Outcome) -> Score | None:
+def _score(outcome: RunEnd) -> Score | None:
     """Of one component; several together are worth what `compose` or `policy score` says."""
     from streamdecisionbench.scoring.score import score
 
     recording, suite = outcome.recording, outcome.suite
     if recording is None or suite is None or recording.halves or recording.policy is not None:
         return None
-    return score(recording, suite)
+    return score(recording, suite, interval=recording.lived_at_s or 2.0)
 
 
 def run(
@@ -141,6 +150,27 @@ def run(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Fresh folder for the recording.")] = None,
     data: Annotated[Path | None, typer.Option(help="Suite folder (default: SDB v1).")] = None,
+    world: Annotated[
+        str | None,
+        typer.Option(
+            help="Sessions that answer back instead of a suite: support, presenter, debugging,"
+            " assembly, or gym:ID."
+        ),
+    ] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="World: one session per seed, e.g. 1-8 (default: 1).")
+    ] = None,
+    wording: Annotated[
+        str, typer.Option(help="World: listed phrases or free wording, as in `suite generate`.")
+    ] = "listed",
+    steps: Annotated[int | None, typer.Option(help="World: steps a session (default: 60).")] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="python:MODULE:FUNCTION", help="gym: the right action for an observation."
+        ),
+    ] = None,
+    frames: Annotated[int, typer.Option(help="gym: steps of the environment in a tick.")] = 1,
     families: Annotated[
         list[str] | None,
         typer.Option(help="Only these families (`support` is enough), comma-separated."),
@@ -209,7 +239,10 @@ def run(
         int | None, typer.Option(help="Requests at once, per component over all streams.")
     ] = None,
     clock: Annotated[
-        str, typer.Option(help="Real, or virtual for components in this process.")
+        str,
+        typer.Option(
+            help="Real; virtual for components in this process; paused: a world waits for answers."
+        ),
     ] = "real",
     latency: Annotated[
         str | None,
@@ -360,6 +393,12 @@ def run(
         limit=limit,
         prompt=None if prompt is None else read_instructions(prompt),
         order=order,
+        world=world,
+        seeds=_numbers_between(seeds),
+        wording=wording,
+        steps=steps,
+        reference=reference,
+        frames=frames,
     )
     if policy is not None:
         request = under_policy(request, policy, named)
@@ -367,6 +406,11 @@ def run(
         raise InputError(
             "--watch shows one recording, played one scenario after another",
             fix="leave it out with --intervals and --streams; `sdb watch FOLDER` shows one of theirs",
+        )
+    if watch and world is not None:
+        raise InputError(
+            "--watch shows a suite's references ahead, and a world has none before it is lived through",
+            fix="leave it out; `sdb watch FOLDER` shows it afterwards",
         )
     progress = choose_progress(quiet=quiet, jsonl=jsonl)
     # A component that prints must not break up the lines a program reads.
@@ -418,6 +462,25 @@ def _numbers(
         raise InputError(
             f"{option} {text!r:.60} are no {what}", fix=f"for example {option} {example}"
         ) from None
+
+
+def _numbers_between(text: str | None) -> tuple[int, ...]:
+    """Whole numbers and ranges of them, with commas between.
+
+    >>> _numbers_between("1-3,7")
+    (1, 2, 3, 7)
+    """
+    found: list[int] = []
+    for part in _names([text], "--seeds") if text is not None else ():
+        first, _, last = part.partition("-")
+        if not first.isdecimal() or not (last or first).isdecimal() or len(part) > 40:
+            raise InputError(f"--seeds {part!r:.40} is no seed", fix="for example --seeds 1-8")
+        if not 0 <= int(last or first) - int(first) < _MOST_SEEDS:
+            raise InputError(
+                f"--seeds {part} are not 1 to {_MOST_SEEDS} seeds", fix="for example --seeds 1-8"
+            )
+        found += range(int(first), int(last or first) + 1)
+    return tuple(found)
 
 
 def _names(texts: Sequence[str] | None, option: str) -> tuple[str, ...]:

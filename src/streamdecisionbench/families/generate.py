@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,19 @@ import msgspec
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.registry import FAMILY_MODULES, has
-from streamdecisionbench.suite.generation.compose import Kind, Solver, Tell, compose
+from streamdecisionbench.suite.generation.compose import Solver, Tell, compose
 from streamdecisionbench.suite.generation.draws import Draws, Seat
 from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.generation.situations import deal
-from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.suite.generation.world import Kind, World
+from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import make_suite
 
 _CHANGES_PER_SITUATION = 4
 _TICKS_PER_SITUATION = 12
 """A session is dealt one situation for this many changes and ticks; the others are free."""
+_CHANGES = 22 / 60
+"""A step, in the session of a world."""
 _SUITE_SOURCES = ("scenario.py", "sentence_bank.py", "trivial_policies.py")
 
 
@@ -49,9 +52,9 @@ def generate(
     """
     _check(parameters)
     scenarios = [
-        scenario
+        open_world(family, parameters, (second or {}).get(family), tell, number=number).right
         for family in parameters.families
-        for scenario in _family(parameters, family, (second or {}).get(family), tell)
+        for number in range(parameters.per_family)
     ]
     return make_suite(
         scenarios,
@@ -59,6 +62,32 @@ def generate(
         generator=generator_digests(parameters.families),
         generation=msgspec.to_builtins(parameters),
     )
+
+
+def open_seeds(
+    name: str, seeds: Sequence[int], wording: str = "listed", steps: int = 60
+) -> list[World[Any]]:
+    """Worlds of a family by its short name, one for every seed.
+
+    The world of a seed is scenario seed mod 10 of the suite of that seed, so that consecutive seeds
+    take turns between kinds.
+    """
+    families = {module: family for family, module in FAMILY_MODULES.items()}
+    if name not in families:
+        raise InputError(f"there is no world {name!r}", fix=f"choose from {', '.join(families)}")
+    found = []
+    for seed in seeds:
+        parameters = Parameters(
+            seed=seed,
+            families=(families[name],),
+            steps=steps,
+            changes=round(steps * _CHANGES),
+            wording=wording,
+        )
+        _check(parameters)
+        number = seed % parameters.per_family
+        found.append(open_world(families[name], parameters, tell=lambda _: None, number=number))
+    return found
 
 
 def regenerate(suite: Suite) -> list[str]:
@@ -122,41 +151,32 @@ def _check(parameters: Parameters) -> None:
         )
 
 
-def _family(
-    parameters: Parameters, family: str, second: Solver | None, tell: Tell
-) -> Iterator[Scenario]:
+def open_world(
+    family: str,
+    parameters: Parameters,
+    second: Solver | None = None,
+    tell: Tell = warn,
+    *,
+    number: int,
+) -> World[Any]:
+    """The session of this number, opened at tick 0; its `right` is the scenario of the suite."""
     kinds: tuple[Kind[Any], ...] = _generator(family).KINDS
     draws = Draws(parameters.seed, parameters.split, family)
-    hands = {}
-    for place, kind in enumerate(kinds):
-        sessions = len(range(place, parameters.per_family, len(kinds)))
-        if sessions:
-            most = min(
-                parameters.changes // _CHANGES_PER_SITUATION,
-                parameters.steps // _TICKS_PER_SITUATION,
-            )
-            hands[kind.name] = deal(
-                kind.situations, sessions, most, draws.fork(kind.name, "agenda")
-            )
-    for number in range(parameters.per_family):
-        kind = kinds[number % len(kinds)]
-        index = number // len(kinds)
-        seat = Seat(
-            split=parameters.split,
-            wording=parameters.wording,
-            number=number,
-            suite=draws.fork("suite"),
-            agenda=tuple(hands[kind.name][index]),
-        )
-        yield compose(
-            kind,
-            scenario_id(parameters, family, kind.name, number),
-            parameters,
-            seat,
-            draws.fork(kind.name, index),
-            second,
-            tell,
-        )
+    kind, index = kinds[number % len(kinds)], number // len(kinds)
+    sessions = len(range(number % len(kinds), parameters.per_family, len(kinds)))
+    most = min(
+        parameters.changes // _CHANGES_PER_SITUATION, parameters.steps // _TICKS_PER_SITUATION
+    )
+    hands = deal(kind.situations, sessions, most, draws.fork(kind.name, "agenda"))
+    seat = Seat(
+        split=parameters.split,
+        wording=parameters.wording,
+        number=number,
+        suite=draws.fork("suite"),
+        agenda=tuple(hands[index]),
+    )
+    name = scenario_id(parameters, family, kind.name, number)
+    return compose(kind, name, parameters, seat, draws.fork(kind.name, index), second, tell)
 
 
 def scenario_id(parameters: Parameters, family: str, kind: str, number: int) -> str:

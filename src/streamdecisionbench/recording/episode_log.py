@@ -9,9 +9,11 @@ when it is odd, what is only told beside it (model, tokens, confidence) is dropp
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
+
+import msgspec
 
 from streamdecisionbench.components.contract import (
     Answer,
@@ -36,7 +38,7 @@ from streamdecisionbench.recording.events import (
 )
 from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.suite.digest import request_hashes
-from streamdecisionbench.suite.scenario import Scenario
+from streamdecisionbench.suite.scenario import Scenario, Step
 from streamdecisionbench.text import printable
 
 _LONGEST_SERVICE_S = 86_400.0
@@ -147,21 +149,73 @@ class Member:
     name: str | None = None
 
 
+Held = Sequence[tuple[float, Mapping[str, str] | None]]
+
+
+class LiveSession(Protocol):
+    """A session that answers back, one tick after another; a `World` is one."""
+
+    @property
+    def right(self) -> Scenario:
+        """What becomes of it if every decision is right at once."""
+        ...
+
+    def step(self) -> Step:
+        """What is public now."""
+        ...
+
+    def advance(self, until_s: float, held: Held) -> None:
+        """Time passes to `until_s`, with these decisions in force from their instants on."""
+        ...
+
+    def outcomes(self) -> dict[str, float]:
+        """What its owner counts, so far."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A scenario with everything computed that can be before its clock starts."""
+    """A scenario with everything computed that can be before its clock starts; of a session that
+    answers back, everything up to now."""
 
     scenario: Scenario
-    requests: tuple[Request, ...]
-    reference: tuple[dict[str, str], ...]
+    requests: list[Request]
+    reference: list[dict[str, str]]
     interval_s: float
     planned_s: tuple[float, ...]
     """When each step is to be published."""
+    live: LiveSession | None = None
+    steps: list[Step] = field(default_factory=list)
+    """What a live session has published."""
+
+    @property
+    def n(self) -> int:
+        return len(self.planned_s)
 
     @property
     def horizon_s(self) -> float:
         """H = n · Δ."""
-        return len(self.requests) * self.interval_s
+        return self.n * self.interval_s
+
+    def go_on(self, now_s: float, held: Held) -> Step | None:
+        """The live session's next step, after what was in force; None once all steps have passed."""
+        if self.live is None:
+            raise AssertionError("a scenario does not answer back")
+        if self.steps:
+            self.live.advance(now_s, held)
+        if len(self.steps) == self.n:
+            return None
+        step = self.live.step()
+        questions = self.scenario.wire_questions()
+        (name,) = request_hashes([step.state], questions)
+        self.steps.append(step)
+        self.requests.append(Request(step.state, questions, name))
+        self.reference.append(self.scenario.decision_spec.compose(step.gold))
+        return step
+
+    def lived(self) -> Scenario:
+        """What became of the live session."""
+        return msgspec.structs.replace(self.scenario, steps=tuple(self.steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,10 +301,10 @@ def prepare(scenario: Scenario, interval_s: float) -> Prepared:
     hashes = request_hashes(states, questions)
     return Prepared(
         scenario=scenario,
-        requests=tuple(
+        requests=[
             Request(state, questions, name) for state, name in zip(states, hashes, strict=True)
-        ),
-        reference=tuple(scenario.reference()),
+        ],
+        reference=scenario.reference(),
         interval_s=interval_s,
         planned_s=tuple(scenario.planned(interval_s)),
     )
@@ -308,6 +362,45 @@ def _widen(of: dict[str, Any], item: Any, number: float) -> None:
     )  # fmt: skip
 
 
+def prepare_live(session: LiveSession, interval_s: float) -> Prepared:
+    """A session that answers back, at its start."""
+    planned_s = tuple(session.right.planned(interval_s))
+    return Prepared(session.right, [], [], interval_s, planned_s, session)
+
+
+def relive(prepared: Prepared, events: Iterable[Event], fallback: Mapping[str, str] | None) -> None:
+    """A live session once more, from what was written: as far as its releases go.
+
+    `fallback` is in force where a decision has expired.
+    """
+    held: list[tuple[float, Mapping[str, str] | None]] = []
+    for event in events:
+        if isinstance(event, Release):
+            prepared.go_on(event.release_s, held)
+            held = []
+        elif isinstance(event, Response) and event.accepted:
+            held.append((event.actual_recorded_s, event.decision))
+        elif isinstance(event, Expired):
+            held.append((event.expired_s, fallback))
+    if len(prepared.steps) == prepared.n:
+        prepared.go_on(prepared.horizon_s, held)
+
+
+def whole_ticks(events: Sequence[Event], members: int) -> tuple[Event, ...]:
+    """What of a session that was broken off can stay: all up to a release before which everybody had
+    answered about every state. Nothing where there is no such release."""
+    pending, keep = 0, 0
+    for place, event in enumerate(events):
+        if isinstance(event, Release):
+            keep = place if not pending else keep
+            pending += members
+        elif isinstance(event, Response):
+            pending -= 1
+        elif not isinstance(event, Attempt):
+            return ()  # a policy's own bookkeeping begins anew
+    return tuple(events[:keep])
+
+
 class EpisodeLog:
     """The events of one episode. Every method returns with its event handed to `append`."""
 
@@ -331,6 +424,48 @@ class EpisodeLog:
         """When the decision in force expires, and whose it is."""
         self._published = -1
         self._seen_s: float | None = None
+        self._held: list[tuple[float, Mapping[str, str] | None]] = []
+        """What came into force since a live session last went on."""
+
+    def go_on_from(self, events: Sequence[Event]) -> list[float]:
+        """Takes up a session where it was broken off; when its states were released.
+
+        The live session of `prepared` has been through the same events. They are on disk already.
+        """
+        releases = []
+        for event in events:
+            if isinstance(event, Release):
+                self._observe(event.release_s)
+                self._published, self._held = event.t, []
+                releases.append(event.release_s)
+            elif isinstance(event, Response):
+                self._observe(event.actual_recorded_s)
+                self.tally.responses += 1
+                self.tally.accepted += event.accepted
+                self.tally.discarded += not event.accepted
+                if event.accepted:
+                    self._arbiter.activate(event.component, event.t)
+                    self._decision = event.decision
+                    self._held.append((event.actual_recorded_s, event.decision))
+        self.tally.step = len(releases)
+        return releases
+
+    def publish(self, now_s: float, members: Sequence[Member]) -> None:
+        """A live session goes on to its next step, which is about to be released; others are known."""
+        if self.prepared.live is None:
+            return
+        now_s = seconds(now_s)
+        self._observe(now_s)
+        step = self.prepared.go_on(now_s, self._held)
+        self._held = []
+        if step is None:
+            return
+        if self.policy is not None:
+            self.policy.saw(step.state)
+        for member in members:
+            learn = getattr(member.component, "learn", None)
+            if learn is not None:  # a simulation knows the references
+                learn(self.prepared.scenario, step)
 
     def released(self, t: int, release_s: float) -> None:
         """Step `t` is public from now on."""
@@ -431,6 +566,7 @@ class EpisodeLog:
         if reason is None:
             self._arbiter.activate(exchange.member.name, exchange.t)
             self._decision = reading.decision
+            self._held.append((recorded_s, reading.decision))
             if self.policy is not None and math.isfinite(self.policy.after_s):
                 due_s = max(exchange.release_s + self.policy.after_s, recorded_s)
                 self._lapses = seconds(due_s), exchange.t, exchange.member.name
@@ -464,6 +600,7 @@ class EpisodeLog:
     def finished(self) -> None:
         """The last answer is in: what is in force now stays so until it lapses, or the horizon."""
         self._observe(self.prepared.horizon_s)
+        self.publish(self.prepared.horizon_s, ())
 
     def _observe(self, now_s: float) -> None:
         """In-force time up to `now_s`, observed from the first release to the horizon."""
@@ -473,6 +610,7 @@ class EpisodeLog:
             self._count(due_s)
             self._write(Expired(self._episode_id, t, due_s, member))
             self._decision = self.policy.fallback if self.policy else None
+            self._held.append((due_s, self._decision))
         self._count(now_s)
 
     def _count(self, now_s: float) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,7 +26,15 @@ from streamdecisionbench.components.providers.prompt import SIMULATED
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.check import Expected, check_episode
 from streamdecisionbench.recording.clock import Paused
-from streamdecisionbench.recording.episode_log import Diagnostics, Member
+from streamdecisionbench.recording.episode_log import (
+    Diagnostics,
+    LiveSession,
+    Member,
+    Prepared,
+    prepare_live,
+    relive,
+    whole_ticks,
+)
 from streamdecisionbench.recording.events import (
     EDITED,
     EVENTS_FILE,
@@ -55,10 +63,12 @@ from streamdecisionbench.recording.run_file import (
     RUN_FILE,
     RunRecord,
     read_run,
+    recorded_manifest,
     write_run,
 )
 from streamdecisionbench.suite.disk import cannot_write, read_bytes, sync_folder, write_synced
 from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import SUITE_FOLDER, make_suite, read_suite, write_suite
 
 
 @contextmanager
@@ -129,7 +139,8 @@ def clear(folder: Path) -> None:
 
 def _is_ours(folder: Path) -> bool:
     """Nothing but an unfinished recording of ours."""
-    if {p.name for p in folder.iterdir()} - {p.name for p in _our_files(folder)}:
+    ours = {*_our_files(folder), folder / SUITE_FOLDER}
+    if any(p not in ours for p in (*folder.iterdir(), *(folder / SUITE_FOLDER).glob("*"))):
         return False
     if not (folder / RUN_FILE).exists():
         return nothing_answered(folder)
@@ -142,9 +153,8 @@ def _is_ours(folder: Path) -> bool:
 def _our_files(folder: Path) -> list[Path]:
     names = [RUN_FILE, EVENTS_FILE]
     found = [folder / name for name in (*names, *(f"{name}.tmp" for name in names))]
-    return [
-        p for p in (*found, *sorted(folder.glob(_PARTIAL))) if p.is_file() and not p.is_symlink()
-    ]
+    found += [*sorted(folder.glob(_PARTIAL)), *sorted((folder / SUITE_FOLDER).glob("*.json"))]
+    return [p for p in found if p.is_file() and not p.is_symlink()]
 
 
 def _has_response(log: Path) -> bool:
@@ -294,11 +304,15 @@ def complete_in(folder: Path, expected: Mapping[str, Expected]) -> tuple[str, ..
 
 
 def keep_complete(
-    folder: Path, expected: Mapping[str, Expected], among: Collection[str] | None = None
+    folder: Path,
+    expected: Mapping[str, Expected],
+    among: Collection[str] | None = None,
+    broken_off: Mapping[str, int] | None = None,
 ) -> Kept:
     """Rewrites the log to its complete scenarios, in one step, with the old one kept aside.
 
-    `among`: only these; others are given up although they are complete. A scenario is complete when
+    `among`: only these; others are given up although they are complete. Of those that are `broken_off`
+    so many events stay. A scenario is complete when
     nothing about it violates the recording protocol. The steps are: write the new log, name the old one
     `events.partial-N.jsonl`, put the new one in its place, each on the medium before the next. A crash or
     a power cut between any two loses nothing.
@@ -313,7 +327,15 @@ def keep_complete(
     dropped = tuple(key for key in seen if key not in complete)
     # The recorder may have stopped between the last brace and the line's end.
     whole = [(place, line.raw.rstrip(b"\n") + b"\n") for place, line in lines]
-    kept = b"".join(raw for place, raw in whole if place in (None, *complete))
+    left = dict(broken_off or {})
+    lines_kept = []
+    for place, raw in whole:
+        if place is None or place in complete:
+            lines_kept.append(raw)
+        elif left.get(place, 0) > 0:
+            left[place] -= 1
+            lines_kept.append(raw)
+    kept = b"".join(lines_kept)
     if kept == data:
         return Kept(complete)
     number = 1
@@ -370,7 +392,7 @@ def _show(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunEnd:
     """How a pass ended."""
 
     folder: Path
@@ -394,6 +416,7 @@ class RecordingFolder:
         *,
         resume: bool,
         overwrite: bool,
+        sessions: Mapping[str, Callable[[], LiveSession]] | None = None,
     ) -> None:
         self.folder, self.record, self.members = folder, record, members
         self._suite, self._resume, self._overwrite = suite, resume, overwrite
@@ -402,10 +425,13 @@ class RecordingFolder:
         self.diagnostics = Diagnostics()
         self._held = contextlib.ExitStack()
         self._log: EventLog | None = None
-        steps = {s.episode_id: s.n for s in suite}
-        self._expected: Mapping[str, Expected] = expectations(record, suite, steps)
+        self._sessions = sessions
+        self.lived: dict[str, Prepared] = {}
+        """Sessions that answered back, as far as they were lived through."""
+        self.broken_off: dict[str, tuple[Prepared, Sequence[Event]]] = {}
+        """Those that are taken up where they were broken off, and what stays of them."""
         self._before = self._look()
-        self._complete: Outcome | None = None
+        self._complete: RunEnd | None = None
 
     @property
     def log(self) -> EventLog:
@@ -442,11 +468,41 @@ class RecordingFolder:
         before = read_run(folder)
         if before.status != COMPLETE and nothing_answered(folder):
             return None
+        suite_hash = self._suite.dataset_hash
+        if self._sessions is not None:  # which sessions they are stands in the settings
+            suite_hash = before.dataset_manifest.dataset_hash
         # Whether a server simulates is known from its answers, not from the settings.
-        require_same(
-            folder, before, self.record.config, self._suite.dataset_hash, ignore=("simulated",)
-        )
+        require_same(folder, before, self.record.config, suite_hash, ignore=("simulated",))
         return before
+
+    @property
+    def _expected(self) -> Mapping[str, Expected]:
+        suite = self._lived_suite() if self._sessions is not None else self._suite
+        return expectations(self.record, suite, {s.episode_id: s.n for s in suite})
+
+    def _lived_suite(self) -> Suite:
+        """What was lived through, by the log; where nothing was, what would be if all were right."""
+        log, found = self.folder / EVENTS_FILE, dict(self.lived)
+        if log.exists() and self._sessions is not None:
+            events = scan(log).events
+            for name in dict.fromkeys(e.episode_id for e in events):
+                if name in self._sessions and name not in found:
+                    found[name] = self._relived(name, [e for e in events if e.episode_id == name])
+        whole = {name: p.lived() for name, p in found.items() if len(p.steps) == p.n}
+        self.lived |= {name: found[name] for name in whole}
+        scenarios = [whole.get(s.episode_id, s) for s in self._suite]
+        return make_suite(scenarios, name=f"{self._suite.name}, as it was lived through")
+
+    def _relived(self, name: str, events: Sequence[Event]) -> Prepared:
+        if self._sessions is None:
+            raise AssertionError("a suite's scenarios are known")
+        session, policy = self._sessions[name](), self.record.policy
+        right = session.right
+        prepared = prepare_live(session, self.record.interval_s or right.tick_seconds)
+        fallback = policy.expire.fallback_for(right.task_family, name) if policy else None
+        with contextlib.suppress(ValueError):  # a log that could not have been is recorded anew
+            relive(prepared, events, fallback)
+        return prepared
 
     def hold(self) -> tuple[str, ...]:
         """Takes hold of the folder; the scenarios that are complete in it."""
@@ -456,15 +512,18 @@ class RecordingFolder:
             return ()
         if self.closed:
             self.already_complete()
-            return tuple(self._before.scenarios or self._expected)
+            return tuple(self._before.scenarios or (s.episode_id for s in self._suite))
         return complete_in(self.folder, self._expected)
 
-    def already_complete(self) -> Outcome:
+    def already_complete(self) -> RunEnd:
         """Nothing to do, if what was recorded still is what was recorded."""
         if self._complete is None:
-            found = read_recording(self.folder, self._suite)
+            lived = self._sessions is not None
+            suite = read_suite(self.folder / SUITE_FOLDER) if lived else self._suite
+            found = read_recording(self.folder, suite)
             summary = found.run.get("summary") or {}
-            self._complete = Outcome(self.folder, COMPLETE, "already complete", summary, found)
+            why = "already complete"
+            self._complete = RunEnd(self.folder, COMPLETE, why, summary, found, suite)
         return self._complete
 
     def begin(self, keep: Collection[str]) -> None:
@@ -475,7 +534,9 @@ class RecordingFolder:
         if before is None:
             clear(self.folder)
         else:
-            kept = keep_complete(self.folder, self._expected, keep)
+            self._find_broken_off(keep)
+            stay = {name: len(events) for name, (_, events) in self.broken_off.items()}
+            kept = keep_complete(self.folder, self._expected, keep, stay)
             self.record = replace(
                 self.record,
                 started_at=before.started_at or self.record.started_at,
@@ -484,11 +545,27 @@ class RecordingFolder:
                     for x in before.network
                     if isinstance(x, Mapping) and x.get("scenario") in kept.complete
                 ],
-                interruptions=[*before.interruptions, _interruption(before, kept, self.record)],
+                interruptions=[
+                    *before.interruptions,
+                    _interruption(before, kept, self.record)
+                    | ({"taken_up_after": stay} if stay else {}),
+                ],
             )
         self.record = replace(self.record, preparation=dict(self.prepared))
         write_run(self.folder, self.record)
         self._log = EventLog(self.folder, resume=before is not None)
+
+    def _find_broken_off(self, keep: Collection[str]) -> None:
+        """Sessions of which whole ticks are on disk; under a policy they begin anew."""
+        if self._sessions is None or self.record.policy is not None:
+            return
+        events = scan(self.folder / EVENTS_FILE).events
+        for name in dict.fromkeys(e.episode_id for e in events):
+            if name in self._sessions and name not in keep:
+                own = [e for e in events if e.episode_id == name]
+                stay = whole_ticks(own, len(self.members))
+                if stay:
+                    self.broken_off[name] = self._relived(name, stay), stay
 
     def probed(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """How far away the servers were before and after a scenario."""
@@ -526,7 +603,7 @@ class RecordingFolder:
         client: Mapping[str, Any],
         observed: Mapping[str, Any],
         diagnostics: Mapping[str, Any],
-    ) -> Outcome:
+    ) -> RunEnd:
         """Closes the log and writes how it ended. Refuses to call complete what is not.
 
         `client` is what this process needed of the machine, `observed` what components saw on the wire,
@@ -553,11 +630,22 @@ class RecordingFolder:
         )
         recording: Recording | None = None
         problem: InputError | None = None
+        suite = self._suite
         if reason is None:
             closed = replace(record, status=COMPLETE, events_sha256=found.sha256)
+            if self._sessions is not None:
+                suite = self._lived_suite()
+                counted = {n: p.live.outcomes() for n, p in self.lived.items() if p.live}
+                closed = replace(
+                    closed,
+                    dataset_manifest=recorded_manifest(suite.manifest),
+                    summary=summary | {"outcomes": counted},
+                )
             try:
                 recording = assemble(self.folder, closed, found.events, found.sha256)
-                require_no_problems(find_problems(recording, self._suite), self.log.path)
+                require_no_problems(find_problems(recording, suite), self.log.path)
+                if self._sessions is not None:
+                    write_suite(suite, self.folder / SUITE_FOLDER)
                 record = closed
             except InputError as error:
                 problem, reason, message = error, "protocol", str(error)
@@ -567,7 +655,7 @@ class RecordingFolder:
         write_run(self.folder, record)
         if problem is not None:
             raise problem
-        return Outcome(self.folder, record.status, reason, summary, recording)
+        return RunEnd(self.folder, record.status, reason, record.summary, recording, suite)
 
     def close(self) -> None:
         """Lets go of the folder."""

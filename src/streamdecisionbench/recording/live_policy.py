@@ -81,20 +81,37 @@ def composed_confidence(
 class LivePolicy:
     """One episode under a policy. `names` are its components in the cascade's order."""
 
-    def __init__(self, policy: Policy, scenario: Scenario, names: Sequence[str | None]) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        scenario: Scenario,
+        names: Sequence[str | None],
+        *,
+        live: bool = False,
+    ) -> None:
+        """`live`: states come one by one, and `saw` tells of each before it is published."""
         self.policy = policy
+        self._seen: object = None
         self._spec = scenario.decision_spec
         self.ranks = {name: k for k, name in enumerate(names)}
-        wanted = [True] * scenario.n
+        self._wanted = [True] * scenario.n
         if policy.dispatch.mode == "changed":
-            wanted = changed_states(scenario, policy.dispatch.fields)
-        self.dispatcher = Dispatcher(policy, wanted, len(names))
+            self._wanted = [] if live else changed_states(scenario, policy.dispatch.fields)
+        self.dispatcher = Dispatcher(policy, self._wanted, len(names))
         self.arbiter = arbiter_of(policy, names)
         self._needs = dict(zip(names, policy.confident(), strict=True))
         self.after_s = policy.expire.after_s
         self.fallback: Mapping[str, str] | None = None
         if math.isfinite(self.after_s):
             self.fallback = policy.expire.fallback_for(scenario.task_family, scenario.episode_id)
+
+    def saw(self, state: object) -> None:
+        """The next state of a live session."""
+        dispatch = self.policy.dispatch
+        if dispatch.mode == "changed":
+            seen = looked_at(state, dispatch.fields)
+            self._wanted.append(not self._wanted or seen != self._seen)
+            self._seen = seen
 
     def confidence(self, name: str | None, answer: Answer, pred: Mapping[str, str]) -> float | None:
         """How sure the composed decision is; `Fatal` where the policy has to know and cannot."""

@@ -56,6 +56,8 @@ def unusual_settings(config: Mapping[str, Any], failures: Collection[str] = ()) 
         found["retried"] = "+".join(told)
     if isinstance(config.get("latency"), str):
         found["latency"] = _word(config["latency"])
+    if isinstance(config.get("world"), Mapping):
+        found["world"] = _word(str(config["world"].get("name")))
     if isinstance(config.get("limit"), int):
         found["smoke"] = f"{config['limit']}-steps"
     if (part := _part(config)) is not None:

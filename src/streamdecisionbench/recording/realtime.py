@@ -43,19 +43,24 @@ async def run_episode(
     clock: Clock,
     pauses: PauseDetector | None = None,
     gates: Mapping[str | None, asyncio.Semaphore] | None = None,
+    released: Sequence[float] = (),
 ) -> None:
     """Publishes every step and returns when every answer is in, also those after the horizon.
 
     The first failure that may not be retried ends the episode: what is pending is given up, what
     was written stays. So does `pauses` that sees time pass us by. `gates` hold the slots that this
-    stream shares with others, by component.
+    stream shares with others, by component. `released` are states of a session that is taken up where
+    it was broken off: published before, and answered.
     """
     work = _Episode(log, members, dispatch, clock, gates or {})
     prepared = log.prepared
+    work.releases += released
+    take_up(work.dispatcher, len(released), len(members))
     try:
         async with asyncio.TaskGroup() as group:
-            for t in range(len(prepared.requests)):
+            for t in range(len(released), prepared.n):
                 release_s = await clock.sleep_until(prepared.planned_s[t])
+                log.publish(release_s, members)
                 # The tasks run once this one waits again: after the release is on disk.
                 work.releases.append(release_s)
                 orders = work.dispatcher.published(t)
@@ -69,7 +74,7 @@ async def run_episode(
             pauses.check_sleep(log.tally.step - 1)
         raise _first(failures) from None
     if pauses is not None:
-        pauses.check_sleep(len(prepared.requests) - 1)
+        pauses.check_sleep(prepared.n - 1)
     for member, t, reason in work.dispatcher.skipped():
         log.skipped(members[member], t, reason)
     log.finished()
@@ -79,7 +84,15 @@ def dispatcher_of(log: EpisodeLog, members: Sequence[Member]) -> Dispatcher:
     """The policy's, or one that sends every state to everyone."""
     if log.policy is not None:
         return log.policy.dispatcher
-    return Dispatcher(Policy(), [True] * len(log.prepared.requests), len(members))
+    return Dispatcher(Policy(), [True] * log.prepared.n, len(members))
+
+
+def take_up(dispatcher: Dispatcher, states: int, members: int) -> None:
+    """Tells it of states that were published and answered before."""
+    for t in range(states):
+        dispatcher.published(t)
+        for rank in range(members):
+            dispatcher.answered(rank, t, unsure=False, in_time=True)
 
 
 class _Episode:

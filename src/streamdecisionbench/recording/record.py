@@ -54,13 +54,16 @@ from streamdecisionbench.recording.clock import (
 )
 from streamdecisionbench.recording.episode_log import (
     EpisodeLog,
+    LiveSession,
     Member,
     Prepared,
     Tally,
     normalise,
     prepare,
+    prepare_live,
 )
-from streamdecisionbench.recording.folder import Outcome, RecordingFolder, utc
+from streamdecisionbench.recording.events import Event
+from streamdecisionbench.recording.folder import RecordingFolder, RunEnd, utc
 from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.network_probe import Probes
 from streamdecisionbench.recording.progress import Progress, drawing
@@ -118,6 +121,8 @@ class RunConfig:
     """What nobody here can check: hardware, revision and weights of a server, what an hour costs."""
     warmup: int | None = 0
     """Unrelated requests before the first state; None: as many as the component's kind needs."""
+    world: Mapping[str, Any] | None = None
+    """Which sessions that answer back; None: scenarios of a suite."""
 
     def warmups_of(self, info: ComponentInfo) -> int:
         """Three where a model is loaded by whoever measures it; a hosted service is warm, or it shows.
@@ -173,6 +178,7 @@ class RunConfig:
             "irregular": irregular or None,
             "workers": self.workers_of(members) if self.clock == "virtual" else None,
             "latency": self.latency.text if self.latency else None,
+            "world": self.world,
             "limit": self.limit,
             "policy": self.policy.to_json() if self.policy else None,
             "policy_name": self.policy.name if self.policy else None,
@@ -186,11 +192,15 @@ class RunConfig:
 
     def require_clock(self, members: Sequence[Member]) -> None:
         """The virtual clock measures what runs in this process, and only that."""
-        if self.clock not in ("real", "virtual"):
+        known = ("real", "virtual", "paused") if self.world else ("real", "virtual")
+        if self.clock not in known:
             raise InputError(
-                f"there is no clock {self.clock!r}", fix="choose --clock real or --clock virtual"
+                "only a world can wait: a suite's scenarios go on by themselves"
+                if self.clock == "paused"
+                else f"there is no clock {self.clock!r}",
+                fix=f"choose --clock {' or --clock '.join(known)}",
             )
-        if self.clock == "real" and self.workers is not None:
+        if self.clock != "virtual" and self.workers is not None:
             raise InputError(
                 "--workers belongs to the virtual clock",
                 fix="add --clock virtual, or leave --workers out",
@@ -441,8 +451,10 @@ class _Rounds:
         config: RunConfig,
         clean: Redactor,
         progress: Progress,
+        sessions: Sessions | None = None,
     ) -> None:
         self.suite, self.targets, self.config = suite, targets, config
+        self.sessions = sessions
         self.clean, self.progress = clean, progress
         self.tally = Tally(scenarios=len(config.scenarios) * len(targets))
         members = targets[0].members
@@ -525,7 +537,7 @@ class _Rounds:
             s.episode_id: prepare(s, self.config.interval_of(s)) for s in self._scenarios(plays)
         }
         tally.scenario = _title(plays)
-        tally.step, tally.steps = 0, max(len(p.requests) for p in prepared.values())
+        tally.step, tally.steps = 0, max(p.n for p in prepared.values())
         if self.config.clock == "real":
             tally.interval_s = max(p.interval_s for p in prepared.values())
         before = tally.copy()
@@ -563,45 +575,61 @@ class _Rounds:
         self, plays: Sequence[Play], prepared: Mapping[str, Prepared], left: int
     ) -> None:
         config = self.config
-        logs = [(play, self._log_of(play, prepared[play.episode_id])) for play in plays]
-        if config.clock == "virtual":
+        logs = [(play, *self._log_of(play, prepared[play.episode_id])) for play in plays]
+        if config.clock != "real":
             streams = [
                 VirtualStream(
                     log,
                     self.targets[play.replica].members,
                     play.offset_s(log.prepared.interval_s, config.streams),
+                    released,
                 )
-                for play, log in logs
+                for play, log, released in logs
             ]
             workers = config.workers_of(self.targets[0].members)
+            paused = config.clock == "paused"
             await run_virtual_streams(
-                streams, config.dispatch, workers, config.latency, config.seed
+                streams, config.dispatch, workers, config.latency, config.seed, paused=paused
             )
-            return
-        with steady():
-            origin = time.monotonic() + LEAD_S + _START_S * (len(plays) - 1)
-            await _together([self._stream(play, log, origin, left) for play, log in logs])
+        else:
+            with steady():
+                origin = time.monotonic() + LEAD_S + _START_S * (len(plays) - 1)
+                await _together([self._stream(*each, origin, left) for each in logs])
+        if self.sessions is not None:
+            for play, log, _ in logs:
+                self.targets[play.replica].lived[play.episode_id] = log.prepared
 
-    async def _stream(self, play: Play, log: EpisodeLog, origin: float, left: int) -> None:
+    async def _stream(
+        self, play: Play, log: EpisodeLog, released: Sequence[float], origin: float, left: int
+    ) -> None:
         prepared, streams = log.prepared, self.config.streams
         interval_s = prepared.interval_s
         spinning = streams * SPIN_S <= _SPINNING * interval_s
         clock = Clock(spin_s=SPIN_S if spinning else 0.0)
         clock.origin = origin + play.offset_s(interval_s, streams)
+        clock.origin -= prepared.planned_s[len(released)] if released else 0.0
         # What stops again and again is no accident; it is recorded, and said in every score.
         pauses = PauseDetector(interval_s, prepared.horizon_s, play.episode_id, stops=left > 0)
         members = self.targets[play.replica].members
-        await run_episode(log, members, self.config.dispatch, clock, pauses, self.gates)
+        dispatch = self.config.dispatch
+        await run_episode(log, members, dispatch, clock, pauses, self.gates, released)
 
-    def _log_of(self, play: Play, prepared: Prepared) -> EpisodeLog:
+    def _log_of(self, play: Play, prepared: Prepared) -> tuple[EpisodeLog, list[float]]:
+        """The log of an episode; of one that was broken off, when its states were released."""
         config, target = self.config, self.targets[play.replica]
+        live = self.sessions is not None
+        before: Sequence[Event] = ()
+        if play.episode_id in target.broken_off:
+            prepared, before = target.broken_off.pop(play.episode_id)
+        elif self.sessions is not None:
+            prepared = prepare_live(self.sessions[play.episode_id](), prepared.interval_s)
         policy: LivePolicy | None = None
         arbiter: Arbiter = PairRule(config.rule) if config.rule else Newest()
         if config.policy is not None:
             names = [member.name for member in target.members]
-            policy = LivePolicy(config.policy, prepared.scenario, names)
+            policy = LivePolicy(config.policy, prepared.scenario, names, live=live)
             arbiter = policy.arbiter
-        return EpisodeLog(
+        log = EpisodeLog(
             prepared,
             target.log.append,
             arbiter,
@@ -610,6 +638,7 @@ class _Rounds:
             policy,
             target.diagnostics,
         )
+        return log, log.go_on_from(before)
 
 
 async def _together(streams: Sequence[Coroutine[Any, Any, None]]) -> None:
@@ -676,6 +705,9 @@ async def _shut(member: Member) -> None:
 
 INTERRUPTED = "interrupted"
 
+Sessions = Mapping[str, Callable[[], LiveSession]]
+"""By id: opens a session that answers back, at its start; the same one every time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -690,7 +722,7 @@ class Part:
 
 def record(
     suite: Suite, members: Sequence[Member], config: RunConfig, folder: Path, **options: Any
-) -> Outcome:
+) -> RunEnd:
     """Records one pass, with the options of `record_together`."""
     return record_together(suite, [Part(members, config, folder)], **options)[0]
 
@@ -703,17 +735,22 @@ def record_together(
     overwrite: bool = False,
     secrets: Sequence[str] = (),
     progress: Progress | None = None,
-) -> list[Outcome]:
+    sessions: Sessions | None = None,
+) -> list[RunEnd]:
     """Records the replicas of one pass, whose configs differ in seed and number alone, at once.
 
-    Raises what stopped it, once the run record says so.
+    With `sessions`, states come from them, and `suite` holds what becomes of them if all is right; what
+    was lived through is the suite of the recording, and lies in it. Raises what stopped it, once the run
+    record says so.
     """
     progress = progress or Progress()
     members = [member for part in parts for member in part.members]
     # Keys and headers a component sends: a server may echo them as its model's name.
     clean = Redactor(secrets, [s for m in members for s in getattr(m.component, "secrets", ())])
     loop_name, loop_factory = _event_loop()
-    targets = [_target(suite, part, clean, loop_name, resume, overwrite) for part in parts]
+    targets = [
+        _target(suite, part, clean, loop_name, resume, overwrite, sessions) for part in parts
+    ]
     if all(target.closed for target in targets):
         return [target.already_complete() for target in targets]
     reason: str | None = None
@@ -721,7 +758,7 @@ def record_together(
     usage = ClientUsage()
     try:
         try:
-            rounds = _Rounds(suite, targets, parts[0].config, clean, progress)
+            rounds = _Rounds(suite, targets, parts[0].config, clean, progress, sessions)
             with (
                 asyncio.Runner(loop_factory=loop_factory) as runner,
                 drawing(progress, rounds.tally),
@@ -746,7 +783,7 @@ def record_together(
                 if target.closed:
                     outcomes.append(target.already_complete())
                 elif not target.begun:
-                    outcomes.append(Outcome(target.folder, INCOMPLETE, reason))
+                    outcomes.append(RunEnd(target.folder, INCOMPLETE, reason))
                 else:
                     observed = clean.tree(_observed(target.members))
                     said = clean.tree(target.diagnostics.to_json())
@@ -764,7 +801,13 @@ def record_together(
 
 
 def _target(
-    suite: Suite, part: Part, clean: Redactor, loop_name: str, resume: bool, overwrite: bool
+    suite: Suite,
+    part: Part,
+    clean: Redactor,
+    loop_name: str,
+    resume: bool,
+    overwrite: bool,
+    sessions: Sessions | None,
 ) -> RecordingFolder:
     """The folder, looked at but not yet held: what can be refused is, before anything is opened."""
     part.config.require_clock(part.members)
@@ -779,7 +822,9 @@ def _target(
         suite_at=place_of_suite(part.data, part.folder),
     )
     folder = part.folder.absolute()  # a component may change the current folder
-    return RecordingFolder(folder, suite, run, part.members, resume=resume, overwrite=overwrite)
+    return RecordingFolder(
+        folder, suite, run, part.members, resume=resume, overwrite=overwrite, sessions=sessions
+    )
 
 
 def _observed(members: Sequence[Member]) -> dict[str, Any]:

@@ -74,6 +74,11 @@ class Recording:
         return config
 
     @property
+    def lived_at_s(self) -> float | None:
+        """Seconds a step, where it was lived through in a world and holds for that pace alone."""
+        return float(self.config["interval_s"]) if self.config.get("world") is not None else None
+
+    @property
     def simulated(self) -> bool:
         """Whether any number made from this recording must be labelled a simulation.
 
@@ -106,7 +111,7 @@ class Recording:
         """
         clock = self.config.get("clock")
         told = clock is not None or self.ours
-        return clock == "virtual" or (told and self._to_the_nanosecond())
+        return clock in ("virtual", "paused") or (told and self._to_the_nanosecond())
 
     def _to_the_nanosecond(self) -> bool:
         """Every release exactly on time, every answer recorded in no time, on a clock that fine."""

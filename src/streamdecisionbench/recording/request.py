@@ -20,23 +20,36 @@ from streamdecisionbench.components.providers.prompt import (
     require_within,
 )
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.families.generate import open_seeds
 from streamdecisionbench.families.registry import full_names
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
 from streamdecisionbench.recording.episode_log import Member
-from streamdecisionbench.recording.folder import Outcome, require_fresh
+from streamdecisionbench.recording.folder import RunEnd, require_fresh
 from streamdecisionbench.recording.live_policy import require_fallbacks
 from streamdecisionbench.recording.prices import CostEstimate, estimate
 from streamdecisionbench.recording.progress import Progress
 from streamdecisionbench.recording.reader import conditions_in, read_recording, recordings_in
 from streamdecisionbench.recording.realtime import Sending
-from streamdecisionbench.recording.record import Part, RunConfig, record_together, replicas_for
+from streamdecisionbench.recording.record import (
+    Part,
+    RunConfig,
+    Sessions,
+    record_together,
+    replicas_for,
+)
+from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.redaction import names_a_secret, secrets_at_hand
 from streamdecisionbench.recording.retry import RETRIES, RetryPolicy
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.recording.virtual import StatedLatency
 from streamdecisionbench.rules.policy_file import Policy, read_policy
 from streamdecisionbench.suite.scenario import LONGEST_TICK_S, SHORTEST_TICK_S, Scenario, Suite
-from streamdecisionbench.suite.suite_files import builtin_suite_path, first_steps, read_suite
+from streamdecisionbench.suite.suite_files import (
+    builtin_suite_path,
+    first_steps,
+    make_suite,
+    read_suite,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +120,16 @@ class RunRequest:
     """Instructions for text models instead of ours."""
     order: str | None = None
     policy: Policy | None = None
+    world: str | None = None
+    """Instead of a suite: sessions that answer back, by a family's short name or `gym:ID`."""
+    seeds: tuple[int, ...] = ()
+    wording: str = "listed"
+    steps: int | None = None
+    """Of a session in a world; None: 60."""
+    reference: str | None = None
+    """For `gym:ID`: `python:module:function`, what is right for an observation."""
+    frames: int = 1
+    """For `gym:ID`: steps of the environment in one tick."""
     plain_http: bool = False
     """Keys and headers may go to a public host unencrypted."""
     stated: Mapping[str, Any] = field(default_factory=dict)
@@ -122,15 +145,18 @@ _MOST_ATTEMPTS, _LONGEST_DELAY_S = 20, 60.0
 Confirm = Callable[[Sequence[CostEstimate]], bool]
 
 
-def launch(
-    request: RunRequest, confirm: Confirm, progress: Progress | None = None
-) -> list[Outcome]:
+def launch(request: RunRequest, confirm: Confirm, progress: Progress | None = None) -> list[RunEnd]:
     """Records every pass. Stops after the first that did not come to its end."""
     _require_sensible(request)
     shown, home = request.out, request.out.absolute()
     request = replace(request, out=home)  # importing a component may change the current folder
     data = None if request.data is None else request.data.absolute()
-    suite = read_suite(data or builtin_suite_path())
+    sessions: Sessions | None = None
+    world: dict[str, Any] | None = None
+    if request.world is not None:
+        suite, sessions, world = _open_world(request)
+    else:
+        suite = read_suite(data or builtin_suite_path())
     if request.limit is not None:
         suite = first_steps(suite, request.limit)
     chosen = choose_scenarios(suite, request.families, request.scenarios)
@@ -159,6 +185,7 @@ def launch(
         limit=request.limit,
         warmup=request.warmup,
         stated=stated_of(request.stated),
+        world=world,
     )
     members = _members(request, 0)
     _require_own_weights(request, members)
@@ -178,7 +205,7 @@ def launch(
         raise InputError("nothing was recorded: the cost was not confirmed", fix="add --yes")
     secrets = [s for url in {None, *request.base_urls.values()} for s in secrets_at_hand(url)]
     secrets += [value for name, value in request.extra.items() if names_a_secret(name)]
-    outcomes: list[Outcome] = []
+    outcomes: list[RunEnd] = []
     for index, condition in enumerate(conditions):
         # A fresh component for every pass and replica: none learns from the one before. Of a sweep
         # only pace and load differ; what is recorded again has draws of its own.
@@ -201,13 +228,70 @@ def launch(
             overwrite=request.overwrite,
             secrets=secrets,
             progress=progress,
+            sessions=sessions,
         )
-        outcomes += [
-            replace(o, folder=shown / o.folder.relative_to(home), suite=suite) for o in ended
-        ]
+        outcomes += [replace(o, folder=shown / o.folder.relative_to(home)) for o in ended]
         if any(outcome.status != "complete" for outcome in ended):
             break
     return outcomes
+
+
+def _open_world(request: RunRequest) -> tuple[Suite, Sessions, dict[str, Any]]:
+    """What becomes of the sessions if all is right, how each is opened, and which they are."""
+    which: dict[str, Any] = {
+        "name": str(request.world),
+        "seeds": list(request.seeds or (1,)),
+        "steps": request.steps or 60,
+    }
+    if which["name"].startswith("gym:"):
+        which |= {"reference": request.reference, "frames": request.frames}
+    else:
+        which |= {"wording": request.wording}
+    suite, sessions = _sessions(which)
+    return suite, sessions, which | {"right": suite.dataset_hash}
+
+
+def _sessions(which: Mapping[str, Any]) -> tuple[Suite, Sessions]:
+    name, seeds, steps = which["name"], which["seeds"], which["steps"]
+    opened: list[Any]
+    if name.startswith("gym:"):
+        if which["reference"] is None:
+            raise InputError(
+                "nobody knows what is right in an environment",
+                fix="add --reference python:module:function",
+            )
+        try:
+            from streamdecisionbench.worlds import gym_sessions
+        except ModuleNotFoundError:
+            raise InputError(
+                "gym: needs the package 'gymnasium'",
+                fix="pip install 'streamdecisionbench[worlds]'",
+            ) from None
+        name, frames = name.removeprefix("gym:"), which["frames"]
+        opened = [*gym_sessions(name, seeds, which["reference"], steps=steps, frames=frames)]
+    else:
+        opened = [*open_seeds(name, seeds, which["wording"], steps)]
+    suite = make_suite([session.right for session in opened], name=f"world {which['name']}")
+    return suite, {session.right.episode_id: session.again for session in opened}
+
+
+def reopened(recording: Recording) -> Sessions:
+    """The sessions a recording was lived through in, at their start."""
+    which = recording.config.get("world")
+    if not isinstance(which, Mapping):
+        raise InputError(
+            "was not recorded in a world",
+            where=recording.path or recording.name,
+            fix="give a recording of `sdb run … --world`",
+        )
+    suite, sessions = _sessions(which)
+    if suite.dataset_hash != which["right"]:
+        raise InputError(
+            "was lived through in other worlds than this version has",
+            where=recording.path or recording.name,
+            fix="use the version it was recorded with",
+        )
+    return sessions
 
 
 def under_policy(request: RunRequest, file: Path, named: Sequence[Mapping[str, str]]) -> RunRequest:
@@ -452,6 +536,8 @@ def _extra(request: RunRequest, name: str) -> dict[str, str]:
     extra = dict(request.extra)
     if name.partition(":")[0] == "simulated":
         extra["clock"] = request.clock
+        if request.world is not None:
+            extra["world"] = request.world
         if request.data is not None:
             extra["data"] = str(request.data)
     return extra
@@ -503,6 +589,17 @@ def _require_sensible(request: RunRequest) -> None:
         (request.policy is None and set(request.components) not in ({None}, {FAST, SLOW}),
          "name one component, or a pair",
          "`sdb run provider:model …`, or `sdb run --fast A --slow B …`"),
+        (request.world is not None
+         and (request.data or request.families or request.scenarios or request.limit),
+         "a world has no suite to choose from: it makes its own",
+         "leave out --data, --families, --scenarios and --limit; --seeds says which sessions"),
+        (request.world is None
+         and (request.seeds or request.steps or request.wording != "listed"),
+         "--seeds, --steps and --wording belong to a world", "add --world support, say"),
+        (not (request.world or "").startswith("gym:") and (request.reference or request.frames != 1),
+         "--reference and --frames belong to an environment of Gymnasium", "add --world gym:ID"),
+        (len(set(request.seeds)) < len(request.seeds),
+         "--seeds names one twice", "name every seed once"),
         (request.intervals and (request.interval_s is not None or several),
          "--intervals is a sweep of its own", "leave out --interval and --passes"),
         (request.streams and several,
@@ -539,6 +636,8 @@ def _require_sensible(request: RunRequest) -> None:
         ("--max-in-flight-in-all", request.max_in_flight_in_all),
         *(("--streams", streams) for streams in request.streams),
         ("--passes", request.passes),
+        ("--steps", request.steps),
+        ("--frames", request.frames),
         ("--workers", request.workers),
     ):
         if value is not None and not 0 < value < float("inf"):

@@ -6,6 +6,9 @@ declared number of workers serves requests first come, first served. Waiting for
 the component's latency, as it would be if the component queued requests itself: `started_s` is when
 the request was handed over, not when a worker took it up. Waiting for one of `max_in_flight` slots
 is dispatch wait, as on the real clock.
+
+Paused, the timeline waits for every answer, wherever it comes from: it is there at the instant it was
+asked for. That measures judgment alone.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from statistics import NormalDist
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, Member, ReadAnswer
-from streamdecisionbench.recording.realtime import Sending, call, dispatcher_of
+from streamdecisionbench.recording.realtime import Sending, call, dispatcher_of, take_up
 from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
 from streamdecisionbench.rules.policy_events import Order
 
@@ -71,6 +74,8 @@ class _Job:
     in_flight: int = 0
     """1 from when it has a slot."""
     served: bool = False
+    wait_s: float = 0.0
+    """Paused: seconds to wait before it is tried again, while the timeline stands still."""
     given_up: bool = False
     outcome: ReadAnswer | Retryable | Fatal | None = None
 
@@ -113,13 +118,21 @@ class _Pool:
 class VirtualStream:
     """One episode's requests under way, begun `offset_s` after the first on the common timeline."""
 
-    def __init__(self, log: EpisodeLog, members: Sequence[Member], offset_s: float = 0.0) -> None:
+    def __init__(
+        self,
+        log: EpisodeLog,
+        members: Sequence[Member],
+        offset_s: float = 0.0,
+        released: Sequence[float] = (),
+    ) -> None:
+        """`released`: states that were published and answered before it was broken off."""
         self.log, self.members, self.offset_s = log, members, seconds(offset_s)
         self.dispatcher = dispatcher_of(log, members)
         self.ranks = {member.name: k for k, member in enumerate(members)}
         self.slots: dict[str | None, int] = {}
         self.jobs: dict[tuple[int, int], _Job] = {}
-        self.releases: list[float] = []
+        self.releases: list[float] = list(released)
+        take_up(self.dispatcher, len(released), len(members))
 
 
 async def run_virtual_streams(
@@ -128,12 +141,14 @@ async def run_virtual_streams(
     workers: int,
     stated: StatedLatency | None = None,
     seed: int = 0,
+    *,
+    paused: bool = False,
 ) -> None:
     """The same events as `run_episode`, at the times the queueing model gives.
 
     Several episodes at once share the workers, and the slots in all where those are limited.
     """
-    await _Timeline(given, dispatch, workers, stated, seed).run()
+    await _Timeline(given, dispatch, workers, stated, seed, paused).run()
     for stream in given:
         for rank, t, reason in stream.dispatcher.skipped():
             stream.log.skipped(stream.members[rank], t, reason)
@@ -150,8 +165,9 @@ class _Timeline:
         workers: int,
         stated: StatedLatency | None,
         seed: int,
+        paused: bool,
     ) -> None:
-        self.dispatch, self.stated, self.seed = dispatch, stated, seed
+        self.dispatch, self.stated, self.seed, self.paused = dispatch, stated, seed, paused
         self.streams = given
         for stream in given:
             stream.slots = {member.name: dispatch.max_in_flight for member in stream.members}
@@ -163,8 +179,9 @@ class _Timeline:
 
     async def run(self) -> None:
         for stream in self.streams:
-            for t, at_s in enumerate(stream.log.prepared.planned_s):
-                self._plan(stream, at_s, _RELEASE, t)
+            planned_s = stream.log.prepared.planned_s
+            for t in range(len(stream.releases), len(planned_s)):
+                self._plan(stream, planned_s[t], _RELEASE, t)
         while self._heap:
             at_s, kind, _, _, _, stream, job = heapq.heappop(self._heap)
             self._happen(stream, seconds(at_s - stream.offset_s), kind, job)
@@ -174,6 +191,7 @@ class _Timeline:
     def _happen(self, stream: VirtualStream, now_s: float, kind: int, job: _Job | None) -> None:
         if kind == _RELEASE:
             t = len(stream.releases)
+            stream.log.publish(now_s, stream.members)
             stream.log.released(t, now_s)
             stream.releases.append(now_s)
             self._carry_out(stream, stream.dispatcher.published(t), now_s)
@@ -192,7 +210,8 @@ class _Timeline:
         job.served = False
         retry_s = _conclude(stream.log, self.dispatch, job)
         if retry_s is not None:
-            self._plan(stream, now_s + retry_s, _READY, t, job)
+            job.wait_s = retry_s if self.paused else 0.0
+            self._plan(stream, now_s + retry_s - job.wait_s, _READY, t, job)
             return
         pool.give_back(job)
         stream.log.tally.in_flight -= 1
@@ -219,8 +238,10 @@ class _Timeline:
             stream = taken.stream
             episode, t = stream.log.prepared.scenario.episode_id, taken.exchange.t
             stated_s = self.stated.of(episode, t, self.seed) if self.stated else None
+            limit_s = self.dispatch.timeout_s if self.paused else None
+            await asyncio.sleep(taken.wait_s)
             now_s = seconds(at_s - stream.offset_s)
-            await _measure(stream.log, taken, now_s, self.dispatch.retry, stated_s)
+            await _measure(stream.log, taken, now_s, self.dispatch.retry, stated_s, limit_s)
             self._plan(stream, taken.completed_s, _DONE, taken.exchange.t, taken)
 
     def _plan(
@@ -250,14 +271,24 @@ class _Timeline:
 
 
 async def _measure(
-    log: EpisodeLog, job: _Job, taken_s: float, retry: RetryPolicy, stated_s: float | None
+    log: EpisodeLog,
+    job: _Job,
+    taken_s: float,
+    retry: RetryPolicy,
+    stated_s: float | None,
+    paused_s: float | None,
 ) -> None:
-    """Calls the component now and says when, on the timeline, it will have answered."""
+    """Calls the component now and says when, on the timeline, it will have answered.
+
+    Paused, at once, if it answers within so many seconds.
+    """
     await asyncio.sleep(0)  # an interruption gets through, also when answers never wait
     begin = received = time.perf_counter()
     declared_s = stated_s
     try:
-        raw = await call(job.exchange.member.component, job.exchange.request)
+        component = job.exchange.member.component
+        async with asyncio.timeout(None if component.info.in_process else paused_s):
+            raw = await call(component, job.exchange.request)
         received = time.perf_counter()
         answer = log.received(raw)
         declared_s = answer.service_s if stated_s is None else stated_s
@@ -265,6 +296,8 @@ async def _measure(
     except Exception as error:
         job.outcome = classify(error, retry)
     ended = time.perf_counter()
+    if paused_s is not None:
+        declared_s = 0.0
     served_s = received - begin if declared_s is None else declared_s
     checked_s = ended - begin if declared_s is None else declared_s
     job.received_s = seconds(taken_s + served_s)

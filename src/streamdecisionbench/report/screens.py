@@ -827,6 +827,10 @@ def _notes(pairs: Sequence[PairScore]) -> list[Text]:
         notes.append("! simulation: answers and latencies of a component were drawn from a profile")
     if any(pair.virtual_clock for pair in pairs):
         notes.append("! virtual clock: service times measured one by one or declared")
+    if any(pair.bounds.alone for pair in pairs):
+        notes.append(
+            "! lived through in a world: under another rule it would have been another session"
+        )
     return [Text(note, style="bold yellow") for note in notes]
 
 
@@ -836,7 +840,7 @@ def _dim(text: str) -> Text:
 
 def _signed_points(share: float, digits: int = 1) -> str:
     text = percent(share, digits)
-    return text if text.startswith("-") or float(text) == 0 else f"+{text}"
+    return text if text[0] in "-–" or float(text) == 0 else f"+{text}"
 
 
 def screen(
@@ -844,16 +848,17 @@ def screen(
 ) -> RenderableType:
     """All that matters about one recording."""
     over = score.overall.integrated
+    paces, what = score.bounds.text(), "at" if score.alone else "integrated over"
     return Group(
         Text(score.name, style="bold"),
         *(Text(f"! {note}", style="bold yellow") for note in score.notes),
         _levels(score, by_scenario=by_scenario),
         Text(
-            f"* integrated over {score.bounds.text()}; seg. at {score.interval:g} s;"
-            f" AUC 95\u00a0% {_interval(sure)} (bootstrap)",
+            f"* {what} {paces}; seg. at {score.interval:g} s;"
+            f" {'in force' if score.alone else 'AUC'} 95\u00a0% {_interval(sure)} (bootstrap)",
             style="dim",
         ),
-        Text(f"Time over {score.bounds.text()}, by class (%)"),
+        Text(f"Time {'at' if score.alone else 'over'} {paces}, by class (%)"),
         class_bar(over, width),
         _legend(over),
         Text(f"blame       {_blame(over)}"),

@@ -46,6 +46,7 @@ from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.json import pairs_to_json
 from streamdecisionbench.scoring.pair_live import live_pair
 from streamdecisionbench.scoring.score import score
+from streamdecisionbench.scoring.timeline import ANOTHER_SESSION
 from streamdecisionbench.suite.scenario import Suite
 
 _PAGE_PAIRS = 8
@@ -135,6 +136,12 @@ def make_material(
                 f"was recorded on suite {own.dataset_hash[:12]}, not on {suite.dataset_hash[:12]}",
                 where=recording.path or recording.name,
                 fix="make one report per suite",
+            )
+        if recording.lived_at_s is not None:
+            raise InputError(
+                f"a report compares paces: {ANOTHER_SESSION}",
+                where=recording.path or recording.name,
+                fix="`sdb score`, `sdb analyze` and `sdb watch` show it at its own",
             )
         for one in recording.halves.values() or (recording,):
             scored = score(one, suite, interval=interval, bounds=bounds)

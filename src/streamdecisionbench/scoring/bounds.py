@@ -26,6 +26,8 @@ class Bounds:
     low: float = DEFAULT_BOUNDS[0]
     high: float = DEFAULT_BOUNDS[1]
     weighting: str = "log"
+    alone: bool = False
+    """Whether what stands in their place holds for its own pace alone, as in a world."""
 
     def __post_init__(self) -> None:
         if not (0 < self.low < self.high < float("inf")):
@@ -41,7 +43,9 @@ class Bounds:
             )
 
     def text(self) -> str:
-        return f"{self.weighting} {self.low:g}–{self.high:g} s"
+        return (
+            "its own pace alone" if self.alone else f"{self.weighting} {self.low:g}–{self.high:g} s"
+        )
 
 
 def check_interval(interval: float) -> None:

@@ -34,7 +34,7 @@ from streamdecisionbench.in_force import (
 )
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.cut import Cut, cut_of
-from streamdecisionbench.scoring.measure import At, Measure, Over
+from streamdecisionbench.scoring.measure import At, Measure, measure_over
 from streamdecisionbench.scoring.sweep import (
     NOTHING,
     Sweep,
@@ -100,7 +100,7 @@ def classified(sweep: Sweep, at_once: int = _AT_ONCE) -> Iterator[tuple[Cut, Int
 
 def table_over(flat: Flat, bounds: Bounds, *, segments: bool = True) -> Floats:
     """One component in replay: integrated shares per scenario, columns as in `TABLE`."""
-    measure = Over(bounds, flat.tick)
+    measure = measure_over(bounds, flat.tick, flat.alone)
     sweep = sweep_over(flat, bounds)
     return shares_over(sweep, [measure], segments=segments)[0]
 
@@ -247,7 +247,8 @@ def classes_by_step(flat: Flat, bounds: Bounds, interval: float | None = None) -
             found.step * width + found.column, found.end - found.begin, len(seconds)
         )
     else:
-        measure, sweep = Over(bounds, flat.tick), sweep_over(flat, bounds)
+        measure = measure_over(bounds, flat.tick, flat.alone)
+        sweep = sweep_over(flat, bounds)
         for cut, column in classified(replace(sweep, references=by_step(sweep.references))):
             seconds += np.bincount(cut.segment * width + column, cut.time(measure), len(seconds))
     shares: Floats = seconds.reshape(-1, width) * flat.time_weight[:, None]

@@ -46,8 +46,8 @@ from streamdecisionbench.scoring.measure import (
     Levels,
     Measure,
     Members,
-    Over,
     family_weights,
+    measure_over,
     per_time,
 )
 from streamdecisionbench.scoring.spells import Spells, spells_of
@@ -254,9 +254,10 @@ def course_of(parts: Sequence[Timeline], interval: float, bounds: Bounds) -> Cou
 
 def course_along(path: Sweep, sweep: Sweep, parts: Sequence[Timeline], bounds: Bounds) -> Course:
     """Whatever had decisions in force: what it did at an interval, and over the bounds."""
+    alone = any(part.alone for part in parts)
     return Course(
         Figures(path, At(path.scale)),
-        Figures(sweep, Over(bounds, sweep.references.tick)),
+        Figures(sweep, measure_over(bounds, sweep.references.tick, alone)),
         [p.family for p in parts],
         Levels(parts),
     )

@@ -89,6 +89,11 @@ class Over:
 Measure = At | Over
 
 
+def measure_over(bounds: Bounds, tick: Floats, alone: bool) -> Measure:
+    """The bounds; of streams that hold for their own pace alone, that one."""
+    return At(np.ones(len(tick))) if alone else Over(bounds, tick)
+
+
 def per_time(amount: Floats, time: Floats) -> Floats:
     """Amounts per second; nothing where no time is judged."""
     return np.divide(amount, time, out=np.zeros(len(time)), where=time > 0)

@@ -131,7 +131,7 @@ def live_pair(
     levels, untimed = Levels(recorded), pair.slow.untimed
     as_recorded = np.ones(pair.flat.count)
     replayed = {name: pair_table(pair, path_at(pair, as_recorded, name)) for name in RULES}
-    limits = Bounds(bounds[0], bounds[1], weighting)
+    limits = Bounds(*bounds, weighting, alone=joint.lived_at_s is not None)
     return LivePair(
         *levels.split(level_shares(levels, table, untimed)),
         name=joint.name,

@@ -124,6 +124,10 @@ def pair_members(
 def pair_sweeps(pair: PairNodes, bounds: Bounds, rules: Sequence[str]) -> dict[str, Sweep]:
     """A pair in replay at every interval within the bounds, by rule; its members are ready for them."""
     flat, n = pair.flat, pair.n
+    if flat.alone:
+        scale = np.ones(flat.count)
+        paths = {rule: _effects(pair, path_at(pair, scale, rule)) for rule in rules}
+        return {rule: trajectory_of(flat, found, scale) for rule, found in paths.items()}
     low, high = flat.tick / bounds.high, flat.tick / bounds.low
     below_fast, below_slow = _scales(pair, high, rules)
     widest: Floats = np.maximum.reduce(list(below_slow.values()))
@@ -410,7 +414,7 @@ def pair_trajectory(
 ) -> Sweep:
     """Two components in replay at an interval, on the nominal clock."""
     pair = PairNodes(*pair_members((fast, slow), ("fast", "slow"), np.inf))
-    scale = pair.flat.tick / interval
+    scale = pair.flat.scale(interval)
     return trajectory_of(pair.flat, _effects(pair, path_at(pair, scale, rule)), scale)
 
 

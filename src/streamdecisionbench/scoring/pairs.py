@@ -23,7 +23,7 @@ from streamdecisionbench.recording.notes import unusual_settings
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_interval
 from streamdecisionbench.scoring.classes import LATER, shares_over
-from streamdecisionbench.scoring.measure import Levels, Over, family_weights
+from streamdecisionbench.scoring.measure import Levels, family_weights, measure_over
 from streamdecisionbench.scoring.pair_sweep import (
     PairCounts,
     PairNodes,
@@ -91,7 +91,7 @@ class PairScore(Scored[PairLevel]):
             return self.in_force
         parts = self.parts, self.slow_parts
         pair = PairNodes(*pair_members(parts, (self.fast, self.slow), interval))
-        table = pair_table(pair, path_at(pair, pair.flat.tick / interval, self.rule))
+        table = pair_table(pair, path_at(pair, pair.flat.scale(interval), self.rule))
         return float(
             family_weights([p.family for p in pair.flat.parts]) @ table[:, CORRECT].sum(axis=1)
         )
@@ -216,18 +216,19 @@ def _scores(
 ) -> list[PairScore]:
     parts, tick = pair.flat.parts, pair.flat.tick
     hull, untimed = _hull(bounds, ranges), pair.slow.untimed
-    measures = [Over(one, tick) for one in (bounds, *ranges)]
+    measures = [measure_over(one, tick, pair.flat.alone) for one in (bounds, *ranges)]
+    scale = pair.flat.scale(interval)
     levels = Levels(parts)
     found = []
     for rule, sweep in pair_sweeps(pair, hull, rules).items():
-        path = path_at(pair, tick / interval, rule)
+        path = path_at(pair, scale, rule)
         held = pair_stretches(pair, path)
         now, (over, *narrower) = pair_table(pair, path, held=held), shares_over(sweep, measures)
         by_range = [levels.means(one[:, CORRECT].sum(axis=1)).tolist() for one in narrower]
         rows = zip(
             levels.names,
             level_shares(levels, now, untimed),
-            level_shares(levels, over, untimed),
+            level_shares(levels, over, untimed, own_pace=pair.flat.alone),
             levels.means(now[:, LATER]).tolist(),
             levels.means(over[:, LATER]).tolist(),
             zip(*by_range, strict=True) if by_range else repeat((), len(levels.names)),
@@ -244,7 +245,7 @@ def _scores(
                 clock="nominal",
                 family_of=levels.family_of,
                 counts=count(pair, path),
-                longest_stale_loss=longest_stale_loss(pair, path, tick / interval, held),
+                longest_stale_loss=longest_stale_loss(pair, path, scale, held),
                 parts=parts,
                 slow_parts=pair.slow.flat.parts,
             )

@@ -49,7 +49,7 @@ from streamdecisionbench.scoring.score import (
     took_effect,
 )
 from streamdecisionbench.scoring.sweep import Sweep
-from streamdecisionbench.scoring.timeline import Floats, timelines
+from streamdecisionbench.scoring.timeline import ANOTHER_SESSION, Floats, timelines
 from streamdecisionbench.suite.scenario import Suite
 
 if TYPE_CHECKING:
@@ -285,6 +285,8 @@ def _charged(found: PolicyScore, costs: Costs, theta: float | None) -> PolicySco
 
 def _integrated(played: PolicyReplay, bounds: Bounds) -> tuple[Sweep | None, Floats | None, str]:
     """The sweep over the bounds and its shares, or which answer is missing for it."""
+    if played.flat.alone:
+        return None, None, f"{_NO_INTEGRAL}: {ANOTHER_SESSION}"
     try:
         sweep = played.sweep(bounds)
     except MissingAnswersError as error:

@@ -16,7 +16,7 @@ their last digits however many streams there are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -37,6 +37,7 @@ from streamdecisionbench.scoring.latency import Latency, Reliability, latency, r
 from streamdecisionbench.scoring.measure import ByLevel, Levels, family_weights
 from streamdecisionbench.scoring.sweep import Sweep, effects_of, sweep_over
 from streamdecisionbench.scoring.timeline import (
+    ANOTHER_SESSION,
     Columns,
     Flat,
     Floats,
@@ -159,6 +160,8 @@ class Shares:
     unjudged: float = 0.0
     """Time of which nobody knows what was right; zero in every recording of a suite."""
     unattributed: float = 0.0
+    own_pace: bool = field(default=False, kw_only=True)
+    """Whether it stands where a mean over paces would, of what holds for its own pace alone."""
 
     @property
     def judged(self) -> float:
@@ -207,8 +210,11 @@ class ReplayLevel:
 
     @property
     def log_auc(self) -> float:
-        """S: in-force accuracy integrated over the bounds (log-weighted unless asked otherwise)."""
-        return self.integrated.in_force
+        """S: in-force accuracy integrated over the bounds (log-weighted unless asked otherwise).
+
+        Not a number of what holds for its own pace alone.
+        """
+        return float("nan") if self.integrated.own_pace else self.integrated.in_force
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +275,11 @@ class Scored(ByLevel[L]):
     def in_force(self) -> float:
         return self.overall.in_force
 
+    @property
+    def alone(self) -> bool:
+        """Whether it holds for its own pace alone."""
+        return any(part.alone for part in self.parts)
+
     def swept(self, bounds: Bounds) -> Sweep:
         """What is in force at every interval within bounds."""
         raise NotImplementedError
@@ -284,6 +295,8 @@ class Scored(ByLevel[L]):
         Names are those of `METRICS`, of a pair those of `PAIR_METRICS`.
         """
         bounds = bounds or self.bounds
+        if self.alone:
+            raise InputError(f"there is no curve over paces: {ANOTHER_SESSION}")
         return curves(self.swept(bounds), level_weights(self.parts, level), bounds, metrics)
 
 
@@ -358,8 +371,17 @@ class Score(Scored[Level]):
         """What every reader of these numbers must be told."""
         found = [
             *self.remarks,
-            *source_notes(simulated=self.simulated, virtual_clock=self.virtual_clock),
+            *source_notes(
+                simulated=self.simulated,
+                virtual_clock=self.virtual_clock and self.clock != "paused",
+            ),
         ]
+        if self.alone:
+            waited = ", which waited for every answer" if self.clock == "paused" else ""
+            found.append(
+                f"lived through in a world{waited}: no other pace and no mean over paces, since"
+                f" {ANOTHER_SESSION}"
+            )
         if self.punctuality is not None and not self.punctuality.punctual:
             found.append(
                 f"{self.punctuality.words}; re-paced from the plan, not from when they came"
@@ -399,12 +421,14 @@ def score(
         suite = suite or find_suite(recorded_suite_hash(folder), near=folder)
         recording = read_recording(folder, suite)
     suite = suite or suite_of([recording])
-    limits = Bounds(bounds[0], bounds[1], weighting)
+    limits = Bounds(bounds[0], bounds[1], weighting, alone=recording.lived_at_s is not None)
     parts = timelines(recording, suite, clock=clock)
     ticks = {s.episode_id: s.tick_seconds for s in suite}
     on_time = punctuality({p.episode_id: recording.episodes[p.episode_id] for p in parts}, ticks)
     if clock == "recorded" and parts[0].published is not None:
         clock = "nominal"
+    if recording.config.get("clock") == "paused":
+        clock = "paused"
     episodes = [recording.episodes[p.episode_id] for p in parts]
     base = score_timelines(
         parts, name=recording.name, interval=interval, bounds=limits, clock=clock
@@ -458,17 +482,15 @@ def score_timelines(
     found = tables_of(parts, interval=interval, bounds=bounds)
     levels = Levels(parts)
 
-    def shares(table: Floats | None) -> list[Shares] | list[None]:
-        return (
-            [None] * len(levels.names)
-            if table is None
-            else level_shares(levels, table, found.untimed)
-        )
+    def shares(table: Floats | None, *, own_pace: bool = False) -> list[Shares] | list[None]:
+        if table is None:
+            return [None] * len(levels.names)
+        return level_shares(levels, table, found.untimed, own_pace=own_pace)
 
     rows = zip(
         levels.names,
         shares(found.at),
-        shares(found.over),
+        shares(found.over, own_pace=any(part.alone for part in parts)),
         levels.means(found.untimed).tolist(),
         levels.means(found.untimed_segment).tolist(),
         shares(found.physical),
@@ -506,10 +528,13 @@ def macro_shares(table: Floats, untimed: Floats, weights: Floats) -> Shares:
     return _all_shares((weights @ table)[None, :], np.array([product]))[0]
 
 
-def level_shares(levels: Levels, table: Floats, untimed: Floats) -> list[Shares]:
+def level_shares(
+    levels: Levels, table: Floats, untimed: Floats, *, own_pace: bool = False
+) -> list[Shares]:
     """The shares of every level from a table and U by scenario."""
     product = untimed * (table[:, 0] + table[:, 1])
-    return _all_shares(levels.means(table), levels.means(product))
+    found = _all_shares(levels.means(table), levels.means(product))
+    return [replace(shares, own_pace=True) for shares in found] if own_pace else found
 
 
 def _all_shares(means: Floats, products: Floats) -> list[Shares]:
@@ -558,8 +583,14 @@ def signature_of(
         "scenarios": f"{len(scored.by_scenario)}/{len(suite.scenarios)}",
         "protocol": "step-anchored",
         "interval": f"{scored.interval:g}",
-        "bounds": f"{scored.bounds.low:g}-{scored.bounds.high:g}",
-        "weighting": scored.bounds.weighting,
+        **(
+            {"bounds": "own-pace"}
+            if scored.alone
+            else {
+                "bounds": f"{scored.bounds.low:g}-{scored.bounds.high:g}",
+                "weighting": scored.bounds.weighting,
+            }
+        ),
         "clock": scored.clock,
         **made,
         "sdb": __version__,

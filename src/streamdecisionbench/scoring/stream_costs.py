@@ -32,7 +32,7 @@ from streamdecisionbench.scoring.cost import (
     act_tables,
     with_all_acts,
 )
-from streamdecisionbench.scoring.measure import At, Over
+from streamdecisionbench.scoring.measure import At, measure_over
 from streamdecisionbench.scoring.pooled import (
     RELATIVE_ERROR,
     LatencySums,
@@ -97,7 +97,7 @@ def stream_costs(
     path = trajectory_at(flat, interval)
     at, over = Figures(path, At(path.scale)), None
     if bounds is not None:
-        measure = Over(bounds, flat.tick)
+        measure = measure_over(bounds, flat.tick, flat.alone)
         over = Figures(sweep_over(flat, bounds), measure)
     done = at.acts(sections)
     mean_done = None if over is None else over.acts(sections)

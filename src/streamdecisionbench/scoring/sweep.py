@@ -386,7 +386,8 @@ def sweep_over(flat: Flat, bounds: Bounds) -> Sweep:
     """One component in replay at every interval within bounds; replayed once, however often asked."""
     flat.require_replay()
     if flat.swept is None or flat.swept[:2] != (bounds.low, bounds.high):
-        found = sweep_of(flat, flat.tick / bounds.high, flat.tick / bounds.low)
+        low, high = flat.tick / bounds.high, flat.tick / bounds.low
+        found = trajectory_at(flat, None) if flat.alone else sweep_of(flat, low, high)
         flat.swept = bounds.low, bounds.high, found
     return cast(Sweep, flat.swept[2])
 

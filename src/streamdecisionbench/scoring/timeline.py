@@ -31,6 +31,7 @@ Clock = str
 `nominal`: r_i = i · tick (or the scenario's own times), as pairs use; `published`: as they happened, however late."""
 UNKNOWN = -2
 """Reference id of a state of which nobody knows what was right."""
+ANOTHER_SESSION = "at another pace it would have been another session"
 NO_ANSWER = -3
 """Predicted id where no answer came. Unequal to `UNKNOWN`, so that the two never match; −1 is left
 to those who number sources and mean none of them."""
@@ -125,6 +126,8 @@ class Timeline:
     """When states really became public, where `release` is not that."""
     rhythm: Floats | None = None
     """When states were to become public, in ticks, where that is not 0, 1, 2, …"""
+    alone: bool = False
+    """Whether it holds for its own pace alone: in a world, states depend on what was in force."""
 
     @property
     def n(self) -> int:
@@ -211,6 +214,7 @@ def timelines(
                 rhythm=None
                 if scenario.published_s is None
                 else np.array(scenario.published_s) / scenario.tick_seconds,
+                alone=recording.lived_at_s is not None,
             )
         )
     if not found:
@@ -325,12 +329,14 @@ class Flat:
     """What took effect where a policy decided that as it happened; it has no other pace."""
     values: Sequence[Mapping[str, str]] = ()
     """What each decision id says, field by field; empty where only ids are known."""
+    alone: bool = False
+    """Whether some of it holds for its own pace alone."""
 
     def __init__(
         self, parts: Sequence[Timeline], beside: Sequence[Sequence[Timeline]] = ()
     ) -> None:
         """`beside` are other components on the same scenarios, whose decisions have ids here, too."""
-        self.parts = parts
+        self.parts, self.alone = parts, any(p.alone for p in parts)
         reference = np.concatenate([p.reference for p in parts])
         predicted = np.concatenate([p.predicted for p in parts])
         n = np.array([p.n for p in parts], dtype=np.int64)
@@ -457,9 +463,15 @@ class Flat:
 
     def scale(self, interval: float | None) -> Floats:
         """c = tick/Δ per scenario; without an interval at the pace of each recording."""
-        if interval is not None:
-            self.require_replay()
-        return np.ones(self.count) if interval is None else self.tick / interval
+        if interval is None:
+            return np.ones(self.count)
+        self.require_replay()
+        if self.alone and np.max(np.abs(self.tick - interval)) > 1e-9 * interval:
+            raise InputError(
+                f"lived through at {self.tick[0]:g} s a step: {ANOTHER_SESSION}",
+                fix=f"give --interval {self.tick[0]:g}; `sdb run … --intervals` records other paces",
+            )
+        return self.tick / interval
 
     def require_replay(self) -> None:
         """Refuses another pace than the one at which a policy decided."""

@@ -129,7 +129,7 @@ def expand(draft: Draft) -> Scenario:
         option_semantics=semantics,
         decision_spec=draft.decision_spec,
         steps=tuple(
-            Step(t=t, state=state, gold=gold, evidence=_evidence(draft, t))
+            Step(t=t, state=state, gold=gold, evidence=evidence_at(draft.events, draft.changes, t))
             for t, (state, gold) in enumerate(zip(states, golds, strict=True))
         ),
     )
@@ -179,9 +179,10 @@ def _raised(draft: Draft, t: int, part: str, error: Exception) -> AuthoringError
     return told
 
 
-def _evidence(draft: Draft, t: int) -> tuple[str, ...]:
-    notes = [event.note for event in draft.events if event.at == t and event.note]
-    return (*notes, *(f"change: {c.because}" for c in draft.changes if c.at == t))
+def evidence_at(events: Sequence[Event], changes: Sequence[Change], t: int) -> tuple[str, ...]:
+    """The author's notes on what happens at tick `t`, and why the decision changes then."""
+    notes = [event.note for event in events if event.at == t and event.note]
+    return (*notes, *(f"change: {c.because}" for c in changes if c.at == t))
 
 
 def _check_ticks(draft: Draft) -> list[str]:

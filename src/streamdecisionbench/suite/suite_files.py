@@ -31,6 +31,9 @@ from streamdecisionbench.suite.scenario import (
 )
 from streamdecisionbench.text import visible
 
+SUITE_FOLDER = "suite"
+"""Where a recording has the suite it was made on, if it brings it along."""
+
 
 def builtin_suite_path() -> Path:
     """The suite that ships inside the package: SDB v1."""
@@ -182,7 +185,7 @@ def find_suite(
     candidates = [builtin_suite_path()]
     if near is not None:
         candidates += [near.resolve() / lay_at] if lay_at else []
-        candidates += [near.resolve() / "suite", near.resolve().parent / "suite"]
+        candidates += [near.resolve() / SUITE_FOLDER, near.resolve().parent / SUITE_FOLDER]
     for folder in candidates:
         manifest = folder / MANIFEST_FILE
         if not manifest.is_file():

@@ -15,10 +15,10 @@ from streamdecisionbench.families.presenter.generator.hall import draw_hall
 from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.misreadings import MISREADINGS
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.generation.compose import Kind
 from streamdecisionbench.suite.generation.draws import SPLITS, Draws, Seat
 from streamdecisionbench.suite.generation.script import Script
 from streamdecisionbench.suite.generation.situations import deal
+from streamdecisionbench.suite.generation.world import Kind
 from streamdecisionbench.suite.misreading import misread
 from streamdecisionbench.suite.scenario import Scenario
 
@@ -40,7 +40,8 @@ def alone(situation: str, wording: str, seed: int) -> Scenario:
     draws = Draws(seed, situation)
     script = Script(draws.fork("script"), steps=60, changes=22, noise=0.5)
     opened = kind.open(script, draws, seat("eval", wording))
-    next(s for s in kind.situations if s.name == situation).play(opened.world)
+    whole = next(s for s in kind.situations if s.name == situation)
+    assert len(list(whole.play(opened.world))) == script.now < script.steps
     return expand(replace(opened.draft("alone"), seed="alone"))
 
 
@@ -75,7 +76,8 @@ def test_captions_are_told_whoever_starts_with_the_clip(situation: str) -> None:
         return running
 
     script.distract = heard
-    next(s for s in talk.situations if s.name == situation).play(room)
+    whole = next(s for s in talk.situations if s.name == situation)
+    assert len(list(whole.play(room))) == script.now < script.steps
     expand(replace(opened.draft("heard"), seed="heard"))
     assert "clip" in room.started
 

@@ -13,13 +13,14 @@ from streamdecisionbench.families.support.generator import KINDS, names, phrases
 from streamdecisionbench.families.support.generator.phrases import Phrase
 from streamdecisionbench.families.support.generator.voice import plain
 from streamdecisionbench.families.support.misreadings import MISREADINGS
-from streamdecisionbench.suite.generation.compose import Kind, compose
+from streamdecisionbench.suite.generation.compose import compose
 from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 from streamdecisionbench.suite.generation.parameters import (
     CHANGES_TOLERANCE,
     NOISE_TOLERANCE,
     Parameters,
 )
+from streamdecisionbench.suite.generation.world import Kind
 from streamdecisionbench.suite.misreading import misread
 from streamdecisionbench.suite.scenario import Suite
 
@@ -112,7 +113,7 @@ def test_a_call_that_is_dealt_a_situation_shows_what_it_is_for(situation: str) -
     draws = Draws("dealt", situation)
     seat = Seat("eval", "listed", 0, draws.fork("suite"), agenda=(situation,))
     wanted = Parameters(seed=1, families=(FAMILY,), steps=40, changes=15)
-    call = compose(kind, "call", wanted, seat, draws)
+    call = compose(kind, "call", wanted, seat, draws).right
     decision = call.decision_spec.compose
     for misreading in (m for m in MISREADINGS if m.what in SHOWN[situation]):
         wrong = misread(reference, misreading)

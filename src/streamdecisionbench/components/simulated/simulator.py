@@ -41,8 +41,8 @@ from streamdecisionbench.components.simulated.profiles import (
     spread,
 )
 from streamdecisionbench.suite.digest import canonical, digest
-from streamdecisionbench.suite.scenario import INACTIVE, Scenario, Suite, estimate_tokens
-from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+from streamdecisionbench.suite.scenario import INACTIVE, Scenario, Step, Suite, estimate_tokens
+from streamdecisionbench.suite.suite_files import builtin_suite_path, make_suite, read_suite
 
 _NORMAL = NormalDist()
 _CONFIDENCE = (0.62, 0.97)
@@ -356,18 +356,39 @@ class Simulator:
             for t, step in enumerate(scenario.steps):
                 self._places.setdefault(_key(step.state), []).append((scenario, t))
         self._draws: dict[tuple[str, str], tuple[Draw, ...]] = {}
+        self._lived: dict[tuple[str, int], Step] = {}
         self._tokens: dict[tuple[str, int], int] = {}
 
     @property
     def states(self) -> int:
         return sum(scenario.n for scenario in self.suite)
 
+    def learn(self, right: Scenario, step: Step) -> None:
+        """A step of a live session: what is drawn for `right` at that step is answered there.
+
+        Where the session has gone another way, an answer that was to be right is right for the state
+        as it is, and an error of a run that began at some step is one slip, drawn for that step.
+        """
+        self._places[_key(step.state)] = [(right, step.t)]
+        self._lived[right.episode_id, step.t] = step
+
     def draw(self, profile: Profile, scenario: Scenario, t: int) -> Draw:
         """The answer to one step; the whole scenario is drawn when it is first asked about."""
         key = (profile.name, scenario.episode_id)
         if key not in self._draws:
             self._draws[key] = draw_scenario(profile, scenario, self.seed)
-        return self._draws[key][t]
+        drawn, lived = self._draws[key], self._lived.get((scenario.episode_id, t))
+        if lived is None or lived.gold == scenario.steps[t].gold:
+            return drawn[t]
+        if drawn[t].right:
+            return replace(drawn[t], answers=lived.gold)
+        began = t
+        while began and not drawn[began - 1].right:
+            began -= 1
+        steps = (*scenario.steps[:t], lived, *scenario.steps[t + 1 :])
+        rng = _stream(profile, scenario, self.seed, f"slip {began}")
+        slip = _slip(msgspec.structs.replace(scenario, steps=steps), t, rng)
+        return replace(drawn[t], answers={**lived.gold, **slip})
 
     def prepare(self, profile: Profile) -> None:
         """Draws everything ahead of time, so that no answer of a real-time pass pays for it."""
@@ -450,6 +471,10 @@ class SimulatedComponent:
         if not self._virtual:  # where no time passes, what nobody asks about need not be drawn
             self._simulator.prepare(self._profile)
 
+    def learn(self, right: Scenario, step: Step) -> None:
+        """What is right for a state of a live session, before it is asked about."""
+        self._simulator.learn(right, step)
+
     async def answer(self, request: Request) -> Answer:
         started = time.monotonic()
         try:
@@ -476,12 +501,16 @@ def create(model: str, options: Options) -> Component:
     """`simulated:NAME`, or `simulated:FILE.json` for a profile of your own.
 
     `options.extra["data"]` names the suite folder (default: the one in the package);
-    `options.extra["clock"] == "virtual"` makes the answer immediate, with `service_s` declared.
+    `options.extra["clock"] == "virtual"` makes the answer immediate, with `service_s` declared;
+    with `options.extra["world"]` it knows nothing but what it is told with `learn`.
     """
-    refuse(options, "simulated", "effort", "base_url", allowed=("clock", "data"))
+    refuse(options, "simulated", "effort", "base_url", allowed=("clock", "data", "world"))
     profile = find_profile(model)
-    suite = read_suite(options.extra.get("data") or builtin_suite_path())
-    virtual = options.extra.get("clock") == "virtual"
+    if options.extra.get("world"):
+        suite = make_suite([])  # it learns its states one by one
+    else:
+        suite = read_suite(options.extra.get("data") or builtin_suite_path())
+    virtual = options.extra.get("clock") in ("virtual", "paused")
     return SimulatedComponent(Simulator(suite, options.seed), profile, virtual=virtual)
 
 

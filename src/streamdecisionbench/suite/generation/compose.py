@@ -11,9 +11,9 @@ import json
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
-from typing import Generic, TypeVar
+from typing import TypeVar
 from warnings import warn
 
 import msgspec
@@ -27,7 +27,7 @@ from streamdecisionbench.suite.generation.parameters import (
     Parameters,
 )
 from streamdecisionbench.suite.generation.script import Script
-from streamdecisionbench.suite.generation.situations import Situation, play
+from streamdecisionbench.suite.generation.world import Kind, World
 from streamdecisionbench.suite.scenario import Scenario, State, estimate_tokens
 from streamdecisionbench.suite.trivial_policies import best_constant, lexical_overlap, states_right
 
@@ -76,30 +76,6 @@ class GenerationError(SdbError):
     """A scenario that could not be generated, or on which two solvers differ."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opened(Generic[_W]):
-    """A session at tick 0, and how to make a draft of it once it is played.
-
-    `must_name` are answers that exist in this session only, or are its turn to show (its files,
-    say): as (question, value), each should be part of some decision.
-    """
-
-    world: _W
-    draft: Callable[[str], Draft]
-    must_name: frozenset[tuple[str, str]] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Kind(Generic[_W]):
-    """One kind of session of a family: what can happen in it, and how it opens."""
-
-    name: str
-    situations: tuple[Situation[_W], ...]
-    open: Callable[[Script, Draws, Seat], Opened[_W]]
-    ordered: bool = False
-    """Whether the rules say how events of one tick follow each other."""
-
-
 def compose(
     kind: Kind[_W],
     scenario_id: str,
@@ -108,8 +84,10 @@ def compose(
     draws: Draws,
     second: Solver | None = None,
     tell: Tell = warn,
-) -> Scenario:
-    """The first session, in the order of attempts, that meets everything asked of it.
+) -> World[_W]:
+    """The first session, in the order of attempts, that meets everything asked of it if played right.
+
+    It is opened anew, at tick 0; what became of it played right is its `right`.
 
     What its suite expects it to show (the agenda, options of its own) is given up only after many
     attempts, and `tell` hears of it. Everything else is never given up.
@@ -117,18 +95,12 @@ def compose(
     failures: Counter[str] = Counter()
     for attempt in range(ATTEMPTS):
         whole = attempt < _COMPLETE_ATTEMPTS
-        stream = draws.fork(f"attempt {attempt}")
-        script = Script(
-            stream.fork("script"),
-            steps=parameters.steps,
-            changes=parameters.changes,
-            noise=parameters.noise,
-        )
-        opened = kind.open(script, stream.fork("session"), seat)
-        played = play(opened.world, script, kind.situations, seat.agenda, stream.fork("situations"))
+        world = World(kind, scenario_id, parameters, seat, draws.fork(f"attempt {attempt}"))
+        world.play_right()
+        played = {situation.name for situation in world.played}
         unplayed = [name for name in seat.agenda if name not in played]
-        unnamed = sorted(opened.must_name - _named(script))
-        problem = _pace_problem(script, parameters)
+        unnamed = sorted(world.opened.must_name - _named(world.script))
+        problem = _pace_problem(world.script, parameters)
         if not problem and whole and unplayed:
             problem = "not everything on the agenda was played"
         if not problem and whole and unnamed:
@@ -136,7 +108,7 @@ def compose(
         if problem:
             failures[problem] += 1
             continue
-        draft = replace(opened.draft(scenario_id), seed=f"{parameters.split} {parameters.seed}")
+        draft = world.draft()
         scenario = _expanded(draft)
         problem = _content_problem(scenario)
         if not problem and not kind.ordered and ambiguous_ticks(draft):
@@ -152,7 +124,8 @@ def compose(
             _compare(labelled, second)
         if unplayed or unnamed:
             tell(_owed(scenario_id, unplayed, unnamed))
-        return labelled
+        world.right = labelled
+        return world.again()
     reasons = "; ".join(f"{what} ({n}×)" for what, n in failures.most_common(3))
     raise GenerationError(
         f"{scenario_id}: none of {ATTEMPTS} sessions met what was asked: {reasons}."

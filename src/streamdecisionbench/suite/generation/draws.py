@@ -7,7 +7,8 @@ a string, on the locale or on the time zone.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -26,14 +27,32 @@ class Draws:
     """
 
     def __init__(self, *purposes: str | int) -> None:
-        self._name = "/".join(str(p).replace("/", "//") for p in purposes)
+        self._name = self._root = "/".join(str(p).replace("/", "//") for p in purposes)
         self._block = 0
 
     def fork(self, *purposes: str | int) -> Draws:
         """A stream of its own: what is drawn from it changes nothing in this one."""
         child = Draws(*purposes)
-        child._name = f"{self._name}/{child._name}"
+        child._name = child._root = f"{self._name}/{child._name}"
         return child
+
+    @contextmanager
+    def apart(self, *purposes: str | int) -> Iterator[None]:
+        """While it lasts, everyone who has this stream draws as from a fork of its root.
+
+        What is drawn then depends on nothing that was drawn before, and changes nothing afterwards.
+
+        >>> draws = Draws("seed 7")
+        >>> with draws.apart("situation", 3):
+        ...     draws.below(1000) == Draws("seed 7").fork("situation", 3).below(1000)
+        True
+        """
+        before = self._name, self._block
+        self._name, self._block = f"{self._root}/{Draws(*purposes)._name}", 0
+        try:
+            yield
+        finally:
+            self._name, self._block = before
 
     def below(self, n: int) -> int:
         """A whole number from 0 to n−1, each equally likely."""

@@ -6,7 +6,10 @@ its end, and calls for evidence that changes nothing, so that it has the wanted 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import TypeAlias, TypeVar
 
 from streamdecisionbench.suite.authoring import Change, Event
 from streamdecisionbench.suite.generation.draws import Draws
@@ -16,8 +19,10 @@ _USUAL_SPACING = 3.0
 """Ticks between changes that situations have in mind; where fewer changes are wanted, pauses stretch."""
 
 
-class SessionFull(Exception):  # noqa: N818
-    """The last tick is written: whatever a situation still had in mind does not happen."""
+_T = TypeVar("_T")
+
+Ticks: TypeAlias = Generator[None, None, _T]
+"""What takes time: it yields wherever a tick is written and the next one has to come, and returns a value."""
 
 
 class Script:
@@ -29,6 +34,12 @@ class Script:
         self.events: list[Event] = []
         self.distract: Callable[[], bool] = lambda: False
         """The family's own: emits one event that changes nothing now, and says whether it could."""
+        self.stream: Draws | None = None
+        """The stream the family draws from, if each situation and each distraction is to draw apart."""
+        self.panel: Mapping[str, str] = {}
+        """The decision in force as this tick begins: what people in the session can see of it."""
+        self.counts: Counter[str] = Counter()
+        """Outcome → how often it has happened."""
         self._draws = draws
         self._wanted = changes
         self._stretch = max(1.0, steps / (changes + 1) / _USUAL_SPACING)
@@ -84,18 +95,29 @@ class Script:
             before = decision
         return tuple(found)
 
-    def wait(self, ticks: int) -> None:
+    def wait(self, ticks: int) -> Ticks[None]:
         """Exactly this many ticks pass."""
         for _ in range(ticks):
-            if self.now + 1 >= self.steps:
-                raise SessionFull
+            yield
             self.now += 1
             if self._wants_noise():
                 self._make_noise()
 
-    def hold(self, least: int, most: int) -> None:
+    def hold(self, least: int, most: int) -> Ticks[None]:
         """Some ticks pass, as many as the pace allows within these bounds."""
-        self.wait(self.pace(least, most))
+        yield from self.wait(self.pace(least, most))
+
+    def until(self, condition: Callable[[], bool], most: int) -> Ticks[bool]:
+        """Ticks pass until the condition holds, at most so many; whether it came to hold."""
+        for _ in range(most):
+            if condition():
+                break
+            yield from self.wait(1)
+        return condition()
+
+    def count(self, outcome: str, times: int = 1) -> None:
+        """Something that the session's owner counts has happened."""
+        self.counts[outcome] += times
 
     def pace(self, least: int, most: int) -> int:
         """How many ticks until the next change would keep the pace, within these bounds.
@@ -113,7 +135,12 @@ class Script:
         return self._draws.chance(min(max(self._noise + (owed - 0.5) / 3, 0.0), 1.0))
 
     def _make_noise(self) -> None:
-        if self.distract():
-            self._noisy.add(self.now)
-            if self._draws.chance(self._noise / 5):
-                self.distract()
+        with self.apart("noise", self.now):
+            if self.distract():
+                self._noisy.add(self.now)
+                if self._draws.chance(self._noise / 5):
+                    self.distract()
+
+    def apart(self, *purposes: str | int) -> AbstractContextManager[None]:
+        """While it lasts the family's stream depends on the purposes alone, if it is given away."""
+        return nullcontext() if self.stream is None else self.stream.apart(*purposes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.script import Script, SessionFull
+from streamdecisionbench.suite.generation.script import Script, Ticks
 
 _W = TypeVar("_W")
 
@@ -30,7 +30,7 @@ class Situation(Generic[_W]):
     name: str
     rules: tuple[str, ...]
     possible: Callable[[_W], bool]
-    play: Callable[[_W], None]
+    play: Callable[[_W], Ticks[None]]
     weight: int = 2
     dealt: bool = True
 
@@ -57,38 +57,36 @@ def _spread(hand: list[str], most: int) -> list[str]:
     return [hand[i * len(hand) // kept] for i in range(kept)]
 
 
-def play(
+def story(
     world: _W,
     script: Script,
     situations: Sequence[Situation[_W]],
     agenda: Sequence[str],
     draws: Draws,
-) -> list[str]:
-    """Play situations until the session is full, and all of the agenda on the way.
+    played: list[Situation[_W]],
+) -> Ticks[None]:
+    """Situation after situation without an end, and all of the agenda on the way.
 
     The less time is left for the agenda, the more likely one of it comes next; a situation of the
-    group that was played last waits while there is another choice. Returns the names of those that
-    were played to their end.
+    group that was played last waits while there is another choice. Those that came to their end are
+    added to `played`.
     """
     due = list(agenda)
-    played: list[Situation[_W]] = []
-    try:
-        while True:
-            possible = [s for s in situations if s.possible(world)]
-            if not possible:
-                raise AssertionError(f"nothing can follow {played[-1:]}: a situation is missing")
-            urgency = len(due) * _TICKS_PER_SITUATION / (script.steps - script.now)
-            wanted = [s for s in possible if s.name in due]
-            choice = wanted if wanted and draws.chance(urgency) else possible
-            chosen = _choose(
-                _in_turn(choice, played) or _in_turn(possible, played) or choice, played, draws
-            )
-            chosen.play(world)
-            played.append(chosen)
-            if chosen.name in due:
-                due.remove(chosen.name)
-    except SessionFull:
-        return [s.name for s in played]
+    while True:
+        possible = [s for s in situations if s.possible(world)]
+        if not possible:
+            raise AssertionError(f"nothing can follow {played[-1:]}: a situation is missing")
+        urgency = len(due) * _TICKS_PER_SITUATION / (script.steps - script.now)
+        wanted = [s for s in possible if s.name in due]
+        choice = wanted if wanted and draws.chance(urgency) else possible
+        chosen = _choose(
+            _in_turn(choice, played) or _in_turn(possible, played) or choice, played, draws
+        )
+        with script.apart("situation", len(played)):
+            yield from chosen.play(world)
+        played.append(chosen)
+        if chosen.name in due:
+            due.remove(chosen.name)
 
 
 def _in_turn(

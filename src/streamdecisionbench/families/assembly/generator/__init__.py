@@ -21,9 +21,9 @@ from streamdecisionbench.families.assembly.questions import SPEC, questions
 from streamdecisionbench.families.assembly.reference import reference
 from streamdecisionbench.families.assembly.state import projector
 from streamdecisionbench.suite.authoring import Draft
-from streamdecisionbench.suite.generation.compose import Kind, Opened
 from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 from streamdecisionbench.suite.generation.script import Script
+from streamdecisionbench.suite.generation.world import Kind, Opened
 
 WORDINGS = ("listed",)
 

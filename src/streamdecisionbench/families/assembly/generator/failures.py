@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from streamdecisionbench.families.assembly.generator.bench import Bench
 from streamdecisionbench.families.assembly.generator.station import Check
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 BOTH_TIRED = "two targets fail again and again"
@@ -29,34 +30,34 @@ def _covered(bench: Bench) -> list[Check]:
     return [c for c in found if c.target in covers and not bench.failures.get(c.target)]
 
 
-def fail(bench: Bench, check: Check, times: int = 1) -> None:
+def fail(bench: Bench, check: Check, times: int = 1) -> Ticks[None]:
     """The target fails so many times in a row."""
     for _ in range(times):
-        bench.script.hold(1, 3)
+        yield from bench.script.hold(1, 3)
         bench.result(check, False, f"cause: {check.target} fails")
         bench.show(f"{check.target} fails")
 
 
-def set_right(bench: Bench, check: Check) -> None:
-    bench.script.hold(1, 3)
+def set_right(bench: Bench, check: Check) -> Ticks[None]:
+    yield from bench.script.hold(1, 3)
     bench.result(check, True, f"cause: {check.target} passes")
     bench.show(f"{check.target} passes")
 
 
-def _once(bench: Bench) -> None:
+def _once(bench: Bench) -> Ticks[None]:
     check = bench.draws.choose(reachable(bench))
-    fail(bench, check)
-    set_right(bench, check)
+    yield from fail(bench, check)
+    yield from set_right(bench, check)
 
 
-def _two_defects(bench: Bench) -> None:
+def _two_defects(bench: Bench) -> Ticks[None]:
     """The defect listed first in the checks is shown, whichever came first."""
     pair = bench.draws.sample(_pairs(bench), 2)
     first, second = sorted(pair, key=bench.station.checks.index)
-    fail(bench, second)
-    fail(bench, first)
-    set_right(bench, first)
-    set_right(bench, second)
+    yield from fail(bench, second)
+    yield from fail(bench, first)
+    yield from set_right(bench, first)
+    yield from set_right(bench, second)
 
 
 def _pairs(bench: Bench) -> list[Check]:
@@ -65,58 +66,58 @@ def _pairs(bench: Bench) -> list[Check]:
     return [c for c in bench.done() if c.stage not in recheck]
 
 
-def _again_and_again(bench: Bench) -> Check:
+def _again_and_again(bench: Bench) -> Ticks[Check]:
     check = bench.draws.choose(_covered(bench))
-    fail(bench, check, bench.station.public["fail_limit"])
+    yield from fail(bench, check, bench.station.public["fail_limit"])
     return check
 
 
-def _until_it_passes(bench: Bench) -> None:
+def _until_it_passes(bench: Bench) -> Ticks[None]:
     """A fresh pass withdraws the escalation."""
-    set_right(bench, _again_and_again(bench))
+    yield from set_right(bench, (yield from _again_and_again(bench)))
 
 
-def _until_it_is_replaced(bench: Bench) -> None:
+def _until_it_is_replaced(bench: Bench) -> Ticks[None]:
     """So does a replacement, and a failure after it is the first of its kind."""
-    check = _again_and_again(bench)
-    bench.script.hold(1, 3)
+    check = yield from _again_and_again(bench)
+    yield from bench.script.hold(1, 3)
     bench.replace(check, f"cause: {check.target} is replaced")
     bench.show(f"{check.target} is replaced and has no result")
-    fail(bench, check)
-    set_right(bench, check)
+    yield from fail(bench, check)
+    yield from set_right(bench, check)
 
 
-def _until_the_specialist_comes(bench: Bench) -> None:
+def _until_the_specialist_comes(bench: Bench) -> Ticks[None]:
     """The escalation becomes a handoff, which lasts until the badge is out."""
-    check = _again_and_again(bench)
+    check = yield from _again_and_again(bench)
     role = next(r for r, _, covers in bench.station.product.roles if check.target in covers)
-    bench.script.hold(1, 3)
+    yield from bench.script.hold(1, 3)
     bench.arrive(role, "cause: the specialist is present")
     bench.show(f"the {role} badges in")
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     bench.result(check, True, f"{check.target} passes, but the specialist is still present")
     bench.show(f"{check.target} passes during the handoff")
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     bench.leave(role, "cause: the specialist has gone")
     bench.show(f"the {role} badges out")
 
 
-def _passes_in_between(bench: Bench) -> None:
+def _passes_in_between(bench: Bench) -> Ticks[None]:
     """A pass between failures ends the run: as many failures, but no escalation."""
     check = bench.draws.choose(_covered(bench))
-    fail(bench, check, bench.station.public["fail_limit"] - 1)
-    set_right(bench, check)
-    fail(bench, check)
-    set_right(bench, check)
+    yield from fail(bench, check, bench.station.public["fail_limit"] - 1)
+    yield from set_right(bench, check)
+    yield from fail(bench, check)
+    yield from set_right(bench, check)
 
 
-def _both_again_and_again(bench: Bench) -> None:
+def _both_again_and_again(bench: Bench) -> Ticks[None]:
     """Of two targets that qualify, the first in the checks is escalated."""
     first, second = _covered(bench)[:2]
-    fail(bench, second, bench.station.public["fail_limit"])
-    fail(bench, first, bench.station.public["fail_limit"])
-    set_right(bench, first)
-    set_right(bench, second)
+    yield from fail(bench, second, bench.station.public["fail_limit"])
+    yield from fail(bench, first, bench.station.public["fail_limit"])
+    yield from set_right(bench, first)
+    yield from set_right(bench, second)
 
 
 def _quick(bench: Bench) -> bool:

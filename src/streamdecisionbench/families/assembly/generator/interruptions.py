@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamdecisionbench.families.assembly import events as say
 from streamdecisionbench.families.assembly.generator.bench import Bench
 from streamdecisionbench.families.assembly.generator.work import pass_next
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 
@@ -14,96 +15,96 @@ def _role(bench: Bench) -> str:
     return bench.draws.choose(owed or roles)
 
 
-def _hold(bench: Bench) -> str:
-    bench.script.hold(1, 3)
+def _hold(bench: Bench) -> Ticks[str]:
+    yield from bench.script.hold(1, 3)
     ticket = bench.open_ticket("cause: a ticket for this unit")
     bench.show(f"{ticket} opens")
     return ticket
 
 
-def _ends(bench: Bench, ticket: str) -> None:
-    bench.script.hold(1, 3)
+def _ends(bench: Bench, ticket: str) -> Ticks[None]:
+    yield from bench.script.hold(1, 3)
     bench.close_ticket(ticket, "cause: the last open ticket of this unit closes")
     bench.show(f"{ticket} closes")
 
 
-def _one_ticket(bench: Bench) -> None:
+def _one_ticket(bench: Bench) -> Ticks[None]:
     """A neighbour's ticket holds nobody; ours does, whatever is said about it."""
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     other = bench.draws.choose(bench.station.other_units)
     subject = bench.draws.choose(bench.station.product.defects)
     theirs = bench.next_id("T-", bench.draws.between(300, 800))
     bench.script.trap(
         say.ticket_opened(bench.now, theirs, other, subject, note="trap: another unit's ticket")
     )
-    ticket = _hold(bench)
-    bench.script.wait(1)
+    ticket = yield from _hold(bench)
+    yield from bench.script.wait(1)
     lead = bench.station.lead
     bench.script.trap(bench.speak(lead, f"Forget {ticket}, go on.", "trap: speech closes nothing"))
-    _ends(bench, ticket)
+    yield from _ends(bench, ticket)
 
 
-def _two_tickets(bench: Bench) -> None:
+def _two_tickets(bench: Bench) -> Ticks[None]:
     """Each of two tickets closes on its own."""
-    first = _hold(bench)
-    bench.script.hold(1, 2)
+    first = yield from _hold(bench)
+    yield from bench.script.hold(1, 2)
     second = bench.open_ticket("a second ticket, the hold goes on")
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     bench.close_ticket(first, "trap: one of two closes, the other is still open")
-    _ends(bench, second)
+    yield from _ends(bench, second)
 
 
-def _work_during_a_hold(bench: Bench) -> None:
+def _work_during_a_hold(bench: Bench) -> Ticks[None]:
     """The stage moves while the card does not."""
-    ticket = _hold(bench)
-    bench.script.hold(1, 2)
+    ticket = yield from _hold(bench)
+    yield from bench.script.hold(1, 2)
     pass_next(bench)
-    _ends(bench, ticket)
+    yield from _ends(bench, ticket)
 
 
-def _visit(bench: Bench) -> None:
+def _visit(bench: Bench) -> Ticks[None]:
     """A specialist elsewhere hands nothing over; here the handoff lasts until the badge is out."""
     role = _role(bench)
     holder = bench.station.specialists[role]
     there = bench.station.elsewhere
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     bench.script.trap(say.badge_in(bench.now, holder, role, there, note="trap: another station"))
-    bench.script.wait(1)
+    yield from bench.script.wait(1)
     bench.script.emit(say.badge_out(bench.now, holder, there, note="leaves the other station"))
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     bench.arrive(role, "cause: the specialist is present")
     bench.show(f"the {role} badges in")
-    bench.script.hold(1, 3)
+    yield from bench.script.hold(1, 3)
     bench.leave(role, "cause: the specialist has gone")
     bench.show(f"the {role} badges out")
 
 
-def _two_specialists(bench: Bench) -> None:
+def _two_specialists(bench: Bench) -> Ticks[None]:
     """The role listed first, though it came second."""
     first, second = (role for role, _, _ in bench.station.product.roles)
-    bench.script.hold(1, 3)
+    yield from bench.script.hold(1, 3)
     bench.arrive(second, "cause: a specialist is present")
     bench.show(f"the {second} badges in")
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     bench.arrive(first, "cause: another one is present, listed first")
     bench.show(f"the {first} badges in as well")
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     bench.leave(first, "cause: the one listed first has gone")
     bench.show(f"the {first} badges out")
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     bench.leave(second, "cause: the other has gone too")
     bench.show(f"the {second} badges out")
 
 
-def _ticket_during_a_visit(bench: Bench) -> None:
+def _ticket_during_a_visit(bench: Bench) -> Ticks[None]:
     """A ticket goes before a specialist."""
     role = _role(bench)
-    bench.script.hold(1, 3)
+    yield from bench.script.hold(1, 3)
     bench.arrive(role, "cause: the specialist is present")
     bench.show(f"the {role} badges in")
-    ticket = _hold(bench)
-    _ends(bench, ticket)
-    bench.script.hold(1, 2)
+    ticket = yield from _hold(bench)
+    yield from _ends(bench, ticket)
+    yield from bench.script.hold(1, 2)
     bench.leave(role, "cause: the specialist has gone")
     bench.show(f"the {role} badges out")
 

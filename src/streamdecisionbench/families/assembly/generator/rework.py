@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamdecisionbench.families.assembly.generator.bench import Bench
 from streamdecisionbench.families.assembly.generator.failures import fail, set_right
 from streamdecisionbench.families.assembly.generator.station import Check
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 
@@ -12,27 +13,27 @@ def _breakable(bench: Bench) -> list[Check]:
     return [c for c in bench.done() if c.plan.if_damaged]
 
 
-def _damaged(bench: Bench) -> None:
+def _damaged(bench: Bench) -> Ticks[None]:
     """A damage report, first without the confidence; a pass does not lift it, a replacement does."""
     check = bench.draws.choose(_breakable(bench))
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     bench.script.trap(bench.unsure(check, "damaged", "trap: below the confidence needed"))
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     bench.damage(check, f"cause: {check.target} is reported damaged")
     bench.show(f"{check.target} is damaged")
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     bench.result(check, True, "trap: a passing result does not lift the damage")
     bench.show(f"{check.target} passes but is damaged")
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     bench.replace(check, f"cause: {check.target} is replaced")
     bench.show(f"a new {check.target} has no result yet")
-    set_right(bench, check)
+    yield from set_right(bench, check)
 
 
-def _checked_again(bench: Bench) -> None:
+def _checked_again(bench: Bench) -> Ticks[None]:
     """A passing record of earlier work voids checks that have to follow it."""
     check = bench.draws.choose(_voiding(bench))
-    bench.script.hold(1, 3)
+    yield from bench.script.hold(1, 3)
     bench.result(check, True, f"cause: {check.target} is checked again")
     bench.show(f"{check.target} passes again; later checks are void")
 
@@ -44,13 +45,13 @@ def _voiding(bench: Bench) -> list[Check]:
     return [c for c in bench.done() if any(bench.before(c.stage, x.stage) for x in late)]
 
 
-def _replaced(bench: Bench) -> None:
+def _replaced(bench: Bench) -> Ticks[None]:
     """A replacement wipes the pass of its own target and no other, and moves the stage back."""
     check = bench.draws.choose(_behind(bench))
-    bench.script.hold(1, 3)
+    yield from bench.script.hold(1, 3)
     bench.replace(check, f"cause: {check.target} is replaced")
     bench.show(f"a new {check.target} has no result yet")
-    set_right(bench, check)
+    yield from set_right(bench, check)
 
 
 def _behind(bench: Bench) -> list[Check]:
@@ -58,32 +59,32 @@ def _behind(bench: Bench) -> list[Check]:
     return [c for c in bench.done() if bench.before(c.stage, bench.stage)]
 
 
-def _late_failure(bench: Bench) -> None:
+def _late_failure(bench: Bench) -> Ticks[None]:
     """Finished work of an earlier stage turns out to be defective; a pass puts it right."""
     check = bench.draws.choose(_voiding(bench))
-    fail(bench, check)
-    set_right(bench, check)
+    yield from fail(bench, check)
+    yield from set_right(bench, check)
 
 
-def _left_out(bench: Bench) -> None:
+def _left_out(bench: Bench) -> Ticks[None]:
     """Somebody records a later stage first: what was left out is missing until it is made up."""
     skipped, *later = bench.to_do()
     check = next(c for c in later if c.stage != skipped.stage)
-    bench.script.hold(1, 3)
+    yield from bench.script.hold(1, 3)
     bench.result(check, True, f"cause: {check.target} is recorded before {skipped.target}")
     bench.show(f"{skipped.target} was left out")
-    set_right(bench, skipped)
+    yield from set_right(bench, skipped)
 
 
-def _left_out_and_defective(bench: Bench) -> None:
+def _left_out_and_defective(bench: Bench) -> Ticks[None]:
     """A defect goes before what is missing, though its target is listed later."""
     skipped, *later = bench.to_do()
     check = next(c for c in later if c.stage != skipped.stage)
-    bench.script.hold(1, 3)
+    yield from bench.script.hold(1, 3)
     bench.result(check, False, f"cause: {check.target} fails before {skipped.target} is recorded")
     bench.show(f"{check.target} fails; {skipped.target} was left out as well")
-    set_right(bench, check)
-    set_right(bench, skipped)
+    yield from set_right(bench, check)
+    yield from set_right(bench, skipped)
 
 
 def _can_skip(bench: Bench) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamdecisionbench.families.assembly import events as say
 from streamdecisionbench.families.assembly.generator.bench import Bench
 from streamdecisionbench.families.assembly.generator.station import Check
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 
@@ -32,40 +33,40 @@ def pass_next(bench: Bench) -> None:
     bench.show(f"{check.target} passes")
 
 
-def _passes(bench: Bench) -> None:
-    bench.script.hold(1, 3)
+def _passes(bench: Bench) -> Ticks[None]:
+    yield from bench.script.hold(1, 3)
     pass_next(bench)
 
 
-def _stays_in_the_nest(bench: Bench) -> None:
+def _stays_in_the_nest(bench: Bench) -> Ticks[None]:
     """The finished unit waits for whoever takes it."""
-    bench.script.hold(2, 4)
+    yield from bench.script.hold(2, 4)
 
 
-def _unreadable_first(bench: Bench) -> None:
+def _unreadable_first(bench: Bench) -> Ticks[None]:
     """An unreadable record of another stage moves nothing; then the next target passes."""
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     others = [c for c in bench.station.checks if c.stage != bench.stage]
     check = bench.draws.choose(others)
     bench.script.trap(bench.unreadable(check, "trap: unreadable, as if it were not there"))
-    bench.script.hold(1, 3)
+    yield from bench.script.hold(1, 3)
     pass_next(bench)
 
 
-def _unsure_first(bench: Bench) -> None:
+def _unsure_first(bench: Bench) -> Ticks[None]:
     """A camera that is not sure enough, whatever it says; then one that is."""
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     check = _camera_target(bench)
     value = check.plan.wrong if check.target in bench.passed else str(check.public["expects"])
     bench.script.trap(bench.unsure(check, value, "trap: below the confidence needed"))
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     bench.result(check, True, f"cause: {check.target} is seen with enough confidence")
     bench.show(f"{check.target} passes")
 
 
-def _another_kind_of_reading(bench: Bench) -> None:
+def _another_kind_of_reading(bench: Bench) -> Ticks[None]:
     """A reading nobody asked for on that target, with a value that would fail."""
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     check = bench.draws.choose([c for c in bench.station.checks if c.plan.by != "camera"])
     kind = "weight" if check.plan.by == "scan" else "scan"
     bench.script.trap(
@@ -74,13 +75,13 @@ def _another_kind_of_reading(bench: Bench) -> None:
             note="trap: a kind of reading not asked for on this target",
         )
     )  # fmt: skip
-    bench.script.hold(1, 2)
+    yield from bench.script.hold(1, 2)
     pass_next(bench)
 
 
-def _two_in_a_tick(bench: Bench) -> None:
+def _two_in_a_tick(bench: Bench) -> Ticks[None]:
     """A failure and a pass of one target at one tick: the one listed later stands."""
-    bench.script.hold(1, 3)
+    yield from bench.script.hold(1, 3)
     check = bench.to_do()[0]
     bench.result(check, False, "overtaken by the next record of the same tick")
     bench.result(check, True, f"cause: {check.target} passes, listed after its failure")

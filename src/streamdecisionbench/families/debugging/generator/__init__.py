@@ -15,14 +15,14 @@ from streamdecisionbench.families.debugging.generator.project import (
 )
 from streamdecisionbench.families.debugging.generator.results import next_file
 from streamdecisionbench.families.debugging.generator.session import Failing, Session
-from streamdecisionbench.families.debugging.generator.situations import LOOP, SESSION
+from streamdecisionbench.families.debugging.generator.situations import LOOP, OUTCOMES, SESSION
 from streamdecisionbench.families.debugging.questions import SPEC, questions
 from streamdecisionbench.families.debugging.reference import reference
 from streamdecisionbench.families.debugging.state import Material, projector
 from streamdecisionbench.suite.authoring import Draft
-from streamdecisionbench.suite.generation.compose import Kind, Opened
 from streamdecisionbench.suite.generation.draws import Draws, Seat
 from streamdecisionbench.suite.generation.script import Script
+from streamdecisionbench.suite.generation.world import Kind, Opened
 
 WORDINGS = ("listed",)
 
@@ -103,10 +103,12 @@ KINDS: tuple[Kind[Session], ...] = (
         "watch_loop",
         LOOP,
         partial(_open, names.LOOP_TOOLS, (_FIRST, _FIRST, _FIRST, _LAST)),
+        outcomes=OUTCOMES,
     ),
     Kind(
         "debugger_session",
         SESSION,
         partial(_open, names.SESSION_TOOLS, (_LAST, _LAST, _LAST, _FIRST)),
+        outcomes=OUTCOMES,
     ),
 )

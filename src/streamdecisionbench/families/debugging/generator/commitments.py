@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from streamdecisionbench.families.debugging.generator.session import IDLE, Session
 from streamdecisionbench.suite.authoring import Event
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 _OPENINGS = ("", "Okay. ", "Found it. ", "Sorry for the noise! ", "That again? ")
@@ -54,10 +55,10 @@ def _hearsay(session: Session) -> Event:
     return session.chat(session.colleague(), text, "trap: hearsay from our own team")
 
 
-def _set_traps(session: Session, *traps: Callable[[Session], Event]) -> None:
+def _set_traps(session: Session, *traps: Callable[[Session], Event]) -> Ticks[None]:
     """Talk that commits nobody, each after a while."""
     for trap in session.draws.shuffled(traps):
-        session.script.wait(session.draws.between(1, 2))
+        yield from session.script.wait(session.draws.between(1, 2))
         session.script.trap(trap(session))
 
 
@@ -72,41 +73,41 @@ def _words(session: Session) -> str:
     return session.draws.choose(_OPENINGS) + _capital(_form(session, session.run)) + mark
 
 
-def _in_writing(session: Session) -> None:
-    _set_traps(session, _question, _doubt)
-    session.script.hold(1, 2)
+def _in_writing(session: Session) -> Ticks[None]:
+    yield from _set_traps(session, _question, _doubt)
+    yield from session.script.hold(1, 2)
     who = session.outsider(session.owed)
     _commit(session, session.chat(who, _words(session), "cause: a commitment in the right form"))
 
 
-def _in_speech(session: Session) -> None:
+def _in_speech(session: Session) -> Ticks[None]:
     """The partial already has the words; only the final text commits."""
     if session.open_speech is not None:
-        session.script.wait(1)
+        yield from session.script.wait(1)
         if session.open_speech is not None:
             session.script.trap(session.complete("distractor: speech becomes final"))
-    _set_traps(session, _other_team)
-    session.script.wait(1)
+    yield from _set_traps(session, _other_team)
+    yield from session.script.wait(1)
     text = _form(session, session.run)
     who = session.outsider(session.owed)
     final = _words(session)
     heard = session.partial(who, text.lower(), final, "trap: the words, but not final")
     kept, session.open_speech = session.open_speech, None  # nobody else may complete it
     session.script.trap(heard)
-    session.script.wait(session.draws.between(1, 2))
+    yield from session.script.wait(session.draws.between(1, 2))
     session.open_speech = kept
     _commit(session, session.complete("cause: the final text commits"))
 
 
-def _and_regret(session: Session) -> None:
+def _and_regret(session: Session) -> Ticks[None]:
     """What is said later withdraws nothing."""
-    _set_traps(
+    yield from _set_traps(
         session, session.draws.choose([_other_run, _hearsay]) if session.runs < 3 else _other_run
     )
-    session.script.hold(1, 2)
+    yield from session.script.hold(1, 2)
     who = session.outsider(session.owed)
     _commit(session, session.chat(who, _words(session), "cause: a commitment in the right form"))
-    session.script.wait(session.draws.between(1, 2))
+    yield from session.script.wait(session.draws.between(1, 2))
     text = session.draws.choose(
         ("On second thought, {run} is not ours.", "We can't take {run} after all.",
          "Forget what I said about {run}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from streamdecisionbench.families.debugging import events as say
 from streamdecisionbench.families.debugging.generator.session import RUNNING, Session
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 _STRANGERS = ("broker | rebalancing", "proxy | keep-alive", "db | slow query 1.2 s")
@@ -18,14 +19,14 @@ def _has_room_between(session: Session) -> bool:
     return _runs_undisturbed(session) and gap >= 2
 
 
-def _stall(session: Session) -> None:
+def _stall(session: Session) -> Ticks[None]:
     """Silence up to the stall, with other panes busy."""
     session.eventful = True
-    session.script.wait(1)
+    yield from session.script.wait(1)
     text = session.draws.choose(_STRANGERS)
     session.script.trap(say.terminal(session.now, "docker", text, "trap: a line of another pane"))
     session.script.trap(session.chat(session.colleague(), "It is doing something.", "trap: talk"))
-    session.until_silence(session.policy("stall_ticks"))
+    yield from session.until_silence(session.policy("stall_ticks"))
     session.process = "stalled"
     session.show("wait", f"the silence of {session.run} reaches {session.policy('stall_ticks')}")
 
@@ -36,32 +37,32 @@ def _comes_back(session: Session, note: str) -> None:
     session.show("wait", f"{session.run} prints again")
 
 
-def _stalls_and_comes_back(session: Session) -> None:
-    _stall(session)
+def _stalls_and_comes_back(session: Session) -> Ticks[None]:
+    yield from _stall(session)
     gap = session.policy("stop_ticks") - session.policy("stall_ticks")
-    session.script.wait(session.draws.between(1, gap - 1))
+    yield from session.script.wait(session.draws.between(1, gap - 1))
     _comes_back(session, "cause: a line in time")
 
 
-def _stop_is_due(session: Session) -> None:
-    _stall(session)
+def _stop_is_due(session: Session) -> Ticks[None]:
+    yield from _stall(session)
     path = session.draws.choose(session.project.unwatched)
     session.script.trap(say.save(session.now, path, "autosave", "trap: a save ends no silence"))
-    session.until_silence(session.policy("stop_ticks"))
+    yield from session.until_silence(session.policy("stop_ticks"))
     because = f"the silence of {session.run} reaches {session.policy('stop_ticks')}"
     session.show("control", because, control_action="stop")
 
 
-def _stop_due_but_it_comes_back(session: Session) -> None:
-    _stop_is_due(session)
-    session.script.hold(1, 3)
+def _stop_due_but_it_comes_back(session: Session) -> Ticks[None]:
+    yield from _stop_is_due(session)
+    yield from session.script.hold(1, 3)
     _comes_back(session, "cause: a line after all")
 
 
-def _stopped(session: Session) -> None:
+def _stopped(session: Session) -> Ticks[None]:
     """The run is stopped before the pinned test; what it left is a result all the same."""
-    _stop_is_due(session)
-    session.script.hold(1, 2)
+    yield from _stop_is_due(session)
+    yield from session.script.hold(1, 2)
     pinned = session.project.pinned
     session.end(
         "cause: the run is stopped",
@@ -72,9 +73,9 @@ def _stopped(session: Session) -> None:
     session.show_rerun("target", f"{session.run} is stopped before the pinned test")
 
 
-def _pause(session: Session) -> None:
+def _pause(session: Session) -> Ticks[None]:
     session.eventful = session.paused = True
-    session.script.wait(1)
+    yield from session.script.wait(1)
     detail = (
         f"breakpoint {session.draws.choose(session.project.words)}:{session.draws.between(9, 99)}"
     )
@@ -99,42 +100,42 @@ def _resume(session: Session) -> None:
     session.show("wait", f"{session.run} is resumed")
 
 
-def _paused_briefly(session: Session) -> None:
+def _paused_briefly(session: Session) -> Ticks[None]:
     """An interaction just before the pause is overdue, then a resume."""
-    _pause(session)
-    session.script.wait(session.policy("pause_ticks") - 1)
+    yield from _pause(session)
+    yield from session.script.wait(session.policy("pause_ticks") - 1)
     _interact(session, "resets the pause age just in time")
-    session.script.wait(session.draws.between(1, session.policy("pause_ticks") - 1))
+    yield from session.script.wait(session.draws.between(1, session.policy("pause_ticks") - 1))
     _resume(session)
 
 
-def _pause_overdue(session: Session) -> None:
+def _pause_overdue(session: Session) -> Ticks[None]:
     """Entries that reset nothing, a save among them, until the pause is overdue."""
-    _pause(session)
+    yield from _pause(session)
     file = session.draws.choose(session.project.ours)
-    session.script.wait(1)
+    yield from session.script.wait(1)
     session.edit(file, "trap: edits reset no pause age")
-    session.script.wait(session.policy("pause_ticks") - 2)
+    yield from session.script.wait(session.policy("pause_ticks") - 2)
     session.save(file, session.colleague()[0], "trap: nor do saves; but the result will be old")
-    session.script.wait(1)
+    yield from session.script.wait(1)
     _continue_due(session)
-    session.script.hold(1, 3)
+    yield from session.script.hold(1, 3)
     _resume(session)
 
 
-def _overdue_until_touched(session: Session) -> None:
+def _overdue_until_touched(session: Session) -> Ticks[None]:
     """Somebody steps in the debugger, which takes the card back; then the run goes on."""
-    _pause(session)
-    session.script.wait(1)
+    yield from _pause(session)
+    yield from session.script.wait(1)
     session.script.trap(
         say.debugger(session.now, session.run, "watch_refresh", "1 watch", "trap: resets nothing")
     )
-    session.script.wait(session.policy("pause_ticks") - 1)
+    yield from session.script.wait(session.policy("pause_ticks") - 1)
     _continue_due(session)
-    session.script.hold(1, 2)
+    yield from session.script.hold(1, 2)
     _interact(session, "cause: an interaction ends the wait for one")
     session.show("wait", "somebody works in the debugger")
-    session.script.wait(session.draws.between(1, session.policy("pause_ticks") - 1))
+    yield from session.script.wait(session.draws.between(1, session.policy("pause_ticks") - 1))
     _resume(session)
 
 
@@ -143,19 +144,19 @@ def _continue_due(session: Session) -> None:
     session.show("control", because, control_action="continue")
 
 
-def _resumed_then_silent(session: Session) -> None:
+def _resumed_then_silent(session: Session) -> Ticks[None]:
     """Silence counts from the resume, not from the last line before the pause."""
-    _pause(session)
-    session.script.wait(session.policy("pause_ticks") - 1)
+    yield from _pause(session)
+    yield from session.script.wait(session.policy("pause_ticks") - 1)
     _resume(session)
-    session.until_silence(session.policy("stall_ticks"))
+    yield from session.until_silence(session.policy("stall_ticks"))
     session.process = "stalled"
     session.show("wait", f"the silence of {session.run} since its resume is long enough")
-    session.script.wait(1)
+    yield from session.script.wait(1)
     if session.now - session.sign >= session.policy("stop_ticks"):
         because = f"the silence of {session.run} reaches {session.policy('stop_ticks')}"
         session.show("control", because, control_action="stop")
-        session.script.hold(1, 2)
+        yield from session.script.hold(1, 2)
     _comes_back(session, "cause: a line again")
 
 

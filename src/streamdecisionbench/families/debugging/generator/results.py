@@ -12,6 +12,7 @@ from streamdecisionbench.families.debugging.generator.project import (
     SourceFile,
 )
 from streamdecisionbench.families.debugging.generator.session import RUNNING, Failing, Session
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 _WIDER = {"target": "module", "module": "full", "full": "full"}
@@ -45,10 +46,10 @@ def _not_new(session: Session) -> list[str]:
     return sorted(found, key=lambda t: t not in session.ever_passed)
 
 
-def _run_on(session: Session) -> None:
+def _run_on(session: Session) -> Ticks[None]:
     """The run takes its time, at least until no save is in its grace any more."""
-    session.go_on(session.script.pace(2, 4))
-    session.go_on(max(session.grace_left(), 0))
+    yield from session.go_on(session.script.pace(2, 4))
+    yield from session.go_on(max(session.grace_left(), 0))
 
 
 def _some_skipped(session: Session) -> int:
@@ -65,44 +66,45 @@ def _card_for(session: Session, failing: Failing, because: str) -> None:
         session.show("delegate", because, owner=failing.file.team)
 
 
-def _too_old(session: Session) -> None:
+def _too_old(session: Session) -> Ticks[None]:
     """A watched file is saved while the run goes on, so its result counts for nothing."""
     if not session.changed:
-        session.go_on(1)
+        yield from session.go_on(1)
         file = session.draws.choose(session.project.ours)
         session.edit(file, "an edit while the run goes on")
-        session.go_on(session.draws.between(1, 2))
+        yield from session.go_on(session.draws.between(1, 2))
         session.save(file, session.colleague()[0], "saved after the start: the result will be old")
-    session.go_on(session.script.pace(1, 3))
+    yield from session.go_on(session.script.pace(1, 3))
     failing = [Failing(session.project.pinned, next_file(session))]
     session.end("cause: the run ends, older than a save", failing=failing, skipped=0)
     if session.grace_left() > 0:
         session.show("wait", f"{session.run} ends within the grace of a save")
-        session.let_grace_pass()
+        yield from session.let_grace_pass()
     session.show_rerun(session.widest(), f"a watched file was saved after {session.run} started")
 
 
-def _green(session: Session) -> None:
-    _run_on(session)
+def _green(session: Session) -> Ticks[None]:
+    yield from _run_on(session)
     most = session.policy("max_skipped")
     skipped = most if session.draws.chance(0.7) else session.draws.between(0, most)
     if not session.met_limit:
         skipped = most  # the first one shows that exactly the limit is enough
     session.met_limit = True
     session.end("cause: the run ends green and wide enough", skipped=skipped)
+    session.green = True
     session.show("ready", f"{session.run} is green and wide enough")
 
 
-def _too_narrow(session: Session) -> None:
-    _run_on(session)
+def _too_narrow(session: Session) -> Ticks[None]:
+    yield from _run_on(session)
     skipped = session.policy("max_skipped") + session.draws.between(1, 3)
     session.end("cause: the run ends green, but too much was skipped", skipped=skipped)
     session.show_rerun(_WIDER[session.scope], f"{session.run} skipped {skipped} tests")
 
 
-def _uncompiled(session: Session) -> None:
+def _uncompiled(session: Session) -> Ticks[None]:
     """An error in a file, whoever owns it, behind a warning in another."""
-    _run_on(session)
+    yield from _run_on(session)
     unnamed = [f for f in session.project.ours if f.path not in session.answered]
     theirs = session.project.uncompiled
     asked = theirs.path in session.project.file_options and theirs not in session.project.ours
@@ -123,9 +125,9 @@ def _uncompiled(session: Session) -> None:
     session.show("inspect", f"{session.run} did not compile {file.path}", inspect_file=file.path)
 
 
-def _without_the_pinned(session: Session) -> None:
+def _without_the_pinned(session: Session) -> Ticks[None]:
     """The pinned test was not executed, which outranks a failure elsewhere."""
-    _run_on(session)
+    yield from _run_on(session)
     others = [t for t in session.in_scope() if t != session.project.pinned]
     failing = [Failing(session.draws.choose(others), next_file(session))]
     session.end(
@@ -137,9 +139,9 @@ def _without_the_pinned(session: Session) -> None:
     session.show_rerun("target", f"{session.run} did not execute the pinned test")
 
 
-def _pinned_still_fails(session: Session) -> None:
+def _pinned_still_fails(session: Session) -> Ticks[None]:
     """No failure is new: the pinned test goes first, though it is not first in the list."""
-    _run_on(session)
+    yield from _run_on(session)
     pinned = session.project.pinned
     others = [t for t in _not_new(session) if t != pinned]
     same = session.draws.chance(0.4)
@@ -154,9 +156,9 @@ def _pinned_still_fails(session: Session) -> None:
     _card_for(session, selected, f"the pinned test is selected from {session.run}")
 
 
-def _a_new_failure(session: Session) -> None:
+def _a_new_failure(session: Session) -> Ticks[None]:
     """A newly failing test goes before the pinned one and before its place in the list."""
-    _run_on(session)
+    yield from _run_on(session)
     pinned = session.project.pinned
     fresh = session.draws.choose([t for t in _passed_before(session) if t != pinned])
     selected = Failing(fresh, next_file(session))
@@ -172,9 +174,9 @@ def _a_new_failure(session: Session) -> None:
     _card_for(session, selected, f"{fresh} is newly failing in {session.run}")
 
 
-def _two_new_failures(session: Session) -> None:
+def _two_new_failures(session: Session) -> Ticks[None]:
     """Two newly failing tests, the pinned one second: the list decides."""
-    _run_on(session)
+    yield from _run_on(session)
     pinned = session.project.pinned
     fresh = session.draws.choose([t for t in _passed_before(session) if t != pinned])
     selected = Failing(fresh, next_file(session))
@@ -187,9 +189,9 @@ def _two_new_failures(session: Session) -> None:
     _card_for(session, selected, f"the first of two new failures in {session.run}")
 
 
-def _first_in_the_list(session: Session) -> None:
+def _first_in_the_list(session: Session) -> Ticks[None]:
     """The pinned test passed, nothing is new: list order."""
-    _run_on(session)
+    yield from _run_on(session)
     old = [t for t in reversed(_not_new(session)) if t != session.project.pinned]
     selected = Failing(old[0], next_file(session))
     second = old[1:][-1:]  # one that passed long ago, if there is any
@@ -202,9 +204,9 @@ def _first_in_the_list(session: Session) -> None:
     _card_for(session, selected, f"{selected.test} is first in the list of {session.run}")
 
 
-def _not_fixed(session: Session) -> None:
+def _not_fixed(session: Session) -> Ticks[None]:
     """The team that had taken an earlier run has to take this one anew."""
-    _run_on(session)
+    yield from _run_on(session)
     file = next(f for f in session.project.theirs if f.team == session.committed)
     pinned = session.project.pinned
     old = [t for t in _not_new(session) if t != pinned] or [pinned]

@@ -13,7 +13,7 @@ from streamdecisionbench.families.debugging import events as say
 from streamdecisionbench.families.debugging.generator.project import Person, Project, SourceFile
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.script import Script
+from streamdecisionbench.suite.generation.script import Script, Ticks
 
 IDLE, DUE, RUNNING = "idle", "due", "running"
 """Phases: nothing runs and a card shows; a rerun card shows; a run is active."""
@@ -64,6 +64,8 @@ class Session:
     """The team that last committed, to whichever run."""
     answered: set[str] = field(default_factory=set)
     """Files and teams that some card has named already."""
+    green: bool = False
+    """Whether some run has been green and wide enough."""
     met_limit: bool = False
     """Whether a run that skipped exactly the limit was enough."""
     utterances: int = 0
@@ -95,12 +97,20 @@ class Session:
         """Ticks until the last save of a watched file has left its grace."""
         return self.saved + self.policy("save_grace_ticks") - self.now
 
-    def let_grace_pass(self) -> None:
-        self.script.wait(max(self.grace_left(), 0))
+    def let_grace_pass(self) -> Ticks[None]:
+        yield from self.script.wait(max(self.grace_left(), 0))
 
     def widest(self) -> str:
         """The scope of a rerun after all changes."""
         return max((f.scope for f in self.changed), key=["target", "module", "full"].index)
+
+    def read_scope(self) -> Ticks[None]:
+        """Whoever starts the run takes its scope off the panel, and waits a little for a rerun card."""
+        yield from self.script.until(lambda: self.script.panel.get("route") == "rerun", most=4)
+        scope = self.script.panel.get("rerun_scope", self.scope)
+        if scope in self.project.tests and scope != self.scope:
+            self.script.count("wasted_runs")
+            self.scope = scope
 
     def start(self, note: str) -> None:
         """A run of the scope on the card starts."""
@@ -119,17 +129,17 @@ class Session:
         self.script.emit(say.run_output(self.now, line.format(share=share), note))
         self.sign = self.now
 
-    def go_on(self, ticks: int) -> None:
+    def go_on(self, ticks: int) -> Ticks[None]:
         """The active run runs on and prints often enough not to seem stalled."""
         for _ in range(ticks):
-            self.script.wait(1)
+            yield from self.script.wait(1)
             silence = self.now - self.sign
             if silence >= self.policy("stall_ticks") - 1 or self.draws.chance(0.15):
                 self.print_line("the run prints in time")
 
-    def until_silence(self, ticks: int) -> None:
+    def until_silence(self, ticks: int) -> Ticks[None]:
         """Time passes until the run has been silent for exactly this long."""
-        self.script.wait(self.sign + ticks - self.now)
+        yield from self.script.wait(self.sign + ticks - self.now)
 
     def end(
         self,

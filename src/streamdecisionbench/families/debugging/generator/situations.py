@@ -7,7 +7,9 @@ from streamdecisionbench.families.debugging.generator.commitments import COMMITM
 from streamdecisionbench.families.debugging.generator.incidents import PAUSES, SILENCES
 from streamdecisionbench.families.debugging.generator.results import RESULTS
 from streamdecisionbench.families.debugging.generator.session import DUE, IDLE, Session
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
+from streamdecisionbench.suite.generation.world import Outcome
 
 
 def _may_edit(session: Session) -> bool:
@@ -24,85 +26,87 @@ def _fixes_theirs(session: Session) -> bool:
     return _may_edit(session) and blame is not None and blame.team != session.project.team
 
 
-def _edit_and_save(session: Session) -> None:
+def _edit_and_save(session: Session) -> Ticks[None]:
     """An edit, a save, and the grace to its very end."""
     file = session.blame or session.draws.choose([*session.project.ours, session.project.test_file])
-    session.script.hold(1, 4)
+    yield from session.script.hold(1, 4)
     session.edit(file, "cause: an unsaved edit of a watched file")
     session.show("wait", f"{file.path} has unsaved edits")
-    session.script.hold(1, 3)
+    yield from session.script.hold(1, 3)
     session.save(file, session.colleague()[0], "the save grace starts")
-    session.let_grace_pass()
+    yield from session.let_grace_pass()
     session.show_rerun(session.widest(), f"the save of {file.path} reaches the end of its grace")
 
 
-def _save_twice(session: Session) -> None:
+def _save_twice(session: Session) -> Ticks[None]:
     """A second save inside the grace of the first starts it anew."""
     file = session.blame or session.project.ours[0]
-    session.script.hold(1, 4)
+    yield from session.script.hold(1, 4)
     session.edit(file, "cause: an unsaved edit of a watched file")
     session.show("wait", f"{file.path} has unsaved edits")
-    session.script.hold(1, 2)
+    yield from session.script.hold(1, 2)
     session.save(file, session.colleague()[0], "the save grace starts")
-    session.script.wait(session.policy("save_grace_ticks") - 1)
+    yield from session.script.wait(session.policy("save_grace_ticks") - 1)
     session.save(file, "format on save", "trap: a save by a tool starts the grace anew")
-    session.let_grace_pass()
+    yield from session.let_grace_pass()
     session.show_rerun(session.widest(), f"the second save of {file.path} leaves its grace")
 
 
-def _widest_of_two(session: Session) -> None:
+def _widest_of_two(session: Session) -> Ticks[None]:
     """Two changed files of different scope; one keeps its unsaved edit while the other's grace ends."""
     narrow = session.blame or session.project.ours[1]
     wide = session.draws.choose([*session.project.theirs, session.project.settings[1]])
-    session.script.hold(1, 4)
+    yield from session.script.hold(1, 4)
     session.edit(narrow, "cause: an unsaved edit of a watched file")
     session.show("wait", f"{narrow.path} has unsaved edits")
-    session.script.wait(1)
+    yield from session.script.wait(1)
     session.save(wide, "git pull", "a wider file is saved meanwhile")
-    session.script.wait(session.policy("save_grace_ticks") + session.draws.between(0, 1))
+    yield from session.script.wait(session.policy("save_grace_ticks") + session.draws.between(0, 1))
     session.save(narrow, session.colleague()[0], "the narrow file is saved last")
-    session.let_grace_pass()
+    yield from session.let_grace_pass()
     session.show_rerun(session.widest(), "the widest of two changed files decides the scope")
 
 
-def _pulled_fix(session: Session) -> None:
+def _pulled_fix(session: Session) -> Ticks[None]:
     """The owners' fix arrives by a pull."""
     file = session.blame or session.project.theirs[0]
-    session.script.hold(1, 3)
+    yield from session.script.hold(1, 3)
     session.save(file, "git pull", "cause: the fix arrives")
     session.show("wait", f"the pull saves {file.path}")
-    session.let_grace_pass()
+    yield from session.let_grace_pass()
     session.show_rerun(session.widest(), f"the save of {file.path} reaches the end of its grace")
 
 
-def _settings_pulled(session: Session) -> None:
+def _settings_pulled(session: Session) -> Ticks[None]:
     """A file that concerns everything changes under a card that had nothing to do with it."""
     file = session.draws.choose(session.project.settings)
-    session.script.hold(1, 4)
+    yield from session.script.hold(1, 4)
     session.save(file, "git pull", "cause: a pull saves a settings file")
     session.show("wait", f"the pull saves {file.path}")
-    session.let_grace_pass()
+    yield from session.let_grace_pass()
     session.show_rerun(session.widest(), f"the save of {file.path} reaches the end of its grace")
 
 
-def _notes_only(session: Session) -> None:
+def _notes_only(session: Session) -> Ticks[None]:
     """Edits and saves that nobody watches, though the path begins like one that somebody does."""
     path = session.project.lookalike
-    session.script.wait(1)
+    yield from session.script.wait(1)
     session.script.trap(say.edit(session.now, path, "trap: nobody watches that file"))
-    session.script.wait(1)
+    yield from session.script.wait(1)
     who = session.colleague()[0]
     session.script.trap(say.save(session.now, path, who, "trap: nobody watches that file"))
 
 
-def _start(session: Session) -> None:
-    session.script.hold(1, 3)
+def _start(session: Session) -> Ticks[None]:
+    yield from session.script.hold(1, 3)
+    yield from session.read_scope()
     session.start("cause: a run starts")
 
 
-def _start_with_a_save(session: Session) -> None:
+def _start_with_a_save(session: Session) -> Ticks[None]:
     """A save at the very tick of the start belongs to the run."""
-    session.script.hold(1, 3)
+    yield from session.script.hold(1, 3)
+    yield from session.read_scope()
     file = session.draws.choose(session.project.ours)
     session.start("cause: a run starts")
     session.save(file, session.colleague()[0], "trap: saved at the very start, so part of the run")
@@ -137,6 +141,22 @@ STARTS: tuple[Situation[Session], ...] = (
         ("changed", "runs"),
         lambda s: s.phase == DUE,
         _start_with_a_save,
+    ),
+)
+
+OUTCOMES: tuple[Outcome[Session], ...] = (
+    Outcome(
+        "wasted_runs",
+        "runs",
+        "a run was started with another scope than the changes ask for",
+        ("rerun_scope",),
+    ),
+    Outcome(
+        "not_green_s",
+        "s",
+        "until a run is green and wide enough",
+        ("route", "rerun_scope"),
+        rate=lambda session, panel: not session.green,
     ),
 )
 

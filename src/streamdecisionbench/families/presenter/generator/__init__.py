@@ -27,10 +27,10 @@ from streamdecisionbench.families.presenter.questions import SPEC, questions
 from streamdecisionbench.families.presenter.reference import reference
 from streamdecisionbench.families.presenter.state import projector
 from streamdecisionbench.suite.authoring import Draft, Event
-from streamdecisionbench.suite.generation.compose import Kind, Opened
 from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 from streamdecisionbench.suite.generation.script import Script
 from streamdecisionbench.suite.generation.situations import Situation
+from streamdecisionbench.suite.generation.world import Kind, Opened
 from streamdecisionbench.suite.scenario import State
 
 WORDINGS = ("listed", "free")

@@ -6,99 +6,100 @@ from streamdecisionbench.families.presenter.generator.modes import happens_in, i
 from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.speech import command, line, plain, speak
 from streamdecisionbench.families.presenter.generator.words import Said
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 
-def _begin_hand_over(room: Room, said: Said) -> Voice:
-    room.script.hold(1, 3)
+def _begin_hand_over(room: Room, said: Said) -> Ticks[Voice]:
+    yield from room.script.hold(1, 3)
     if "host" in room.newest and room.newest["host"].onset == room.now:
-        room.script.wait(1)  # otherwise the host would count as having started
+        yield from room.script.wait(1)  # otherwise the host would count as having started
     voice = room.begin("presenter", said.words, "cause: the current text hands over")
     room.hand_over()
     room.show("the current text hands over")
     return voice
 
 
-def _hand_over(room: Room) -> None:
+def _hand_over(room: Room) -> Ticks[None]:
     said = room.words.says("hand_over")
-    voice = _begin_hand_over(room, said)
-    room.script.wait(room.a_while())
+    voice = yield from _begin_hand_over(room, said)
+    yield from room.script.wait(room.a_while())
     room.finish(voice, said.text, "the final confirms, and neither opens nor closes anything")
     room.show("the hand-over is final")
 
 
-def _chair_starts(room: Room) -> None:
-    into(room, "talk", "questions")
-    _hand_over(room)
-    room.script.hold(1, 3)
-    plain(room, "host")
+def _chair_starts(room: Room) -> Ticks[None]:
+    yield from into(room, "talk", "questions")
+    yield from _hand_over(room)
+    yield from room.script.hold(1, 3)
+    yield from plain(room, "host")
 
 
-def _taken_back(room: Room) -> None:
+def _taken_back(room: Room) -> Ticks[None]:
     """The first hypothesis hands over, the sentence does not."""
-    into(room, "talk", "questions")
+    yield from into(room, "talk", "questions")
     said, text = room.words.drift("hand_over")
-    voice = _begin_hand_over(room, said)
-    room.script.wait(room.a_while())
+    voice = yield from _begin_hand_over(room, said)
+    yield from room.script.wait(room.a_while())
     room.revise(voice, room.words.revision(said, text), "cause: the revision takes it back")
     room.cue = "listen"
     room.show("the revision does not hand over")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, text, "trap: final text that hands nothing over", trap=True)
 
 
-def _within_a_sentence(room: Room) -> None:
-    into(room, "talk", "questions")
-    room.script.hold(1, 3)
+def _within_a_sentence(room: Room) -> Ticks[None]:
+    yield from into(room, "talk", "questions")
+    yield from room.script.hold(1, 3)
     text = room.words.around("hand_over")
-    speak(room, "presenter", text, "sounds like a hand-over and is none")
+    yield from speak(room, "presenter", text, "sounds like a hand-over and is none")
 
 
-def _both_start(room: Room) -> None:
+def _both_start(room: Room) -> Ticks[None]:
     """The host starts at the tick of the hand-over, which counts as having started."""
-    into(room, "talk", "questions")
-    room.script.hold(1, 3)
+    yield from into(room, "talk", "questions")
+    yield from room.script.hold(1, 3)
     said, text = room.words.says("hand_over"), line(room, "host")
     voice = room.begin("presenter", said.words, "trap: the host starts at the same tick")
     host = room.begin(
         "host", room.words.part("host", text, 2), "the host starts at the tick of the hand-over"
     )
     room.show("presenter and host start at one tick")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, said.text, "trap: the host has started", trap=True)
-    room.script.wait(1)
+    yield from room.script.wait(1)
     room.finish(host, text, "distractor: plain speech")
 
 
-def _second_sentence(room: Room) -> None:
+def _second_sentence(room: Room) -> Ticks[None]:
     """Provisional text is one sentence; only the final shows that the second stands alone."""
-    into(room, "talk", "questions")
-    room.script.hold(1, 3)
+    yield from into(room, "talk", "questions")
+    yield from room.script.hold(1, 3)
     text = f"{room.words.so_far()} {room.words.says('hand_over').text}"
     shown = room.words.part("presenter", text)
     voice = room.begin("presenter", shown, "trap: provisional, so a longer sentence")
     room.show("the presenter starts to speak")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, text, "cause: a sentence of the final hands over")
     room.hand_over()
     room.show("the second sentence of the final hands over")
 
 
-def _again(room: Room) -> None:
+def _again(room: Room) -> Ticks[None]:
     """The host was heard before; a new hand-over needs a new start. Then the presenter goes on."""
-    into(room, "talk", "questions")
+    yield from into(room, "talk", "questions")
     if "host" not in room.newest:
-        room.script.hold(1, 2)
-        plain(room, "host")
-    _hand_over(room)
-    room.script.hold(1, 2)
-    plain(room, "presenter")
+        yield from room.script.hold(1, 2)
+        yield from plain(room, "host")
+    yield from _hand_over(room)
+    yield from room.script.hold(1, 2)
+    yield from plain(room, "presenter")
 
 
-def _at_once(room: Room) -> None:
+def _at_once(room: Room) -> Ticks[None]:
     """Two voices start at one tick: the order of captions decides."""
-    into(room, "talk", "clip")
-    room.script.hold(1, 3)
+    yield from into(room, "talk", "clip")
+    yield from room.script.hold(1, 3)
     order = [c for c in room.hall.order if c != "clip"]
     pair = room.draws.shuffled(room.draws.choose((order[:2], order[1:], [order[0], order[2]])))
     texts = [line(room, channel) for channel in pair]
@@ -108,20 +109,20 @@ def _at_once(room: Room) -> None:
     ]
     room.show(f"{pair[0]} and {pair[1]} start at one tick")
     for voice, text in zip(voices, texts, strict=True):
-        room.script.wait(room.a_while())
+        yield from room.script.wait(room.a_while())
         room.finish(voice, text, "distractor: plain speech")
 
 
-def _without_words(room: Room) -> None:
+def _without_words(room: Room) -> Ticks[None]:
     """An onset without any text, for a while."""
-    into(room, "talk", "clip")
-    room.script.hold(1, 3)
+    yield from into(room, "talk", "clip")
+    yield from room.script.hold(1, 3)
     others = [c for c in ("host", "audience", "presenter") if c != room.captions]
     channel = room.draws.choose(others)
     text = line(room, channel)
     voice = room.begin(channel, "", "cause: an onset, no words yet")
     room.show(f"the {channel} starts to speak")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, text, "distractor: plain speech")
 
 
@@ -129,56 +130,58 @@ def _may_close(room: Room) -> bool:
     return room.mode != "closed" and room.now >= room.end
 
 
-def _close(room: Room) -> None:
-    room.script.hold(1, 3)
+def _close(room: Room) -> Ticks[None]:
+    yield from room.script.hold(1, 3)
     said = room.words.ordered("close")
     because = f"'{said.words}' became final on the host's channel"
-    command(room, "host", said, room.close, because)
+    yield from command(room, "host", said, room.close, because)
 
 
-def _in_vain(room: Room) -> None:
+def _in_vain(room: Room) -> Ticks[None]:
     """A command that would have worked a moment ago."""
-    room.script.hold(1, 2)
+    yield from room.script.hold(1, 2)
     pages = room.hall.pages
     page = room.draws.choose([p for p in pages if p != room.slide])
-    speak(
+    yield from speak(
         room, "presenter", room.words.says("jump", page).text, "no command counts after the close"
     )
 
 
-def _closed_for_good(room: Room) -> None:
-    _close(room)
-    _in_vain(room)
+def _closed_for_good(room: Room) -> Ticks[None]:
+    yield from _close(room)
+    yield from _in_vain(room)
 
 
-def _closed_after_hand_over(room: Room) -> None:
+def _closed_after_hand_over(room: Room) -> Ticks[None]:
     if room.mode != "clip":
-        _hand_over(room)
-    _close(room)
+        yield from _hand_over(room)
+    yield from _close(room)
 
 
-def _closed_after_all(room: Room) -> None:
+def _closed_after_all(room: Room) -> Ticks[None]:
     """A close that is revised into something else, and then a real one."""
-    room.script.hold(1, 2)
+    yield from room.script.hold(1, 2)
     said, text = room.words.drift("close")
     voice = room.begin("host", said.words, "trap: a provisional close closes nothing")
     room.show("the host starts to speak")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, text, "trap: a longer sentence, so no close", trap=True)
-    _close(room)
+    yield from _close(room)
 
 
-def _voice_after(room: Room) -> None:
+def _voice_after(room: Room) -> Ticks[None]:
     """Captions go on after the close, and nothing else does."""
-    room.script.hold(1, 3)
+    yield from room.script.hold(1, 3)
     others = [c for c in ("host", "audience", "presenter") if c != room.captions]
     channel = room.draws.choose(others)
     if channel == "presenter" and room.draws.chance(0.5):
-        _in_vain(room)
+        yield from _in_vain(room)
     elif channel == "host" and room.draws.chance(0.5):
-        speak(room, "host", room.words.says("open").text, "no command counts after the close")
+        yield from speak(
+            room, "host", room.words.says("open").text, "no command counts after the close"
+        )
     else:
-        plain(room, channel)
+        yield from plain(room, channel)
 
 
 _CUE = ("cue", "tiers")

@@ -6,116 +6,117 @@ from streamdecisionbench.families.presenter.generator.modes import happens_in, i
 from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.speech import command, line, speak
 from streamdecisionbench.families.presenter.generator.words import Said
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 
-def _started(room: Room) -> None:
-    into(room, "clip")
+def _started(room: Room) -> Ticks[None]:
+    yield from into(room, "clip")
 
 
-def _another_page(room: Room) -> None:
+def _another_page(room: Room) -> Ticks[None]:
     """Playing works on the clip's page alone, and is not kept until that page is up."""
-    into(room, "talk")
+    yield from into(room, "talk")
     if room.slide == room.hall.clip_page:
-        to_page(room, room.target())
-    room.script.hold(1, 3)
-    speak(
+        yield from to_page(room, room.target())
+    yield from room.script.hold(1, 3)
+    yield from speak(
         room,
         "presenter",
         room.words.says("play").text,
         "this page has no clip, so the command is lost",
     )
-    to_page(room, room.hall.clip_page)
+    yield from to_page(room, room.hall.clip_page)
 
 
-def _pause_at_once(room: Room, said: Said) -> Voice:
+def _pause_at_once(room: Room, said: Said) -> Ticks[Voice]:
     """A provisional pause, in force as it stands."""
-    room.script.hold(1, 3)
+    yield from room.script.hold(1, 3)
     voice = room.begin("presenter", said.words, "cause: the early pause")
     room.early_pause = True
     room.show("the current text is a pause command")
     return voice
 
 
-def _paused_for_good(room: Room) -> None:
-    into(room, "clip")
+def _paused_for_good(room: Room) -> Ticks[None]:
+    yield from into(room, "clip")
     said = room.words.says("pause")
-    voice = _pause_at_once(room, said)
-    room.script.wait(room.a_while())
+    voice = yield from _pause_at_once(room, said)
+    yield from room.script.wait(room.a_while())
     room.finish(voice, said.text, "the final confirms a pause already in force")
     room.early_pause, room.clip = False, "pause"
     room.show("the pause is final")
-    room.script.hold(1, 3)
-    _play_again(room)
+    yield from room.script.hold(1, 3)
+    yield from _play_again(room)
 
 
-def _paused_and_talks_on(room: Room) -> None:
+def _paused_and_talks_on(room: Room) -> Ticks[None]:
     """The pause is still provisional when newer words begin: any entry may hold the clip."""
-    into(room, "clip")
-    _resume(room)
+    yield from into(room, "clip")
+    yield from _resume(room)
     said, text = room.words.says("pause"), line(room, "presenter")
-    voice = _pause_at_once(room, said)
-    room.script.wait(room.a_while())
+    voice = yield from _pause_at_once(room, said)
+    yield from room.script.wait(room.a_while())
     shown = room.words.part("presenter", text, room.draws.between(2, 4))
     newer = room.begin("presenter", shown, "trap: newer words, but the pause stands", trap=True)
     room.show("the presenter talks on, and the pause stands")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, said.text, "the final confirms a pause already in force")
     room.early_pause, room.clip = False, "pause"
     room.busy.add("presenter")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(newer, text, "trap: final text without a command", trap=True)
-    room.script.hold(1, 3)
-    _play_again(room)
+    yield from room.script.hold(1, 3)
+    yield from _play_again(room)
 
 
-def _play_again(room: Room) -> None:
+def _play_again(room: Room) -> Ticks[None]:
     play = room.words.ordered("play")
 
     def obey() -> None:
         room.clip = "play"
 
     because = f"'{play.words}' became final; playing has no early form"
-    command(room, "presenter", play, obey, because)
+    yield from command(room, "presenter", play, obey, because)
 
 
-def _pause_taken_back(room: Room) -> None:
+def _pause_taken_back(room: Room) -> Ticks[None]:
     """The first hypothesis was a pause command, the sentence is another."""
-    into(room, "clip")
-    _resume(room)
+    yield from into(room, "clip")
+    yield from _resume(room)
     said, text = room.words.drift("pause")
-    voice = _pause_at_once(room, said)
-    room.script.wait(room.a_while())
+    voice = yield from _pause_at_once(room, said)
+    yield from room.script.wait(room.a_while())
     room.revise(voice, room.words.revision(said, text), "cause: the revision takes it back")
     room.early_pause = False
     room.show("the revision is no pause, so the early pause went with it")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, text, "trap: final text without a command", trap=True)
 
 
-def _only_begins_so(room: Room) -> None:
+def _only_begins_so(room: Room) -> Ticks[None]:
     """A sentence that begins like a pause; its provisional text is longer than a command."""
-    into(room, "clip")
-    _resume(room)
-    room.script.hold(1, 3)
+    yield from into(room, "clip")
+    yield from _resume(room)
+    yield from room.script.hold(1, 3)
     shown, text = room.words.begins("pause")
     voice = room.begin("presenter", shown, "trap: longer than the command", trap=True)
     room.show("the presenter starts to speak")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, text, "trap: final text without a command", trap=True)
 
 
-def _resume(room: Room) -> None:
+def _resume(room: Room) -> Ticks[None]:
     if room.clip == "pause":
-        room.script.hold(1, 2)
-        _play_again(room)
+        yield from room.script.hold(1, 2)
+        yield from _play_again(room)
 
 
-def _floor_in_vain(room: Room) -> None:
+def _floor_in_vain(room: Room) -> Ticks[None]:
     """The host opens the floor while the clip is on: lost, not kept for later."""
-    into(room, "clip")
-    room.script.hold(1, 3)
-    speak(
+    yield from into(room, "clip")
+    yield from room.script.hold(1, 3)
+    yield from speak(
         room,
         "host",
         room.words.says("open").text,
@@ -123,41 +124,41 @@ def _floor_in_vain(room: Room) -> None:
     )
 
 
-def _put_away(room: Room) -> None:
+def _put_away(room: Room) -> Ticks[None]:
     """A page is asked for, perhaps the one already showing: the clip goes away with it."""
-    into(room, "clip")
-    room.script.hold(1, 3)
+    yield from into(room, "clip")
+    yield from room.script.hold(1, 3)
     same = room.draws.chance(0.3)
     page = room.slide if same else room.target()
     said = room.words.ordered("jump", page)
     because = f"'{said.words}' became final in clip mode and puts the clip away"
-    command(room, "presenter", said, lambda: room.go(page), because)
+    yield from command(room, "presenter", said, lambda: room.go(page), because)
 
 
-def _paused_beforehand(room: Room) -> None:
+def _paused_beforehand(room: Room) -> Ticks[None]:
     """A pause in talk is lost: entering the mode plays."""
-    into(room, "talk")
-    room.script.hold(1, 2)
-    speak(room, "presenter", room.words.says("pause").text, "there is no clip to pause")
-    into(room, "clip")
+    yield from into(room, "talk")
+    yield from room.script.hold(1, 2)
+    yield from speak(room, "presenter", room.words.says("pause").text, "there is no clip to pause")
+    yield from into(room, "clip")
 
 
-def _back(room: Room) -> None:
-    into(room, "talk")
+def _back(room: Room) -> Ticks[None]:
+    yield from into(room, "talk")
 
 
-def _sound_of_the_clip(room: Room) -> None:
+def _sound_of_the_clip(room: Room) -> Ticks[None]:
     """The clip's own sound takes the captions, and may hold commands for other machines."""
-    into(room, "clip")
-    _resume(room)
-    room.script.hold(1, 3)
+    yield from into(room, "clip")
+    yield from _resume(room)
+    yield from room.script.hold(1, 3)
     words = line(room, "clip")
     if room.draws.chance(0.6):
         orders = (room.words.says("next"), room.words.back("clip"), room.words.says("pause"))
         words += f" {room.draws.choose(orders).text}"
     voice = room.begin("clip", "", "cause: an onset on the clip channel, no words yet")
     room.show("the sound of the clip starts")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, words, "trap: the clip commands nothing", trap=True)
 
 

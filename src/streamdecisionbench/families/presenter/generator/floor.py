@@ -10,22 +10,23 @@ from streamdecisionbench.families.presenter.generator.modes import (
 )
 from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.speech import line, question, speak
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 
-def _opened(room: Room) -> None:
-    into(room, "questions")
+def _opened(room: Room) -> Ticks[None]:
+    yield from into(room, "questions")
 
 
-def _ask(room: Room, text: str = "") -> None:
+def _ask(room: Room, text: str = "") -> Ticks[None]:
     """A question from its onset, often without words, to its last word."""
     text = text or question(room)
     voice = _start_asking(room, text, "cause: an onset in the audience")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     if room.draws.chance(0.3):
         shown = room.words.part("audience", text, room.draws.between(3, 5))
         room.revise(voice, shown, "a question in progress")
-        room.script.wait(1)
+        yield from room.script.wait(1)
     _end_asking(room, voice, text)
 
 
@@ -46,176 +47,178 @@ def _restatement(room: Room) -> str:
     return f"{lead}{room.words.restatement(room.asked)}"
 
 
-def _restate(room: Room) -> None:
+def _restate(room: Room) -> Ticks[None]:
     """A provisional restatement changes nothing; the final one does."""
     text = _restatement(room)
     note = "trap: a provisional restatement"
     shown = room.words.part("presenter", text, room.draws.between(4, 6))
     voice = room.begin("presenter", shown, note)
     room.show("the presenter starts to speak")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, text, "cause: the restatement is final")
     room.restate()
     room.show("the restatement became final")
 
 
-def _asked_and_restated(room: Room) -> None:
-    into(room, "questions")
-    room.script.hold(1, 3)
-    _ask(room)
-    room.script.hold(1, 3)
-    _restate(room)
+def _asked_and_restated(room: Room) -> Ticks[None]:
+    yield from into(room, "questions")
+    yield from room.script.hold(1, 3)
+    yield from _ask(room)
+    yield from room.script.hold(1, 3)
+    yield from _restate(room)
 
 
-def _thanked_first(room: Room) -> None:
+def _thanked_first(room: Room) -> Ticks[None]:
     """Thanks, praise and answers leave the card where it is."""
-    into(room, "questions")
-    room.script.hold(1, 2)
-    _ask(room)
-    room.script.hold(1, 2)
-    speak(room, "presenter", room.words.thanks(), "thanks are no restatement")
-    room.script.hold(1, 3)
-    _restate(room)
+    yield from into(room, "questions")
+    yield from room.script.hold(1, 2)
+    yield from _ask(room)
+    yield from room.script.hold(1, 2)
+    yield from speak(room, "presenter", room.words.thanks(), "thanks are no restatement")
+    yield from room.script.hold(1, 3)
+    yield from _restate(room)
 
 
-def _not_quite(room: Room) -> None:
+def _not_quite(room: Room) -> Ticks[None]:
     """The words of a restatement from the asker, or in a sentence that restates nothing."""
-    into(room, "questions")
-    room.script.hold(1, 2)
+    yield from into(room, "questions")
+    yield from room.script.hold(1, 2)
     question(room)  # which the asker puts in words that would restate it
-    _ask(room, room.words.asked_formally(room.asked))
-    room.script.hold(1, 2)
-    speak(room, "presenter", room.words.not_restated(), "words that do not restate")
+    yield from _ask(room, room.words.asked_formally(room.asked))
+    yield from room.script.hold(1, 2)
+    yield from speak(room, "presenter", room.words.not_restated(), "words that do not restate")
     if room.draws.chance(0.5):
-        room.script.hold(1, 3)
-        _restate(room)
+        yield from room.script.hold(1, 3)
+        yield from _restate(room)
 
 
-def _two_ask(room: Room) -> None:
+def _two_ask(room: Room) -> Ticks[None]:
     """Two people start; the card follows the one who started last, whoever is done first."""
-    into(room, "questions")
-    room.script.hold(1, 3)
+    yield from into(room, "questions")
+    yield from room.script.hold(1, 3)
     one, two = question(room), question(room)
     first = _start_asking(room, one, "cause: an onset in the audience")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     second = _start_asking(room, two, "the newer of two, which the card follows")
-    room.script.wait(1)
+    yield from room.script.wait(1)
     room.finish(first, one, "trap: the older of two is final first", trap=True)
     room.busy.add("audience")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     _end_asking(room, second, two)
 
 
-def _ahead(room: Room, note: str) -> tuple[tuple[Voice, str], tuple[Voice, str]]:
+def _ahead(room: Room, note: str) -> Ticks[tuple[tuple[Voice, str], tuple[Voice, str]]]:
     """Somebody asks, and the presenter begins to restate it meanwhile: both voices with their words."""
-    into(room, "questions")
-    room.script.hold(1, 3)
+    yield from into(room, "questions")
+    yield from room.script.hold(1, 3)
     text, restated = question(room), _restatement(room)
     asker = _start_asking(room, text, "cause: an onset in the audience")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     voice = room.begin("presenter", room.words.part("presenter", restated, 5), note)
     room.show("the presenter starts to speak")
     return (asker, text), (voice, restated)
 
 
-def _too_early(room: Room) -> None:
+def _too_early(room: Room) -> Ticks[None]:
     """A restatement that is final at the very tick of the question does not count."""
-    asked, restated = _ahead(room, "the presenter is ahead of the question")
-    room.script.wait(1)
+    asked, restated = yield from _ahead(room, "the presenter is ahead of the question")
+    yield from room.script.wait(1)
     room.finish(*restated, "trap: final at the tick of the question", trap=True)
     _end_asking(room, *asked)
-    room.script.hold(1, 3)
-    _restate(room)
+    yield from room.script.hold(1, 3)
+    yield from _restate(room)
 
 
-def _begun_early(room: Room) -> None:
+def _begun_early(room: Room) -> Ticks[None]:
     """A restatement may begin while the question is spoken: it counts if it is final later."""
-    asked, restated = _ahead(room, "the presenter knows what is being asked")
-    room.script.wait(room.a_while())
+    asked, restated = yield from _ahead(room, "the presenter knows what is being asked")
+    yield from room.script.wait(room.a_while())
     _end_asking(room, *asked)
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(*restated, "cause: begun before the question was final, but final after it")
     room.restate()
     room.show("the restatement became final, whenever it began")
 
 
-def _before_the_opening(room: Room) -> None:
+def _before_the_opening(room: Room) -> Ticks[None]:
     """Who started before the floor was open asks nothing, however late the words are final."""
-    into(room, "talk")
-    room.script.hold(1, 2)
+    yield from into(room, "talk")
+    yield from room.script.hold(1, 2)
     text = question(room)
     shown = room.words.part("audience", text, 3)
     early = room.begin("audience", shown, "trap: before the floor is open")
     room.show("somebody in the audience starts")
-    room.script.wait(1)
-    open_floor(room)
-    room.script.wait(room.a_while())
+    yield from room.script.wait(1)
+    yield from open_floor(room)
+    yield from room.script.wait(room.a_while())
     room.finish(early, text, "trap: it started before the floor was open", trap=True)
 
 
-def _at_the_opening(room: Room) -> None:
+def _at_the_opening(room: Room) -> Ticks[None]:
     """Who starts at the tick of the opening does ask a question."""
-    into(room, "talk")
-    room.script.hold(1, 3)
+    yield from into(room, "talk")
+    yield from room.script.hold(1, 3)
     text, opening = question(room), room.words.says("open")
     host = room.begin("host", opening.words, "provisional, so the floor is not open yet")
     room.show("the host starts to speak")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(host, opening.text, "cause: the floor is open")
     room.open_floor()
     shown = room.words.part("audience", text, 2)
     asker = room.begin("audience", shown, "cause: an onset at the tick of the opening")
     room.show("the floor opened as somebody started")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     _end_asking(room, asker, text)
 
 
-def _opened_again(room: Room) -> None:
+def _opened_again(room: Room) -> Ticks[None]:
     """Opening what is open does nothing: the card stays with its question."""
-    into(room, "questions")
+    yield from into(room, "questions")
     if room.card == "waiting":
-        room.script.hold(1, 2)
-        _ask(room)
-    room.script.hold(1, 3)
-    speak(room, "host", room.words.says("open").text, "the floor is open already")
+        yield from room.script.hold(1, 2)
+        yield from _ask(room)
+    yield from room.script.hold(1, 3)
+    yield from speak(room, "host", room.words.says("open").text, "the floor is open already")
 
 
-def _race(room: Room) -> None:
+def _race(room: Room) -> Ticks[None]:
     """A play command begun before the opening, but final after it, is lost."""
-    into(room, "talk")
-    to_page(room, room.hall.clip_page)
-    room.script.hold(1, 3)
+    yield from into(room, "talk")
+    yield from to_page(room, room.hall.clip_page)
+    yield from room.script.hold(1, 3)
     play, opening = room.words.says("play"), room.words.says("open")
     voice = room.begin("presenter", play.words, "begun before the opening")
     room.show("the presenter starts to speak")
-    room.script.wait(1)
+    yield from room.script.wait(1)
     host = room.begin("host", opening.words, "begun after the play command")
     room.show("the host starts to speak")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(host, opening.text, "cause: final before the play command")
     room.open_floor()
     room.show(f"'{opening.words}' became final first")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, play.text, "trap: the floor is open by now", trap=True)
 
 
-def _play_in_vain(room: Room) -> None:
+def _play_in_vain(room: Room) -> Ticks[None]:
     """Even on the clip's page there is no playing while the floor is open."""
-    into(room, "questions")
-    to_page(room, room.hall.clip_page)
-    room.script.hold(1, 2)
-    speak(room, "presenter", room.words.says("play").text, "no clip while the floor is open")
+    yield from into(room, "questions")
+    yield from to_page(room, room.hall.clip_page)
+    yield from room.script.hold(1, 2)
+    yield from speak(
+        room, "presenter", room.words.says("play").text, "no clip while the floor is open"
+    )
 
 
-def _back(room: Room) -> None:
-    into(room, "talk")
+def _back(room: Room) -> Ticks[None]:
+    yield from into(room, "talk")
 
 
-def _aside(room: Room) -> None:
+def _aside(room: Room) -> Ticks[None]:
     """Somebody calls out while nobody asked for questions."""
-    into(room, "talk", "clip")
-    room.script.hold(1, 3)
-    speak(room, "audience", line(room, "audience"), "a call from the audience")
+    yield from into(room, "talk", "clip")
+    yield from room.script.hold(1, 3)
+    yield from speak(room, "audience", line(room, "audience"), "a call from the audience")
 
 
 _CARD = ("card", "tiers", "transcript")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.generator.speech import command, toward
+from streamdecisionbench.suite.generation.script import Ticks
 
 _STAY = 5
 """A mode lasts at least this long before a situation of another mode may come next."""
@@ -25,35 +26,37 @@ def happens_in(*modes: str, ticks: int = 8) -> Callable[[Room], bool]:
     return possible
 
 
-def into(room: Room, *modes: str) -> None:
+def into(room: Room, *modes: str) -> Ticks[None]:
     """Lead to one of these modes, the way the rules demand."""
     if room.mode in modes:
         return
     if room.mode != "talk":
-        room.script.hold(1, 3)
+        yield from room.script.hold(1, 3)
         back = room.words.back(room.mode)
-        command(room, "presenter", back, room.talk_on, f"'{back.words}' became final")
+        yield from command(room, "presenter", back, room.talk_on, f"'{back.words}' became final")
     wanted = modes[0]
     if wanted == "clip":
-        to_page(room, room.hall.clip_page)
-        room.script.hold(1, 3)
+        yield from to_page(room, room.hall.clip_page)
+        yield from room.script.hold(1, 3)
         play = room.words.ordered("play")
         because = f"'{play.words}' became final on its page"
-        command(room, "presenter", play, room.play_clip, because)
+        yield from command(room, "presenter", play, room.play_clip, because)
     elif wanted == "questions":
-        room.script.hold(1, 3)
-        open_floor(room)
+        yield from room.script.hold(1, 3)
+        yield from open_floor(room)
 
 
-def to_page(room: Room, page: str) -> None:
+def to_page(room: Room, page: str) -> Ticks[None]:
     if room.slide == page:
         return
-    room.script.hold(1, 3)
+    yield from room.script.hold(1, 3)
     said = toward(room, page)
-    command(room, "presenter", said, lambda: room.go(page), f"'{said.words}' became final")
+    yield from command(
+        room, "presenter", said, lambda: room.go(page), f"'{said.words}' became final"
+    )
 
 
-def open_floor(room: Room) -> None:
+def open_floor(room: Room) -> Ticks[None]:
     said = room.words.ordered("open")
     because = f"'{said.words}' became final on the host's channel"
-    command(room, "host", said, room.open_floor, because)
+    yield from command(room, "host", said, room.open_floor, because)

@@ -7,31 +7,32 @@ from streamdecisionbench.families.presenter.generator.modes import happens_in, i
 from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.generator.speech import plain, speak
 from streamdecisionbench.families.presenter.generator.words import Said
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 
-def _turns(room: Room) -> None:
-    to_page(room, room.target())
+def _turns(room: Room) -> Ticks[None]:
+    yield from to_page(room, room.target())
 
 
-def _another_number(room: Room) -> None:
+def _another_number(room: Room) -> Ticks[None]:
     """First one number, and then the final asks for another: finals rule."""
-    room.script.hold(1, 3)
+    yield from room.script.hold(1, 3)
     elsewhere = [p for p in room.hall.pages if p != room.slide]
     page = room.target()
     meant = room.draws.choose([p for p in elsewhere if p != page])
     first, said = room.words.corrected(meant, page)
     voice = room.begin("presenter", first, "trap: the number that was meant")
     room.show("the presenter starts to speak")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, said.text, "cause: the final ends on another page, and finals rule")
     room.go(page)
     room.show(f"the final says '{said.words}', whatever was meant")
 
 
-def _two_commands(room: Room) -> None:
+def _two_commands(room: Room) -> Ticks[None]:
     """Two commands in one final, one after the other."""
-    room.script.hold(1, 3)
+    yield from room.script.hold(1, 3)
     pages = room.hall.pages
     ends = [p for p in pages if p != room.slide and pages.index(p) >= 1]
     due = [p for p in room.hall.due if p not in room.shown and p in ends]
@@ -41,90 +42,94 @@ def _two_commands(room: Room) -> None:
     shown = room.words.part("presenter", text)
     voice = room.begin("presenter", shown, "trap: two commands, both provisional")
     room.show("the presenter starts to speak")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, text, "cause: both commands of the final count, in their order")
     room.go(page)
     room.show("two commands of one final, one after the other")
 
 
-def _beyond_the_end(room: Room) -> None:
+def _beyond_the_end(room: Room) -> Ticks[None]:
     """Past the last page, or before the first, there is nothing."""
-    into(room, "talk", "questions")
+    yield from into(room, "talk", "questions")
     pages = room.hall.pages
     last = room.draws.chance(0.5)
-    to_page(room, pages[-1] if last else pages[0])
-    room.script.hold(1, 2)
+    yield from to_page(room, pages[-1] if last else pages[0])
+    yield from room.script.hold(1, 2)
     said = room.words.says("next" if last else "previous")
-    speak(room, "presenter", said.text, "there is no page beyond the end")
+    yield from speak(room, "presenter", said.text, "there is no page beyond the end")
 
 
-def _words_around(room: Room) -> None:
+def _words_around(room: Room) -> Ticks[None]:
     """The phrase with a word or a comma more, and then the phrase itself."""
-    into(room, "talk", "questions")
-    _say_around(room)
+    yield from into(room, "talk", "questions")
+    yield from _say_around(room)
     if room.draws.chance(0.5):
-        to_page(room, room.target())
+        yield from to_page(room, room.target())
 
 
-def _say_around(room: Room) -> None:
-    room.script.hold(1, 3)
+def _say_around(room: Room) -> Ticks[None]:
+    yield from room.script.hold(1, 3)
     pages = room.hall.pages
     name = "next" if room.slide != pages[-1] else "previous"
-    speak(room, "presenter", room.words.around(name), "sounds like a command and is none")
+    yield from speak(
+        room, "presenter", room.words.around(name), "sounds like a command and is none"
+    )
 
 
-def _next_within(room: Room) -> None:
+def _next_within(room: Room) -> Ticks[None]:
     """'next' inside a sentence on a page that has a next one."""
-    into(room, "talk", "questions")
+    yield from into(room, "talk", "questions")
     if room.slide == room.hall.pages[-1]:
-        to_page(room, room.draws.choose(room.hall.pages[:-1]))
-    _say_around(room)
+        yield from to_page(room, room.draws.choose(room.hall.pages[:-1]))
+    yield from _say_around(room)
 
 
-def _heckler(room: Room) -> None:
+def _heckler(room: Room) -> Ticks[None]:
     """Somebody in the audience utters a command that would work, in perfect form."""
-    into(room, "talk", "clip")
-    room.script.hold(1, 3)
+    yield from into(room, "talk", "clip")
+    yield from room.script.hold(1, 3)
     text = _loud(_would_work(room))
-    speak(room, "audience", text, "the audience commands nothing")
-    room.script.hold(1, 2)
-    plain(room, "presenter")
+    yield from speak(room, "audience", text, "the audience commands nothing")
+    yield from room.script.hold(1, 2)
+    yield from plain(room, "presenter")
 
 
-def _wish_passed_on(room: Room) -> None:
+def _wish_passed_on(room: Room) -> Ticks[None]:
     """The chair passes a wish on in perfect form; only the presenter moves pages."""
-    into(room, "talk", "questions")
-    room.script.hold(1, 3)
+    yield from into(room, "talk", "questions")
+    yield from room.script.hold(1, 3)
     page = room.target()
-    speak(room, "host", room.words.wish(page), "a wish that the host passes on")
-    room.script.hold(1, 2)
+    yield from speak(room, "host", room.words.wish(page), "a wish that the host passes on")
+    yield from room.script.hold(1, 2)
     if room.draws.chance(0.5):
-        speak(room, "presenter", room.words.declined(page), "declined, in words of a command")
+        yield from speak(
+            room, "presenter", room.words.declined(page), "declined, in words of a command"
+        )
     else:
-        to_page(room, page)
+        yield from to_page(room, page)
 
 
-def _not_the_host(room: Room) -> None:
+def _not_the_host(room: Room) -> Ticks[None]:
     """The host's phrases from somebody who is not the host."""
-    into(room, "talk")
-    room.script.hold(1, 3)
+    yield from into(room, "talk")
+    yield from room.script.hold(1, 3)
     name = room.draws.choose(("open", "close"))
     who = room.draws.choose(room.words.impostors)
     said = room.words.says(name)
     text = room.draws.choose((said.text, _loud(said)))
-    speak(room, who, text, f"only the host may say so, not the {who}")
+    yield from speak(room, who, text, f"only the host may say so, not the {who}")
 
 
-def _insistent_desk(room: Room) -> None:
+def _insistent_desk(room: Room) -> Ticks[None]:
     """Levels and the side log at their most certain; then somebody really starts to speak."""
-    into(room, "talk", "clip")
-    room.script.hold(1, 2)
+    yield from into(room, "talk", "clip")
+    yield from room.script.hold(1, 2)
     others = [c for c in ("host", "audience", "presenter") if c != room.captions]
     channel = room.draws.choose(others)
     room.script.trap(levels_now(room, channel))
     room.script.trap(side_line(room))
-    room.script.hold(1, 2)
-    plain(room, channel)
+    yield from room.script.hold(1, 2)
+    yield from plain(room, channel)
 
 
 def _would_work(room: Room) -> Said:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.words import Said
+from streamdecisionbench.suite.generation.script import Ticks
 
 
 def line(room: Room, channel: str) -> str:
@@ -31,52 +32,54 @@ def toward(room: Room, page: str) -> Said:
     return room.words.ordered("jump", page)
 
 
-def plain(room: Room, channel: str, text: str = "", *, trap: bool = False) -> None:
+def plain(room: Room, channel: str, text: str = "", *, trap: bool = False) -> Ticks[None]:
     """Somebody says something that commands nothing, over a tick or two."""
     text = text or line(room, channel)
     note = "distractor: plain speech"
     shown = room.words.part(channel, text, room.draws.between(2, 4))
     voice = room.begin(channel, shown, note)
     room.show(f"the {channel} starts to speak")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, text, note, trap=trap)
 
 
-def speak(room: Room, channel: str, text: str, note: str) -> None:
+def speak(room: Room, channel: str, text: str, note: str) -> Ticks[None]:
     """A sentence that sounds like something and is nothing."""
     if room.captions == channel and room.script.pace(1, 9) == 1:
-        _interject(room, channel)
+        yield from _interject(room, channel)
     shown = room.words.part(channel, text, room.draws.between(2, 5))
     voice = room.begin(channel, shown, note)
     room.show(f"the {channel} starts to speak")
-    room.script.wait(room.a_while())
+    yield from room.script.wait(room.a_while())
     room.finish(voice, text, f"trap: {note}", trap=True)
 
 
-def command(room: Room, channel: str, said: Said, obey: Callable[[], None], because: str) -> Voice:
+def command(
+    room: Room, channel: str, said: Said, obey: Callable[[], None], because: str
+) -> Ticks[Voice]:
     """A command that counts: provisional for a while, then final, and only then obeyed."""
-    ways: dict[Callable[[Room, str, Said], tuple[Voice, str]], int] = {
+    ways: dict[Callable[[Room, str, Said], Ticks[tuple[Voice, str]]], int] = {
         _plainly: 4, _growing: 2, _after_a_word: 3, _with_an_afterthought: 1,
     }  # fmt: skip
     if room.draws.chance(0.12):
         voice = room.utter(channel, _sentence(room, said), "cause: short, and final at once")
     else:
-        voice, text = room.draws.weighted(ways)(room, channel, said)
-        room.script.wait(room.a_while())
+        voice, text = yield from room.draws.weighted(ways)(room, channel, said)
+        yield from room.script.wait(room.a_while())
         room.finish(voice, text, "cause: the command is final")
     obey()
     room.show(because)
     return voice
 
 
-def _interject(room: Room, channel: str) -> None:
+def _interject(room: Room, channel: str) -> Ticks[None]:
     """Somebody else says a word in between, where a session would otherwise drag."""
     others = ["host"] if room.mode == "questions" else ["host", "audience"]
     other = room.draws.choose([c for c in others if c != channel] or ["presenter"])
     text = room.words.interjection(other)
     room.utter(other, text, "a word in between takes the captions")
     room.show(f"the {other} says a word in between")
-    room.script.wait(1)
+    yield from room.script.wait(1)
 
 
 def _sentence(room: Room, said: Said) -> str:
@@ -91,25 +94,28 @@ def _begin(room: Room, channel: str, text: str) -> Voice:
     return voice
 
 
-def _plainly(room: Room, channel: str, said: Said) -> tuple[Voice, str]:
+def _plainly(room: Room, channel: str, said: Said) -> Ticks[tuple[Voice, str]]:
+    yield from ()
     return _begin(room, channel, said.words), _sentence(room, said)
 
 
-def _growing(room: Room, channel: str, said: Said) -> tuple[Voice, str]:
+def _growing(room: Room, channel: str, said: Said) -> Ticks[tuple[Voice, str]]:
     """Word by word, or after a breath without any."""
     words = room.draws.below(len(said.words.split()))
     voice = _begin(room, channel, room.words.part(channel, said.text, words))
-    room.script.wait(1)
+    yield from room.script.wait(1)
     room.revise(voice, said.words, "the words are complete, but provisional")
     return voice, _sentence(room, said)
 
 
-def _after_a_word(room: Room, channel: str, said: Said) -> tuple[Voice, str]:
+def _after_a_word(room: Room, channel: str, said: Said) -> Ticks[tuple[Voice, str]]:
+    yield from ()
     lead = room.words.lead(channel)
     text = f"{lead} {_sentence(room, said)}"
     return _begin(room, channel, room.words.part(channel, text)), text
 
 
-def _with_an_afterthought(room: Room, channel: str, said: Said) -> tuple[Voice, str]:
+def _with_an_afterthought(room: Room, channel: str, said: Said) -> Ticks[tuple[Voice, str]]:
+    yield from ()
     after = room.words.afterthought(channel)
     return _begin(room, channel, said.words), f"{_sentence(room, said)} {after}"

@@ -26,9 +26,9 @@ from streamdecisionbench.families.support.questions import (
 from streamdecisionbench.families.support.reference import reference
 from streamdecisionbench.families.support.state import projector
 from streamdecisionbench.suite.authoring import Draft
-from streamdecisionbench.suite.generation.compose import Kind, Opened
 from streamdecisionbench.suite.generation.draws import Draws, Seat
 from streamdecisionbench.suite.generation.script import Script
+from streamdecisionbench.suite.generation.world import Kind, Opened
 from streamdecisionbench.suite.scenario import State
 
 WORDINGS = ("listed", "free")

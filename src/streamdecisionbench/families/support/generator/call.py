@@ -14,7 +14,7 @@ from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.voice import CUSTOMER, Voice, plain
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.script import Script
+from streamdecisionbench.suite.generation.script import Script, Ticks
 
 CONNECTED, HOLD, ENDED = "connected", "hold", "ended"
 
@@ -59,19 +59,19 @@ class Call(ABC):
         """Ticks until the session is full."""
         return self.script.steps - 1 - self.now
 
-    def wait(self, ticks: int) -> None:
+    def wait(self, ticks: int) -> Ticks[None]:
         """Ticks pass; some limits are reached by the clock alone."""
         for _ in range(ticks):
-            self.script.wait(1)
+            yield from self.script.wait(1)
             self.show("the clock reaches a limit")
 
-    def pause(self, least: int = 1, most: int = 3) -> None:
+    def pause(self, least: int = 1, most: int = 3) -> Ticks[None]:
         """Time until the next change, as the pace wants it."""
-        self.wait(least if self.script.behind else self.script.pace(least, most))
+        yield from self.wait(least if self.script.behind else self.script.pace(least, most))
 
-    def breathe(self) -> None:
+    def breathe(self) -> Ticks[None]:
         """A tick before something that changes nothing, if the pace allows."""
-        self.wait(0 if self.script.behind else 1)
+        yield from self.wait(0 if self.script.behind else 1)
 
     def final(self, speaker: str, text: str, note: str) -> Event:
         return say.say(self.now, self.next_id(), speaker, True, text, note)
@@ -87,19 +87,19 @@ class Call(ABC):
 
     def speak(
         self, speaker: str, text: str, cause: str, because: str, effect: Callable[[], None]
-    ) -> None:
+    ) -> Ticks[None]:
         """Somebody says something that matters once it is final."""
         ident = self.next_id()
         if self.draws.chance(_WORD_BY_WORD) and self.script.has_room_for_traps:
             for part in _growing(plain(text), self.draws):
                 note = "trap: the words are not final yet"
                 self.script.trap(say.say(self.now, ident, speaker, False, part, note))
-                self.wait(1)
+                yield from self.wait(1)
         self.script.emit(say.say(self.now, ident, speaker, True, text, f"cause: {cause}"))
         effect()
         self.show(because)
 
-    def slip(self, purpose: str, speaker: str = CUSTOMER) -> None:
+    def slip(self, purpose: str, speaker: str = CUSTOMER) -> Ticks[None]:
         """A partial that reads like something, and a final that is not."""
         if not self.script.has_room_for_traps:
             return
@@ -107,7 +107,7 @@ class Call(ABC):
         ident = self.next_id()
         note = "trap: only a partial says so"
         self.script.trap(say.say(self.now, ident, speaker, False, heard, note))
-        self.wait(1 if self.script.behind else self.draws.between(1, 2))
+        yield from self.wait(1 if self.script.behind else self.draws.between(1, 2))
         note = "trap: the final says something else"
         self.script.trap(say.say(self.now, ident, speaker, True, final, note))
 

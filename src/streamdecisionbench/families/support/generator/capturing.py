@@ -10,6 +10,7 @@ from streamdecisionbench.families.support.generator.paying import (
 )
 from streamdecisionbench.families.support.generator.payment import PaymentCall
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 _DIGITS = ("zero", "oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -17,55 +18,59 @@ _SUM = "that makes"
 _OPENINGS = ("it ends in", "the reference is", "the postcode is", _SUM)
 
 
-def _close_capture(call: PaymentCall) -> None:
+def _close_capture(call: PaymentCall) -> Ticks[None]:
     if call.capturing:
-        call.pause()
-        call.agent_says("stop", "closes capture", "the agent stops the capture")
+        yield from call.pause()
+        yield from call.agent_says("stop", "closes capture", "the agent stops the capture")
 
 
-def _long_number(call: PaymentCall) -> None:
+def _long_number(call: PaymentCall) -> Ticks[None]:
     """Only the agent's final request opens capture; it outlives a hold and the digits."""
-    to_a_draft(call)
-    _close_capture(call)
-    call.breathe()
+    yield from to_a_draft(call)
+    yield from _close_capture(call)
+    yield from call.breathe()
     call.trap(CUSTOMER, call.voice.by_others("request", CUSTOMER), "a request from the customer")
-    call.pause(1, 2)
-    open_capture(call)
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
+    yield from open_capture(call)
+    yield from call.pause(1, 2)
     call.put_on_hold()
-    call.wait(call.draws.between(1, call.hold_limit - 1))
+    yield from call.wait(call.draws.between(1, call.hold_limit - 1))
     call.take_back()
-    call.breathe()
+    yield from call.breathe()
     call.trap(CUSTOMER, "Sure, it's [digits removed].", "capture stays open after the digits")
 
 
-def _stopped(call: PaymentCall) -> None:
+def _stopped(call: PaymentCall) -> Ticks[None]:
     """Capture outlives a change of subject, but not the agent's final stop."""
-    to_a_draft(call)
-    open_capture(call)
-    call.breathe()
+    yield from to_a_draft(call)
+    yield from open_capture(call)
+    yield from call.breathe()
     call.trap(BACKGROUND, call.voice.by_others("stop", BACKGROUND), "stop from the background")
-    call.slip("stop", AGENT)
-    call.turn_to(call.draws.choose(["connection", "router"]))
-    call.breathe()
+    yield from call.slip("stop", AGENT)
+    yield from call.turn_to(call.draws.choose(["connection", "router"]))
+    yield from call.breathe()
     call.trap_log("chat, supervisor: the recorder may run again", "chat commands nothing")
-    call.pause(1, 2)
-    call.agent_says("stop", "closes capture", "the agent stops the capture")
+    yield from call.pause(1, 2)
+    yield from call.agent_says("stop", "closes capture", "the agent stops the capture")
 
 
-def _ask_and_stop(call: PaymentCall) -> None:
+def _ask_and_stop(call: PaymentCall) -> Ticks[None]:
     """Request and stop in one breath, either way round."""
-    to_a_draft(call)
+    yield from to_a_draft(call)
     order = ("request", "stop") if call.capturing else ("stop", "request")
-    call.pause()
+    yield from call.pause()
     text = call.voice.both(*order)
-    call.agent_says(order[1], f"{order[0]}, then {order[1]}", f"the last word is {order[1]}", text)
-    call.pause(1, 3)
+    yield from call.agent_says(
+        order[1], f"{order[0]}, then {order[1]}", f"the last word is {order[1]}", text
+    )
+    yield from call.pause(1, 3)
     text = call.voice.both(order[1], order[0])
-    call.agent_says(order[0], f"{order[1]}, then {order[0]}", f"the last word is {order[0]}", text)
+    yield from call.agent_says(
+        order[0], f"{order[1]}, then {order[0]}", f"the last word is {order[0]}", text
+    )
 
 
-def _live_digits(call: PaymentCall) -> None:
+def _live_digits(call: PaymentCall) -> Ticks[None]:
     """Digits pause while they are live; one too few, a television or a final do not."""
     row = call.draws.sample(_DIGITS[2:], call.digits - 1)
     if call.draws.chance(0.4):
@@ -74,51 +79,51 @@ def _live_digits(call: PaymentCall) -> None:
     heard = f"{short} {call.draws.choose(_DIGITS[2:])}"
     opening = call.draws.choose(_OPENINGS)
     kept = "[digits removed]" if call.draws.chance(0.3) else heard
-    _dictate(call, opening, short, heard, kept)
+    yield from _dictate(call, opening, short, heard, kept)
 
 
-def _in_figures(call: PaymentCall) -> None:
+def _in_figures(call: PaymentCall) -> Ticks[None]:
     """A number in figures has as many digits as figures, those after a point included."""
     figures = "".join(call.draws.sample("123456789", call.digits))
     opening = call.draws.choose(_OPENINGS)
     point = "." if opening == _SUM else call.draws.choose(["", " "])
-    _dictate(
+    yield from _dictate(
         call, opening, figures[:-1], f"{figures[:-2]}{point}{figures[-2:]}", "[digits removed]"
     )
 
 
-def _dictate(call: PaymentCall, opening: str, short: str, heard: str, kept: str) -> None:
+def _dictate(call: PaymentCall, opening: str, short: str, heard: str, kept: str) -> Ticks[None]:
     """A partial grows by the digit that pauses the recorder, until it is final."""
-    _close_capture(call)
-    call.breathe()
+    yield from _close_capture(call)
+    yield from call.breathe()
     speaker = call.draws.choose([CUSTOMER, CUSTOMER, AGENT])
     ident = call.next_id()
     text = f"{opening} {short}"
     call.script.trap(say.say(call.now, ident, speaker, False, text, "trap: one digit too few"))
-    call.wait(call.draws.between(1, 2))
+    yield from call.wait(call.draws.between(1, 2))
     text = f"{opening} {heard}"
     call.script.emit(say.say(call.now, ident, speaker, False, text, "cause: live digits"))
     call.live = True
     call.show(f"{call.digits} digits in a live partial")
-    call.wait(call.draws.between(1, 3))
+    yield from call.wait(call.draws.between(1, 3))
     text = f"{opening[0].upper()}{opening[1:]} {kept}."
     call.script.emit(say.say(call.now, ident, speaker, True, text, "cause: nothing is live"))
     call.live = False
     call.show("the partial is final, nothing is live")
 
 
-def _strange_digits(call: PaymentCall) -> None:
+def _strange_digits(call: PaymentCall) -> Ticks[None]:
     """Digits of a television, and digits that are final at once."""
-    _close_capture(call)
-    call.pause(1, 2)
+    yield from _close_capture(call)
+    yield from call.pause(1, 2)
     ident = call.next_id()
     row = " ".join(call.draws.sample(_DIGITS[2:], call.digits + 1))
     text = f"Ring us now on {row}!"
     note = "trap: live digits from the background"
     call.script.trap(say.say(call.now, ident, BACKGROUND, False, plain(text), note))
-    call.wait(call.draws.between(1, 2))
+    yield from call.wait(call.draws.between(1, 2))
     call.script.trap(say.say(call.now, ident, BACKGROUND, True, text, "trap: background"))
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     row = " ".join(call.draws.sample(_DIGITS[2:], call.digits + 1))
     call.trap(CUSTOMER, f"My customer number is {row}.", "digits that are final")
 

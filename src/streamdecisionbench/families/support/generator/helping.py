@@ -6,6 +6,7 @@ from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.call import CONNECTED, ENDED
 from streamdecisionbench.families.support.generator.payment import SUBJECTS, PaymentCall
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 
@@ -13,141 +14,141 @@ def _others(call: PaymentCall) -> list[str]:
     return call.draws.shuffled([s for s in SUBJECTS if s != call.subject])
 
 
-def _turn(call: PaymentCall) -> None:
+def _turn(call: PaymentCall) -> Ticks[None]:
     """Somebody else names a subject first, which nobody follows."""
     subject, other = _others(call)
-    call.breathe()
+    yield from call.breathe()
     speaker = call.draws.choose([AGENT, BACKGROUND])
     call.trap(speaker, call.voice.by_others(other, speaker), f"a subject from the {speaker}")
-    call.turn_to(subject)
+    yield from call.turn_to(subject)
 
 
-def _in_other_words(call: PaymentCall) -> None:
+def _in_other_words(call: PaymentCall) -> Ticks[None]:
     """Words that are not listed, a half sentence, then words that are."""
     subject, other = _others(call)
-    call.breathe()
+    yield from call.breathe()
     call.trap(CUSTOMER, call.voice.unsaid(other), "sounds like a subject and names none")
-    call.slip(subject)
-    call.turn_to(subject)
+    yield from call.slip(subject)
+    yield from call.turn_to(subject)
 
 
-def _two_subjects(call: PaymentCall) -> None:
+def _two_subjects(call: PaymentCall) -> Ticks[None]:
     subject, other = _others(call)
-    call.pause()
+    yield from call.pause()
     text = call.voice.both(other, subject)
     because = f"the customer settles on {subject}"
-    call.customer_says(subject, f"{other}, then {subject}", because, text)
+    yield from call.customer_says(subject, f"{other}, then {subject}", because, text)
 
 
-def _overtaken(call: PaymentCall) -> None:
+def _overtaken(call: PaymentCall) -> Ticks[None]:
     """A sentence that began first becomes final last, so it is the later one."""
     first, second = _others(call)
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     ident = call.next_id()
     text = call.voice.says(first)
     call.script.trap(
         say.say(call.now, ident, CUSTOMER, False, plain(text), "trap: begun, not final")
     )
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     because = f"the customer turns to {second}"
     shorter = call.final(CUSTOMER, call.voice.says(second), f"cause: names {second}")
     call.script.emit(shorter)
     call.hear(second)
     call.show(because)
-    call.pause(1, 3)
+    yield from call.pause(1, 3)
     call.script.emit(say.say(call.now, ident, CUSTOMER, True, text, f"cause: {first} is final"))
     call.hear(first)
     call.show(f"the sentence about {first} is final at last")
 
 
-def _line(call: PaymentCall) -> None:
+def _line(call: PaymentCall) -> Ticks[None]:
     """A line test from start to end; remarks are no result."""
-    call.turn_to("connection")
+    yield from call.turn_to("connection")
     if call.line in ("up", "down"):
-        call.pause()
+        yield from call.pause()
         call.test_line(
             "not_run", "cause: the old result is void", "line test: old result discarded"
         )
         call.show("the old result is void")
     if call.line == "not_run":
-        call.breathe()
+        yield from call.breathe()
         call.trap(AGENT, "I've started the line test.", "the test has not started")
-        call.pause(1, 2)
+        yield from call.pause(1, 2)
         call.test_line("running", "cause: the test runs")
         call.show("the line test runs")
-    call.breathe()
+    yield from call.breathe()
     call.trap_log(f"line test {call.draws.between(60, 95)} %, no fault so far", "no result yet")
-    call.pause(1, 3)
+    yield from call.pause(1, 3)
     call.test_line("up" if call.tests % 2 else "down", "cause: the result is in")
     call.show("the line test is complete")
 
 
-def _router(call: PaymentCall) -> None:
+def _router(call: PaymentCall) -> Ticks[None]:
     """The router comes and goes; what people see counts for nothing."""
-    call.turn_to("router")
-    call.wait(1)
+    yield from call.turn_to("router")
+    yield from call.wait(1)
     seen = (
         "I can hardly see the lights from here."
         if call.router_online
         else "All the lights are green here."
     )
     call.trap(CUSTOMER, seen, "the field counts, not the remark")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.switch_router(not call.router_online, "cause: the router's status")
     call.show("the router's status changes")
 
 
-def _long_hold(call: PaymentCall) -> None:
+def _long_hold(call: PaymentCall) -> Ticks[None]:
     """The limit is reached by the clock alone, at exactly the tick."""
-    call.breathe()
+    yield from call.breathe()
     call.trap(AGENT, "I'm putting you on hold now.", "announced, not yet on hold")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.put_on_hold()
-    call.breathe()
+    yield from call.breathe()
     call.trap(AGENT, "She's been waiting for ages.", "impatience is no waiting time")
-    call.wait(call.since + call.hold_limit - 1 - call.now)
+    yield from call.wait(call.since + call.hold_limit - 1 - call.now)
     call.trap(AGENT, "That's long enough, I'm going back.", "one tick short")
-    call.wait(1)
-    call.wait(call.draws.between(1, 3))
+    yield from call.wait(1)
+    yield from call.wait(call.draws.between(1, 3))
     call.take_back()
 
 
-def _short_hold(call: PaymentCall) -> None:
+def _short_hold(call: PaymentCall) -> Ticks[None]:
     """Back just before the limit."""
-    call.pause()
+    yield from call.pause()
     call.put_on_hold()
-    call.wait(call.draws.between(1, call.hold_limit - 1))
+    yield from call.wait(call.draws.between(1, call.hold_limit - 1))
     call.take_back()
 
 
-def _news_on_hold(call: PaymentCall) -> None:
+def _news_on_hold(call: PaymentCall) -> Ticks[None]:
     """What is said and what happens on hold shows once the hold is over."""
-    call.pause()
+    yield from call.pause()
     call.put_on_hold()
-    call.wait(1)
+    yield from call.wait(1)
     subject = _others(call)[0]
     call.script.trap(
         call.final(CUSTOMER, call.voice.says(subject), "trap: shows once the hold is over")
     )
     call.hear(subject)
-    call.wait(1)
+    yield from call.wait(1)
     if call.draws.chance(0.5):
         call.switch_router(not call.router_online, "trap: no service on hold")
-    call.wait(call.draws.between(1, 2))
+    yield from call.wait(call.draws.between(1, 2))
     call.take_back()
 
 
-def _goodbye(call: PaymentCall) -> None:
+def _goodbye(call: PaymentCall) -> Ticks[None]:
     """A goodbye ends nothing; the telephone does."""
     call.trap(CUSTOMER, "Lovely, that's everything. Bye now!", "a goodbye while still connected")
-    call.wait(1)
+    yield from call.wait(1)
     call.hang_up()
-    call.breathe()
+    yield from call.breathe()
     call.trap(AGENT, call.voice.says("request"), "dictated after the call")
 
 
-def _after(call: PaymentCall) -> None:
-    call.wait(1)
+def _after(call: PaymentCall) -> Ticks[None]:
+    yield from call.wait(1)
 
 
 def _on_the_line(call: PaymentCall) -> bool:

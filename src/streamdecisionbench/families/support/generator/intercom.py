@@ -9,6 +9,7 @@ from typing import Any
 from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.call import CONNECTED, ENDED, HOLD, Call
 from streamdecisionbench.families.support.generator.voice import CUSTOMER
+from streamdecisionbench.suite.generation.script import Ticks
 
 CHANNELS = ("email", "sms", "phone")
 
@@ -98,9 +99,9 @@ class IntercomCall(Call):
             return "explain_clear"
         return "send_part" if device.self_fit and device.stock else "book_visit"
 
-    def customer_says(self, purpose: str, cause: str, because: str, text: str = "") -> None:
+    def customer_says(self, purpose: str, cause: str, because: str, text: str = "") -> Ticks[None]:
         text = text or self.voice.says(purpose)
-        self.speak(CUSTOMER, text, cause, because, lambda: self.hear(purpose))
+        yield from self.speak(CUSTOMER, text, cause, because, lambda: self.hear(purpose))
 
     def hear(self, purpose: str) -> None:
         kind, _, item = purpose.partition(" ")
@@ -112,12 +113,12 @@ class IntercomCall(Call):
         else:
             self.kind, self.item = kind, item
 
-    def ask(self, kind: str, item: str) -> None:
+    def ask(self, kind: str, item: str) -> Ticks[None]:
         """The customer asks for this work, unless it is the work already."""
         if (self.kind, self.item) != (kind, item):
-            self.pause()
+            yield from self.pause()
             name = self.name(item)
-            self.customer_says(f"{kind} {item}", f"asks: {kind}", f"{kind}: the {name}")
+            yield from self.customer_says(f"{kind} {item}", f"asks: {kind}", f"{kind}: the {name}")
 
     def name(self, item: str) -> str:
         known = self.parcels.get(item) or self.devices.get(item)

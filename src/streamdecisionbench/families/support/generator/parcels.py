@@ -6,6 +6,7 @@ from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.call import CONNECTED
 from streamdecisionbench.families.support.generator.intercom import IntercomCall
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 _FAR = 400
@@ -24,77 +25,77 @@ def other_work(call: IntercomCall) -> tuple[str, str]:
     return kind, call.next_device() if kind == "repair" else call.next_parcel()
 
 
-def _ask(call: IntercomCall) -> None:
+def _ask(call: IntercomCall) -> Ticks[None]:
     """Somebody else asks for something first, which nobody follows."""
     kind, item = other_work(call)
     other = f"{kind} {other_item(call, item)}"
-    call.breathe()
+    yield from call.breathe()
     speaker = call.draws.choose([AGENT, BACKGROUND])
     call.trap(speaker, call.voice.by_others(other, speaker), f"a request from the {speaker}")
-    call.ask(kind, item)
+    yield from call.ask(kind, item)
 
 
-def _in_other_words(call: IntercomCall) -> None:
+def _in_other_words(call: IntercomCall) -> Ticks[None]:
     """Words that are not listed, a half sentence, then words that are."""
     kind, item = other_work(call)
-    call.breathe()
+    yield from call.breathe()
     call.trap(
         CUSTOMER, call.voice.unsaid(f"{kind} {other_item(call, item)}"), "sounds like a request"
     )
-    call.slip(f"{kind} {item}")
-    call.ask(kind, item)
+    yield from call.slip(f"{kind} {item}")
+    yield from call.ask(kind, item)
 
 
-def _corrected(call: IntercomCall) -> None:
+def _corrected(call: IntercomCall) -> Ticks[None]:
     """A correction keeps the kind; one that does not fit has no effect."""
     unfit = call.draws.choose(list(call.parcels if call.kind == "repair" else call.devices))
     item = other_item(call, call.item)
-    call.wait(1)
+    yield from call.wait(1)
     call.script.trap(
         call.final(CUSTOMER, call.voice.says(f"correct {unfit}"), "trap: does not fit the work")
     )
-    call.slip(f"correct {item}")
-    call.pause(1, 2)
+    yield from call.slip(f"correct {item}")
+    yield from call.pause(1, 2)
     because = f"corrected to the {call.name(item)}"
-    call.customer_says(f"correct {item}", "a correction that fits", because)
+    yield from call.customer_says(f"correct {item}", "a correction that fits", because)
 
 
-def _in_one_breath(call: IntercomCall) -> None:
+def _in_one_breath(call: IntercomCall) -> Ticks[None]:
     """A request and a correction of it: they take effect from left to right."""
     kind, item = other_work(call)
     first = other_item(call, item)
-    call.pause()
+    yield from call.pause()
     text = call.voice.both(f"{kind} {first}", f"correct {item}")
     because = f"{kind}, corrected to the {call.name(item)}"
-    call.customer_says(f"{kind} {item}", "a request and its correction", because, text)
+    yield from call.customer_says(f"{kind} {item}", "a request and its correction", because, text)
 
 
-def _overtaken(call: IntercomCall) -> None:
+def _overtaken(call: IntercomCall) -> Ticks[None]:
     """A sentence that began first becomes final last, so it is the later one."""
     kind, item = other_work(call)
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     ident = call.next_id()
     text = call.voice.says(f"{kind} {item}")
     call.script.trap(
         say.say(call.now, ident, CUSTOMER, False, plain(text), "trap: begun, not final")
     )
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     other = f"{call.kind} {other_item(call, call.item)}"
     call.script.emit(call.final(CUSTOMER, call.voice.says(other), "cause: another request"))
     call.hear(other)
     call.show("the shorter request is final first")
-    call.pause(1, 3)
+    yield from call.pause(1, 3)
     call.script.emit(say.say(call.now, ident, CUSTOMER, True, text, "cause: final at last"))
     call.hear(f"{kind} {item}")
     call.show("the sentence that began first is final at last")
 
 
-def _deadline(call: IntercomCall) -> None:
+def _deadline(call: IntercomCall) -> Ticks[None]:
     """Late exactly at the deadline, whatever the estimate and the driver say; delivered all the same."""
     item = call.next_parcel()
-    call.ask("delivery", item)
+    yield from call.ask("delivery", item)
     if call.parcels[item].status in ("delivered", "address_query"):
-        call.pause()
+        yield from call.pause()
         call.ship(
             item,
             "in_transit",
@@ -102,34 +103,34 @@ def _deadline(call: IntercomCall) -> None:
             "cause: travels",
         )
         call.show("the parcel travels")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     ticks = call.draws.between(4, 6)
     deadline = call.now + ticks
     call.promise(
         item, deadline, call.now + 1, "the deadline is set anew; the estimate is no deadline"
     )
     call.show("a new deadline")
-    call.wait(2)
+    yield from call.wait(2)
     call.trap(AGENT, "I'd call that one late.", "the agent's opinion")
-    call.wait(deadline - 1 - call.now)
+    yield from call.wait(deadline - 1 - call.now)
     call.trap_log("driver: turning into your street", "a message moves no deadline")
-    call.wait(1)
-    call.wait(call.draws.between(0, 2))
+    yield from call.wait(1)
+    yield from call.wait(call.draws.between(0, 2))
     call.tool(
         {f"parcels.{item}.eta": call.now + 4}, f"carrier: ETA now {call.now + 4}", "trap: an ETA"
     )
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.ship(item, "delivered", f"carrier: {call.name(item)} handed over", "cause: delivered")
     call.show("delivered outranks late")
 
 
-def _on_its_way(call: IntercomCall) -> None:
+def _on_its_way(call: IntercomCall) -> Ticks[None]:
     """A label, a query, the road: the parcel's status moves on."""
     item = call.next_parcel()
     parcel = call.parcels[item]
-    call.ask("delivery", item)
+    yield from call.ask("delivery", item)
     if parcel.deadline < call.now + 12:
-        call.pause()
+        yield from call.pause()
         call.promise(item, _FAR, call.now + 9, "cause: the deadline is far away")
         call.show("not late any more")
     texts = {
@@ -139,9 +140,9 @@ def _on_its_way(call: IntercomCall) -> None:
     }
     route = [s for s in ("label_only", "address_query", "in_transit") if s != parcel.status]
     for status in route:
-        call.pause()
+        yield from call.pause()
         call.trap(AGENT, f"The {parcel.name} must be moving by now.", "the agent's opinion")
-        call.pause(1, 2)
+        yield from call.pause(1, 2)
         call.ship(item, status, texts[status], f"cause: {status}")
         call.show(f"the carrier reports {status}")
 
@@ -150,51 +151,51 @@ def _undecided(call: IntercomCall) -> list[str]:
     return [i for i, p in call.parcels.items() if p.answer == "cancel_request"]
 
 
-def _to_a_cancellation(call: IntercomCall) -> str:
+def _to_a_cancellation(call: IntercomCall) -> Ticks[str]:
     """A cancellation that the carrier has not decided yet."""
     item = call.draws.choose(_undecided(call))
-    call.ask("cancel", item)
+    yield from call.ask("cancel", item)
     return item
 
 
-def _cancel_in_the_shop(call: IntercomCall, item: str) -> None:
+def _cancel_in_the_shop(call: IntercomCall, item: str) -> Ticks[None]:
     """The agent and the shop's own record cancel nothing."""
-    call.breathe()
+    yield from call.breathe()
     call.trap(AGENT, "Right, that's cancelled for you.", "the agent's word cancels nothing")
     fields = {f"parcels.{item}.order_line": "cancelled"}
     text = f"shop: {call.name(item)} order line cancelled"
     call.tool(fields, text, "trap: the shop's own record")
 
 
-def _cancelled(call: IntercomCall) -> None:
+def _cancelled(call: IntercomCall) -> Ticks[None]:
     """Only the carrier cancels: not the agent, not the shop, not a callback about another parcel."""
-    item = _to_a_cancellation(call)
+    item = yield from _to_a_cancellation(call)
     name = call.name(item)
-    _cancel_in_the_shop(call, item)
-    call.pause(1, 2)
+    yield from _cancel_in_the_shop(call, item)
+    yield from call.pause(1, 2)
     call.call_back(item, "received", "noted, asking the depot", "trap: received is not cancelled")
     stranger = call.draws.choose(call.other_parcels)
-    call.wait(1)
+    yield from call.wait(1)
     call.call_back(stranger, "cancelled", "called off, another order", "trap: another parcel")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.call_back(item, "cancelled", f"{name} goes back to you", "cause: the carrier cancels")
     call.show("the carrier's callback says cancelled")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.call_back(item, "received", "noted again", "trap: received undoes nothing")
 
 
-def _refused(call: IntercomCall) -> None:
+def _refused(call: IntercomCall) -> Ticks[None]:
     """Refused at first, cancelled after all: the last decisive callback counts."""
-    item = _to_a_cancellation(call)
+    item = yield from _to_a_cancellation(call)
     name = call.name(item)
-    _cancel_in_the_shop(call, item)
-    call.pause(1, 2)
+    yield from _cancel_in_the_shop(call, item)
+    yield from call.pause(1, 2)
     call.call_back(item, "refused", f"{name} is loaded already", "cause: the carrier refuses")
     call.show("the carrier's callback says refused")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     stranger = call.draws.choose(call.other_parcels)
     call.call_back(stranger, "cancelled", "another customer's", "trap: another parcel")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.call_back(item, "cancelled", f"{name} caught at the depot", "cause: cancelled after all")
     call.show("the last callback says cancelled")
 

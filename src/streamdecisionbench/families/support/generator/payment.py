@@ -9,6 +9,7 @@ from typing import Any
 from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.call import CONNECTED, ENDED, HOLD, Call
 from streamdecisionbench.families.support.generator.voice import AGENT, CUSTOMER
+from streamdecisionbench.suite.generation.script import Ticks
 
 SUBJECTS = ("payment", "connection", "router")
 DETAILS = ("number", "expiry", "code")
@@ -86,14 +87,14 @@ class PaymentCall(Call):
         """Whether the form has every detail of the chosen card."""
         return self.form["card"] == self.card and all(self.form[d] for d in DETAILS)
 
-    def customer_says(self, purpose: str, cause: str, because: str, text: str = "") -> None:
+    def customer_says(self, purpose: str, cause: str, because: str, text: str = "") -> Ticks[None]:
         """The customer says something that counts for `purpose`."""
         text = text or self.voice.says(purpose)
-        self.speak(CUSTOMER, text, cause, because, lambda: self.hear(purpose))
+        yield from self.speak(CUSTOMER, text, cause, because, lambda: self.hear(purpose))
 
-    def agent_says(self, purpose: str, cause: str, because: str, text: str = "") -> None:
+    def agent_says(self, purpose: str, cause: str, because: str, text: str = "") -> Ticks[None]:
         text = text or self.voice.says(purpose)
-        self.speak(AGENT, text, cause, because, lambda: self.hear(purpose))
+        yield from self.speak(AGENT, text, cause, because, lambda: self.hear(purpose))
 
     def hear(self, purpose: str) -> None:
         """What the words lead to."""
@@ -109,11 +110,13 @@ class PaymentCall(Call):
         elif self.payment == "draft":
             self.capturing = purpose == "request"
 
-    def turn_to(self, subject: str) -> None:
+    def turn_to(self, subject: str) -> Ticks[None]:
         """The customer names the subject, unless it is the subject already."""
         if self.subject != subject:
-            self.pause()
-            self.customer_says(subject, f"names {subject}", f"the customer turns to {subject}")
+            yield from self.pause()
+            yield from self.customer_says(
+                subject, f"names {subject}", f"the customer turns to {subject}"
+            )
 
     def tool(self, fields: Mapping[str, Any], text: str, note: str) -> None:
         self.happen(say.put(self.now, fields, text, note))

@@ -11,219 +11,222 @@ from streamdecisionbench.families.support.generator.parcels import (
     other_work,
 )
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER
+from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
 
-def _to_a_test(call: IntercomCall, result: str) -> str:
+def _to_a_test(call: IntercomCall, result: str) -> Ticks[str]:
     """A device is tested; `result` comes out."""
     item = call.next_device()
-    call.ask("repair", item)
+    yield from call.ask("repair", item)
     if call.devices[item].remote != "none":
         call.remote(item, "none", "the old remote check is void")
         call.show("the old remote check is void")
     if call.devices[item].test == result:
-        call.pause()
+        yield from call.pause()
         call.test(item, "none", "cause: the old test is void")
         call.show("the old test is void")
-    call.breathe()
+    yield from call.breathe()
     call.trap(AGENT, "I've started its self-test.", "the test has not started")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.test(item, "running", "cause: the test runs")
     call.show("the self-test runs")
-    call.breathe()
+    yield from call.breathe()
     other = other_item(call, item)
     call.trap_log(f"{call.name(other)}: heartbeat ok", "the other device")
-    call.pause(1, 3)
+    yield from call.pause(1, 3)
     call.test(item, result, f"cause: the result is {result}")
     call.show(f"the self-test says {result}")
     return item
 
 
-def _clear(call: IntercomCall) -> None:
-    item = _to_a_test(call, "clear")
-    call.breathe()
+def _clear(call: IntercomCall) -> Ticks[None]:
+    item = yield from _to_a_test(call, "clear")
+    yield from call.breathe()
     call.trap(CUSTOMER, "Well, I hear what I hear.", f"an opinion about the {call.name(item)}")
 
 
-def _hardware(call: IntercomCall) -> None:
+def _hardware(call: IntercomCall) -> Ticks[None]:
     """A part is posted if one is in stock and fits without a technician: one is enough."""
-    item = _to_a_test(call, "hardware")
+    item = yield from _to_a_test(call, "hardware")
     device = call.devices[item]
     other = other_item(call, item)
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     if not device.self_fit:
         call.fit(item, True, "cause: can be fitted")
         call.show("the customer can fit it")
-        call.pause(1, 2)
+        yield from call.pause(1, 2)
     if device.stock:
         call.stock(item, 0, "cause: out of stock")
         call.show("no spare in stock")
-        call.breathe()
+        yield from call.breathe()
     if call.script.has_room_for_traps:
         call.stock(other, call.draws.between(2, 6), "trap: the other device's spare")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.stock(item, 1, "cause: exactly one in stock")
     call.show("one spare in stock that the customer can fit")
-    call.breathe()
+    yield from call.breathe()
     call.trap(AGENT, "I'd still book a technician.", "the agent's preference")
 
 
-def _technicians_part(call: IntercomCall) -> None:
+def _technicians_part(call: IntercomCall) -> Ticks[None]:
     """A part in stock is not posted to a customer who cannot fit it."""
-    item = _to_a_test(call, "hardware")
+    item = yield from _to_a_test(call, "hardware")
     device = call.devices[item]
     if device.self_fit:
-        call.pause(1, 2)
+        yield from call.pause(1, 2)
         call.fit(item, False, "only a technician can fit the new part")
         call.show("the customer cannot fit it")
     if not device.stock:
-        call.pause(1, 2)
+        yield from call.pause(1, 2)
         call.stock(item, call.draws.between(1, 4), "trap: in stock, not for the customer to fit")
-    call.breathe()
+    yield from call.breathe()
     call.trap(AGENT, "There's one in the stores, I could post it.", "the customer cannot fit it")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.fit(item, True, "cause: can be fitted")
     call.show("a spare in stock that the customer can fit")
 
 
-def _unclear(call: IntercomCall) -> None:
+def _unclear(call: IntercomCall) -> Ticks[None]:
     """A remote check needs the customer's own permission, and outlives it."""
     if "remote_access" in call.permitted:
         call.permit(
             "remote_access", False, CUSTOMER, "the permission for another visit is withdrawn"
         )
         call.show("remote access is withdrawn")
-    item = _to_a_test(call, "unclear")
-    call.breathe()
+    item = yield from _to_a_test(call, "unclear")
+    yield from call.breathe()
     if call.script.has_room_for_traps:
         call.permit("remote_access", True, AGENT, "trap: an entry the agent made")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.permit("remote_access", True, CUSTOMER, "cause: the customer allows remote access")
     call.show("remote access is allowed")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.remote(item, "running", "cause: the remote check runs")
     call.show("the remote check runs")
-    call.wait(1)
+    yield from call.wait(1)
     call.permit("remote_access", False, CUSTOMER, "trap: the check runs on")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     result = "clear" if call.remote_checks % 2 else "hardware"
     call.remote(item, result, f"cause: the remote check finds {result}")
     call.show(f"the remote check finds {result}")
 
 
-def _prefers(call: IntercomCall) -> None:
+def _prefers(call: IntercomCall) -> Ticks[None]:
     """A preference with its permission; others cannot prefer for the customer."""
     channel = call.next_channel()
     other = call.draws.choose([c for c in CHANNELS if c not in (channel, call.preferred)])
     if channel not in call.permitted:
-        call.wait(1)
+        yield from call.wait(1)
         call.permit(channel, True, CUSTOMER, "a permission for a channel not preferred")
-    call.breathe()
+    yield from call.breathe()
     speaker = call.draws.choose([AGENT, BACKGROUND])
     call.trap(speaker, call.voice.by_others(other, speaker), f"a preference from the {speaker}")
-    call.slip(other)
-    call.pause(1, 2)
-    call.customer_says(channel, f"prefers {channel}", f"the customer prefers {channel}")
+    yield from call.slip(other)
+    yield from call.pause(1, 2)
+    yield from call.customer_says(channel, f"prefers {channel}", f"the customer prefers {channel}")
 
 
-def _loses(call: IntercomCall) -> None:
+def _loses(call: IntercomCall) -> Ticks[None]:
     """The preferred channel loses its permission: no other one takes its place."""
     if call.preferred == "none" or call.preferred not in call.permitted:
-        _prefers(call)
+        yield from _prefers(call)
     channel = call.preferred
     fallback = call.draws.choose([c for c in CHANNELS if c != channel])
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     if fallback not in call.permitted:
         call.permit(fallback, True, CUSTOMER, "trap: another channel's permission")
-        call.wait(1)
+        yield from call.wait(1)
     call.permit(channel, False, CUSTOMER, "cause: the preferred channel loses its permission")
     call.show(f"permission for {channel} is withdrawn")
-    call.breathe()
+    yield from call.breathe()
     if call.script.has_room_for_traps:
         call.permit(channel, True, AGENT, "trap: an entry the agent made")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.permit(channel, True, CUSTOMER, "cause: the customer's own entry")
     call.show(f"permission for {channel} is given again")
 
 
-def _without_permission(call: IntercomCall) -> None:
+def _without_permission(call: IntercomCall) -> Ticks[None]:
     """A preference for a channel without permission leaves nothing until it is given."""
     closed = [c for c in CHANNELS if c not in call.permitted and c != call.preferred]
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     if not closed:
         closed = [call.draws.choose([c for c in CHANNELS if c != call.preferred])]
         call.permit(closed[0], False, CUSTOMER, "a permission nobody uses is withdrawn")
-        call.wait(1)
+        yield from call.wait(1)
     channel = call.draws.choose(closed)
-    call.customer_says(channel, f"prefers {channel}", f"no permission for {channel}")
-    call.pause(1, 3)
+    yield from call.customer_says(channel, f"prefers {channel}", f"no permission for {channel}")
+    yield from call.pause(1, 3)
     call.trap(CUSTOMER, call.voice.talk(CUSTOMER), "nothing said is a permission")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.permit(channel, True, CUSTOMER, f"cause: {channel} is permitted")
     call.show(f"{channel} is preferred and permitted")
 
 
-def _words_only(call: IntercomCall) -> None:
+def _words_only(call: IntercomCall) -> Ticks[None]:
     """Words of the same meaning that are not listed, then two in one breath."""
     second = call.next_channel()
     first = call.draws.choose([c for c in CHANNELS if c not in (second, call.preferred)])
     for channel in (first, second):
         if channel not in call.permitted:
-            call.wait(1)
+            yield from call.wait(1)
             call.permit(channel, True, CUSTOMER, "a permission for a channel not preferred")
-    call.breathe()
+    yield from call.breathe()
     call.trap(CUSTOMER, call.voice.unsaid(first), "sounds like a preference and is none")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     text = call.voice.both(first, second)
-    call.customer_says(second, f"{first}, then {second}", f"the customer settles on {second}", text)
+    yield from call.customer_says(
+        second, f"{first}, then {second}", f"the customer settles on {second}", text
+    )
 
 
-def _long_hold(call: IntercomCall) -> None:
+def _long_hold(call: IntercomCall) -> Ticks[None]:
     """The limit is reached by the clock alone; results that come in do not end a hold."""
-    call.breathe()
+    yield from call.breathe()
     call.trap(AGENT, "I'll park you on hold for a moment.", "announced, not yet on hold")
-    call.pause(1, 2)
+    yield from call.pause(1, 2)
     call.put_on_hold()
-    call.breathe()
+    yield from call.breathe()
     call.trap_log("music on hold: track 2", "nothing restarts the timer")
-    call.wait(call.since + call.hold_limit - 1 - call.now)
+    yield from call.wait(call.since + call.hold_limit - 1 - call.now)
     call.trap(AGENT, "They've waited long enough, I'll pick up.", "one tick short")
-    call.wait(1)
-    call.wait(call.draws.between(1, 3))
+    yield from call.wait(1)
+    yield from call.wait(call.draws.between(1, 3))
     call.take_back()
 
 
-def _news_on_hold(call: IntercomCall) -> None:
+def _news_on_hold(call: IntercomCall) -> Ticks[None]:
     """What is said and what comes in during a hold shows once it is over."""
-    call.pause()
+    yield from call.pause()
     call.put_on_hold()
-    call.wait(1)
+    yield from call.wait(1)
     kind, item = other_work(call)
     text = call.voice.says(f"{kind} {item}")
     call.script.trap(call.final(CUSTOMER, text, "trap: shows once the hold is over"))
     call.hear(f"{kind} {item}")
-    call.wait(1)
+    yield from call.wait(1)
     parcel = next(iter(call.parcels))
     if call.parcels[parcel].status != "delivered" and call.draws.chance(0.5):
         call.ship(parcel, "delivered", f"carrier: {call.name(parcel)} signed for", "trap: on hold")
-    call.wait(call.draws.between(1, 2))
+    yield from call.wait(call.draws.between(1, 2))
     call.take_back()
 
 
-def _resolved(call: IntercomCall) -> None:
+def _resolved(call: IntercomCall) -> Ticks[None]:
     """A resolved case and a goodbye end nothing; the telephone does."""
     fields = {"case.status": "resolved"}
     if call.script.has_room_for_traps:
         call.script.trap(say.put(call.now, fields, "case: resolved", "trap: a case is no call"))
     call.trap(CUSTOMER, "Great, thank you. Goodbye!", "a goodbye while still connected")
-    call.wait(call.draws.between(1, 2))
+    yield from call.wait(call.draws.between(1, 2))
     call.hang_up()
-    call.breathe()
+    yield from call.breathe()
     call.trap_log("survey tool: customer survey queued", "queued by a tool")
 
 
-def _after(call: IntercomCall) -> None:
-    call.wait(1)
+def _after(call: IntercomCall) -> Ticks[None]:
+    yield from call.wait(1)
 
 
 def _has_time(call: IntercomCall) -> bool:

@@ -1,0 +1,252 @@
+"""A recorder in a world: what was in force decides what comes next, and the recording brings its suite."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamdecisionbench.analysis.bundles import open_bundle, write_bundle
+from streamdecisionbench.analysis.outcomes import outcomes
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.families.generate import open_seeds
+from streamdecisionbench.families.registry import reference_of
+from streamdecisionbench.recording.events import Release, scan
+from streamdecisionbench.recording.folder import RunEnd
+from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.recording.request import RunRequest, launch, under_policy
+from streamdecisionbench.scoring.score import score
+from streamdecisionbench.suite.suite_files import read_suite
+from tests.recording.recorder_kit import loopback_server
+
+SDB = Path(sys.executable).with_name("sdb")
+RIGHT = "python:right_in_worlds:Right"
+
+COMPONENTS = '''
+from streamdecisionbench.families.registry import reference_of
+
+
+
+class Right:
+    """Answers what the rules say, of any family that finds its own state."""
+
+    def answer(self, request):
+        return right(request)
+
+
+class Breaks(Right):
+    """Fails once, in the middle of a session."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def answer(self, request):
+        self.asked += 1
+        if self.asked == 31:
+            raise RuntimeError("in mid-session")
+        return right(request)
+
+
+def right(request):
+    gold = reference_of("live_debugging")(request.state)
+    labels = {}
+    for name, question in request.questions.items():
+        labels[name] = next(
+            label for label, text in question["criteria"].items()
+            if text == gold[name] or text.startswith(gold[name] + ": ")
+        )
+    return labels
+'''
+
+
+@pytest.fixture(autouse=True)
+def components(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "right_in_worlds.py").write_text(COMPONENTS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "right_in_worlds", raising=False)
+
+
+def opened(folder: Path) -> Recording:
+    return read_recording(folder, read_suite(folder / "suite"))
+
+
+def run(component: str | dict[str | None, str], out: Path, **options: Any) -> RunEnd:
+    members = {None: component} if isinstance(component, str) else component
+    given: dict[str, Any] = {"world": "debugging", "seeds": (1,), "clock": "virtual"} | options
+    (outcome,) = launch(RunRequest(members, out, **given), lambda estimates: True)
+    return outcome
+
+
+@pytest.mark.parametrize("clock", ["paused", "virtual"])
+def test_who_is_right_at_once_lives_through_the_generated_sessions(
+    clock: str, tmp_path: Path
+) -> None:
+    outcome = run(RIGHT, tmp_path / "run", clock=clock, seeds=(1, 2))
+    assert outcome.status == "complete"
+    twins = open_seeds("debugging", (1, 2))
+    lived = read_suite(tmp_path / "run" / "suite")
+    for twin in twins:
+        name = twin.right.episode_id
+        assert lived.scenarios[name] == twin.right
+        twin.play_right()
+        if clock == "paused":
+            assert outcome.summary["outcomes"][name] == twin.outcomes()
+    if clock == "paused":
+        assert score(tmp_path / "run").in_force == 1.0
+
+
+def test_what_is_in_force_decides_what_comes_next(tmp_path: Path) -> None:
+    run("baseline:constant", tmp_path / "run")
+    (twin,) = open_seeds("debugging", (1,))
+    (lived,) = read_suite(tmp_path / "run" / "suite")
+    assert lived.steps[0] == twin.right.steps[0]
+    assert lived.steps != twin.right.steps
+    found = read_recording(tmp_path / "run", read_suite(tmp_path / "run" / "suite"))
+    assert found.lived_at_s == 2.0
+
+
+def test_another_pace_is_refused_in_words(tmp_path: Path) -> None:
+    run("simulated:jev", tmp_path / "run")
+    scored = score(tmp_path / "run")
+    assert scored.log_auc != scored.log_auc  # there is no mean over paces
+    assert any("another session" in note for note in scored.notes)
+    with pytest.raises(InputError, match="at another pace it would have been another session"):
+        score(tmp_path / "run", interval=1.0)
+    with pytest.raises(InputError, match="another session"):
+        scored.curve()
+
+
+def test_it_is_bundled_and_verified_with_its_suite(tmp_path: Path) -> None:
+    run("simulated:jev", tmp_path / "run", interval_s=1.0)
+    suite = read_suite(tmp_path / "run" / "suite")
+    write_bundle([read_recording(tmp_path / "run", suite)], suite, tmp_path / "b.zip")
+    assert len(open_bundle(tmp_path / "b.zip").recordings) == 1
+
+
+def test_a_pair_and_a_policy_live_in_a_world(tmp_path: Path) -> None:
+    pair = {"fast": "simulated:jev", "slow": "simulated:luna-low"}
+    assert run(pair, tmp_path / "pair").status == "complete"
+    (tmp_path / "p.toml").write_text('[dispatch]\nmode = "changed"\n[expire]\nafter_s = 3.0\n')
+    given = {"world": "presenter", "seeds": (1,), "clock": "virtual"}
+    request = RunRequest({None: "simulated:luna-low"}, tmp_path / "policy", **given)  # type: ignore[arg-type]
+    (outcome,) = launch(under_policy(request, tmp_path / "p.toml", ({}, {}, {})), lambda _: True)
+    assert outcome.status == "complete"
+    assert outcome.summary["policy"]["expired"] > 0
+
+
+def test_a_session_that_broke_off_is_taken_up_at_the_last_whole_tick(tmp_path: Path) -> None:
+    with pytest.raises(Exception, match="raises RuntimeError"):
+        run("python:right_in_worlds:Breaks", tmp_path / "run", clock="paused")
+    before = scan(tmp_path / "run" / "events.jsonl").events
+    outcome = run("python:right_in_worlds:Breaks", tmp_path / "run", clock="paused", resume=True)
+    assert outcome.status == "complete"
+    after = scan(tmp_path / "run" / "events.jsonl").events
+    taken_up = json.loads((tmp_path / "run" / "run.json").read_text())["interruptions"][0]
+    ((name, stay),) = taken_up["taken_up_after"].items()
+    assert 50 < stay <= len(before)
+    assert after[:stay] == before[:stay]
+    (twin,) = open_seeds("debugging", (1,))
+    assert read_suite(tmp_path / "run" / "suite").scenarios[name] == twin.right
+
+
+def test_the_parts_of_a_loss_add_up(tmp_path: Path) -> None:
+    """Latency, judgment and their interaction, for every outcome, also of a live pair."""
+    common: dict[str, Any] = {"seeds": (1, 3, 7), "interval_s": 1.0}
+    run("simulated:luna-low", tmp_path / "run", **common)
+    run("simulated:luna-low", tmp_path / "slow", clock="paused", **common)
+    run({"fast": "baseline:constant", "slow": "simulated:luna-low"}, tmp_path / "pair", **common)
+    live, slow, pair = (opened(tmp_path / name) for name in ("run", "slow", "pair"))
+    found = outcomes(live, slow)
+    assert found
+    for name, one in found.items():
+        parts = (one.latency, one.judgment, one.interaction)
+        assert sum(p for p in parts if p is not None) == pytest.approx(
+            one.run - one.oracle, abs=1e-9
+        )
+        counted = live.run["summary"]["outcomes"].values()
+        assert one.run == pytest.approx(sum(of[name] for of in counted), abs=1e-9)
+    assert any(one.run != one.oracle for one in outcomes(pair).values())
+    assert all(one.judgment is None for one in outcomes(pair).values())
+    with pytest.raises(InputError, match="not recorded unhurried"):
+        outcomes(live, live)
+
+
+def test_the_late_oracle_without_latencies_is_the_oracle(tmp_path: Path) -> None:
+    run("baseline:random", tmp_path / "run", clock="paused", seeds=(1, 2))
+    for one in outcomes(opened(tmp_path / "run")).values():
+        assert one.late_oracle == one.oracle
+
+
+@pytest.mark.parametrize("clock", ["paused", "real"])
+def test_a_served_component_lives_in_a_world(
+    clock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over a real connection; the first attempt at some states is refused, and a world that waits does so."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+
+    def reply(payload: dict[str, Any], times: int) -> Any:
+        if payload["state"]["clock"]["now"] % 20 == 5 and times == 1:
+            return 429, {"retry-after": "0"}, {}
+        gold = reference_of("live_debugging")(payload["state"])
+        labels = {
+            name: next(k for k, text in q["criteria"].items() if text.split(": ")[0] == gold[name])
+            for name, q in payload["questions"].items()
+        }
+        return 200, {}, {"labels": labels, "model": "served"}
+
+    with loopback_server(reply) as url:
+        monkeypatch.setenv("SDB_TEST_URL", url)
+        pace = {"interval_s": 0.1} if clock == "real" else {}
+        done = run("python:loopback_component:Loopback", tmp_path / "run", clock=clock, **pace)
+    assert done.status == "complete"
+    assert done.summary["failed_attempts"] == 3
+    if clock == "paused":
+        (twin,) = open_seeds("debugging", (1,))
+        assert list(read_suite(tmp_path / "run" / "suite")) == [twin.right]
+        assert score(tmp_path / "run").in_force == 1.0
+
+
+@pytest.mark.realtime
+def test_a_kill_in_mid_session_on_the_real_clock(tmp_path: Path) -> None:
+    command = [
+        str(SDB), "run", "baseline:constant", "--world", "support", "--seeds", "3",
+        "--interval", "0.05", "--quiet", "--out", str(tmp_path / "run"),
+    ]  # fmt: skip
+    log = tmp_path / "run" / "events.jsonl"
+    process = subprocess.Popen(command)
+    while not log.exists() or sum(isinstance(e, Release) for e in scan(log).events) < 20:
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    before = scan(log).events
+    subprocess.run([*command, "--resume"], check=True)
+    run_file = json.loads((tmp_path / "run" / "run.json").read_text())
+    (stay,) = run_file["interruptions"][0]["taken_up_after"].values()
+    assert scan(log).events[:stay] == before[:stay]
+    suite = read_suite(tmp_path / "run" / "suite")
+    assert read_recording(tmp_path / "run", suite).lived_at_s == 0.05
+    subprocess.run([*command, "--resume"], check=True)  # nothing is left to do
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"data": Path("x")}, "makes its own"),
+        ({"world": "weather"}, "no world 'weather'"),
+        ({"seeds": (1, 1)}, "names one twice"),
+        ({"world": None, "seeds": (1,)}, "belong to a world"),
+        ({"world": None, "seeds": (), "clock": "paused"}, "only a world can wait"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options: dict[str, Any], said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=said):
+        run("baseline:constant", tmp_path / "run", **options)
