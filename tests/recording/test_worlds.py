@@ -144,9 +144,10 @@ def test_a_pair_and_a_policy_live_in_a_world(tmp_path: Path) -> None:
 
 def test_a_session_that_broke_off_is_taken_up_at_the_last_whole_tick(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="raises RuntimeError"):
-        run("python:right_in_worlds:Breaks", tmp_path / "run", clock="paused")
+        run("python:right_in_worlds:Breaks", tmp_path / "run", clock="paused", warmup=0)
     before = scan(tmp_path / "run" / "events.jsonl").events
-    outcome = run("python:right_in_worlds:Breaks", tmp_path / "run", clock="paused", resume=True)
+    again = {"clock": "paused", "warmup": 0, "resume": True}
+    outcome = run("python:right_in_worlds:Breaks", tmp_path / "run", **again)
     assert outcome.status == "complete"
     after = scan(tmp_path / "run" / "events.jsonl").events
     taken_up = json.loads((tmp_path / "run" / "run.json").read_text())["interruptions"][0]
