@@ -192,3 +192,13 @@ def test_the_agents_own_table_from_csv_to_figures(tmp_path: Path) -> None:
     assert [o["states"] for o in found["mapping.sql"]["references"]["origins"]] == [0, 705, 1429]
     causes = found["mapping.sql"]["differences"][0]["causes"]
     assert causes["latency"]["value"] < -0.15 < -0.02 < causes["judgment"]["value"]
+    # Which sessions, and the gate that fails and says latency, in the page's own words.
+    worst = sdb(
+        "logs", "show", "calls.csv", "--sql", "mapping.sql", *rules, "--worst", "3", cwd=tmp_path
+    )
+    assert len(re.findall(r"^call-\d+: wrong", worst.stdout, re.MULTILINE)) == 3, worst.stderr
+    shown = re.search(r"```text\n\$ sdb (gate .*?)\n(.*?)```", page, re.DOTALL)
+    assert shown is not None
+    gate = sdb(*shown[1].split(), cwd=tmp_path)
+    assert gate.returncode == 1, gate.stderr
+    assert gate.stdout.startswith(shown[2])
