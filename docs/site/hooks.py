@@ -17,7 +17,11 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+ROOT_PAGES = {
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "action.yml": "action.yml",
+}
 REPORT = Path(os.environ.get("SDB_EXAMPLE_REPORT", ROOT / "demo" / "report" / "index.html"))
 API = {
     "streamdecisionbench": "What `import streamdecisionbench as sdb` gives.",
