@@ -40,7 +40,7 @@ unit: $(VENV)/.dev
 # What a change of ordinary code needs, in about a minute on two cores. Left out: whatever starts servers,
 # browsers, Spark, local models or other processes, presses keys and kills; the families and what they
 # generate; commands of the documentation; whole reports; and the dearest of the property tests.
-SLOW = tests/test_inspect_task.py tests/test_pytest_plugin.py tests/docs tests/families \
+SLOW = tests/test_inspect_task.py tests/test_pytest_plugin.py tests/test_worlds.py tests/docs tests/families \
   $(addprefix tests/analysis/test_,choose_policies.py policy_search.py repacing_served.py) \
   $(addprefix tests/audit/test_,check.py export.py probe.py) \
   $(addprefix tests/cli/,analyze suite $(addprefix test_,bad_input.py demo.py gate.py main.py one_answer.py policy.py)) \
@@ -48,7 +48,7 @@ SLOW = tests/test_inspect_task.py tests/test_pytest_plugin.py tests/docs tests/f
   $(addprefix tests/logs/,engines test_export.py) \
   $(addprefix tests/meter/test_,decision_log.py opentelemetry.py prometheus.py) \
   $(addprefix tests/recording/test_,full_pass.py kill.py never_spoiled.py policy_servers.py resume.py runner.py) \
-  $(addprefix tests/recording/test_,runner_record.py services.py) \
+  $(addprefix tests/recording/test_,runner_record.py services.py preparation.py worlds.py) \
   $(addprefix tests/report/,board watch) \
   $(addprefix tests/report/test_,figures.py hostile_text.py page.py page_browser.py report.py tables.py) \
   $(addprefix tests/scoring/,costs policies) \
