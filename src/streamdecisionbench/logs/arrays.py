@@ -45,6 +45,9 @@ _SLACK = 2e-6
 PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _FAR = 1 << 62
 """No difference of two such times overflows: what lies beyond it is as good as never."""
+_LEAST_S = 1e-100
+"""Shorter streams have no length that can be divided by. A meter's may end with the next reading that a
+clock can show."""
 _MOST = 1e12
 """Weights, ticks and costs from here on, or as far below one, are slips of a pen: sums of their squares
 would be no numbers."""
@@ -508,7 +511,7 @@ def _check_streams(rows: _Rows, kept: Ints) -> None:
         blame("no_length", end.beyond[begins])
     blame("no_end", ~known & (count == 1))
     lasted = np.where(known, end.value[last], published.value[last]) - published.value[begins]
-    blame("no_length", lasted < published.per_second / _MOST)
+    blame("no_length", lasted < published.per_second * _LEAST_S)
     for name, reason in (("weight", "bad_weight"), ("tick_s", "bad_tick")):
         if rows.has(name):
             value = rows.number(name, 1.0)[kept]

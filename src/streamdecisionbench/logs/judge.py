@@ -168,6 +168,7 @@ def judge_log(
                 out=work,
                 data=data,
                 clock="virtual" if here else "real",
+                warmup=0,  # nothing is timed
             ),
             confirm,
             progress,

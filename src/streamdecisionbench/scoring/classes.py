@@ -16,7 +16,7 @@ merge does three times as fast: a law in the tests holds it to the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,7 +33,7 @@ from streamdecisionbench.in_force import (
     RIGHT,
 )
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
-from streamdecisionbench.scoring.cut import Cut, cut_of
+from streamdecisionbench.scoring.cut import Meetings, meetings_of
 from streamdecisionbench.scoring.measure import At, Measure, measure_over
 from streamdecisionbench.scoring.sweep import (
     NOTHING,
@@ -65,19 +65,19 @@ def shares_over(
     refs = sweep.references
     count, width = refs.count, len(TABLE)
     found = [np.zeros((count, width)) for _ in measures]
-    for cut, column in classified(sweep):
+    for met, column in classified(sweep):
         right = np.flatnonzero(_IS_CORRECT[column])
-        component = cut.sweep.component
-        later = None if component is None else np.flatnonzero(component[cut.piece] > 0)
+        component = met.sweep.component
+        later = None if component is None else np.flatnonzero(component[met.piece] > 0)
         for out, measure in zip(found, measures, strict=True):
-            time = _within(cut, measure).time(measure)
-            by_class = np.bincount(cut.scenario * width + column, time, count * width)
+            time = _within(met, measure).time(measure)
+            by_class = np.bincount(met.scenario * width + column, time, count * width)
             out += by_class.reshape(count, width)
             if segments:
-                balanced = time[right] * refs.weight[cut.segment[right]]
-                out[:, SEGMENT] += np.bincount(cut.scenario[right], balanced, count)
+                balanced = time[right] * refs.weight[met.segment[right]]
+                out[:, SEGMENT] += np.bincount(met.scenario[right], balanced, count)
             if later is not None:
-                out[:, LATER] += np.bincount(cut.scenario[later], time[later], count)
+                out[:, LATER] += np.bincount(met.scenario[later], time[later], count)
     for out in found:
         balanced = out[:, SEGMENT].copy()
         out /= refs.observed[:, None]
@@ -85,17 +85,26 @@ def shares_over(
     return found
 
 
-def classified(sweep: Sweep, at_once: int = _AT_ONCE) -> Iterator[tuple[Cut, Ints]]:
-    """A sweep cut where its references change, with the class of every stretch, some at a time."""
+def classified(sweep: Sweep) -> Iterator[tuple[Meetings, Ints]]:
+    """A sweep's pieces beside the reference segments they meet, with the class of each, some at a time."""
+    find, whole = class_finder(sweep), len(sweep.low)
+    for begin in range(0, whole, _AT_ONCE):
+        some = slice(begin, begin + _AT_ONCE)
+        met = meetings_of(sweep if whole <= _AT_ONCE else sweep.where(some))
+        yield met, find(met.piece + begin, met.segment)
+
+
+def class_finder(sweep: Sweep) -> Callable[[Ints, Ints], Ints]:
+    """Says of which class an instant is, given its piece of the sweep and its reference segment."""
     refs = sweep.references
     own = refs.decision[refs.step_segment[sweep.source]]
     known = bool((refs.decision != NOTHING).all())
     bits = _source_bits(sweep.decision, own, all_known=known)
-    for begin in range(0, len(sweep.low), at_once):
-        some = slice(begin, begin + at_once)
-        cut = cut_of(sweep if len(sweep.low) <= at_once else sweep.where(some))
-        piece, now = cut.piece + begin, refs.decision[cut.segment]
-        yield cut, _column(bits[piece], sweep.decision[piece], own[piece], now)
+
+    def find(piece: Ints, segment: Ints) -> Ints:
+        return _column(bits[piece], sweep.decision[piece], own[piece], refs.decision[segment])
+
+    return find
 
 
 def table_over(flat: Flat, bounds: Bounds, *, segments: bool = True) -> Floats:
@@ -105,15 +114,14 @@ def table_over(flat: Flat, bounds: Bounds, *, segments: bool = True) -> Floats:
     return shares_over(sweep, [measure], segments=segments)[0]
 
 
-def _within(cut: Cut, measure: Measure) -> Cut:
-    """The stretches with their ranges as far as the measure goes, where it is narrower."""
+def _within(met: Meetings, measure: Measure) -> Meetings:
+    """Ranges as far as the measure goes, where it is narrower."""
     if isinstance(measure, At):
-        return cut
-    lowest, highest = cut.sweep.lowest, cut.sweep.highest
+        return met
+    lowest, highest = met.sweep.lowest, met.sweep.highest
     if np.array_equal(measure.lowest, lowest) and np.array_equal(measure.highest, highest):
-        return cut
-    low, high = measure.lowest[cut.scenario], measure.highest[cut.scenario]
-    return replace(cut, low=np.clip(cut.low, low, high), high=np.clip(cut.high, low, high))
+        return met
+    return met.within(measure.lowest, measure.highest)
 
 
 def _source_bits(decision: Ints, own: Ints, *, all_known: bool) -> NDArray[np.uint8]:
@@ -249,7 +257,7 @@ def classes_by_step(flat: Flat, bounds: Bounds, interval: float | None = None) -
     else:
         measure = measure_over(bounds, flat.tick, flat.alone)
         sweep = sweep_over(flat, bounds)
-        for cut, column in classified(replace(sweep, references=by_step(sweep.references))):
-            seconds += np.bincount(cut.segment * width + column, cut.time(measure), len(seconds))
+        for met, column in classified(replace(sweep, references=by_step(sweep.references))):
+            seconds += np.bincount(met.segment * width + column, met.time(measure), len(seconds))
     shares: Floats = seconds.reshape(-1, width) * flat.time_weight[:, None]
     return shares

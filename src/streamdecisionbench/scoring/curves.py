@@ -14,7 +14,8 @@ import numpy as np
 
 from streamdecisionbench.in_force import CLASSES, CORRECT, CURRENT_CORRECT, JUDGMENT
 from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.classes import LATER, SEGMENT, classified
+from streamdecisionbench.scoring.classes import LATER, SEGMENT, class_finder
+from streamdecisionbench.scoring.cut import cut_of
 from streamdecisionbench.scoring.sweep import NOTHING, Sweep, by_step
 from streamdecisionbench.scoring.timeline import Floats, Ints
 
@@ -58,7 +59,8 @@ def curves(
     Coefficients change where an arrival passes the publication of a state.
     """
     refs = by_step(sweep.references)
-    ((cut, column),) = classified(replace(sweep, references=refs), len(sweep.low))
+    cut = cut_of(sweep, refs)
+    column = class_finder(cut.sweep)(cut.piece, cut.segment)
     scenario, step, low, high = cut.scenario, cut.segment, cut.low, cut.high
     alpha, beta = cut.end_at - cut.begin_at, cut.end_delay - cut.begin_delay
     later = np.zeros(len(low)) if sweep.component is None else sweep.component[cut.piece]

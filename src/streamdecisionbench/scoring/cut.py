@@ -69,9 +69,9 @@ class Cut(Columns):
 
     def time(self, measure: Measure) -> Floats:
         """How long each stretch lasts on the recording clock, weighed."""
-        on = measure.of(self.scenario, self.low, self.high)
-        length: Floats = (self.end_at - self.begin_at) * on.one
-        length += (self.end_delay - self.begin_delay) * on.scale
+        one, scale = measure.lengths(self.scenario, self.low, self.high)
+        length: Floats = (self.end_at - self.begin_at) * one
+        length += (self.end_delay - self.begin_delay) * scale
         return length
 
     def opening(self, piece: Ints, low: Floats, high: Floats) -> tuple[Ints, Ints, Floats, Floats]:
@@ -87,24 +87,52 @@ class Cut(Columns):
         return row[keep], stretch[keep], low[keep], high[keep]
 
 
-def cut_of(sweep: Sweep, references: References | None = None) -> Cut:
-    """A sweep cut where its references change, or where others do: with one segment per step, at steps.
+@dataclass(frozen=True, slots=True)
+class Meetings(Columns):
+    """Every piece of a sweep beside every segment [B, E) it meets, for c in [low, high).
 
-    At one scale nothing moves, and a stretch that only rounding made is left out.
+    It begins with the segment below `from_piece` and with the piece above, and ends with the piece below
+    `to_segment` and with the segment above.
     """
-    if references is not None:
-        sweep = replace(sweep, references=references)
+
+    SHARED: ClassVar[tuple[str, ...]] = ("sweep",)
+
+    sweep: Sweep
+    scenario: Ints
+    piece: Ints
+    segment: Ints
+    begin_at: Floats
+    begin_delay: Floats
+    end_at: Floats
+    end_delay: Floats
+    B: Floats
+    E: Floats
+    low: Floats
+    high: Floats
+    from_piece: Floats
+    to_segment: Floats
+
+    def time(self, measure: Measure) -> Floats:
+        """How long each lasts on the recording clock, weighed: the piece, less what is before B or after E."""
+        one, scale = measure.lengths(self.scenario, self.low, self.high)
+        time: Floats = (self.end_at - self.begin_at) * one
+        time += (self.end_delay - self.begin_delay) * scale
+        one, scale = measure.lengths(self.scenario, self.low, self.from_piece)
+        time -= (self.B - self.begin_at) * one - self.begin_delay * scale
+        one, scale = measure.lengths(self.scenario, self.to_segment, self.high)
+        time -= (self.end_at - self.E) * one + self.end_delay * scale
+        return time
+
+    def within(self, lowest: Floats, highest: Floats) -> Meetings:
+        """As far as scales of each scenario go."""
+        bounds = lowest[self.scenario], highest[self.scenario]
+        names = ("low", "high", "from_piece", "to_segment")
+        return replace(self, **{name: np.clip(getattr(self, name), *bounds) for name in names})
+
+
+def meetings_of(sweep: Sweep) -> Meetings:
     refs = sweep.references
     piece, segment = _meetings(sweep)
-    if np.array_equal(sweep.highest, np.nextafter(sweep.lowest, np.inf)):
-        begin = np.maximum(sweep.begin_at[piece], refs.begin[segment])
-        end = np.minimum(sweep.end_at[piece], refs.end[segment])
-        row = np.flatnonzero(end - begin > ROUNDING * refs.horizon[refs.scenario[segment]])
-        piece, segment, still = piece[row], segment[row], np.zeros(len(row))
-        opens = np.append(True, piece[1:] != piece[:-1])[: len(piece)]
-        ends = (begin[row], still, end[row], still)
-        low, high = sweep.low[piece], sweep.high[piece]
-        return Cut(sweep, sweep.scenario[piece], piece, segment, *ends, low, high, opens)
     begin_at, begin_delay = sweep.begin_at[piece], sweep.begin_delay[piece]
     end_at, end_delay = sweep.end_at[piece], sweep.end_delay[piece]
     B, E = refs.begin[segment], refs.end[segment]
@@ -118,33 +146,55 @@ def cut_of(sweep: Sweep, references: References | None = None) -> Cut:
         np.fmax(np.fmin(ends_after_b, high), low),
         np.fmin(np.fmax(begins_at_e, low), high),
     )
-    # Below the crossing with B the stretch begins with the segment, above it with the piece; below
-    # the crossing with E it ends with the piece, above it with the segment.
+    high = np.where((B < E) & (low < high), high, low)
     from_piece = np.fmin(np.fmax(begins_at_b, low), high)
     to_segment = np.fmin(np.fmax(ends_at_e, low), high)
-    # At most three forms for each meeting, beside each other in c; none with a segment that has no length.
-    high = np.where(B < E, high, low)
-    scales = np.empty((len(low), 4))
-    scales[:, 0], scales[:, 3] = low, high
-    scales[:, 1] = np.minimum(np.minimum(from_piece, to_segment), high)
-    scales[:, 2] = np.minimum(np.maximum(from_piece, to_segment), high)
-    forms = np.empty((len(low), 3), dtype=bool)
-    for k in range(3):
-        np.less(scales[:, k], scales[:, k + 1], out=forms[:, k])
-    place = np.flatnonzero(forms.ravel())
+    ends = (begin_at, begin_delay, end_at, end_delay, B, E)
+    scales = (low, high, from_piece, to_segment)
+    return Meetings(sweep, sweep.scenario[piece], piece, segment, *ends, *scales)
+
+
+def cut_of(sweep: Sweep, references: References | None = None) -> Cut:
+    """A sweep cut where its references change, or where others do: with one segment per step, at steps.
+
+    At one scale nothing moves, and a stretch that only rounding made is left out.
+    """
+    if references is not None:
+        sweep = replace(sweep, references=references)
+    refs = sweep.references
+    if np.array_equal(sweep.highest, np.nextafter(sweep.lowest, np.inf)):
+        piece, segment = _meetings(sweep)
+        begin = np.maximum(sweep.begin_at[piece], refs.begin[segment])
+        end = np.minimum(sweep.end_at[piece], refs.end[segment])
+        row = np.flatnonzero(end - begin > ROUNDING * refs.horizon[refs.scenario[segment]])
+        piece, segment, still = piece[row], segment[row], np.zeros(len(row))
+        opens = np.append(True, piece[1:] != piece[:-1])[: len(piece)]
+        ends = (begin[row], still, end[row], still)
+        low, high = sweep.low[piece], sweep.high[piece]
+        return Cut(sweep, sweep.scenario[piece], piece, segment, *ends, low, high, opens)
+    met = meetings_of(sweep)
+    # At most three forms for each meeting, beside each other in c.
+    scales = np.stack(
+        (
+            met.low,
+            np.minimum(met.from_piece, met.to_segment),
+            np.maximum(met.from_piece, met.to_segment),
+            met.high,
+        ),
+        axis=1,
+    )
+    place = np.flatnonzero(scales[:, :-1] < scales[:, 1:])
     row = place // 3
     low, high = scales.ravel()[place + row], scales.ravel()[place + row + 1]
-    opens, closes = low >= from_piece[row], low < to_segment[row]
-    still = np.zeros(len(B))
-    begin, end = row + len(B) * opens, row + len(B) * closes
+    opens, closes = low >= met.from_piece[row], low < met.to_segment[row]
+    piece, segment = met.piece[row], met.segment[row]
     ends = (
-        np.concatenate((B, begin_at))[begin],
-        np.concatenate((still, begin_delay))[begin],
-        np.concatenate((E, end_at))[end],
-        np.concatenate((still, end_delay))[end],
+        np.where(opens, met.begin_at[row], met.B[row]),
+        np.where(opens, met.begin_delay[row], 0.0),
+        np.where(closes, met.end_at[row], met.E[row]),
+        np.where(closes, met.end_delay[row], 0.0),
     )
-    piece, segment = piece[row], segment[row]
-    return Cut(sweep, sweep.scenario[piece], piece, segment, *ends, low, high, opens)
+    return Cut(sweep, met.scenario[row], piece, segment, *ends, low, high, opens)
 
 
 def _meetings(sweep: Sweep) -> tuple[Ints, Ints]:

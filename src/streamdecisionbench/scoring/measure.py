@@ -52,9 +52,14 @@ class At:
 
     def of(self, scenario: Ints, low: Floats, high: Floats) -> Weights:
         """The three for ranges [low, high) of scenarios."""
+        one, scale = self.lengths(scenario, low, high)
+        return Weights(one / self.lowest[scenario], one, scale)
+
+    def lengths(self, scenario: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """The last two, which times need."""
         c = self.lowest[scenario]
         one = ((low <= c) & (c < high)).astype(np.float64)
-        return Weights(one / c, one, one * c)
+        return one, one * c
 
 
 class Over:
@@ -78,12 +83,17 @@ class Over:
 
     def of(self, scenario: Ints, low: Floats, high: Floats) -> Weights:
         """The three for ranges [low, high] of scenarios."""
-        norm = self._norm[scenario]
-        ratio = np.log(high / low) * norm
-        reciprocal = (high - low) / (low * high) * norm
+        one, scale = self.lengths(scenario, low, high)
         if self.bounds.weighting == "log":
-            return Weights(reciprocal, ratio, (high - low) * norm)
-        return Weights(0.5 * reciprocal * (1.0 / low + 1.0 / high), reciprocal, ratio)
+            return Weights(scale / (low * high), one, scale)
+        return Weights(0.5 * one * (1.0 / low + 1.0 / high), one, scale)
+
+    def lengths(self, scenario: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """The last two, which times need."""
+        norm = self._norm[scenario]
+        if self.bounds.weighting == "log":
+            return np.log(high / low) * norm, (high - low) * norm
+        return (high - low) / (low * high) * norm, np.log(high / low) * norm
 
 
 Measure = At | Over
