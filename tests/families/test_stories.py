@@ -16,7 +16,7 @@ from streamdecisionbench.suite.suite_files import make_suite
 from tests.families.test_generated import Generated
 from tests.families.test_worlds import PLAYERS, Player, composed, play
 
-SPEECH = {"live_debugging": "messages"}
+SPEECH = {"live_debugging": "messages", "procedural_coaching": "speech"}
 """Where the families whose stories are told here say what people said."""
 EVERY = pytest.mark.parametrize("family", SPEECH)
 

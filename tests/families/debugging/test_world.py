@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.world import Held, World
-from tests.families.test_worlds import composed, held_at, nothing, play, right
+from tests.families.test_worlds import (
+    Change,
+    composed,
+    events,
+    held_at,
+    nothing,
+    play,
+    right,
+    wrong_until,
+)
 
 FAMILY = "live_debugging"
-Change = Callable[[World[Any], dict[str, str]], dict[str, str] | None]
-"""What the panel shows instead of the right decision; None: it shows that."""
-
-
-def wrong_until(outcome: str, change: Change) -> Callable[[World[Any], Draws], Held]:
-    """Wrong wherever the change is for, until it has told once; right from then on."""
-
-    def player(world: World[Any], draws: Draws) -> Held:
-        decision = world.reference()
-        changed = None if world.outcomes()[outcome] else change(world, decision)
-        return held_at(world, changed or decision)
-
-    return player
-
-
-def events(world: World[Any], kind: str) -> list[Event]:
-    return [event for event in world.script.events if event.kind == kind]
 
 
 def lived(number: int, change: Change, outcome: str = "wasted_runs") -> World[Any]:
