@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamdecisionbench.families.generate import generated_families, open_world
-from streamdecisionbench.suite.authoring import expand
+from streamdecisionbench.suite.authoring import Event, expand
 from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.generation.world import Decision, Held, World
@@ -92,6 +92,25 @@ def play(world: World[Any], player: Player, draws: Draws) -> bytes:
     assert list(lived.steps) == steps
     assert set(world.outcomes()) == {outcome.name for outcome in world.kind.outcomes}
     return msgspec.json.encode([steps, world.outcomes()])
+
+
+Change = Callable[[World[Any], dict[str, str]], dict[str, str] | None]
+"""What the panel shows instead of the right decision; None: it shows that."""
+
+
+def wrong_until(outcome: str, change: Change) -> Player:
+    """Wrong wherever the change is for, until it has told once; right from then on."""
+
+    def player(world: World[Any], draws: Draws) -> Held:
+        decision = world.reference()
+        changed = None if world.outcomes()[outcome] else change(world, decision)
+        return held_at(world, changed or decision)
+
+    return player
+
+
+def events(world: World[Any], kind: str) -> list[Event]:
+    return [event for event in world.script.events if event.kind == kind]
 
 
 @EVERY

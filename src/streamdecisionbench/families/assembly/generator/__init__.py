@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from streamdecisionbench.families.assembly import events as say
-from streamdecisionbench.families.assembly.generator.bench import Bench
+from streamdecisionbench.families.assembly.generator.bench import OUTCOMES, Bench
 from streamdecisionbench.families.assembly.generator.bystanders import distract
 from streamdecisionbench.families.assembly.generator.failures import BOTH_TIRED, FAILURES
 from streamdecisionbench.families.assembly.generator.interruptions import INTERRUPTIONS
@@ -22,13 +23,26 @@ from streamdecisionbench.families.assembly.reference import reference
 from streamdecisionbench.families.assembly.state import projector
 from streamdecisionbench.suite.authoring import Draft
 from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
-from streamdecisionbench.suite.generation.script import Script
+from streamdecisionbench.suite.generation.script import Script, Ticks
+from streamdecisionbench.suite.generation.situations import Situation
 from streamdecisionbench.suite.generation.world import Kind, Opened
 
 WORDINGS = ("listed",)
 
 QUARTERS = 4
-SITUATIONS = (*WORK, *FAILURES, *REWORK, *INTERRUPTIONS)
+
+
+def _and_hand_on(situation: Situation[Bench]) -> Situation[Bench]:
+    """Whatever has made the unit complete, it then waits for a card that sends it on."""
+
+    def play(bench: Bench) -> Ticks[None]:
+        yield from situation.play(bench)
+        yield from bench.hand_on()
+
+    return replace(situation, play=play)
+
+
+SITUATIONS = tuple(map(_and_hand_on, (*WORK, *FAILURES, *REWORK, *INTERRUPTIONS)))
 
 
 def _open(pool: Pool[Product], script: Script, draws: Draws, seat: Seat) -> Opened[Bench]:
@@ -36,8 +50,9 @@ def _open(pool: Pool[Product], script: Script, draws: Draws, seat: Seat) -> Open
     limit = 2 if BOTH_TIRED in seat.agenda else draws.between(2, 3)
     station = draw_station(draws.fork("station"), seat, pool, limit)
     must = _must_show(station, seat)
-    bench = Bench(script, draws.fork("bench"), station, station.public["stages"][0], must=must)
-    script.distract = partial(distract, bench)
+    first = station.public["stages"][0]
+    bench = Bench(script, draws.fork("bench"), station, seat, first, must=must)
+    script.distract, script.stream = partial(distract, bench), bench.draws
     for name, field, values in station.product.tools:
         script.emit(say.tool(0, name, **{field: values[0]}, note="initial tool fields"))
     script.emit(
@@ -45,7 +60,7 @@ def _open(pool: Pool[Product], script: Script, draws: Draws, seat: Seat) -> Open
     )
     done = draws.between(1, len(station.checks) // 2 - 1)
     if ("destination", station.product.release[0]) in must:
-        done = len(station.checks) // 2
+        done = 2 * len(station.checks) // 3
     elif ("next_step", station.product.stages[1][0]) in must:
         done = 1
     for check in station.checks[:done]:
@@ -87,6 +102,6 @@ def _draft(station: Station, script: Script, scenario_id: str) -> Draft:
 
 
 KINDS: tuple[Kind[Bench], ...] = (
-    Kind("fastening_bench", SITUATIONS, partial(_open, BENCHES), ordered=True),
-    Kind("test_cell", SITUATIONS, partial(_open, CELLS), ordered=True),
+    Kind("fastening_bench", SITUATIONS, partial(_open, BENCHES), True, OUTCOMES),
+    Kind("test_cell", SITUATIONS, partial(_open, CELLS), True, OUTCOMES),
 )

@@ -6,14 +6,21 @@ wiped and what has become obsolete. The reference, in contrast, reads the whole 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from streamdecisionbench.families.assembly import events as say
 from streamdecisionbench.families.assembly.generator.station import Check, Station
 from streamdecisionbench.suite.authoring import Event
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.script import Script
+from streamdecisionbench.suite.generation.draws import Draws, Seat
+from streamdecisionbench.suite.generation.script import Script, Ticks
+from streamdecisionbench.suite.generation.world import Outcome
+
+_PATIENCE = 4
+"""Ticks for which people wait for a card before they help themselves."""
+SAFE = ("hold", "handoff")
+"""Cards under which the operator keeps his hands off the unit."""
 
 
 @dataclass
@@ -23,6 +30,7 @@ class Bench:
     script: Script
     draws: Draws
     station: Station
+    seat: Seat
     stage: str
     route: str = ""
     must: frozenset[tuple[str, str]] = frozenset()
@@ -39,6 +47,8 @@ class Bench:
     shown: set[tuple[str, str]] = field(default_factory=set)
     numbers: dict[str, int] = field(default_factory=dict)
     open_speech: tuple[str, str, str] | None = None
+    finished: bool = False
+    """Whether a release card has met the complete unit."""
 
     def show(self, because: str) -> None:
         """The card that follows from the bench's own account."""
@@ -75,6 +85,69 @@ class Bench:
         if all(c.stage != self.stage for c in to_do):
             return {"route": "advance", "next_step": to_do[0].stage}
         return {"route": "wait"}
+
+    def look(self) -> Ticks[None]:
+        """The operator looks at the card before he works, and does what a wrong one says."""
+        shows = self.script
+        yield from shows.until(lambda: shows.panel.get("route") == self.route, _PATIENCE)
+        panel, own = shows.panel, self.card()
+        if panel.get("route") == "repair":
+            named = [c for c in self.station.checks if c.target == panel.get("target")]
+            asked = own["route"] == "repair" and own["target"] == panel.get("target")
+            if named and not (asked and own["method"] == panel.get("method")):
+                self._correct(named[0], str(panel.get("method")), own)
+                yield from shows.wait(1)
+        elif panel.get("route") == "advance" and own["route"] in ("wait", "advance"):
+            due = self.to_do()[0].stage
+            there = [c for c in self.station.checks if c.stage == panel.get("next_step") != due]
+            if there:
+                shows.count("rework")
+                self.result(there[0], True, f"cause: {there[0].target} is done out of turn")
+                self.show(f"{there[0].target} is done out of turn")
+                yield from shows.wait(1)
+        elif panel.get("route") == "release" and self.to_do():
+            shows.count("rework")
+            yield from shows.wait(3)  # the next station sends it back
+
+    def _correct(self, check: Check, method: str, own: dict[str, str]) -> None:
+        """A correction that is not due: a good part is thrown away, or work done for nothing."""
+        if method == check.plan.if_damaged != "":
+            self.script.count("scrap", check.target not in self.damaged)
+            self.replace(check, f"cause: {check.target} is replaced, though it need not be")
+        else:
+            self.script.count("rework")
+            mine = own.get("target") == check.target
+            helps = (
+                not mine or own.get("method") == "complete_missing" or check.target in self.damaged
+            )
+            self.result(check, helps, f"cause: {check.target} is worked on by a wrong card")
+        self.show(f"{check.target} is worked on by a wrong card")
+
+    def hand_on(self) -> Ticks[None]:
+        """The complete unit waits for a card that sends it on."""
+        shown = {"route": "release", "destination": self.station.product.release[0]}.items()
+        if self.route == "release" and not self.finished:
+            self.finished = yield from self.script.until(
+                lambda: shown <= self.script.panel.items(), _PATIENCE
+            )
+            self.script.count("units_finished", self.finished)
+
+    def call(self, role: str) -> Ticks[None]:
+        """Whoever the card names is called; the wrong specialist comes and goes."""
+        shows = self.script
+        yield from shows.until(lambda: shows.panel.get("route") == "escalate", _PATIENCE)
+        other = shows.panel.get("destination")
+        if (
+            shows.panel.get("route") == "escalate"
+            and other in self.station.specialists
+            and other != role
+        ):
+            self.arrive(other, "cause: a specialist who does not cover it is present")
+            self.show(f"the {other} badges in for nothing")
+            yield from shows.wait(2)
+            self.leave(other, "cause: the wrong specialist has gone")
+            self.show(f"the {other} badges out")
+            yield from shows.wait(1)
 
     def is_defective(self, check: Check) -> bool:
         return check.target in self.damaged or self.passed.get(check.target) is False
@@ -229,3 +302,37 @@ class Bench:
     def done(self) -> list[Check]:
         """Targets whose result stands and passes."""
         return [c for c in self.station.checks if self.passed.get(c.target)]
+
+
+def _is_unsafe(bench: Bench, panel: Mapping[str, str]) -> bool:
+    return bench.route in SAFE and panel.get("route") not in SAFE
+
+
+OUTCOMES: tuple[Outcome[Bench], ...] = (
+    Outcome(
+        "units_finished",
+        "units",
+        "the unit was complete and a card sent it on",
+        ("route", "target", "method", "next_step", "destination"),
+        cost=-1,
+    ),
+    Outcome(
+        "rework",
+        "times",
+        "a target was worked on that was not due, by a wrong correction, or the unit came back unfinished",
+        ("route", "target", "method", "next_step"),
+    ),
+    Outcome(
+        "scrap",
+        "parts",
+        "a part was replaced that only had to be put right, or was good",
+        ("route", "target", "method"),
+    ),
+    Outcome(
+        "unsafe_s",
+        "s",
+        "a quality ticket was open or a specialist at the unit, and no card kept the operator off it",
+        ("route",),
+        rate=_is_unsafe,
+    ),
+)

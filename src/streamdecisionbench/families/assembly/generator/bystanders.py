@@ -43,7 +43,7 @@ def _device(bench: Bench) -> None:
 def _talk(bench: Bench) -> None:
     who = bench.draws.choose([bench.station.operator, bench.station.lead])
     target = bench.draws.choose(bench.station.checks).target
-    text = bench.draws.choose(_TALK).format(target=target)
+    text = bench.draws.choose(bench.seat.some(_TALK)).format(target=target)
     bench.script.emit(bench.speak(who, text, "distractor: speech is no record"))
 
 
@@ -63,7 +63,7 @@ def _heartbeat(bench: Bench) -> None:
 
 
 def _half_sentence(bench: Bench) -> None:
-    half, whole = bench.draws.choose(_HALVES)
+    half, whole = bench.draws.choose(bench.seat.some(_HALVES))
     note = "distractor: partial speech"
     bench.script.emit(bench.begin_to_speak(bench.station.operator, half, whole, note))
 

@@ -39,9 +39,22 @@ def fail(bench: Bench, check: Check, times: int = 1) -> Ticks[None]:
 
 
 def set_right(bench: Bench, check: Check) -> Ticks[None]:
+    """What the card says, and then the target passes."""
     yield from bench.script.hold(1, 3)
+    yield from bench.look()
     bench.result(check, True, f"cause: {check.target} passes")
     bench.show(f"{check.target} passes")
+
+
+def put_right(bench: Bench) -> Ticks[None]:
+    """What wrong cards have left behind is found and mended."""
+    target = bench.card()["target"]
+    check = next(c for c in bench.station.checks if c.target == target)
+    if target in bench.damaged:
+        yield from bench.script.hold(1, 2)
+        bench.replace(check, f"cause: {target} is replaced")
+        bench.show(f"a new {target} has no result yet")
+    yield from set_right(bench, check)
 
 
 def _once(bench: Bench) -> Ticks[None]:
@@ -92,6 +105,7 @@ def _until_the_specialist_comes(bench: Bench) -> Ticks[None]:
     check = yield from _again_and_again(bench)
     role = next(r for r, _, covers in bench.station.product.roles if check.target in covers)
     yield from bench.script.hold(1, 3)
+    yield from bench.call(role)
     bench.arrive(role, "cause: the specialist is present")
     bench.show(f"the {role} badges in")
     yield from bench.script.hold(1, 2)
@@ -158,5 +172,8 @@ FAILURES: tuple[Situation[Bench], ...] = (
         _until_the_specialist_comes, 1,
     ),
     Situation("tired", "passes in between", _TIRED, _tiring, _passes_in_between, 1),
+    Situation(
+        "mending", "put right", _DEFECT, lambda b: b.route in ("repair", "escalate"), put_right, dealt=False
+    ),
     Situation("tired", BOTH_TIRED, _TIRED, _two_tiring, _both_again_and_again, 1),
 )  # fmt: skip

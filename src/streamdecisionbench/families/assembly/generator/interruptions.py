@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamdecisionbench.families.assembly import events as say
-from streamdecisionbench.families.assembly.generator.bench import Bench
+from streamdecisionbench.families.assembly.generator.bench import SAFE, Bench
 from streamdecisionbench.families.assembly.generator.work import pass_next
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
@@ -23,7 +23,11 @@ def _hold(bench: Bench) -> Ticks[str]:
 
 
 def _ends(bench: Bench, ticket: str) -> Ticks[None]:
+    """The hold, in which the operator works on unless a card keeps him off; then it is over."""
     yield from bench.script.hold(1, 3)
+    if bench.script.panel.get("route") not in SAFE and bench.to_do():
+        pass_next(bench)
+        yield from bench.script.wait(1)
     bench.close_ticket(ticket, "cause: the last open ticket of this unit closes")
     bench.show(f"{ticket} closes")
 

@@ -25,6 +25,7 @@ def _damaged(bench: Bench) -> Ticks[None]:
     bench.result(check, True, "trap: a passing result does not lift the damage")
     bench.show(f"{check.target} passes but is damaged")
     yield from bench.script.hold(1, 2)
+    yield from bench.look()
     bench.replace(check, f"cause: {check.target} is replaced")
     bench.show(f"a new {check.target} has no result yet")
     yield from set_right(bench, check)

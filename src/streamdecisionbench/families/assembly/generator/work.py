@@ -27,14 +27,15 @@ def _has_time(bench: Bench) -> bool:
 
 
 def pass_next(bench: Bench) -> None:
-    """The next target of the work passes."""
-    check = bench.to_do()[0]
-    bench.result(check, True, f"cause: {check.target} passes")
-    bench.show(f"{check.target} passes")
+    """The next target of the work passes, if any is left."""
+    for check in bench.to_do()[:1]:
+        bench.result(check, True, f"cause: {check.target} passes")
+        bench.show(f"{check.target} passes")
 
 
 def _passes(bench: Bench) -> Ticks[None]:
     yield from bench.script.hold(1, 3)
+    yield from bench.look()
     pass_next(bench)
 
 
@@ -50,6 +51,7 @@ def _unreadable_first(bench: Bench) -> Ticks[None]:
     check = bench.draws.choose(others)
     bench.script.trap(bench.unreadable(check, "trap: unreadable, as if it were not there"))
     yield from bench.script.hold(1, 3)
+    yield from bench.look()
     pass_next(bench)
 
 
@@ -76,6 +78,7 @@ def _another_kind_of_reading(bench: Bench) -> Ticks[None]:
         )
     )  # fmt: skip
     yield from bench.script.hold(1, 2)
+    yield from bench.look()
     pass_next(bench)
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from streamdecisionbench.families.debugging import events as say
 from streamdecisionbench.families.debugging.generator import names
 from streamdecisionbench.families.debugging.generator.bystanders import distract
 from streamdecisionbench.families.debugging.generator.project import (
     IN_VAIN,
+    STOPPED,
     Project,
     SourceFile,
     draw_project,
 )
 from streamdecisionbench.families.debugging.generator.results import next_file
-from streamdecisionbench.families.debugging.generator.session import Failing, Session
+from streamdecisionbench.families.debugging.generator.session import Failing, Result, Session
 from streamdecisionbench.families.debugging.generator.situations import LOOP, OUTCOMES, SESSION
 from streamdecisionbench.families.debugging.questions import SPEC, questions
 from streamdecisionbench.families.debugging.reference import reference
@@ -30,22 +30,27 @@ WORDINGS = ("listed",)
 def _open(
     tools: tuple[names.Tools, ...],
     orders: tuple[str, ...],
+    incident: str,
     script: Script,
     draws: Draws,
     seat: Seat,
 ) -> Opened[Session]:
-    """A session at tick 0, after a run in which the pinned test failed."""
+    """A session at tick 0, after a run in which the pinned test failed.
+
+    Some run of it is stalled or paused: a session without an incident would leave half of the rules aside.
+    """
     project = draw_project(draws.fork("project"), seat, tools, draws.choose(orders))
-    session = Session(script, draws.fork("session"), project)
-    script.distract = partial(distract, session)
+    session = Session(script, draws.fork("session"), project, seat)
+    script.distract, script.stream = partial(distract, session), session.draws
     file = project.theirs[0] if IN_VAIN in seat.agenda else next_file(session)
     earlier = _earlier_run(session, file, draws.fork("earlier run"))
     material = Material(project.session, earlier, f"{project.ours[0].path}:1", project.policy)
+    incident = "stalled" if STOPPED in seat.agenda else incident
     files = {("inspect_file", path) for path in project.file_options}
     return Opened(
         session,
         partial(_draft, project, material, script),
-        frozenset({*files, ("owner", project.theirs[0].team)}),
+        frozenset({*files, ("owner", project.theirs[0].team), ("process", incident)}),
     )
 
 
@@ -60,12 +65,9 @@ def _earlier_run(session: Session, file: SourceFile, draws: Draws) -> dict[str, 
     passed = [t for t in executed if t not in {f.test for f in failing}]
     session.ever_passed.update(passed)
     session.outcome = dict.fromkeys(passed, "passed") | {f.test: "failed" for f in failing}
-    session.blame = file
-    if file.team == project.team:
-        session.show("inspect", "", inspect_file=file.path)
-    else:
-        session.owed = file.team
-        session.show("delegate", "", owner=file.team)
+    skipped = draws.between(0, session.policy("max_skipped") + 2)
+    session.last = Result(tuple(failing), (), skipped, ())
+    session.show_failure(failing[-1], "")
     return {
         "id": "r1",
         "scope": session.scope,
@@ -74,8 +76,8 @@ def _earlier_run(session: Session, file: SourceFile, draws: Draws) -> dict[str, 
         "end": "complete",
         "output": [],
         "passed": passed,
-        "failed": [say.failure(f.test, f.error, *session.frames(f.file)) for f in failing],
-        "skipped": draws.between(0, session.policy("max_skipped") + 2),
+        "failed": [session.report(f) for f in failing],
+        "skipped": skipped,
         "compiler": [],
     }
 
@@ -102,13 +104,13 @@ KINDS: tuple[Kind[Session], ...] = (
     Kind(
         "watch_loop",
         LOOP,
-        partial(_open, names.LOOP_TOOLS, (_FIRST, _FIRST, _FIRST, _LAST)),
+        partial(_open, names.LOOP_TOOLS, (_FIRST, _FIRST, _FIRST, _LAST), "stalled"),
         outcomes=OUTCOMES,
     ),
     Kind(
         "debugger_session",
         SESSION,
-        partial(_open, names.SESSION_TOOLS, (_LAST, _LAST, _LAST, _FIRST)),
+        partial(_open, names.SESSION_TOOLS, (_LAST, _LAST, _LAST, _FIRST), "paused"),
         outcomes=OUTCOMES,
     ),
 )

@@ -80,7 +80,7 @@ def _terminal(session: Session) -> None:
 
 def _chat(session: Session) -> None:
     lines = (*_TALK, *_WHILE_RUNNING) if session.phase == RUNNING else _TALK
-    text = session.draws.choose(lines).format(
+    text = session.draws.choose(session.seat.some(lines)).format(
         file=session.draws.choose(session.project.words),
         team=session.draws.choose(list(session.project.other_people)),
         run=session.run,
@@ -91,7 +91,7 @@ def _chat(session: Session) -> None:
 
 
 def _half_sentence(session: Session) -> None:
-    half, whole = session.draws.choose(_HALVES)
+    half, whole = session.draws.choose(session.seat.some(_HALVES))
     session.script.emit(
         session.partial(session.colleague(), half, whole, "distractor: partial speech")
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from streamdecisionbench.families.debugging.generator.project import REGRETTED, SPOKEN, WRITTEN
 from streamdecisionbench.families.debugging.generator.session import IDLE, Session
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.script import Ticks
@@ -55,11 +56,17 @@ def _hearsay(session: Session) -> Event:
     return session.chat(session.colleague(), text, "trap: hearsay from our own team")
 
 
-def _set_traps(session: Session, *traps: Callable[[Session], Event]) -> Ticks[None]:
-    """Talk that commits nobody, each after a while."""
+def _ask(session: Session, *traps: Callable[[Session], Event]) -> Ticks[bool]:
+    """Talk that commits nobody, each after a while; then somebody asks the team on the card.
+
+    False if a run was started instead.
+    """
     for trap in session.draws.shuffled(traps):
-        yield from session.script.wait(session.draws.between(1, 2))
+        if not (yield from session.idle(session.draws.between(1, 2))):
+            return False
         session.script.trap(trap(session))
+    yield from session.ask_owner()
+    return True
 
 
 def _commit(session: Session, event: Event) -> None:
@@ -74,7 +81,8 @@ def _words(session: Session) -> str:
 
 
 def _in_writing(session: Session) -> Ticks[None]:
-    yield from _set_traps(session, _question, _doubt)
+    if not (yield from _ask(session, _question, _doubt)):
+        return
     yield from session.script.hold(1, 2)
     who = session.outsider(session.owed)
     _commit(session, session.chat(who, _words(session), "cause: a commitment in the right form"))
@@ -86,7 +94,8 @@ def _in_speech(session: Session) -> Ticks[None]:
         yield from session.script.wait(1)
         if session.open_speech is not None:
             session.script.trap(session.complete("distractor: speech becomes final"))
-    yield from _set_traps(session, _other_team)
+    if not (yield from _ask(session, _other_team)):
+        return
     yield from session.script.wait(1)
     text = _form(session, session.run)
     who = session.outsider(session.owed)
@@ -101,9 +110,9 @@ def _in_speech(session: Session) -> Ticks[None]:
 
 def _and_regret(session: Session) -> Ticks[None]:
     """What is said later withdraws nothing."""
-    yield from _set_traps(
-        session, session.draws.choose([_other_run, _hearsay]) if session.runs < 3 else _other_run
-    )
+    trap = session.draws.choose([_other_run, _hearsay]) if session.runs < 3 else _other_run
+    if not (yield from _ask(session, trap)):
+        return
     yield from session.script.hold(1, 2)
     who = session.outsider(session.owed)
     _commit(session, session.chat(who, _words(session), "cause: a commitment in the right form"))
@@ -118,7 +127,7 @@ def _and_regret(session: Session) -> Ticks[None]:
 _RULES = ("commitment", "owner", "no_effect")
 
 COMMITMENTS: tuple[Situation[Session], ...] = (
-    Situation("hand-over", "taken over in writing", _RULES, _owed, _in_writing),
-    Situation("hand-over", "taken over in speech", _RULES, _owed, _in_speech),
-    Situation("hand-over", "taken over and regretted", _RULES, _owed, _and_regret),
+    Situation("hand-over", WRITTEN, _RULES, _owed, _in_writing),
+    Situation("hand-over", SPOKEN, _RULES, _owed, _in_speech),
+    Situation("hand-over", REGRETTED, _RULES, _owed, _and_regret),
 )

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from streamdecisionbench.families.debugging import events as say
+from streamdecisionbench.families.debugging.generator.project import STOPPED
 from streamdecisionbench.families.debugging.generator.session import RUNNING, Session
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
+_HOPES = (
+    "It is doing something.", "Give it a moment.", "The fan is on, so it works.", "It was slow yesterday, too.",
+    "I saw it move just now.", "No line yet, but it's busy.", "That part always takes long.",
+    "Is it stuck? No, I don't think so.",
+)  # fmt: skip
 _STRANGERS = ("broker | rebalancing", "proxy | keep-alive", "db | slow query 1.2 s")
 
 
@@ -25,7 +31,11 @@ def _stall(session: Session) -> Ticks[None]:
     yield from session.script.wait(1)
     text = session.draws.choose(_STRANGERS)
     session.script.trap(say.terminal(session.now, "docker", text, "trap: a line of another pane"))
-    session.script.trap(session.chat(session.colleague(), "It is doing something.", "trap: talk"))
+    session.script.trap(
+        session.chat(
+            session.colleague(), session.draws.choose(session.seat.some(_HOPES)), "trap: talk"
+        )
+    )
     yield from session.until_silence(session.policy("stall_ticks"))
     session.process = "stalled"
     session.show("wait", f"the silence of {session.run} reaches {session.policy('stall_ticks')}")
@@ -55,22 +65,17 @@ def _stop_is_due(session: Session) -> Ticks[None]:
 
 def _stop_due_but_it_comes_back(session: Session) -> Ticks[None]:
     yield from _stop_is_due(session)
-    yield from session.script.hold(1, 3)
+    yield from session.script.hold(1, 2)
     _comes_back(session, "cause: a line after all")
 
 
 def _stopped(session: Session) -> Ticks[None]:
-    """The run is stopped before the pinned test; what it left is a result all the same."""
+    """Whoever sees the card stops the run; without a card it hangs until somebody notices."""
     yield from _stop_is_due(session)
-    yield from session.script.hold(1, 2)
-    pinned = session.project.pinned
-    session.end(
-        "cause: the run is stopped",
-        absent=[t for t in session.in_scope() if t == pinned or session.draws.chance(0.5)],
-        skipped=session.policy("max_skipped") + session.draws.between(1, 4),
-        stopped=True,
-    )
-    session.show_rerun("target", f"{session.run} is stopped before the pinned test")
+    yield from session.script.wait(1)
+    yield from session.see(6, route="control", control_action="stop")
+    yield from session.script.wait(session.draws.between(0, 1))
+    session.break_off("cause: the run is stopped")
 
 
 def _pause(session: Session) -> Ticks[None]:
@@ -119,7 +124,9 @@ def _pause_overdue(session: Session) -> Ticks[None]:
     session.save(file, session.colleague()[0], "trap: nor do saves; but the result will be old")
     yield from session.script.wait(1)
     _continue_due(session)
-    yield from session.script.hold(1, 3)
+    yield from session.script.wait(1)
+    yield from session.see(6, route="control", control_action="continue")
+    yield from session.script.wait(session.draws.between(0, 1))
     _resume(session)
 
 
@@ -177,9 +184,9 @@ SILENCES: tuple[Situation[Session], ...] = (
     ),
     Situation(
         "incident",
-        "a silent run is stopped",
+        STOPPED,
         (*_SILENT, "control", "runs", "not_executed"),
-        _runs_undisturbed,
+        lambda s: _runs_undisturbed(s) and s.target != "not_run",
         _stopped,
         1,
     ),

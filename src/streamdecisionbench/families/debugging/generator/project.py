@@ -13,7 +13,13 @@ NOT_COMPILED = "does not compile"
 """The situation in which another team's file goes on an inspect card; it needs to be an option."""
 IN_VAIN = "handed over in vain"
 GREEN, NARROW, ABSENT = "green and wide enough", "green but too narrow", "pinned test not executed"
-"""Ends of a run that name no file: a session with several of them has room for fewer files."""
+WRITTEN, SPOKEN, REGRETTED = (
+    "taken over in writing",
+    "taken over in speech",
+    "taken over and regretted",
+)
+"""Ends of a run that name no file, and hand-overs: with several of them there is room for fewer files."""
+STOPPED = "a silent run is stopped"
 
 Person = tuple[str, str]
 """A name and a team."""
@@ -55,6 +61,11 @@ class Project:
     file_options: dict[str, str]
     team_options: dict[str, str]
 
+    @property
+    def files(self) -> tuple[SourceFile, ...]:
+        """All that a card can name, of whichever team."""
+        return tuple(dict.fromkeys((*self.ours, self.uncompiled, *self.theirs)))
+
 
 def draw_project(draws: Draws, seat: Seat, tools: tuple[Tools, ...], order: str) -> Project:
     """A new project. Teams rotate from seat to seat, so that ten sessions see all of them."""
@@ -84,7 +95,8 @@ def draw_project(draws: Draws, seat: Seat, tools: tuple[Tools, ...], order: str)
     cases = names.CASES.draw(draws, seat.split, 7)
     homes = [area, area, area, third, other, third, other]
     tests = [tool.test_id.format(area=h, case=c) for h, c in zip(homes, cases, strict=True)]
-    crowded = len({GREEN, NARROW, ABSENT, IN_VAIN} & set(seat.agenda)) > 1
+    long = {GREEN, NARROW, ABSENT, IN_VAIN, WRITTEN, SPOKEN, REGRETTED}
+    crowded = len(long & set(seat.agenda)) > 1
     uncompiled = draws.choose([one, two]) if NOT_COMPILED in seat.agenda else ours_abroad
     own = [a, b] if crowded or uncompiled != ours_abroad else [a, b, ours_abroad]
     options = [*own, *([uncompiled] if NOT_COMPILED in seat.agenda else [])]

@@ -15,8 +15,6 @@ from streamdecisionbench.families.debugging.generator.session import RUNNING, Fa
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
-_WIDER = {"target": "module", "module": "full", "full": "full"}
-
 
 def next_file(session: Session) -> SourceFile:
     """Whose door the next failure lies at: first the files and teams that no card has named yet."""
@@ -46,24 +44,26 @@ def _not_new(session: Session) -> list[str]:
     return sorted(found, key=lambda t: t not in session.ever_passed)
 
 
-def _run_on(session: Session) -> Ticks[None]:
-    """The run takes its time, at least until no save is in its grace any more."""
-    yield from session.go_on(session.script.pace(2, 4))
-    yield from session.go_on(max(session.grace_left(), 0))
+def _run_on(session: Session) -> Ticks[bool]:
+    """The run takes its time, at least until no save is in its grace any more.
+
+    False if somebody stops it because the panel says so.
+    """
+    longer = 2 * max(session.width(), 0)
+    ticks = max(session.script.pace(2, 4) + longer, session.grace_left())
+    for _ in range(ticks):
+        yield from session.go_on(1)
+        panel = session.script.panel
+        told = (panel.get("route"), panel.get("control_action")) == ("control", "stop")
+        if told and session.grace_left() <= 0:
+            session.script.count("wasted_runs")
+            session.break_off("cause: the run is stopped, though it is well")
+            return False
+    return True
 
 
 def _some_skipped(session: Session) -> int:
     return session.draws.between(0, session.policy("max_skipped") + 2)
-
-
-def _card_for(session: Session, failing: Failing, because: str) -> None:
-    """The selected failure's card: ours to inspect, or another team's to take over."""
-    session.blame = failing.file
-    if failing.file.team == session.project.team:
-        session.show("inspect", because, inspect_file=failing.file.path)
-    else:
-        session.owed = failing.file.team
-        session.show("delegate", because, owner=failing.file.team)
 
 
 def _too_old(session: Session) -> Ticks[None]:
@@ -84,7 +84,8 @@ def _too_old(session: Session) -> Ticks[None]:
 
 
 def _green(session: Session) -> Ticks[None]:
-    yield from _run_on(session)
+    if not (yield from _run_on(session)):
+        return
     most = session.policy("max_skipped")
     skipped = most if session.draws.chance(0.7) else session.draws.between(0, most)
     if not session.met_limit:
@@ -96,15 +97,17 @@ def _green(session: Session) -> Ticks[None]:
 
 
 def _too_narrow(session: Session) -> Ticks[None]:
-    yield from _run_on(session)
+    if not (yield from _run_on(session)):
+        return
     skipped = session.policy("max_skipped") + session.draws.between(1, 3)
     session.end("cause: the run ends green, but too much was skipped", skipped=skipped)
-    session.show_rerun(_WIDER[session.scope], f"{session.run} skipped {skipped} tests")
+    session.show_rerun(session.wider(), f"{session.run} skipped {skipped} tests")
 
 
 def _uncompiled(session: Session) -> Ticks[None]:
     """An error in a file, whoever owns it, behind a warning in another."""
-    yield from _run_on(session)
+    if not (yield from _run_on(session)):
+        return
     unnamed = [f for f in session.project.ours if f.path not in session.answered]
     theirs = session.project.uncompiled
     asked = theirs.path in session.project.file_options and theirs not in session.project.ours
@@ -127,7 +130,8 @@ def _uncompiled(session: Session) -> Ticks[None]:
 
 def _without_the_pinned(session: Session) -> Ticks[None]:
     """The pinned test was not executed, which outranks a failure elsewhere."""
-    yield from _run_on(session)
+    if not (yield from _run_on(session)):
+        return
     others = [t for t in session.in_scope() if t != session.project.pinned]
     failing = [Failing(session.draws.choose(others), next_file(session))]
     session.end(
@@ -141,7 +145,8 @@ def _without_the_pinned(session: Session) -> Ticks[None]:
 
 def _pinned_still_fails(session: Session) -> Ticks[None]:
     """No failure is new: the pinned test goes first, though it is not first in the list."""
-    yield from _run_on(session)
+    if not (yield from _run_on(session)):
+        return
     pinned = session.project.pinned
     others = [t for t in _not_new(session) if t != pinned]
     same = session.draws.chance(0.4)
@@ -153,12 +158,13 @@ def _pinned_still_fails(session: Session) -> Ticks[None]:
         failing=[*failing, selected],
         skipped=_some_skipped(session),
     )
-    _card_for(session, selected, f"the pinned test is selected from {session.run}")
+    session.show_failure(selected, f"the pinned test is selected from {session.run}")
 
 
 def _a_new_failure(session: Session) -> Ticks[None]:
     """A newly failing test goes before the pinned one and before its place in the list."""
-    yield from _run_on(session)
+    if not (yield from _run_on(session)):
+        return
     pinned = session.project.pinned
     fresh = session.draws.choose([t for t in _passed_before(session) if t != pinned])
     selected = Failing(fresh, next_file(session))
@@ -171,12 +177,13 @@ def _a_new_failure(session: Session) -> Ticks[None]:
         failing=[*failing, selected],
         skipped=_some_skipped(session),
     )
-    _card_for(session, selected, f"{fresh} is newly failing in {session.run}")
+    session.show_failure(selected, f"{fresh} is newly failing in {session.run}")
 
 
 def _two_new_failures(session: Session) -> Ticks[None]:
     """Two newly failing tests, the pinned one second: the list decides."""
-    yield from _run_on(session)
+    if not (yield from _run_on(session)):
+        return
     pinned = session.project.pinned
     fresh = session.draws.choose([t for t in _passed_before(session) if t != pinned])
     selected = Failing(fresh, next_file(session))
@@ -186,12 +193,13 @@ def _two_new_failures(session: Session) -> Ticks[None]:
         failing=[selected, second],
         skipped=_some_skipped(session),
     )
-    _card_for(session, selected, f"the first of two new failures in {session.run}")
+    session.show_failure(selected, f"the first of two new failures in {session.run}")
 
 
 def _first_in_the_list(session: Session) -> Ticks[None]:
     """The pinned test passed, nothing is new: list order."""
-    yield from _run_on(session)
+    if not (yield from _run_on(session)):
+        return
     old = [t for t in reversed(_not_new(session)) if t != session.project.pinned]
     selected = Failing(old[0], next_file(session))
     second = old[1:][-1:]  # one that passed long ago, if there is any
@@ -201,12 +209,13 @@ def _first_in_the_list(session: Session) -> Ticks[None]:
         failing=failing,
         skipped=_some_skipped(session),
     )
-    _card_for(session, selected, f"{selected.test} is first in the list of {session.run}")
+    session.show_failure(selected, f"{selected.test} is first in the list of {session.run}")
 
 
 def _not_fixed(session: Session) -> Ticks[None]:
     """The team that had taken an earlier run has to take this one anew."""
-    yield from _run_on(session)
+    if not (yield from _run_on(session)):
+        return
     file = next(f for f in session.project.theirs if f.team == session.committed)
     pinned = session.project.pinned
     old = [t for t in _not_new(session) if t != pinned] or [pinned]
@@ -216,7 +225,7 @@ def _not_fixed(session: Session) -> Ticks[None]:
         failing=[selected],
         skipped=_some_skipped(session),
     )
-    _card_for(session, selected, f"{session.run} needs a commitment of its own")
+    session.show_failure(selected, f"{session.run} needs a commitment of its own")
 
 
 def _others_passed_before(session: Session) -> bool:
@@ -234,7 +243,7 @@ RESULTS: tuple[Situation[Session], ...] = (
         "result",
         GREEN,
         ("ready", "coverage", "target_result"),
-        _ends_without_failure,
+        lambda s: _ends_without_failure(s) and s.width() >= 0,
         _green,
         1,
     ),

@@ -7,16 +7,30 @@ that should show; nothing here calls the reference.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from streamdecisionbench.families.debugging import events as say
 from streamdecisionbench.families.debugging.generator.project import Person, Project, SourceFile
 from streamdecisionbench.suite.authoring import Event
-from streamdecisionbench.suite.generation.draws import Draws
+from streamdecisionbench.suite.generation.draws import Draws, Seat
 from streamdecisionbench.suite.generation.script import Script, Ticks
+
+_WIDTHS = ("target", "module", "full")
+_PATIENCE = 4
+"""Ticks for which people wait for a card before they help themselves."""
+_BELIEF = 3
+"""So many runs are started in vain before nobody believes a rerun card with nothing changed."""
 
 IDLE, DUE, RUNNING = "idle", "due", "running"
 """Phases: nothing runs and a card shows; a rerun card shows; a run is active."""
+
+
+_NOT_OURS = (
+    "Why us? {run} has nothing of ours.",
+    "That isn't our code, ask somebody else.",
+    "Not us, sorry.",
+    "We don't own anything in {run}.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +42,16 @@ class Failing:
     error: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a run has come to; the same code run again comes to the same."""
+
+    failing: tuple[Failing, ...]
+    absent: tuple[str, ...]
+    skipped: int
+    compiler: tuple[dict[str, str], ...]
+
+
 @dataclass
 class Session:
     """The world of one session."""
@@ -35,12 +59,19 @@ class Session:
     script: Script
     draws: Draws
     project: Project
+    seat: Seat
     phase: str = IDLE
     card: str = "inspect"
     process: str = "idle"
     target: str = "original_error"
     run: str = "r1"
     scope: str = "module"
+    due: str = "module"
+    """The scope the last rerun card should have had."""
+    last: Result = Result((), (), 0, ())
+    vain: int = 0
+    """Runs started though nothing had changed."""
+    reports: dict[Failing, dict[str, object]] = field(default_factory=dict)
     started: int = -9
     sign: int = 0
     """Tick of the active run's last sign of life."""
@@ -80,7 +111,7 @@ class Session:
         self.script.decide({"route": card, **badges, **branch}, because)
 
     def show_rerun(self, scope: str, because: str) -> None:
-        self.phase, self.scope = DUE, scope
+        self.phase, self.due = DUE, scope
         self.show("rerun", because, rerun_scope=scope)
 
     def edit(self, file: SourceFile, note: str) -> None:
@@ -102,15 +133,114 @@ class Session:
 
     def widest(self) -> str:
         """The scope of a rerun after all changes."""
-        return max((f.scope for f in self.changed), key=["target", "module", "full"].index)
+        return max((f.scope for f in self.changed), key=_WIDTHS.index)
+
+    def see(self, most: int = _PATIENCE, **card: str) -> Ticks[bool]:
+        """People wait a little for this card; whether the panel came to show it."""
+        return (
+            yield from self.script.until(
+                lambda: all(self.script.panel.get(q) == value for q, value in card.items()), most
+            )
+        )
 
     def read_scope(self) -> Ticks[None]:
-        """Whoever starts the run takes its scope off the panel, and waits a little for a rerun card."""
-        yield from self.script.until(lambda: self.script.panel.get("route") == "rerun", most=4)
-        scope = self.script.panel.get("rerun_scope", self.scope)
-        if scope in self.project.tests and scope != self.scope:
+        """Whoever starts the run takes its scope off the panel."""
+        yield from self.see(route="rerun")
+        self.scope = self._scope_shown(self.due)
+        if self.scope != self.due:
             self.script.count("wasted_runs")
-            self.scope = scope
+
+    def _scope_shown(self, own: str) -> str:
+        shown = self.script.panel.get("rerun_scope")
+        return shown if shown in _WIDTHS else own
+
+    def width(self) -> int:
+        """How much wider the active run is than it had to be; below zero: too narrow."""
+        return _WIDTHS.index(self.scope) - _WIDTHS.index(self.due)
+
+    def idle(self, ticks: int) -> Ticks[bool]:
+        """Time passes without a run. Who sees a rerun card starts one, for nothing: then False."""
+        for _ in range(ticks):
+            yield from self.script.wait(1)
+            if self.script.panel.get("route") == "rerun" and self.vain < _BELIEF:
+                yield from self._run_in_vain()
+                return False
+        return True
+
+    def _run_in_vain(self) -> Ticks[None]:
+        """Nothing has changed since the last run, so this one comes to the same."""
+        before, last = self.scope, self.last
+        self.vain += 1
+        self.script.count("wasted_runs")
+        self.due = self.scope = self._scope_shown(self.scope)
+        self.start("cause: a run starts, though nothing has changed")
+        yield from self.go_on(self.draws.between(2, 3))
+        inside = self.in_scope()
+        failing = [f for f in last.failing if f.test in inside]
+        again = {f.test for f in failing}
+        failed = [t for t in inside if self.outcome.get(t) == "failed" and t not in again]
+        narrower = _WIDTHS.index(self.scope) < _WIDTHS.index(before)
+        skipped = self.policy("max_skipped") + 1 if narrower else last.skipped
+        self.end(
+            "cause: the run ends as the one before",
+            failing=failing,
+            absent=inside if last.compiler else failed,
+            skipped=skipped,
+            compiler=last.compiler,
+        )
+        self._show_again()
+
+    def _show_again(self) -> None:
+        """The card of a run in which nothing is newly failing."""
+        last, because = self.last, f"{self.run} has brought nothing new"
+        errors = [d["file"] for d in last.compiler if d["severity"] == "error"]
+        pinned = [f for f in last.failing if f.test == self.project.pinned]
+        if errors:
+            self.blame = next(f for f in self.project.files if f.path == errors[0])
+            self.show("inspect", because, inspect_file=errors[0])
+        elif last.failing:
+            self.show_failure([*pinned, *last.failing][0], because)
+        elif last.skipped > self.policy("max_skipped"):
+            self.show_rerun(self.wider(), because)
+        else:
+            self.show("ready", because)
+
+    def wider(self) -> str:
+        """The next wider scope than the last run had."""
+        return _WIDTHS[min(_WIDTHS.index(self.scope) + 1, 2)]
+
+    def show_failure(self, failing: Failing, because: str) -> None:
+        """The selected failure's card: ours to inspect, or another team's to take over."""
+        self.blame = failing.file
+        if failing.file.team == self.project.team:
+            self.show("inspect", because, inspect_file=failing.file.path)
+        else:
+            self.owed = failing.file.team
+            self.show("delegate", because, owner=self.owed)
+
+    def read_file(self) -> Ticks[None]:
+        """Whoever mends a failure opens the file on the panel; what is written in another is lost."""
+        if self.card != "inspect":
+            return
+        yield from self.see(route="inspect")
+        shown = self.script.panel.get("inspect_file")
+        for file in self.project.files:
+            if file.path == shown and file != self.blame:
+                self.script.count("lost_edits")
+                self.edit(file, "cause: an edit of a file that is not at fault")
+                self.show("wait", f"{file.path} has unsaved edits")
+                yield from self.script.wait(self.draws.between(2, 3))
+                self.save(file, self.colleague()[0], "the edit is taken back, which is a save")
+                yield from self.script.wait(1)
+
+    def ask_owner(self) -> Ticks[None]:
+        """Somebody turns to the team on the panel; another than the owner's says no."""
+        yield from self.see(route="delegate")
+        shown = self.script.panel.get("owner")
+        if shown in self.project.other_people and shown != self.owed:
+            text = self.draws.choose(_NOT_OURS).format(run=self.run)
+            self.script.trap(self.chat(self.outsider(str(shown)), text, "trap: asked for nothing"))
+            yield from self.script.wait(self.draws.between(2, 3))
 
     def start(self, note: str) -> None:
         """A run of the scope on the card starts."""
@@ -152,6 +282,8 @@ class Session:
         stopped: bool = False,
     ) -> None:
         """The runner reports. Every test of the scope has passed, failed or is absent."""
+        failing = [replace(f, error=f.error or self.new_error()) for f in failing]
+        self.last = Result(tuple(failing), tuple(absent), skipped, tuple(compiler))
         failed = {f.test: f for f in failing}
         passed = [t for t in self.in_scope() if t not in failed and t not in absent]
         self.script.emit(
@@ -159,7 +291,7 @@ class Session:
                 self.now,
                 note,
                 passed=passed,
-                failed=[self._report(f) for f in failing],
+                failed=[self.report(f) for f in failing],
                 skipped=skipped,
                 compiler=compiler,
                 end="stopped" if stopped else "complete",
@@ -170,6 +302,17 @@ class Session:
         self.ever_passed.update(passed)
         self.outcome |= dict.fromkeys(passed, "passed") | dict.fromkeys(failed, "failed")
         self.target = self._badge(passed, failed)
+
+    def break_off(self, note: str) -> None:
+        """The run is stopped before the pinned test; what it left is a result all the same."""
+        pinned = self.project.pinned
+        self.end(
+            note,
+            absent=[t for t in self.in_scope() if t == pinned or self.draws.chance(0.5)],
+            skipped=self.policy("max_skipped") + self.draws.between(1, 4),
+            stopped=True,
+        )
+        self.show_rerun("target", f"{self.run} is stopped before the pinned test")
 
     def in_scope(self) -> tuple[str, ...]:
         return self.project.tests[self.scope]
@@ -183,9 +326,12 @@ class Session:
         same = failed[pinned].error == self.project.session["original_error"]
         return "original_error" if same else "different_error"
 
-    def _report(self, failing: Failing) -> dict[str, object]:
-        error = failing.error or self.new_error()
-        return say.failure(failing.test, error, *self.frames(failing.file))
+    def report(self, failing: Failing) -> dict[str, object]:
+        """A failure as the runner prints it, every time it fails so."""
+        if failing not in self.reports:
+            frames = self.frames(failing.file)
+            self.reports[failing] = say.failure(failing.test, failing.error, *frames)
+        return self.reports[failing]
 
     def frames(self, file: SourceFile) -> list[str]:
         """A traceback: a library inside, the file, a caller of another owner, the test outside."""

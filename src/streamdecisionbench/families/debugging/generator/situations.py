@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamdecisionbench.families.debugging import events as say
 from streamdecisionbench.families.debugging.generator.commitments import COMMITMENTS
 from streamdecisionbench.families.debugging.generator.incidents import PAUSES, SILENCES
+from streamdecisionbench.families.debugging.generator.project import STOPPED
 from streamdecisionbench.families.debugging.generator.results import RESULTS
 from streamdecisionbench.families.debugging.generator.session import DUE, IDLE, Session
 from streamdecisionbench.suite.generation.script import Ticks
@@ -29,7 +30,9 @@ def _fixes_theirs(session: Session) -> bool:
 def _edit_and_save(session: Session) -> Ticks[None]:
     """An edit, a save, and the grace to its very end."""
     file = session.blame or session.draws.choose([*session.project.ours, session.project.test_file])
-    yield from session.script.hold(1, 4)
+    if not (yield from session.idle(session.script.pace(1, 4))):
+        return
+    yield from session.read_file()
     session.edit(file, "cause: an unsaved edit of a watched file")
     session.show("wait", f"{file.path} has unsaved edits")
     yield from session.script.hold(1, 3)
@@ -41,7 +44,9 @@ def _edit_and_save(session: Session) -> Ticks[None]:
 def _save_twice(session: Session) -> Ticks[None]:
     """A second save inside the grace of the first starts it anew."""
     file = session.blame or session.project.ours[0]
-    yield from session.script.hold(1, 4)
+    if not (yield from session.idle(session.script.pace(1, 4))):
+        return
+    yield from session.read_file()
     session.edit(file, "cause: an unsaved edit of a watched file")
     session.show("wait", f"{file.path} has unsaved edits")
     yield from session.script.hold(1, 2)
@@ -56,7 +61,9 @@ def _widest_of_two(session: Session) -> Ticks[None]:
     """Two changed files of different scope; one keeps its unsaved edit while the other's grace ends."""
     narrow = session.blame or session.project.ours[1]
     wide = session.draws.choose([*session.project.theirs, session.project.settings[1]])
-    yield from session.script.hold(1, 4)
+    if not (yield from session.idle(session.script.pace(1, 4))):
+        return
+    yield from session.read_file()
     session.edit(narrow, "cause: an unsaved edit of a watched file")
     session.show("wait", f"{narrow.path} has unsaved edits")
     yield from session.script.wait(1)
@@ -70,7 +77,8 @@ def _widest_of_two(session: Session) -> Ticks[None]:
 def _pulled_fix(session: Session) -> Ticks[None]:
     """The owners' fix arrives by a pull."""
     file = session.blame or session.project.theirs[0]
-    yield from session.script.hold(1, 3)
+    if not (yield from session.idle(session.script.pace(1, 3))):
+        return
     session.save(file, "git pull", "cause: the fix arrives")
     session.show("wait", f"the pull saves {file.path}")
     yield from session.let_grace_pass()
@@ -80,7 +88,8 @@ def _pulled_fix(session: Session) -> Ticks[None]:
 def _settings_pulled(session: Session) -> Ticks[None]:
     """A file that concerns everything changes under a card that had nothing to do with it."""
     file = session.draws.choose(session.project.settings)
-    yield from session.script.hold(1, 4)
+    if not (yield from session.idle(session.script.pace(1, 4))):
+        return
     session.save(file, "git pull", "cause: a pull saves a settings file")
     session.show("wait", f"the pull saves {file.path}")
     yield from session.let_grace_pass()
@@ -148,14 +157,20 @@ OUTCOMES: tuple[Outcome[Session], ...] = (
     Outcome(
         "wasted_runs",
         "runs",
-        "a run was started with another scope than the changes ask for",
-        ("rerun_scope",),
+        "a run was started for nothing or with another scope than the changes ask for, or stopped in health",
+        ("route", "rerun_scope", "control_action"),
+    ),
+    Outcome(
+        "lost_edits",
+        "edits",
+        "a file that is not at fault was edited, and the edit taken back",
+        ("route", "inspect_file"),
     ),
     Outcome(
         "not_green_s",
         "s",
         "until a run is green and wide enough",
-        ("route", "rerun_scope"),
+        ("route", "rerun_scope", "inspect_file", "control_action", "owner"),
         rate=lambda session, panel: not session.green,
     ),
 )
@@ -164,5 +179,5 @@ _ALWAYS = (*EDITS, *STARTS, *RESULTS, *COMMITMENTS)
 
 LOOP = (*_ALWAYS, *SILENCES)
 """A watch loop: edits, runs, silent runs, results."""
-SESSION = (*_ALWAYS, *PAUSES, *(s for s in SILENCES if s.name == "a silent run is stopped"))
+SESSION = (*_ALWAYS, *PAUSES, *(s for s in SILENCES if s.name == STOPPED))
 """A session with the debugger attached: runs are paused as well."""
