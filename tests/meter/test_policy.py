@@ -159,7 +159,7 @@ def test_who_listens_hears_of_an_expiry_that_nobody_looks_at() -> None:
 def test_the_slow_one_is_asked_when_the_fast_one_is_unsure_or_fails() -> None:
     meter = Meter("test", clock=FakeClock(), policy=parse_policy(PAIR))
     call = meter.stream("call")
-    for sure, asked in ((0.9, False), (0.3, True)):
+    for sure, asked in ((0.9, False), (0.6, False), (0.3, True)):
         step = call.publish({})
         assert call.ask("fast", step)
         assert not call.ask("fast", step)
