@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,9 +24,12 @@ from streamdecisionbench.recording.folder import RunEnd
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.request import RunRequest, launch, under_policy
+from streamdecisionbench.report.write_report import write_report
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import read_suite
+from tests.cli.command import sdb
 from tests.recording.recorder_kit import loopback_server
+from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
 
 SDB = Path(sys.executable).with_name("sdb")
 RIGHT = "python:right_in_worlds:Right"
@@ -251,3 +255,73 @@ def test_a_kill_in_mid_session_on_the_real_clock(tmp_path: Path) -> None:
 def test_what_makes_no_sense_is_refused(options: dict[str, Any], said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
         run("baseline:constant", tmp_path / "run", **options)
+
+
+def test_it_is_reported_at_its_own_pace_alone(tmp_path: Path) -> None:
+    """Tables, lanes, costs and outcomes; nothing that another pace or component would be asked for."""
+    run("simulated:jev", tmp_path / "run", interval_s=1.0, seeds=(1, 2))
+    recording = opened(tmp_path / "run")
+    suite = read_suite(tmp_path / "run" / "suite")
+    written = write_report([(recording, suite)], tmp_path / "report", formats=("svg",))
+    tables = {path.stem for path in (tmp_path / "report" / "tables").glob("*.csv")}
+    assert {"main", "decomposition", "scenario", "costs_of_error", "outcomes"} <= tables
+    assert not tables & {"pace", "sensitivity", "regime", "composition", "integrated_decomposition"}
+    assert written.findings.outcomes["run"] == outcomes(recording)
+    assert not written.findings.choices
+    figures = {path.stem for path in (tmp_path / "report" / "figures").glob("*.svg")}
+    assert {"trajectory", "wrong_spells"} <= figures
+    assert not figures & {"pace_curves", "latency_map"}
+    text = (tmp_path / "report" / "report.md").read_text()
+    assert "At another pace it would have been another session" in text
+    page = (tmp_path / "report" / "index.html").read_text()
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    told = json.loads(data, parse_constant=pytest.fail)
+    assert told["alone"] is True
+    assert told["interval"] == 1.0
+    json.loads(
+        (tmp_path / "report" / "scores.json").read_text(),
+        parse_constant=pytest.fail,
+    )
+    with pytest.raises(InputError, match="another session"):
+        write_report([(recording, suite)], tmp_path / "other", interval=2.0, formats=())
+    run({"fast": "baseline:constant", "slow": "simulated:jev"}, tmp_path / "pair")
+    pair = opened(tmp_path / "pair"), read_suite(tmp_path / "pair" / "suite")
+    with pytest.raises(InputError, match="each alone would have been another session"):
+        write_report([pair], tmp_path / "other", formats=())
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason=NO_BROWSER)
+def test_its_page_says_why_the_interval_cannot_be_moved(tmp_path: Path) -> None:
+    run("simulated:jev", tmp_path / "run")
+    found = opened(tmp_path / "run"), read_suite(tmp_path / "run" / "suite")
+    write_report([found], tmp_path / "report", formats=())
+    with Browser() as browser:
+        browser.open(tmp_path / "report" / "index.html")
+        assert browser.run("document.documentElement.dataset.ready") == "yes"
+        assert browser.run("document.getElementById('interval-slider')") is None
+        assert "another session" in browser.run("document.getElementById('pace').textContent")
+        assert browser.run("document.getElementById('curves')") is None
+        assert "wasted_runs" in browser.run("document.getElementById('outcomes').textContent")
+        browser.settle()
+        assert browser.seen.errors == []
+
+
+def test_another_policy_or_a_pair_would_have_been_another_session(tmp_path: Path) -> None:
+    run("simulated:jev", tmp_path / "run")
+    (tmp_path / "p.toml").write_text("[expire]\nafter_s = 3.0\n")
+    both = ("--fast", tmp_path / "run", "--slow", tmp_path / "run")
+    for command in (
+        ("policy", "score", tmp_path / "p.toml", tmp_path / "run"),
+        ("compose", *both),
+    ):
+        done = sdb(*command)
+        assert done.returncode == 2
+        assert "would have been another session" in " ".join(done.stderr.split())
+    lived = sdb(
+        "run", "simulated:jev", "--world", "debugging", "--clock", "virtual",
+        "--policy", tmp_path / "p.toml", "--quiet", "--out", tmp_path / "under",
+    )  # fmt: skip
+    assert lived.returncode == 0, lived.stderr
+    done = sdb("policy", "score", tmp_path / "p.toml", tmp_path / "under")
+    assert done.returncode == 0, done.stderr
+    assert "plain" not in done.stdout

@@ -12,15 +12,22 @@ For every outcome, loss = run − oracle = latency + judgment + interaction, wit
     interaction = run − late oracle − unhurried + oracle
 
 The first two twins need no component. Sessions are sums over the seeds of a recording.
+
+Propagation asks the same of every wrong spell, a stretch in which what was in force was not what was
+right. Its twins are as the run until the spell begins, or until it ends, and the oracle from there on. The
+second of a spell is the first of the next one; so what all spells of a session did adds up to the difference
+between the run and the oracle, for every outcome.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from streamdecisionbench.analysis.table import Table, number, text
+from streamdecisionbench.analysis.table import Table, count, number, percentage, text
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.in_force import ALL_CLASSES, CAUSES, class_of
 from streamdecisionbench.recording.episode_log import Held, LiveSession, prepare_live, relive
 from streamdecisionbench.recording.events import (
     EVENTS_FILE,
@@ -115,6 +122,294 @@ def outcomes_table(name: str, found: Mapping[str, Twins]) -> Table:
         ),
         name="outcomes",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """One wrong spell of a session, and what became of it."""
+
+    session: str
+    from_s: float
+    length_s: float
+    cause: str
+    """Latency, judgment or both: what most of its time is lost to, the first of equals."""
+    departed_s: float
+    """How long states are public that would have been others without the spell."""
+    far: float
+    """How much of them is other, on average over that time: see `_far`."""
+    lasting: bool
+    """Whether the last state of the session still is another."""
+    later_s: float
+    """Wrong time after it that it caused, for somebody who judges right with this run's latencies."""
+    outcomes: Mapping[str, float]
+    """What it added to every outcome, if all is right after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Propagation:
+    """Every wrong spell of a recording; and how the run went beside the oracle twin as a whole."""
+
+    spells: tuple[Spell, ...]
+    pace_s: float
+    observed_s: float
+    departed_s: float
+    """Time in which the public state is another than the oracle twin's."""
+    wrong_s: float
+    wrong_departed_s: float
+    """Wrong time while the public state was another."""
+
+    def by(self) -> dict[tuple[str, str], list[Spell]]:
+        """Spells by cause and by length in ticks."""
+        found: dict[tuple[str, str], list[Spell]] = {}
+        for cause in CAUSES:
+            for name, above, limit in _LENGTHS:
+                low, high = above * self.pace_s, limit * self.pace_s
+                some = [s for s in self.spells if s.cause == cause and low < s.length_s <= high]
+                if some:
+                    found[cause, name] = some
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        whole = ("observed_s", "departed_s", "wrong_s", "wrong_departed_s")
+        return {
+            **{name: getattr(self, name) for name in whole},
+            "groups": [
+                {"cause": cause, "length": length, **_means(some)}
+                for (cause, length), some in self.by().items()
+            ],
+            "spells": [asdict(spell) for spell in self.spells],
+        }
+
+
+_LENGTHS = (
+    ("to 1 tick", -1.0, 1.0), ("1 to 2", 1.0, 2.0), ("2 to 4", 2.0, 4.0),
+    ("longer", 4.0, float("inf")),
+)  # fmt: skip
+
+
+def propagation(recording: Recording) -> Propagation:
+    """Of a recording in a world."""
+    sessions, pace_s = reopened(recording), _pace(recording)
+    found: list[Spell] = []
+    observed = departed = wrong = wrong_departed = 0.0
+    for name, events in _events(recording).items():
+        course = history_of(sessions[name], pace_s, events, _fallback(recording, sessions[name]()))
+        found += wrong_spells(name, course)
+        oracle, run = (_played(course, whole) for whole in (0, len(course.pieces)))
+        other = [a != b for a, b in zip(oracle.states, run.states, strict=True)]
+        observed += course.ends[-1] - course.pieces[0].from_s
+        departed += sum(course.public_s(t) for t, is_other in enumerate(other) if is_other)
+        for place in run.wrong:
+            seconds = course.seconds(place)
+            wrong += seconds
+            wrong_departed += seconds * other[course.pieces[place].t]
+    return Propagation(tuple(found), pace_s, observed, departed, wrong, wrong_departed)
+
+
+def propagation_table(name: str, found: Propagation) -> Table:
+    """One row per cause and length of spells."""
+    rows: tuple[tuple[str | float, ...], ...] = tuple(
+        (cause, length, *_means(some).values()) for (cause, length), some in found.by().items()
+    )
+    beside = found.observed_s - found.departed_s
+    alike = (found.wrong_s - found.wrong_departed_s) / beside if beside > 0 else None
+    other = found.wrong_departed_s / found.departed_s if found.departed_s > 0 else None
+    said = [f"{100 * found.departed_s / found.observed_s:.1f} % of the time the public state was another"
+            " than the oracle twin's."]  # fmt: skip
+    if alike is not None and other is not None:
+        said.append(f"Wrong {100 * other:.1f} % of that time, and {100 * alike:.1f} % of the rest.")
+    return Table(
+        f"Propagation of wrong spells in {name}",
+        (text("cause"), text("length"), count("spells"), number("mean s", 2, "length_s"),
+         percentage("departs %", "departing", title="departs (%)"),
+         number("for s", 2, "departed_s"), number("far", 3),
+         percentage("lasting %", "lasting"), number("later s", 2, "later_s")),
+        rows,
+        (
+            "departs: share of spells after which states differ from those without the spell; for, far:"
+            " how long on average over all, and how much; lasting: to the end; later: wrong time it"
+            " caused afterwards, at this run's latencies without a wrong judgment.",
+            " ".join(said),
+        ),
+        name="propagation",
+    )  # fmt: skip
+
+
+def _means(spells: Sequence[Spell]) -> dict[str, float]:
+    n, departed = len(spells), sum(s.departed_s for s in spells)
+    return {
+        "spells": n,
+        "length_s": sum(s.length_s for s in spells) / n,
+        "departing": sum(s.departed_s > 0 for s in spells) / n,
+        "departed_s": departed / n,
+        "far": sum(s.far * s.departed_s for s in spells) / departed if departed > 0 else 0.0,
+        "lasting": sum(s.lasting for s in spells) / n,
+        "later_s": sum(s.later_s for s in spells) / n,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """From when on what was in force in tick `t`, and for which state it was given."""
+
+    t: int
+    from_s: float
+    decision: Mapping[str, str] | None
+    source: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What was in force in a session: pieces of ticks, in order."""
+
+    open: Callable[[], LiveSession]
+    ends: Sequence[float]
+    """Of every tick."""
+    pieces: Sequence[_Piece]
+
+    def end_s(self, place: int) -> float:
+        """When the next piece begins, or the tick ends."""
+        follows = self.pieces[place + 1 : place + 2]
+        t = self.pieces[place].t
+        return follows[0].from_s if follows and follows[0].t == t else self.ends[t]
+
+    def seconds(self, place: int) -> float:
+        return self.end_s(place) - self.pieces[place].from_s
+
+    def public_s(self, t: int) -> float:
+        begins = self.ends[t - 1] if t else self.pieces[0].from_s
+        return self.ends[t] - begins
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """What became of a session that was played by a course, or partly right."""
+
+    states: list[Any]
+    wrong: list[int]
+    """Places of pieces in which something else than what was right was in force."""
+    causes: list[str]
+    """Of these."""
+    outcomes: Mapping[str, float]
+
+
+def history_of(
+    opens: Callable[[], LiveSession],
+    pace_s: float,
+    events: Sequence[Event],
+    fallback: Mapping[str, str] | None,
+) -> History:
+    """A piece that is over before time has passed in it is none, unless people saw it: the tick's last."""
+    starts: list[float] = []
+    pieces: list[_Piece] = []
+
+    def hold(from_s: float, decision: Mapping[str, str] | None, source: int | None) -> None:
+        t = len(starts) - 1
+        if pieces and pieces[-1].t == t and pieces[-1].from_s == from_s:
+            pieces.pop()
+        pieces.append(_Piece(t, from_s, decision, source))
+
+    for event in events:
+        if isinstance(event, Release):
+            starts.append(event.release_s)
+            before = (pieces[-1].decision, pieces[-1].source) if pieces else (None, None)
+            hold(event.release_s, *before)
+        elif isinstance(event, Response) and event.accepted:
+            hold(event.actual_recorded_s, event.decision, event.t)
+        elif isinstance(event, Expired):
+            hold(event.expired_s, fallback, None)
+    return History(opens, [*starts[1:], len(starts) * pace_s], pieces)
+
+
+def _played(course: History, until: int, late_from: int | None = None) -> _Played:
+    """The course up to the piece `until`, then right at once; from the piece `late_from` on right for the
+    states that were answered in the run, since when they were."""
+    session, known = course.open(), list[dict[str, str]]()
+    states: list[Any] = []
+    wrong: list[int] = []
+    causes: list[str] = []
+    place = 0
+    for t, end_s in enumerate(course.ends):
+        step, right = session.step(), _right(session)
+        states.append(step.state)
+        known.append(right)
+        held: list[tuple[float, Mapping[str, str] | None]] = []
+        while place < len(course.pieces) and course.pieces[place].t == t:
+            piece = course.pieces[place]
+            own = None if piece.source is None else known[piece.source]
+            decision: Mapping[str, str] | None = right
+            if late_from is not None and place >= late_from:
+                decision = piece.decision if own is None else own
+            elif place < until:
+                decision = piece.decision
+            if decision != right:
+                wrong.append(place)
+                causes.append(_CAUSE[ALL_CLASSES[class_of(decision, own, right)]])
+            held.append((piece.from_s, decision))
+            place += 1
+        session.advance(end_s, held)
+    return _Played(states, wrong, causes, session.outcomes())
+
+
+_CAUSE = {name: cause for cause, names in CAUSES.items() for name in names}
+
+
+def wrong_spells(name: str, course: History) -> list[Spell]:
+    run = _played(course, len(course.pieces))
+    cause_of = dict(zip(run.wrong, run.causes, strict=True))
+    begins = [place for place in run.wrong if place - 1 not in cause_of]
+    found = []
+    before = _played(course, 0)
+    for begin in begins:
+        end = begin
+        lost: dict[str, float] = {}
+        while end in cause_of:
+            lost[cause_of[end]] = lost.get(cause_of[end], 0.0) + course.seconds(end)
+            end += 1
+        after = _played(course, end)
+        mended, left = (_played(course, until, end) for until in (begin, end))
+        far = [_far(a, b) for a, b in zip(before.states, after.states, strict=True)]
+        departed = sum(course.public_s(t) for t, share in enumerate(far) if share)
+        apart = sum(course.public_s(t) * share for t, share in enumerate(far))
+        later = [sum(course.seconds(p) for p in one.wrong if p >= end) for one in (mended, left)]
+        found.append(
+            Spell(
+                name,
+                course.pieces[begin].from_s,
+                course.end_s(end - 1) - course.pieces[begin].from_s,
+                max(lost, key=lost.__getitem__),
+                departed,
+                apart / departed if departed > 0 else 0.0,
+                far[-1] > 0,
+                later[1] - later[0],
+                {what: n - before.outcomes[what] for what, n in after.outcomes.items()},
+            )
+        )
+        before = after
+    return found
+
+
+def _far(one: Any, other: Any) -> float:
+    """Of all that either state says, place by place, the share that not both say.
+
+    >>> _far({"a": 1, "b": [2, 3]}, {"a": 1, "b": [2, 4, 5]})
+    0.6
+    """
+    if one == other:
+        return 0.0
+    mine, theirs = set(_said(one, ())), set(_said(other, ()))
+    return len(mine ^ theirs) / len(mine | theirs)
+
+
+def _said(value: Any, place: tuple[str | int, ...]) -> Iterable[tuple[Any, ...]]:
+    if isinstance(value, Mapping) and value:
+        for key, part in value.items():
+            yield from _said(part, (*place, key))
+    elif isinstance(value, list) and value:
+        for k, part in enumerate(value):
+            yield from _said(part, (*place, k))
+    else:
+        yield (*place, repr(value))
 
 
 def _pace(recording: Recording) -> float:

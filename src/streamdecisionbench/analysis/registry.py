@@ -15,7 +15,12 @@ from streamdecisionbench.analysis import network as networks
 from streamdecisionbench.analysis import paper, token_cost, wrong_time
 from streamdecisionbench.analysis.bootstrap import Sampling, intervals, intervals_table
 from streamdecisionbench.analysis.calibration import Calibration, calibration, calibration_tables
-from streamdecisionbench.analysis.outcomes import outcomes, outcomes_table
+from streamdecisionbench.analysis.outcomes import (
+    outcomes,
+    outcomes_table,
+    propagation,
+    propagation_table,
+)
 from streamdecisionbench.analysis.repacing import repacing, repacing_tables
 from streamdecisionbench.analysis.repeats import repeats, repeats_table
 from streamdecisionbench.analysis.table import Table
@@ -297,6 +302,12 @@ def _outcomes(recorded: Sequence[Recorded], unhurried: Recording | None = None) 
     return Found(told, [outcomes_table(name, of) for name, of in found.items()])
 
 
+def _propagation(recorded: Sequence[Recorded]) -> Found:
+    found = {r.name: propagation(r.recording) for r in recorded}
+    told = {name: one.to_json() for name, one in found.items()}
+    return Found(told, [propagation_table(name, one) for name, one in found.items()])
+
+
 EACH: Mapping[str, Each] = {
     "network": Each(
         lambda r, **options: networks.network_estimate(r.recording, r.suite, **options),
@@ -344,5 +355,6 @@ ANALYSES: Mapping[str, Analysis] = {
     "actions": Analysis(_actions, _RANGE),
     "cost-of-error": Analysis(_cost_of_error, _RANGE),
     "outcomes": Analysis(_outcomes, whole=True),
+    "propagation": Analysis(_propagation, whole=True),
 }
 """In the order `sdb analyze --help` lists them."""

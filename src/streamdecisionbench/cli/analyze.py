@@ -142,6 +142,9 @@ _ROWS: Mapping[str, tuple[str, Options]] = {
         "Count what became of sessions in a world, and part the loss into latency and judgment.",
         {"unhurried": (_UNHURRIED, None)},
     ),
+    "propagation": (
+        "Follow wrong spells in a world: how far and how long they change what comes after.", {},
+    ),
 }  # fmt: skip
 """Help and options of every analysis, in the order they are listed."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
-from streamdecisionbench.cli.loading import load
+from streamdecisionbench.cli.loading import load, require_open_loop
 from streamdecisionbench.cli.options import Data, FixedInterval, IntegrateBounds, Weighting
 from streamdecisionbench.cli.printing import csv_writer, dump, require_one_form
 from streamdecisionbench.cli.progress import working
@@ -111,6 +111,7 @@ def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over) -> 
     from streamdecisionbench.scoring.pairs import compose_recordings
 
     (one, suite), (two, other) = load([fast, slow], data, distinct=False)
+    require_open_loop((one, two), "as a pair", "--fast … --slow …")
     _require_same(suite, other, slow)
     pairs = compose_recordings(one, two, suite, rule=rule, **over)
     alone = _alone(one, suite, over), _alone(two, suite, over)
@@ -163,6 +164,7 @@ def _all(runs: list[Path], data: Path | None, rule: str, over: _Over) -> _Compos
     if len(runs) < 2:
         raise InputError("--all needs at least two recordings", fix="sdb compose --all RUN RUN …")
     loaded = load(runs, data)
+    require_open_loop((one for one, _ in loaded), "as a pair", "--fast … --slow …")
     suite = loaded[0][1]
     for (_, other), where in zip(loaded, runs, strict=True):
         _require_same(suite, other, where)

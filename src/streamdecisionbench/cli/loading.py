@@ -5,7 +5,7 @@ Every command imports this at its top, so it imports nothing heavy at its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -143,6 +143,17 @@ def require_one_suite(subjects: Sequence[Subject]) -> None:
                 f" not on {first.dataset_hash[:12]}",
                 where=subject.name,
                 fix="compare recordings of one suite",
+            )
+
+
+def require_open_loop(recordings: Iterable[Recording], what: str, how: str) -> None:
+    """Nothing can be replayed on sessions that would have gone another way."""
+    for recording in recordings:
+        if recording.lived_at_s is not None:
+            raise InputError(
+                f"was lived through in a world: {what} it would have been another session",
+                where=recording.path or recording.name,
+                fix=f"record it: `sdb run … --world … {how}`",
             )
 
 

@@ -44,12 +44,19 @@ def score(
     order. Any other policy is scored on every recording by itself.
     """
     from contextlib import suppress
+    from dataclasses import replace
     from itertools import zip_longest
 
     from streamdecisionbench.analysis import policy_tables
     from streamdecisionbench.analysis.token_cost import request_costs
     from streamdecisionbench.cli import printing
-    from streamdecisionbench.cli.loading import costs_for, load, open_runs, require_one_suite
+    from streamdecisionbench.cli.loading import (
+        costs_for,
+        load,
+        open_runs,
+        require_one_suite,
+        require_open_loop,
+    )
     from streamdecisionbench.recording.prices import read_prices
     from streamdecisionbench.rules.policy_file import read_policy
     from streamdecisionbench.scoring.json import policies_to_json
@@ -64,6 +71,9 @@ def score(
     wanted = read_policy(policy)
     table = read_prices(prices)
     subjects = open_runs(runs, data)
+    lived = [s.recording for s in subjects if s.recording.lived_at_s is not None]
+    other = [r for r in lived if r.policy is None or replace(r.policy, name=wanted.name) != wanted]
+    require_open_loop(other, "under another policy", "--policy FILE")
     require_one_suite(subjects)
     rules = None if costs is None else costs_for(costs, subjects)
 
@@ -90,7 +100,7 @@ def score(
         return
     plain: list[PolicyScore] = []
     with suppress(MissingAnswersError):  # a live recording may lack what the plain policy asks
-        plain = [scored(_plain(wanted), group) for group in groups]
+        plain = [] if lived else [scored(_plain(wanted), group) for group in groups]
     both = [one for pair in zip_longest(plain, scores) for one in pair if one is not None]
     tables = [policy_tables.scores_table(both, table.currency)]
     if rules is not None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from streamdecisionbench.cli.options import Data, FixedInterval, IntegrateBounds, Runs
+from streamdecisionbench.cli.options import Data, IntegrateBounds, Runs
 from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
 
 
@@ -15,7 +15,12 @@ def report(
     runs: Runs,
     out: Annotated[Path, typer.Option(help="Fresh folder, or one of an earlier report.")],
     data: Data = None,
-    interval: FixedInterval = 2.0,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds per tick for the fixed-interval figures; 2, or a world's own pace."
+        ),
+    ] = None,
     bounds: IntegrateBounds = DEFAULT_BOUNDS,
     pairs: Annotated[bool, typer.Option(help="Compose fast and slow recordings.")] = True,
     corrector: Annotated[

@@ -21,6 +21,7 @@ from streamdecisionbench.analysis.candidates import CASCADES, PAIRED, TRIPLES, F
 from streamdecisionbench.analysis.choose import Choice, Terms, decide
 from streamdecisionbench.analysis.flips import Causes, Flips, causes_between, flipped_states
 from streamdecisionbench.analysis.network import NO_TEXT, NetworkEstimate, has_decode
+from streamdecisionbench.analysis.outcomes import Twins, outcomes
 from streamdecisionbench.analysis.paper import (
     Baselines,
     Pace,
@@ -61,7 +62,7 @@ from streamdecisionbench.scoring.pair_sweep import pair_trajectory
 from streamdecisionbench.scoring.pairs import PairScore, composed
 from streamdecisionbench.scoring.policy_answers import answers_of
 from streamdecisionbench.scoring.score import Score
-from streamdecisionbench.scoring.timeline import Timeline
+from streamdecisionbench.scoring.timeline import ANOTHER_SESSION, Timeline
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
 
 T = TypeVar("T")
@@ -127,8 +128,15 @@ class Material:
 
     @property
     def ranked(self) -> list[Entry]:
-        """Best integrated score first."""
+        """Best integrated score first; of what holds for its own pace alone, as given."""
+        if self.alone:
+            return list(self.entries)
         return sorted(self.entries, key=lambda e: (-e.score.log_auc, e.name))
+
+    @property
+    def alone(self) -> bool:
+        """Whether it was lived through in a world, and holds for its own pace alone."""
+        return self.bounds.alone
 
     def notes(self, *more: str) -> tuple[str, ...]:
         """What stands below every table: first what is no whole recording or simulated."""
@@ -363,6 +371,8 @@ class Findings:
     """Does one pace predict the others? By setting, where one was recorded under several conditions."""
     calibrations: Mapping[str, Calibration] = field(default_factory=dict)
     """How far confidence can be trusted, where answers carry any."""
+    outcomes: Mapping[str, Mapping[str, Twins]] = field(default_factory=dict)
+    """What became of sessions in a world."""
     remarks: Sequence[str] = ()
 
     @property
@@ -388,11 +398,13 @@ def find(
 ) -> Findings:
     """All analyses of one report; `remarks` go before those made here."""
     remarks = list(remarks)
-    alike = same_states(material)
-    slow = _corrector(alike, corrector, best_pairs)
     if window is not None and window not in {s.episode_id for s in material.scenarios}:
         names = ", ".join(s.episode_id for s in material.scenarios)
         raise InputError(f"--window {window!r} is not recorded", fix=f"choose one of: {names}")
+    if material.alone:
+        return _at_own_pace(material, say, window, prices or read_prices(), remarks)
+    alike = same_states(material)
+    slow = _corrector(alike, corrector, best_pairs)
     covered = {e.name for e in alike}
     if len(alike) < len(material.entries):
         names = ", ".join(e.name for e in material.entries if e.name not in covered)
@@ -451,6 +463,41 @@ def find(
         repacings=_repacings(material, remarks),
         calibrations=_calibrations(material, remarks),
         remarks=remarks,
+    )
+
+
+def _at_own_pace(
+    material: Material, say: Say, window: str | None, prices: PriceTable, remarks: list[str]
+) -> Findings:
+    """What can be said of sessions in a world: nothing that another pace or component is asked for."""
+    remarks.append(
+        f"Lived through in a world at {material.interval:g} s a step. {ANOTHER_SESSION.capitalize()}, and so"
+        " it would have been without network delay, on another schedule or with another component: no"
+        " curves, no integrated score, no pairs and no recommendation."
+    )
+    say("bootstrap intervals")
+    sure = {e.name: score_intervals(e.score) for e in material.entries}
+    costs, unknown = known_costs({e.name: e.recording for e in material.entries}, prices)
+    say("outcomes")
+    found: dict[str, Mapping[str, Twins]] = {}
+    for entry in material.entries:
+        try:
+            found[entry.name] = outcomes(entry.recording)
+        except InputError as error:
+            remarks.append(f"{entry.name}: outcomes not compared with twins: {error.what}.")
+    at = {name: one.metrics["in_force"] for name, one in sure.items()}
+    return Findings(
+        sure=sure,
+        ranges={name: (metric.low, metric.high) for name, metric in at.items()},
+        ranges_method=_method(next(iter(sure.values()))),
+        costs=costs,
+        transitions={e.name: EACH["transitions"].compute(e) for e in material.entries},
+        window=_window(material, material.entries, window, remarks),
+        shown=material.entries,
+        errors=error_costs(material),
+        calibrations=_calibrations(material, remarks),
+        outcomes=found,
+        remarks=[*remarks, *unknown],
     )
 
 

@@ -20,6 +20,7 @@ from streamdecisionbench.analysis.flips import (
     flip_summary,
 )
 from streamdecisionbench.analysis.network import NetworkEstimate
+from streamdecisionbench.analysis.outcomes import outcomes_table
 from streamdecisionbench.analysis.paper import (
     baselines_table,
     near_and_far,
@@ -81,23 +82,38 @@ def make_tables(material: Material, findings: Findings) -> list[Table]:
             notes=material.notes(*(notes or table.notes)),
         )
 
+    over_paces = (
+        []
+        if material.alone
+        else [
+            filed("integrated_decomposition", integrated_decomposition(material)),
+            filed(
+                "sensitivity",
+                sensitivity(material, findings),
+                "Log 0.5–8 s is the primary score; the last column is in-force accuracy.",
+            ),
+            filed(
+                "pace",
+                turned(pace_table(of(findings.paces), shared=True)),
+                f"Every recorded latency scaled, equivalent to the interval shown; ×1 is {interval}.",
+            ),
+            filed("family", family(material, findings.networks)),
+            filed(
+                "regime",
+                turned(schedules_table(of(findings.schedules), DRAWS)),
+                f"Untimed accuracy times the mean oracle over {DRAWS} resamples of each setting's"
+                f" latencies, 60 steps of {interval}; the first row uses the suite's own schedules.",
+            ),
+        ]
+    )
     tables = [
         filed("main", main(material, findings.ranges)),
-        filed("integrated_decomposition", integrated_decomposition(material)),
+        *over_paces[:1],
         filed("decomposition", decomposition(material)),
-        filed(
-            "sensitivity",
-            sensitivity(material, findings),
-            "Log 0.5–8 s is the primary score; the last column is in-force accuracy.",
-        ),
-        filed(
-            "pace",
-            turned(pace_table(of(findings.paces), shared=True)),
-            f"Every recorded latency scaled, equivalent to the interval shown; ×1 is {interval}.",
-        ),
+        *over_paces[1:3],
         filed("scenario", scenario(material)),
         filed("costs_of_error", costs_of_error(material, findings.errors)),
-        filed("family", family(material, findings.networks)),
+        *over_paces[3:4],
         filed("latency", latency(material, findings.networks)),
         filed("served_latency", served_latency(material)),
         filed("tokens", tokens(material, findings.costs)),
@@ -108,12 +124,11 @@ def make_tables(material: Material, findings: Findings) -> list[Table]:
             "Near: at most one tick from a change; every state counts once.",
             title="Judgment errors near and far from reference changes",
         ),
-        filed(
-            "regime",
-            turned(schedules_table(of(findings.schedules), DRAWS)),
-            f"Untimed accuracy times the mean oracle over {DRAWS} resamples of each setting's"
-            f" latencies, 60 steps of {interval}; the first row uses the suite's own schedules.",
-        ),
+        *over_paces[4:],
+    ]
+    tables += [
+        filed(name, outcomes_table(label, found))
+        for name, (label, found) in numbered("outcomes", of(findings.outcomes).items())
     ]
     tables += [
         filed(name, predicted_table(found))
@@ -156,8 +171,11 @@ def make_tables(material: Material, findings: Findings) -> list[Table]:
 def main(material: Material, ranges: Mapping[str, tuple[float, float]]) -> Table:
     """The integrated score by family, its equal mean, and accuracy with latency ignored."""
 
+    def score(level: Level | Score) -> Cell:
+        return level.in_force if material.alone else level.log_auc
+
     def auc(family: str) -> Callable[[Entry], Cell]:
-        return lambda e: level.log_auc if (level := e.score.by_family.get(family)) else None
+        return lambda e: score(level) if (level := e.score.by_family.get(family)) else None
 
     def interval(entry: Entry) -> Cell:
         found = ranges.get(entry.name)
@@ -165,13 +183,15 @@ def main(material: Material, ranges: Mapping[str, tuple[float, float]]) -> Table
 
     columns: list[tuple[Column, Callable[[Entry], Cell]]] = [
         *((percentage(family_name(f).split()[0]), auc(f)) for f in material.families),
-        (percentage("Macro"), lambda e: e.score.log_auc),
+        (percentage("Macro"), lambda e: score(e.score)),
         (percentage("Untimed"), lambda e: e.score.untimed),
     ]
     if ranges:
         columns.append((words("Macro interval"), interval))
     return by_setting(
-        f"In-force accuracy integrated over intervals, {material.bounds.text()} (%)",
+        f"In-force accuracy at {material.interval:g} s, {material.bounds.text()} (%)"
+        if material.alone
+        else f"In-force accuracy integrated over intervals, {material.bounds.text()} (%)",
         material.by_label,
         columns,
         (
@@ -233,6 +253,10 @@ def scenario(material: Material) -> Table:
     """Every scenario and setting: integrated, at the interval, error time in seconds, latency."""
     rows: list[tuple[Cell, ...]] = []
     rules = set()
+
+    def auc(level: Level) -> tuple[Cell, ...]:
+        return () if material.alone else (level.log_auc,)
+
     for each in material.scenarios:
         rules.add(len(rows))
         length = each.n * material.interval
@@ -245,18 +269,19 @@ def scenario(material: Material) -> Table:
             wrong = (at.no_decision, at.stale, at.judgment, at.compound)
             rows.append(
                 (scenario_name(material.suite, each) if len(rows) in rules else "", entry.label,
-                 level.untimed, level.log_auc, level.in_force, level.segment_in_force,
+                 level.untimed, *auc(level), level.in_force, level.segment_in_force,
                  *(length * share for share in wrong), known.p50 if known else None)
             )  # fmt: skip
     return Table(
         f"Scenario by scenario, at {material.interval:g} s",
-        (text("Scenario"), text("Setting"), percentage("Untimed"), percentage("Log-AUC"),
-         percentage("In force"), percentage("Seg.-bal."), number("None (s)", 1),
+        (text("Scenario"), text("Setting"), percentage("Untimed"),
+         *(() if material.alone else (percentage("Log-AUC"),)), percentage("In force"), percentage("Seg.-bal."), number("None (s)", 1),
          number("Stale (s)", 1), number("Judg. (s)", 1), number("Comp. (s)", 1), number("p50 (s)")),
         tuple(rows),
         (
-            f"Log-AUC over {material.bounds.low:g}–{material.bounds.high:g} s; in-force and"
-            f" segment-balanced accuracy (%) and error time (seconds of the scenario) at"
+            ("" if material.alone
+             else f"Log-AUC over {material.bounds.low:g}–{material.bounds.high:g} s; ")
+            + f"in-force and segment-balanced accuracy (%) and error time (seconds of the scenario) at"
             f" {material.interval:g} s; p50: median latency.",
         ),
         rules=frozenset(rules),
@@ -704,10 +729,13 @@ def quoted(material: Material, findings: Findings) -> list[Table]:
 
     entries = material.entries
     at = sorted({material.bounds.low, 1.0, 2.0, 4.0, 8.0, material.interval, material.bounds.high})
-    parts = latency_parts(material, findings.networks)
+    at = [material.interval] if material.alone else at
+    parts = {} if material.alone else latency_parts(material, findings.networks)
     classes = {e.label: e.score.overall.integrated.classes() for e in entries}
     curves = {
-        e.label: e.score.curve("overall", bounds=Bounds(at[0], at[-1]))["in_force"](np.array(at))
+        e.label: [e.score.in_force]
+        if material.alone
+        else e.score.curve("overall", bounds=Bounds(at[0], at[-1]))["in_force"](np.array(at))
         for e in entries
     }
     tables = [
@@ -716,7 +744,8 @@ def quoted(material: Material, findings: Findings) -> list[Table]:
             (text("Setting"), *map(percentage, next(iter(classes.values()))),
              percentage("untimed minus AUC"), percentage("untimed minus in force")),
             tuple(
-                (e.label, *classes[e.label].values(), e.score.untimed - e.score.log_auc,
+                (e.label, *classes[e.label].values(),
+                 None if material.alone else e.score.untimed - e.score.log_auc,
                  e.score.untimed - e.score.in_force)
                 for e in entries
             ),
@@ -748,7 +777,8 @@ def quoted(material: Material, findings: Findings) -> list[Table]:
             (text("first"), text("second"), percentage("AUC"), percentage("untimed"),
              percentage("in force")),
             tuple(
-                (a.label, b.label, a.score.log_auc - b.score.log_auc,
+                (a.label, b.label,
+                 None if material.alone else a.score.log_auc - b.score.log_auc,
                  a.score.untimed - b.score.untimed, a.score.in_force - b.score.in_force)
                 for k, a in enumerate(entries)
                 for b in entries[k + 1 :]

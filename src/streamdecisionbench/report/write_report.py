@@ -46,7 +46,6 @@ from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.json import pairs_to_json
 from streamdecisionbench.scoring.pair_live import live_pair
 from streamdecisionbench.scoring.score import score
-from streamdecisionbench.scoring.timeline import ANOTHER_SESSION
 from streamdecisionbench.suite.scenario import Suite
 
 _PAGE_PAIRS = 8
@@ -65,7 +64,7 @@ def write_report(
     loaded: Sequence[tuple[Recording, Suite]],
     out: Path,
     *,
-    interval: float = 2.0,
+    interval: float | None = None,
     bounds: tuple[float, float] = DEFAULT_BOUNDS,
     pairs: bool = True,
     corrector: str | None = None,
@@ -78,7 +77,8 @@ def write_report(
     """Everything `sdb report` makes, in `out`. `prices` names a price table of one's own.
 
     Drawn are the pairs with one `corrector`, the slowest recording unless named; `best_pairs` asks for
-    those that score best instead. `window` is the scenario of the trajectory.
+    those that score best instead. `window` is the scenario of the trajectory. `interval` is 2 s unless
+    said otherwise, or the pace of the world that was lived through.
     """
     require_usable(out)
     drawn = can_draw()
@@ -89,7 +89,7 @@ def write_report(
     material = make_material(loaded, interval=interval, bounds=bounds)
     findings = find(
         material, say, pairs=pairs, corrector=corrector, best_pairs=best_pairs, window=window,
-        prices=price_list, remarks=_live(loaded, interval, bounds),
+        prices=price_list, remarks=_live(loaded, material.interval, bounds),
     )  # fmt: skip
     say("tables")
     tables = make_tables(material, findings)
@@ -122,13 +122,14 @@ def write_report(
 def make_material(
     loaded: Sequence[tuple[Recording, Suite]],
     *,
-    interval: float = 2.0,
+    interval: float | None = None,
     bounds: tuple[float, float] = DEFAULT_BOUNDS,
 ) -> Material:
     """Scores the recordings; a joint recording of a pair gives its two components."""
     if not loaded:
         raise InputError("there is nothing to report", fix="give at least one recording")
-    suite = loaded[0][1]
+    suite, lived_at_s = loaded[0][1], loaded[0][0].lived_at_s
+    interval = interval if interval is not None else lived_at_s or 2.0
     entries = []
     for recording, own in loaded:
         if own.dataset_hash != suite.dataset_hash:
@@ -137,16 +138,23 @@ def make_material(
                 where=recording.path or recording.name,
                 fix="make one report per suite",
             )
-        if recording.lived_at_s is not None:
+        if recording.lived_at_s is not None and recording.halves:
             raise InputError(
-                f"a report compares paces: {ANOTHER_SESSION}",
+                "a report shows the components of a pair: each alone would have been another session",
                 where=recording.path or recording.name,
-                fix="`sdb score`, `sdb analyze` and `sdb watch` show it at its own",
+                fix="`sdb score`, `sdb analyze outcomes` and `sdb watch` show the pair",
+            )
+        if recording.lived_at_s != lived_at_s:
+            raise InputError(
+                "was recorded at another pace, in a world or on a suite",
+                where=recording.path or recording.name,
+                fix="make one report for each",
             )
         for one in recording.halves.values() or (recording,):
             scored = score(one, suite, interval=interval, bounds=bounds)
             entries.append(Entry(one, suite, scored))
-    return Material(suite, tuple(entries), interval, Bounds(bounds[0], bounds[1]))
+    limits = Bounds(bounds[0], bounds[1], alone=lived_at_s is not None)
+    return Material(suite, tuple(entries), interval, limits)
 
 
 def make_figures(material: Material, findings: Findings) -> list[Figure]:
@@ -155,19 +163,24 @@ def make_figures(material: Material, findings: Findings) -> list[Figure]:
     from streamdecisionbench.report.figures.repacing import repacing_figure
     from streamdecisionbench.report.figures.trajectory import trajectory
 
-    parts = latency.latency_parts(material, findings.networks)
     figures: list[Figure | None] = [
         trajectory(material, findings.window, findings.shown) if findings.window else None,
-        decomposition.error_time(material),
+        None if material.alone else decomposition.error_time(material),
         costs.wrong_spells(material, findings.errors),
         costs.delays_after_changes(material, findings.errors),
+    ]
+    confident = calibration.calibration_in_force(material, findings.calibrations)
+    if material.alone:
+        return [figure for figure in (*figures, confident) if figure is not None]
+    parts = latency.latency_parts(material, findings.networks)
+    figures += [
         pace.pace_curves(material),
         latency.latency_map(material, parts),
         latency.latency_decomposition(material, parts, findings.networks),
         decomposition.separability(material),
         pace.arbitration(material, findings.pairs, findings.corrector),
         pace.pair_curves(material, findings.pairs, findings.corrector),
-        calibration.calibration_in_force(material, findings.calibrations),
+        confident,
     ]
     for name, (setting, found) in numbered("repacing", findings.repacings.items()):
         simulated = any(e.score.simulated for e in material.entries)
@@ -247,7 +260,9 @@ def _page(material: Material, findings: Findings) -> str:
 
 
 def _json(document: dict[str, Any]) -> bytes:
-    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+    """What is not a number is null: JSON has no NaN."""
+    told = json.loads(json.dumps(document), parse_constant=lambda _: None)
+    return (json.dumps(told, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 # `report.md`: the whole report as text that reads well in any viewer.
@@ -265,8 +280,13 @@ def _markdown(
     lines = [
         f"# In-force accuracy: {escape_markdown(material.suite.name)}",
         "",
-        f"{len(material.entries)} recording(s), integrated over {material.bounds.text()}, fixed-interval"
-        f" figures at {material.interval:g} s. `index.html` beside this file is the same, interactive.",
+        f"{len(material.entries)} recording(s), "
+        + (
+            ""
+            if material.alone
+            else f"integrated over {material.bounds.text()}, fixed-interval figures "
+        )
+        + f"at {material.interval:g} s. `index.html` beside this file is the same, interactive.",
         "",
         *(f"> **{escape_markdown(note)}**" for note in material.notes()),
         "",

@@ -18,6 +18,7 @@ from streamdecisionbench.analysis.flips import (
     decision_words,
     flip_summary,
 )
+from streamdecisionbench.analysis.outcomes import outcomes_table
 from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.errors import InputError
@@ -116,6 +117,17 @@ def payload(inputs: PageInputs) -> Json:
         "interval": material.interval,
         "bounds": [material.bounds.low, material.bounds.high],
         "weighting": material.bounds.weighting,
+        "alone": material.alone,
+        "outcomes": [
+            {
+                "title": table.title,
+                "columns": [c.heading for c in table.columns],
+                "rows": table.texts(),
+                "notes": list(table.notes),
+            }
+            for label, found in material.labelled(findings.outcomes).items()
+            for table in (outcomes_table(label, found),)
+        ],
         # A recording whose states were published late is re-paced from its plan, and says so itself.
         "clock": "+".join(dict.fromkeys(score.clock for score in material.scores)),
         "classes": [one for one in classes(CLASSES) if "never" not in one],
@@ -225,7 +237,11 @@ def _cost_file(found: Mapping[str, CostScore]) -> Json | None:
 
 def _level(level: Level) -> Json:
     """What does not move with the interval."""
-    return {"auc": level.log_auc, "untimed": level.untimed, "integrated": _shares(level.integrated)}
+    return {
+        "auc": _number(level.log_auc),
+        "untimed": level.untimed,
+        "integrated": _shares(level.integrated),
+    }
 
 
 def _shares(shares: Shares) -> Json:

@@ -10,7 +10,7 @@ const hasPrice = sdb.recordings.some((rec) => rec.price);
 
 const COLUMNS = [
   { key: 'name', label: 'Recording', text: true, first: 'ascending', value: (rec) => rec.name.toLowerCase() },
-  { key: 'auc', label: sdb.data.weighting === 'log' ? 'log-AUC' : 'AUC', hint: `in-force accuracy integrated over ${sdb.short(sdb.low)}–${sdb.short(sdb.high)} s, ${sdb.data.weighting} weighting, %`, of: () => overBounds, value: (rec) => rec.overall.auc },
+  ...(sdb.data.alone ? [] : [{ key: 'auc', label: sdb.data.weighting === 'log' ? 'log-AUC' : 'AUC', hint: `in-force accuracy integrated over ${sdb.short(sdb.low)}–${sdb.short(sdb.high)} s, ${sdb.data.weighting} weighting, %`, of: () => overBounds, value: (rec) => rec.overall.auc }]),
   { key: 'inForce', label: 'in force', of: atNow, hint: 'in-force accuracy A at the interval, %', value: (rec) => sdb.now(rec).overall.inForce },
   { key: 'untimed', label: 'untimed', of: () => 'no latency', hint: 'accuracy if latency were zero, %', value: (rec) => rec.overall.untimed ?? -1 },
   { key: 'oracle', label: 'oracle', of: basisNow, hint: 'in-force accuracy of perfect answers at these latencies, %', value: (rec) => sdb.shownLevel(rec).oracle },
@@ -25,7 +25,7 @@ const COLUMNS = [
 sdb.amount = (value) => sdb.fixed(value, value >= 1 ? 2 : 3);
 
 sdb.leaderboard = () => {
-  const sort = { key: 'auc', direction: 'descending' };
+  const sort = { key: sdb.data.alone ? 'inForce' : 'auc', direction: 'descending' };
   const total = sdb.data.suite.scenarios;
   const heads = new Map();
   const order = h('tr', {}, h('th', { scope: 'col', class: 'show' }, h('span', { class: 'sr' }, 'Shown in charts')), h('th', { scope: 'col', class: 'place' }, '#'));
@@ -69,8 +69,8 @@ sdb.leaderboard = () => {
     h('button', { type: 'button', 'data-basis': 'at', onclick: () => sdb.set({ basis: 'at' }) }),
     h('button', { type: 'button', 'data-basis': 'integrated', onclick: () => sdb.set({ basis: 'integrated' }) }, overBounds));
   sdb.section('leaderboard', 'Leaderboard',
-    `Best integrated score first; press a heading to sort by it. Below each heading stands what it covers. The check boxes choose what the charts below show.${sdb.pairs.length ? ' Pairs that are recommended at some interval stand here too; others can be added under Pairs.' : ''}`,
-    h('div', { class: 'bar-tools' }, sdb.classKey(), h('div', { class: 'basis' }, h('span', { class: 'muted' }, sdb.maths('oracle, U_cur and bars')), basis)),
+    `${sdb.data.alone ? 'Best' : 'Best integrated score'} first; press a heading to sort by it. Below each heading stands what it covers. The check boxes choose what the charts below show.${sdb.pairs.length ? ' Pairs that are recommended at some interval stand here too; others can be added under Pairs.' : ''}`,
+    h('div', { class: 'bar-tools' }, sdb.classKey(), !sdb.data.alone && h('div', { class: 'basis' }, h('span', { class: 'muted' }, sdb.maths('oracle, U_cur and bars')), basis)),
     h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Leaderboard' },
       h('table', { class: 'board' }, h('caption', { class: 'sr' }, 'Recordings by in-force accuracy, in percent'), h('thead', {}, order), body)),
     h('p', { class: 'muted small below' }, 'Shares are percentages of observed time, mean over families of the mean over scenarios.',
@@ -98,11 +98,11 @@ const row = (rec, total) => {
   const part = count < total && h('span', { class: 'badge part', title: 'Scenarios in this recording' }, `${count}/${total} scenarios`);
   const pick = h('span', { class: 'badge pick', title: 'Recommended at the interval', hidden: true }, 'recommended');
   const cost = hasCost && h('td', { 'data-cell': 'cost' });
+  const range = rec.range && h('span', { class: 'range' }, `[${sdb.percent(rec.range[0])}, ${sdb.percent(rec.range[1])}]`);
   const tr = h('tr', { 'data-recording': rec.name },
     h('td', { class: 'show' }, box), place,
     h('th', { scope: 'row', class: 'c-name text' }, h('div', { class: 'who' }, sdb.swatch(rec), h('span', {}, h('bdi', {}, rec.name), rec.pair && h('span', { class: 'badge part' }, 'pair'), sdb.badges(rec), part, pick))),
-    h('td', { class: 'c-auc strong', 'data-cell': 'auc' }, sdb.percent(rec.overall.auc),
-      rec.range && h('span', { class: 'range' }, `[${sdb.percent(rec.range[0])}, ${sdb.percent(rec.range[1])}]`)),
+    !sdb.data.alone && h('td', { class: 'c-auc strong', 'data-cell': 'auc' }, sdb.percent(rec.overall.auc), range),
     cells.inForce,
     h('td', { 'data-cell': 'untimed' }, sdb.percent(rec.overall.untimed)),
     cells.oracle, cells.uCurrent,
@@ -112,7 +112,7 @@ const row = (rec, total) => {
     cost, hasPrice && h('td', { 'data-cell': 'price' }, sdb.fixed(rec.price?.total, 3)));
   const update = () => {
     const level = sdb.shownLevel(rec);
-    cells.inForce.textContent = sdb.percent(sdb.now(rec).overall.inForce);
+    cells.inForce.replaceChildren(sdb.percent(sdb.now(rec).overall.inForce), ...(sdb.data.alone && range ? [range] : []));
     cells.oracle.textContent = sdb.percent(level.oracle);
     cells.uCurrent.textContent = sdb.percent(level.uCurrent);
     draw(level.classes);
@@ -136,11 +136,12 @@ const classTable = () => {
 
 const familyTable = () => {
   const columns = [{ label: 'Recording', text: true }];
-  sdb.data.families.forEach((f) => columns.push({ label: `${f.name}: AUC` }, { label: `at ${sdb.short(sdb.state.interval)} s` }));
+  const over = sdb.data.alone ? [] : ['AUC'];
+  sdb.data.families.forEach((f) => columns.push(...over.map((what) => ({ label: `${f.name}: ${what}` })), { label: `${over.length ? '' : `${f.name} `}at ${sdb.short(sdb.state.interval)} s` }));
   return sdb.table('In-force accuracy by family, %', columns, sdb.board().map((rec) => [
     rec.name + sdb.mark(rec),
     ...sdb.data.families.flatMap((f, i) => [
-      sdb.percent(rec.familyLevels[f.id]?.auc), sdb.percent(sdb.now(rec).families.get(i)?.inForce),
+      ...over.map(() => sdb.percent(rec.familyLevels[f.id]?.auc)), sdb.percent(sdb.now(rec).families.get(i)?.inForce),
     ]),
   ]));
 };

@@ -94,16 +94,21 @@ const address = () => {
   });
 };
 
+/* In a world nothing can be re-paced: a sentence stands where the slider would. */
+const ownPace = () => document.getElementById('pace').replaceChildren(h('span', { class: 'pace-alone' },
+  `Lived through in a world at ${sdb.short(sdb.state.interval)} s per step. At another pace it would have been another session, so the interval cannot be moved.`));
+
 document.title = `${sdb.data.suite.name}: StreamDecisionBench report`;
-paceControls();
+if (sdb.data.alone) ownPace(); else paceControls();
 printing();
 sdb.answer();
 sdb.leaderboard();
-sdb.curves();
+if (!sdb.data.alone) sdb.curves();
+sdb.outcomes();
 sdb.lanes();
 sdb.wrongCosts();
 sdb.latency();
-sdb.separability();
+if (!sdb.data.alone) sdb.separability();
 sdb.pairsSection();
 sdb.differences();
 sdb.reliability();

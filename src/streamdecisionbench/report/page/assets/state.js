@@ -3,8 +3,8 @@
 const SAMPLES = 121;
 const SHOWN_AT_FIRST = 6;
 
-sdb.low = sdb.data.bounds[0];
-sdb.high = sdb.data.bounds[1];
+/* What was lived through in a world has one interval, its own. */
+[sdb.low, sdb.high] = sdb.data.alone ? [sdb.data.interval, sdb.data.interval] : sdb.data.bounds;
 
 sdb.scenarioById = new Map(sdb.data.scenarios.map((s) => [s.id, s]));
 

@@ -22,6 +22,15 @@ sdb.reliability = () => {
     }))));
 };
 
+sdb.outcomes = () => {
+  if (!sdb.data.outcomes.length) return;
+  sdb.section('outcomes', 'What became of the sessions',
+    'What the owner of the sessions counts, beside the same sessions played by twins.',
+    sdb.data.outcomes.flatMap(({ title, columns, rows, notes }) => [
+      sdb.table(title, columns.map((label, i) => ({ label, text: i < 2 })), rows),
+      ...notes.map((words) => h('p', { class: 'muted small' }, words))]));
+};
+
 sdb.differences = () => {
   const found = sdb.data.differences;
   if (!found) return;
@@ -70,10 +79,14 @@ const MEANINGS = {
 
 const LIMITS = [
   'One recording is one pass: gaps of a point or two between passes can be chance.',
-  'Scenarios are authored, open-loop timelines; applied decisions do not change what follows.',
+  sdb.data.alone
+    ? 'Sessions are simulated: people in them act on the decision in force by the rules of their world.'
+    : 'Scenarios are authored, open-loop timelines; applied decisions do not change what follows.',
   'The reference implements the stated rules; the score is agreement with those rules.',
   'Every instant and every consumed field weighs the same; costs that grow with an error’s duration are not modelled.',
-  'Other intervals are replays of recorded latencies; a service under another load may be faster or slower.',
+  sdb.data.alone
+    ? 'Nothing is said of other intervals: at another pace it would have been another session.'
+    : 'Other intervals are replays of recorded latencies; a service under another load may be faster or slower.',
 ];
 
 sdb.made = () => {
@@ -82,7 +95,7 @@ sdb.made = () => {
   const labelled = sdb.ranked.filter((rec) => rec.notes.length);
   sdb.section('made', 'How it was made', null,
     h('div', { class: 'two' },
-      h('div', {}, h('h3', {}, 'Method'), h('ol', { class: 'method' }, METHOD.map((text) => h('li', {}, sdb.maths(text)))),
+      h('div', {}, h('h3', {}, 'Method'), h('ol', { class: 'method' }, (d.alone ? METHOD.slice(0, -1) : METHOD).map((text) => h('li', {}, sdb.maths(text)))),
         h('h3', {}, 'Six classes of time'), h('dl', { class: 'meanings' }, d.classes.map((k) => [
           h('dt', {}, h('span', { class: `chip k-${k.key}`, 'aria-hidden': 'true' }), k.label), h('dd', {}, MEANINGS[k.key])]))),
       h('div', {}, h('h3', {}, 'Limits'), h('ul', { class: 'method' }, LIMITS.map((text) => h('li', {}, text))),
@@ -97,6 +110,6 @@ sdb.made = () => {
   const page = document.getElementById('page-signature');
   sdb.follow(['interval'], () => {
     signatures.forEach((code, rec) => { code.textContent = rec.signature.replace(/\binterval:\S+/, `interval:${sdb.short(sdb.state.interval)}`); });
-    page.textContent = `${sdb.plural(sdb.recordings.length, 'recording')} · ${d.suite.name} · suite:${d.suite.hash.slice(0, 12)} protocol:step-anchored interval:${sdb.short(sdb.state.interval)} bounds:${sdb.short(sdb.low)}-${sdb.short(sdb.high)} weighting:${d.weighting} clock:${d.clock} sdb:${d.sdb}`;
+    page.textContent = `${sdb.plural(sdb.recordings.length, 'recording')} · ${d.suite.name} · suite:${d.suite.hash.slice(0, 12)} protocol:step-anchored interval:${sdb.short(sdb.state.interval)} ${d.alone ? 'bounds:own-pace' : `bounds:${sdb.short(sdb.low)}-${sdb.short(sdb.high)} weighting:${d.weighting}`} clock:${d.clock} sdb:${d.sdb}`;
   });
 };
