@@ -20,7 +20,7 @@ from streamdecisionbench.families.presenter.generator.free_words import FreeWord
 from streamdecisionbench.families.presenter.generator.hall import Hall, draw_hall
 from streamdecisionbench.families.presenter.generator.names import Subject
 from streamdecisionbench.families.presenter.generator.pages import PAGES
-from streamdecisionbench.families.presenter.generator.room import Room
+from streamdecisionbench.families.presenter.generator.room import OUTCOMES, Room
 from streamdecisionbench.families.presenter.generator.speech import line
 from streamdecisionbench.families.presenter.generator.words import ListedWords, Words
 from streamdecisionbench.families.presenter.questions import SPEC, questions
@@ -68,7 +68,7 @@ def _open(subjects: Pool[Subject], script: Script, draws: Draws, seat: Seat) -> 
     words: Words = FreeWords(hall, seat.split, told) if free else ListedWords(hall, told)
     start = hall.prepared["start"]["slide"]
     room = Room(script, told, hall, words, start, _end(script, draws, seat))
-    script.distract = partial(distract, room)
+    script.distract, script.stream = partial(distract, room), told
     text = line(room, "presenter")
     shown = words.part("presenter", text, 3)
     voice = room.begin("presenter", shown, "the presenter is speaking")
@@ -125,11 +125,13 @@ KINDS: tuple[Kind[Room], ...] = (
         _dealt((*_ANYWHERE, THE_CLIP_SPEAKS), _DEALT_TO_TALKS),
         partial(_open, names.TALKS),
         ordered=True,
+        outcomes=OUTCOMES,
     ),
     Kind(
         "public_meeting",
         _dealt(_ANYWHERE, _DEALT_TO_MEETINGS),
         partial(_open, names.MEETINGS),
         ordered=True,
+        outcomes=OUTCOMES,
     ),
 )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from streamdecisionbench.families.presenter.generator.modes import happens_in, into
+from streamdecisionbench.families.presenter.generator.modes import happens_in, into, settle
 from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.speech import command, line, plain, speak
 from streamdecisionbench.families.presenter.generator.words import Said
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
+_IN_THE_DARK = 4
+"""So many ticks a chair who sees no light waits before somebody helps."""
+
 
 def _begin_hand_over(room: Room, said: Said) -> Ticks[Voice]:
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     if "host" in room.newest and room.newest["host"].onset == room.now:
         yield from room.script.wait(1)  # otherwise the host would count as having started
     voice = room.begin("presenter", said.words, "cause: the current text hands over")
@@ -28,10 +31,19 @@ def _hand_over(room: Room) -> Ticks[None]:
     room.show("the hand-over is final")
 
 
+def _light(room: Room) -> Ticks[None]:
+    """The chair waits for the light; where it stays off, the presenter hands over once more."""
+    yield from settle(room, 1, 3)
+    shown = room.script.until(lambda: room.script.panel.get("host_cue") == "stand_by", _IN_THE_DARK)
+    if not (yield from shown):
+        yield from _hand_over(room)
+        yield from room.script.wait(1)
+
+
 def _chair_starts(room: Room) -> Ticks[None]:
     yield from into(room, "talk", "questions")
     yield from _hand_over(room)
-    yield from room.script.hold(1, 3)
+    yield from _light(room)
     yield from plain(room, "host")
 
 
@@ -50,7 +62,7 @@ def _taken_back(room: Room) -> Ticks[None]:
 
 def _within_a_sentence(room: Room) -> Ticks[None]:
     yield from into(room, "talk", "questions")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     text = room.words.around("hand_over")
     yield from speak(room, "presenter", text, "sounds like a hand-over and is none")
 
@@ -58,7 +70,7 @@ def _within_a_sentence(room: Room) -> Ticks[None]:
 def _both_start(room: Room) -> Ticks[None]:
     """The host starts at the tick of the hand-over, which counts as having started."""
     yield from into(room, "talk", "questions")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     said, text = room.words.says("hand_over"), line(room, "host")
     voice = room.begin("presenter", said.words, "trap: the host starts at the same tick")
     host = room.begin(
@@ -74,7 +86,7 @@ def _both_start(room: Room) -> Ticks[None]:
 def _second_sentence(room: Room) -> Ticks[None]:
     """Provisional text is one sentence; only the final shows that the second stands alone."""
     yield from into(room, "talk", "questions")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     text = f"{room.words.so_far()} {room.words.says('hand_over').text}"
     shown = room.words.part("presenter", text)
     voice = room.begin("presenter", shown, "trap: provisional, so a longer sentence")
@@ -89,17 +101,17 @@ def _again(room: Room) -> Ticks[None]:
     """The host was heard before; a new hand-over needs a new start. Then the presenter goes on."""
     yield from into(room, "talk", "questions")
     if "host" not in room.newest:
-        yield from room.script.hold(1, 2)
+        yield from settle(room, 1, 2)
         yield from plain(room, "host")
     yield from _hand_over(room)
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     yield from plain(room, "presenter")
 
 
 def _at_once(room: Room) -> Ticks[None]:
     """Two voices start at one tick: the order of captions decides."""
     yield from into(room, "talk", "clip")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     order = [c for c in room.hall.order if c != "clip"]
     pair = room.draws.shuffled(room.draws.choose((order[:2], order[1:], [order[0], order[2]])))
     texts = [line(room, channel) for channel in pair]
@@ -116,7 +128,7 @@ def _at_once(room: Room) -> Ticks[None]:
 def _without_words(room: Room) -> Ticks[None]:
     """An onset without any text, for a while."""
     yield from into(room, "talk", "clip")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     others = [c for c in ("host", "audience", "presenter") if c != room.captions]
     channel = room.draws.choose(others)
     text = line(room, channel)
@@ -131,7 +143,7 @@ def _may_close(room: Room) -> bool:
 
 
 def _close(room: Room) -> Ticks[None]:
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     said = room.words.ordered("close")
     because = f"'{said.words}' became final on the host's channel"
     yield from command(room, "host", said, room.close, because)
@@ -139,7 +151,7 @@ def _close(room: Room) -> Ticks[None]:
 
 def _in_vain(room: Room) -> Ticks[None]:
     """A command that would have worked a moment ago."""
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     pages = room.hall.pages
     page = room.draws.choose([p for p in pages if p != room.slide])
     yield from speak(
@@ -155,12 +167,13 @@ def _closed_for_good(room: Room) -> Ticks[None]:
 def _closed_after_hand_over(room: Room) -> Ticks[None]:
     if room.mode != "clip":
         yield from _hand_over(room)
+        yield from _light(room)
     yield from _close(room)
 
 
 def _closed_after_all(room: Room) -> Ticks[None]:
     """A close that is revised into something else, and then a real one."""
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     said, text = room.words.drift("close")
     voice = room.begin("host", said.words, "trap: a provisional close closes nothing")
     room.show("the host starts to speak")
@@ -171,7 +184,7 @@ def _closed_after_all(room: Room) -> Ticks[None]:
 
 def _voice_after(room: Room) -> Ticks[None]:
     """Captions go on after the close, and nothing else does."""
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     others = [c for c in ("host", "audience", "presenter") if c != room.captions]
     channel = room.draws.choose(others)
     if channel == "presenter" and room.draws.chance(0.5):

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from streamdecisionbench.families.presenter.generator.modes import happens_in, into, to_page
+from streamdecisionbench.families.presenter.generator.modes import (
+    happens_in,
+    into,
+    play_on,
+    settle,
+    to_page,
+)
 from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.speech import command, line, speak
 from streamdecisionbench.families.presenter.generator.words import Said
@@ -19,7 +25,7 @@ def _another_page(room: Room) -> Ticks[None]:
     yield from into(room, "talk")
     if room.slide == room.hall.clip_page:
         yield from to_page(room, room.target())
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     yield from speak(
         room,
         "presenter",
@@ -31,7 +37,7 @@ def _another_page(room: Room) -> Ticks[None]:
 
 def _pause_at_once(room: Room, said: Said) -> Ticks[Voice]:
     """A provisional pause, in force as it stands."""
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     voice = room.begin("presenter", said.words, "cause: the early pause")
     room.early_pause = True
     room.show("the current text is a pause command")
@@ -46,8 +52,8 @@ def _paused_for_good(room: Room) -> Ticks[None]:
     room.finish(voice, said.text, "the final confirms a pause already in force")
     room.early_pause, room.clip = False, "pause"
     room.show("the pause is final")
-    yield from room.script.hold(1, 3)
-    yield from _play_again(room)
+    yield from settle(room, 1, 3)
+    yield from play_on(room)
 
 
 def _paused_and_talks_on(room: Room) -> Ticks[None]:
@@ -66,18 +72,8 @@ def _paused_and_talks_on(room: Room) -> Ticks[None]:
     room.busy.add("presenter")
     yield from room.script.wait(room.a_while())
     room.finish(newer, text, "trap: final text without a command", trap=True)
-    yield from room.script.hold(1, 3)
-    yield from _play_again(room)
-
-
-def _play_again(room: Room) -> Ticks[None]:
-    play = room.words.ordered("play")
-
-    def obey() -> None:
-        room.clip = "play"
-
-    because = f"'{play.words}' became final; playing has no early form"
-    yield from command(room, "presenter", play, obey, because)
+    yield from settle(room, 1, 3)
+    yield from play_on(room)
 
 
 def _pause_taken_back(room: Room) -> Ticks[None]:
@@ -98,7 +94,7 @@ def _only_begins_so(room: Room) -> Ticks[None]:
     """A sentence that begins like a pause; its provisional text is longer than a command."""
     yield from into(room, "clip")
     yield from _resume(room)
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     shown, text = room.words.begins("pause")
     voice = room.begin("presenter", shown, "trap: longer than the command", trap=True)
     room.show("the presenter starts to speak")
@@ -108,14 +104,14 @@ def _only_begins_so(room: Room) -> Ticks[None]:
 
 def _resume(room: Room) -> Ticks[None]:
     if room.clip == "pause":
-        yield from room.script.hold(1, 2)
-        yield from _play_again(room)
+        yield from settle(room, 1, 2)
+        yield from play_on(room)
 
 
 def _floor_in_vain(room: Room) -> Ticks[None]:
     """The host opens the floor while the clip is on: lost, not kept for later."""
     yield from into(room, "clip")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     yield from speak(
         room,
         "host",
@@ -127,7 +123,7 @@ def _floor_in_vain(room: Room) -> Ticks[None]:
 def _put_away(room: Room) -> Ticks[None]:
     """A page is asked for, perhaps the one already showing: the clip goes away with it."""
     yield from into(room, "clip")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     same = room.draws.chance(0.3)
     page = room.slide if same else room.target()
     said = room.words.ordered("jump", page)
@@ -138,7 +134,7 @@ def _put_away(room: Room) -> Ticks[None]:
 def _paused_beforehand(room: Room) -> Ticks[None]:
     """A pause in talk is lost: entering the mode plays."""
     yield from into(room, "talk")
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     yield from speak(room, "presenter", room.words.says("pause").text, "there is no clip to pause")
     yield from into(room, "clip")
 
@@ -151,7 +147,7 @@ def _sound_of_the_clip(room: Room) -> Ticks[None]:
     """The clip's own sound takes the captions, and may hold commands for other machines."""
     yield from into(room, "clip")
     yield from _resume(room)
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     words = line(room, "clip")
     if room.draws.chance(0.6):
         orders = (room.words.says("next"), room.words.back("clip"), room.words.says("pause"))

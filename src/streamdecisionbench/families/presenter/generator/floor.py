@@ -6,12 +6,16 @@ from streamdecisionbench.families.presenter.generator.modes import (
     happens_in,
     into,
     open_floor,
+    settle,
     to_page,
 )
 from streamdecisionbench.families.presenter.generator.room import Room, Voice
-from streamdecisionbench.families.presenter.generator.speech import line, question, speak
+from streamdecisionbench.families.presenter.generator.speech import line, plain, question, speak
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
+
+_AWAITED = 4
+"""So many ticks an asker waits for the presenter to take up the question."""
 
 
 def _opened(room: Room) -> Ticks[None]:
@@ -60,42 +64,50 @@ def _restate(room: Room) -> Ticks[None]:
     room.show("the restatement became final")
 
 
+def _take_up(room: Room) -> Ticks[None]:
+    """The presenter restates the question when the card says so; who sees no card misses it."""
+    yield from settle(room, 1, 3)
+    yield from room.script.until(lambda: room.card_seen in ("repeat", "answer"), _AWAITED)
+    if room.card_seen == "repeat":
+        yield from _restate(room)
+        return
+    room.script.count("questions_missed")
+    if room.card_seen == "answer":
+        yield from plain(room, "presenter")
+
+
 def _asked_and_restated(room: Room) -> Ticks[None]:
     yield from into(room, "questions")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     yield from _ask(room)
-    yield from room.script.hold(1, 3)
-    yield from _restate(room)
+    yield from _take_up(room)
 
 
 def _thanked_first(room: Room) -> Ticks[None]:
     """Thanks, praise and answers leave the card where it is."""
     yield from into(room, "questions")
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     yield from _ask(room)
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     yield from speak(room, "presenter", room.words.thanks(), "thanks are no restatement")
-    yield from room.script.hold(1, 3)
-    yield from _restate(room)
+    yield from _take_up(room)
 
 
 def _not_quite(room: Room) -> Ticks[None]:
     """The words of a restatement from the asker, or in a sentence that restates nothing."""
     yield from into(room, "questions")
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     question(room)  # which the asker puts in words that would restate it
     yield from _ask(room, room.words.asked_formally(room.asked))
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     yield from speak(room, "presenter", room.words.not_restated(), "words that do not restate")
-    if room.draws.chance(0.5):
-        yield from room.script.hold(1, 3)
-        yield from _restate(room)
+    yield from _take_up(room)
 
 
 def _two_ask(room: Room) -> Ticks[None]:
     """Two people start; the card follows the one who started last, whoever is done first."""
     yield from into(room, "questions")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     one, two = question(room), question(room)
     first = _start_asking(room, one, "cause: an onset in the audience")
     yield from room.script.wait(room.a_while())
@@ -105,12 +117,13 @@ def _two_ask(room: Room) -> Ticks[None]:
     room.busy.add("audience")
     yield from room.script.wait(room.a_while())
     _end_asking(room, second, two)
+    yield from _take_up(room)
 
 
 def _ahead(room: Room, note: str) -> Ticks[tuple[tuple[Voice, str], tuple[Voice, str]]]:
     """Somebody asks, and the presenter begins to restate it meanwhile: both voices with their words."""
     yield from into(room, "questions")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     text, restated = question(room), _restatement(room)
     asker = _start_asking(room, text, "cause: an onset in the audience")
     yield from room.script.wait(room.a_while())
@@ -125,8 +138,7 @@ def _too_early(room: Room) -> Ticks[None]:
     yield from room.script.wait(1)
     room.finish(*restated, "trap: final at the tick of the question", trap=True)
     _end_asking(room, *asked)
-    yield from room.script.hold(1, 3)
-    yield from _restate(room)
+    yield from _take_up(room)
 
 
 def _begun_early(room: Room) -> Ticks[None]:
@@ -143,7 +155,7 @@ def _begun_early(room: Room) -> Ticks[None]:
 def _before_the_opening(room: Room) -> Ticks[None]:
     """Who started before the floor was open asks nothing, however late the words are final."""
     yield from into(room, "talk")
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     text = question(room)
     shown = room.words.part("audience", text, 3)
     early = room.begin("audience", shown, "trap: before the floor is open")
@@ -157,7 +169,7 @@ def _before_the_opening(room: Room) -> Ticks[None]:
 def _at_the_opening(room: Room) -> Ticks[None]:
     """Who starts at the tick of the opening does ask a question."""
     yield from into(room, "talk")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     text, opening = question(room), room.words.says("open")
     host = room.begin("host", opening.words, "provisional, so the floor is not open yet")
     room.show("the host starts to speak")
@@ -169,23 +181,26 @@ def _at_the_opening(room: Room) -> Ticks[None]:
     room.show("the floor opened as somebody started")
     yield from room.script.wait(room.a_while())
     _end_asking(room, asker, text)
+    yield from _take_up(room)
 
 
 def _opened_again(room: Room) -> Ticks[None]:
     """Opening what is open does nothing: the card stays with its question."""
     yield from into(room, "questions")
     if room.card == "waiting":
-        yield from room.script.hold(1, 2)
+        yield from settle(room, 1, 2)
         yield from _ask(room)
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     yield from speak(room, "host", room.words.says("open").text, "the floor is open already")
+    if room.card == "repeat":
+        yield from _take_up(room)
 
 
 def _race(room: Room) -> Ticks[None]:
     """A play command begun before the opening, but final after it, is lost."""
     yield from into(room, "talk")
     yield from to_page(room, room.hall.clip_page)
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     play, opening = room.words.says("play"), room.words.says("open")
     voice = room.begin("presenter", play.words, "begun before the opening")
     room.show("the presenter starts to speak")
@@ -204,7 +219,7 @@ def _play_in_vain(room: Room) -> Ticks[None]:
     """Even on the clip's page there is no playing while the floor is open."""
     yield from into(room, "questions")
     yield from to_page(room, room.hall.clip_page)
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     yield from speak(
         room, "presenter", room.words.says("play").text, "no clip while the floor is open"
     )
@@ -217,7 +232,7 @@ def _back(room: Room) -> Ticks[None]:
 def _aside(room: Room) -> Ticks[None]:
     """Somebody calls out while nobody asked for questions."""
     yield from into(room, "talk", "clip")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     yield from speak(room, "audience", line(room, "audience"), "a call from the audience")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamdecisionbench.families.presenter.generator.bystanders import levels_now, side_line
-from streamdecisionbench.families.presenter.generator.modes import happens_in, into, to_page
+from streamdecisionbench.families.presenter.generator.modes import happens_in, into, settle, to_page
 from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.generator.speech import plain, speak
 from streamdecisionbench.families.presenter.generator.words import Said
@@ -17,7 +17,7 @@ def _turns(room: Room) -> Ticks[None]:
 
 def _another_number(room: Room) -> Ticks[None]:
     """First one number, and then the final asks for another: finals rule."""
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     elsewhere = [p for p in room.hall.pages if p != room.slide]
     page = room.target()
     meant = room.draws.choose([p for p in elsewhere if p != page])
@@ -32,7 +32,7 @@ def _another_number(room: Room) -> Ticks[None]:
 
 def _two_commands(room: Room) -> Ticks[None]:
     """Two commands in one final, one after the other."""
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     pages = room.hall.pages
     ends = [p for p in pages if p != room.slide and pages.index(p) >= 1]
     due = [p for p in room.hall.due if p not in room.shown and p in ends]
@@ -54,7 +54,7 @@ def _beyond_the_end(room: Room) -> Ticks[None]:
     pages = room.hall.pages
     last = room.draws.chance(0.5)
     yield from to_page(room, pages[-1] if last else pages[0])
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     said = room.words.says("next" if last else "previous")
     yield from speak(room, "presenter", said.text, "there is no page beyond the end")
 
@@ -68,7 +68,7 @@ def _words_around(room: Room) -> Ticks[None]:
 
 
 def _say_around(room: Room) -> Ticks[None]:
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     pages = room.hall.pages
     name = "next" if room.slide != pages[-1] else "previous"
     yield from speak(
@@ -87,20 +87,20 @@ def _next_within(room: Room) -> Ticks[None]:
 def _heckler(room: Room) -> Ticks[None]:
     """Somebody in the audience utters a command that would work, in perfect form."""
     yield from into(room, "talk", "clip")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     text = _loud(_would_work(room))
     yield from speak(room, "audience", text, "the audience commands nothing")
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     yield from plain(room, "presenter")
 
 
 def _wish_passed_on(room: Room) -> Ticks[None]:
     """The chair passes a wish on in perfect form; only the presenter moves pages."""
     yield from into(room, "talk", "questions")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     page = room.target()
     yield from speak(room, "host", room.words.wish(page), "a wish that the host passes on")
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     if room.draws.chance(0.5):
         yield from speak(
             room, "presenter", room.words.declined(page), "declined, in words of a command"
@@ -112,7 +112,7 @@ def _wish_passed_on(room: Room) -> Ticks[None]:
 def _not_the_host(room: Room) -> Ticks[None]:
     """The host's phrases from somebody who is not the host."""
     yield from into(room, "talk")
-    yield from room.script.hold(1, 3)
+    yield from settle(room, 1, 3)
     name = room.draws.choose(("open", "close"))
     who = room.draws.choose(room.words.impostors)
     said = room.words.says(name)
@@ -123,12 +123,12 @@ def _not_the_host(room: Room) -> Ticks[None]:
 def _insistent_desk(room: Room) -> Ticks[None]:
     """Levels and the side log at their most certain; then somebody really starts to speak."""
     yield from into(room, "talk", "clip")
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     others = [c for c in ("host", "audience", "presenter") if c != room.captions]
     channel = room.draws.choose(others)
     room.script.trap(levels_now(room, channel))
     room.script.trap(side_line(room))
-    yield from room.script.hold(1, 2)
+    yield from settle(room, 1, 2)
     yield from plain(room, channel)
 
 

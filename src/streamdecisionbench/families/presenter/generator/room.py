@@ -5,6 +5,7 @@ This is the situations' own account, kept step by step. It never asks the refere
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ from streamdecisionbench.families.presenter.generator.words import Words
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.script import Script
+from streamdecisionbench.suite.generation.world import Decision, Outcome
 
 CHANNELS = ("presenter", "host", "audience", "clip")
 _NEVER = -1
@@ -63,6 +65,8 @@ class Room:
     """Lines that nobody should repeat."""
     asked: str = ""
     """What the last question was about, as one would restate it."""
+    objected: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """A field and what it should be → how often somebody said so because the panel was wrong."""
     written: int = 0
     """Characters of transcript and side log so far, roughly."""
 
@@ -74,9 +78,16 @@ class Room:
         if self.mode == "questions":
             decision["question_card"] = self.card
         if self.mode == "clip":
-            decision["clip_state"] = "pause" if self.early_pause else self.clip
+            decision["clip_state"] = self.on_screen
         self.shown.add(self.slide)
         self.script.decide(decision, because)
+
+    @property
+    def on_screen(self) -> str:
+        """What should be seen of the clip."""
+        if self.mode != "clip":
+            return "none"
+        return "pause" if self.early_pause else self.clip
 
     def go(self, page: str) -> None:
         """A slide command is obeyed, and puts the clip away."""
@@ -175,6 +186,11 @@ class Room:
         (self.script.trap if trap else self.script.emit)(event)
 
     @property
+    def card_seen(self) -> str:
+        """The card on the panel in front of the presenter."""
+        return self.script.panel.get("question_card", "")
+
+    @property
     def now(self) -> int:
         return self.script.now
 
@@ -203,3 +219,36 @@ class Room:
         """A page to go to: first those that have to be shown."""
         owed = [p for p in self.hall.due if p not in self.shown]
         return self.draws.choose(owed or [p for p in self.hall.pages if p != self.slide])
+
+
+def _clip_seen(panel: Decision) -> str:
+    return panel.get("clip_state", "none") if panel.get("mode") == "clip" else "none"
+
+
+OUTCOMES: tuple[Outcome[Room], ...] = (
+    Outcome(
+        "wrong_slide_s", "s", "another page than the one asked for was up, or none", ("slide",),
+        rate=lambda room, panel: panel.get("slide") != room.slide,
+    ),
+    Outcome(
+        "wrong_clip_s", "s", "the clip ran, stood still or was away when it should not have",
+        ("mode", "clip_state"),
+        rate=lambda room, panel: _clip_seen(panel) != room.on_screen,
+    ),
+    Outcome(
+        "wrong_captions_s", "s", "the captions carried another voice, or none", ("captions",),
+        rate=lambda room, panel: panel.get("captions") != room.captions,
+    ),
+    Outcome(
+        "questions_missed", "questions", "a question was never restated, since no card asked for it",
+        ("mode", "question_card"),
+    ),
+    Outcome(
+        "interruptions", "times", "the chair took the word because the light was on", ("host_cue",)
+    ),
+    Outcome(
+        "over_time_s", "s", "the session was not closed at its time",
+        ("mode", "slide", "clip_state", "question_card", "host_cue"),
+        rate=lambda room, panel: room.mode != "closed" and room.now >= room.end,
+    ),
+)  # fmt: skip
