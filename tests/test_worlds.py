@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
@@ -16,6 +17,7 @@ from streamdecisionbench.families.generate import open_seeds
 from streamdecisionbench.recording.request import RunRequest, launch
 from streamdecisionbench.suite.suite_files import read_suite
 from streamdecisionbench.worlds import ENVIRONMENTS, GymSession
+from tests.analysis.kit import bench
 
 EVERY = pytest.mark.parametrize("title", ENVIRONMENTS)
 
@@ -126,3 +128,29 @@ def test_what_is_no_action_or_no_environment_is_refused(cart: str, tmp_path: Pat
         run(world="gym:Pendulum-v1")
     with pytest.raises(InputError, match="nobody knows what is right"):
         run(reference=None)
+
+
+def test_a_right_action_that_comes_too_late_lets_the_pole_fall(cart: str, tmp_path: Path) -> None:
+    """At the cart's own 20 ms: within a margin lateness costs nothing, beyond it everything."""
+    fallen = {}
+    for latency in ("0.005", "0.04", "0.14"):
+        request = RunRequest(
+            {None: f"{cart}:Player"}, tmp_path / latency, world="gym:CartPole-v1",
+            reference=f"{cart}:right", steps=200, seeds=(1, 2), interval_s=0.02, clock="virtual",
+            latency=latency, workers=8,
+        )  # fmt: skip
+        (outcome,) = launch(request, lambda _: True)
+        counted = outcome.summary["outcomes"].values()
+        fallen[latency] = sum(o["episodes_ended"] for o in counted)
+    assert fallen["0.005"] == fallen["0.04"] == 0
+    assert fallen["0.14"] > 20
+
+
+def test_rank_correlations_are_those_of_scipy() -> None:
+    stats: Any = pytest.importorskip("scipy.stats")
+    spearman = bench("worlds")._spearman
+    drawn = np.random.default_rng(1)
+    for _ in range(50):
+        one, other = drawn.integers(0, 6, (2, 12))
+        assert spearman(one, other) == pytest.approx(stats.spearmanr(one, other).statistic)
+    assert np.isnan(spearman(np.ones(4), np.arange(4)))

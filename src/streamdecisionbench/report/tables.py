@@ -932,6 +932,10 @@ PROVENANCE: Mapping[str, tuple[str, str]] = {
         "means of ν, π·x, δ·o; what is left waits",
     ),
     "served_latency": (_SCORE, "quantiles of completed − started of the successful attempt"),
+    "outcomes": (
+        "sdb analyze outcomes {runs} --json",
+        "run − oracle = latency + judgment + interaction",
+    ),
     "tokens": ("sdb analyze cost {runs} --json", "tokens as reported; (input·p + output·q)/10⁶"),
     "reliability": (_SCORE, "counts of the log; physical: A of the wall-clock trace"),
     "transitions": (
