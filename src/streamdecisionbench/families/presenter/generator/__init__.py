@@ -65,9 +65,10 @@ def _open(subjects: Pool[Subject], script: Script, draws: Draws, seat: Seat) -> 
     hall = draw_hall(draws.fork("hall"), seat, subjects)
     told = draws.fork("room")
     free = seat.wording == "free"
-    words: Words = FreeWords(hall, seat.split, told) if free else ListedWords(hall, told)
     start = hall.prepared["start"]["slide"]
-    room = Room(script, told, hall, words, start, _end(script, draws, seat))
+    up = {start}
+    words: Words = FreeWords(hall, seat.split, told, up) if free else ListedWords(hall, told)
+    room = Room(script, told, hall, words, start, _end(script, draws, seat), shown=up)
     script.distract, script.stream = partial(distract, room), told
     text = line(room, "presenter")
     shown = words.part("presenter", text, 3)

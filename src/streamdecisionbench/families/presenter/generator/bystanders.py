@@ -9,27 +9,56 @@ from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.generator.speech import line
 from streamdecisionbench.suite.authoring import Event
 
-_LOG = {
-    "operator": (
-        "I would go to {page} now.", "Page {number} is ready.", "Heard {pause}, freeze it by hand?",
-        "Looks like the end, lights in a minute.", "Chair, please get ready.", "Stream is stable.",
-        "She must mean {page}.", "Is it open for questions now?",
-    ),
-    "player": (
-        "{n} ticks shown, buffer full.", "Decoder idle.", "First frame loaded.",
-        "Sound check passed.", "Play request from the lectern, not armed.",
-    ),
-    "clicker": ("Forward pressed, ignored.", "Back pressed, ignored.", "Battery low.",
-                "Play pressed, ignored."),
-    "chat": (
-        "Please repeat the question.", "{Jump}, please.", "Is the session closed?", "{Next}!",
-        "When are questions open?", "Picture froze here.", "Can {play}?",
-    ),
-    "floor": (
-        "Microphone on its way to row {n}.", "Somebody has a hand up.", "Applause at the back.",
-        "The chair is looking for notes.", "A child wants to ask something.",
-    ),
+_LOG: dict[str, dict[str, tuple[str, ...]]] = {
+    "talk": {
+        "operator": (
+            "I would go to {page} now.", "She must mean {page}.", "Sounded like {page} to me.",
+            "Page {number} is next on my list.", "Are we in questions now?", "Clip window up now?",
+            "Looks like the end, lights in a minute.", "Chair, please get ready.",
+        ),
+        "player": ("Play request from the lectern, not armed.", "First frame up.", "Rolling in {n}."),
+        "chat": ("{Jump}, please.", "{Next}!", "Can {play}?", "Is it over?", "Questions at last?"),
+        "floor": (
+            "Microphone on its way to row {n}.", "Somebody in row {n} has a hand up.",
+            "A child wants to ask something.", "They are asking already, at the back.",
+        ),
+    },
+    "questions": {
+        "operator": (
+            "I would go to {page} now.", "She must mean {page}.", "Questions look done.",
+            "Back to the pages, I think.", "Chair, please get ready.", "Chair is taking over?",
+        ),
+        "player": ("Play request from the lectern, not armed.", "Clip armed for the answer."),
+        "chat": ("{Jump}, please.", "Can {play}?", "Is it over?", "Are questions closed again?"),
+        "floor": ("Row {n} gives the microphone back.", "People at the back are leaving."),
+    },
+    "clip": {
+        "operator": (
+            "Clip looks done, back to the pages?", "I would go to {page} now.",
+            "Floor opens in a moment.", "Looks like the end, lights in a minute.",
+        ),
+        "player": ("Window closed by the desk.", "End of file in {n} ticks."),
+        "chat": ("{Next}!", "{Jump}, please.", "Questions at last?", "Did the clip go away?"),
+        "floor": ("Somebody in row {n} has a hand up.", "The chair is standing up."),
+    },
+    "closed": {
+        "operator": ("Stage still live here.", "Shall I go to {page}?", "They go on, I think."),
+        "player": ("Play request from the lectern, not armed.", "Rolling in {n}."),
+        "chat": ("{Jump}, please.", "One more question!", "Can {play}?", "Is it still going on?"),
+        "floor": ("Somebody in row {n} has a hand up.", "Microphone back in row {n}."),
+    },
 }  # fmt: skip
+"""Mode → who writes what there. Every line would have the stage show what it should not."""
+_PRESSES = ("Forward pressed, ignored.", "Back pressed, ignored.", "Play pressed, ignored.")
+_UNLESS = {
+    "play": ("player", "{n} ticks shown, running on."),
+    "pause": ("chat", "Picture froze here."),
+    "waiting": ("floor", "No hands up."),
+    "listening": ("floor", "Row {n} is talking."),
+    "repeat": ("chat", "Please repeat the question."),
+    "answer": ("operator", "They have the question, card to answer."),
+}
+"""What somebody claims of clip and card, as long as it is not so."""
 
 _CALM = {"presenter": -44, "host": -58, "audience": -45, "clip": -90}
 _AMPLE = 5200
@@ -53,7 +82,9 @@ def distract(room: Room) -> bool:
 
 
 def _levels(room: Room) -> None:
-    room.script.emit(levels_now(room, room.draws.choose(list(_CALM))))
+    """Mostly somebody is loud who could be speaking, and has not got the captions."""
+    others = [c for c in _CALM if c != room.captions and (c != "clip" or room.mode == "clip")]
+    room.script.emit(levels_now(room, room.draws.choose((*others, *others, room.captions))))
 
 
 def levels_now(room: Room, loud: str) -> Event:
@@ -68,10 +99,19 @@ def _side_log(room: Room) -> None:
 
 
 def side_line(room: Room) -> Event:
-    """A line of the side log, whatever its source has to say."""
-    source = room.draws.choose(list(_LOG))
-    page = room.draws.choose(room.hall.pages)
-    text = room.unsaid(_LOG[source]).format(
+    """A line of the side log that would have the stage show something else than it should."""
+    lines = [(source, text) for source, texts in _LOG[room.mode].items() for text in texts]
+    if room.hall.fields["clicker"].startswith("paired"):
+        lines += [("clicker", text) for text in _PRESSES]
+    claims = {"clip": ("play", "pause"), "questions": ("waiting", "listening", "repeat", "answer")}
+    now = room.on_screen if room.mode == "clip" else room.card
+    lines += [_UNLESS[claim] for claim in claims.get(room.mode, ()) if claim != now] * 3
+    if room.cue == "stand_by":
+        lines = [entry for entry in lines if not entry[1].startswith("Chair")]
+    source, line_ = room.draws.choose([x for x in lines if x[1] not in room.said] or lines)
+    room.said.add(line_)
+    page = room.hint()
+    text = line_.format(
         page=page,
         number=page[1:],
         n=room.draws.between(2, 19),

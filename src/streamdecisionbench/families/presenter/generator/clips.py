@@ -21,7 +21,7 @@ def _started(room: Room) -> Ticks[None]:
 
 
 def _another_page(room: Room) -> Ticks[None]:
-    """Playing works on the clip's page alone, and is not kept until that page is up."""
+    """Playing works on the clip's page alone, is not kept until that page is up, and is asked for again."""
     yield from into(room, "talk")
     if room.slide == room.hall.clip_page:
         yield from to_page(room, room.target())
@@ -32,7 +32,7 @@ def _another_page(room: Room) -> Ticks[None]:
         room.words.says("play").text,
         "this page has no clip, so the command is lost",
     )
-    yield from to_page(room, room.hall.clip_page)
+    yield from into(room, "clip")
 
 
 def _pause_at_once(room: Room, said: Said) -> Ticks[Voice]:

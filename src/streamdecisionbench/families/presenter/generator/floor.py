@@ -11,6 +11,7 @@ from streamdecisionbench.families.presenter.generator.modes import (
 )
 from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.speech import line, plain, question, speak
+from streamdecisionbench.families.presenter.generator.words import heard
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
@@ -70,6 +71,9 @@ def _take_up(room: Room) -> Ticks[None]:
     yield from room.script.until(lambda: room.card_seen in ("repeat", "answer"), _AWAITED)
     if room.card_seen == "repeat":
         yield from _restate(room)
+        if room.draws.chance(0.7):
+            yield from settle(room, 1, 2)
+            yield from plain(room, "presenter", room.words.answer(), trap=True)
         return
     room.script.count("questions_missed")
     if room.card_seen == "answer":
@@ -127,6 +131,7 @@ def _ahead(room: Room, note: str) -> Ticks[tuple[tuple[Voice, str], tuple[Voice,
     text, restated = question(room), _restatement(room)
     asker = _start_asking(room, text, "cause: an onset in the audience")
     yield from room.script.wait(room.a_while())
+    room.revise(asker, heard(text), "all of the question, but provisional")
     voice = room.begin("presenter", room.words.part("presenter", restated, 5), note)
     room.show("the presenter starts to speak")
     return (asker, text), (voice, restated)
@@ -213,6 +218,7 @@ def _race(room: Room) -> Ticks[None]:
     room.show(f"'{opening.words}' became final first")
     yield from room.script.wait(room.a_while())
     room.finish(voice, play.text, "trap: the floor is open by now", trap=True)
+    yield from into(room, "clip")
 
 
 def _play_in_vain(room: Room) -> Ticks[None]:
@@ -223,6 +229,7 @@ def _play_in_vain(room: Room) -> Ticks[None]:
     yield from speak(
         room, "presenter", room.words.says("play").text, "no clip while the floor is open"
     )
+    yield from into(room, "clip")
 
 
 def _back(room: Room) -> Ticks[None]:

@@ -7,12 +7,24 @@ to follow, so that nobody can take a piece of it for a sentence of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from streamdecisionbench.families.presenter.bank import SETTING, bank
 from streamdecisionbench.families.presenter.generator.hall import Hall
-from streamdecisionbench.families.presenter.generator.lines import FREE_ASKED, LINES
-from streamdecisionbench.families.presenter.generator.words import Said, heard
+from streamdecisionbench.families.presenter.generator.lines import (
+    FREE_ANSWERS,
+    FREE_ASKED,
+    NOWHERE,
+    OF_A_QUESTION,
+    OF_THE_CLIP,
+    WITH_SOUND,
+)
+from streamdecisionbench.families.presenter.generator.words import (
+    Said,
+    fitting_lines,
+    fitting_questions,
+    heard,
+)
 from streamdecisionbench.suite.generation.draws import Draws, Pool
 from streamdecisionbench.suite.sentence_bank import Sentence
 
@@ -33,6 +45,10 @@ _ELSEWHERE = {
     "questions": re.compile(r"\b(?:clip|film|footage|recording|video)\b", re.IGNORECASE),
 }
 """Mode → what nobody would mention who leaves it for the talk."""
+_BACK = re.compile(
+    r"\b(?:was|wanted|again|already|remembers?|readable|crowded|back to|once more|wrote|shown)\b"
+)
+"""Of a page that was up before."""
 _SHORT = 3
 _CORRECTED = 0.25
 
@@ -41,9 +57,10 @@ class FreeWords:
     """Speech of one hall in one split; the sentences of every sort are halved between the splits."""
 
     impostors = ("audience",)
-    questions = FREE_ASKED
 
-    def __init__(self, hall: Hall, split: str, draws: Draws) -> None:
+    def __init__(self, hall: Hall, split: str, draws: Draws, shown: Set[str] = frozenset()) -> None:
+        self.questions = fitting_questions(hall, FREE_ASKED)
+        self._shown = shown
         self._hall = hall
         self._split = split
         self._draws = draws
@@ -99,18 +116,24 @@ class FreeWords:
         )
 
     def thanks(self) -> str:
-        return self._any("presenter", _is_talk)
+        return self._any(
+            "presenter",
+            lambda s: _is_talk(s) and s.text in OF_A_QUESTION and s.text not in FREE_ANSWERS,
+        )
+
+    def answer(self) -> str:
+        return self._any("presenter", lambda s: s.text in FREE_ANSWERS)
 
     def wish(self, page: str) -> str:
         found = self._of("host", lambda s: s.manner == "reported" and "name" in s.slots)
         return self._said(self._draws.choose(found), page).text
 
     def declined(self, page: str) -> str:
-        found = self._of("presenter", lambda s: s.manner == "negation")
+        found = self._of("presenter", lambda s: s.manner == "negation" and "name" in s.slots)
         return self._said(self._draws.choose(found), page).text
 
     def so_far(self) -> str:
-        return self._any("presenter", _is_talk)
+        return self._any("presenter", lambda s: _is_talk(s) and _at_any_time(s))
 
     def lead(self, channel: str) -> str:
         return self._any(channel, _is_short)
@@ -123,12 +146,12 @@ class FreeWords:
 
     def lines(self, channel: str) -> Sequence[str]:
         if channel not in _READ:
-            return LINES[channel]
+            return fitting_lines(self._hall, channel)
         wanted = _is_talk if self._draws.chance(0.6) else _only_sounds
         return [s.text for s in self._of(channel, wanted)]
 
     def fill(self, line: str, a: str, b: str) -> str:
-        number = self._hall.number(self._draws.choose(self._hall.pages))
+        number = self._hall.number(self._page(line))
         text = line.format(a=a, b=b, thing=a, name=number)
         return text[:1].upper() + text[1:]
 
@@ -174,18 +197,32 @@ class FreeWords:
         sorts: dict[tuple[str, str], list[Sentence]] = {}
         for sentence in bank().of(SETTING, speaker):
             sorts.setdefault((sentence.intent, sentence.manner), []).append(sentence)
-        return [s for sort in sorts.values() for s in Pool(sort).of(self._split) if wanted(s)]
+        unfit = NOWHERE | WITH_SOUND if self._hall.silent else NOWHERE
+        return [
+            s
+            for sort in sorts.values()
+            for s in Pool(sort).of(self._split)
+            if wanted(s) and s.text not in unfit
+        ]
 
     def _any(self, speaker: str, wanted: Callable[[Sentence], bool]) -> str:
         return self._said(self._draws.choose(self._of(speaker, wanted))).text
 
     def _sounding(self, speaker: str) -> str:
-        return self._any(speaker, _only_sounds)
+        return self._any(speaker, lambda s: _only_sounds(s) and _at_any_time(s))
+
+    def _page(self, text: str) -> str:
+        """A page that the sentence can speak of: one that was up where it looks back."""
+        pages = self._hall.pages
+        seen = [page for page in pages if page in self._shown]
+        if _BACK.search(text):
+            return self._draws.choose(seen or pages)
+        return self._draws.choose([page for page in pages if page not in seen] or pages)
 
     def _said(self, sentence: Sentence, page: str = "", other: str = "") -> Said:
         """Without a page of its own a sentence names any."""
         pages = self._hall.pages
-        page = page or self._draws.choose(pages)
+        page = page or self._page(sentence.text)
         other = other or self._draws.choose([p for p in pages if p != page])
         number = self._hall.number
         text = sentence.filled(
@@ -199,6 +236,10 @@ class FreeWords:
 
 def _speaker(purpose: str) -> str:
     return "host" if purpose in _BY_HOST else "presenter"
+
+
+def _at_any_time(sentence: Sentence) -> bool:
+    return sentence.text not in OF_A_QUESTION | OF_THE_CLIP
 
 
 def _only_sounds(sentence: Sentence) -> bool:

@@ -46,6 +46,11 @@ class Hall:
         return str(self.prepared["clip"]["slide"])
 
     @property
+    def silent(self) -> bool:
+        """Whether its clip has no sound, as at meetings about what nobody can carry about."""
+        return str(self.prepared["clip"]["name"]).endswith("silent")
+
+    @property
     def order(self) -> list[str]:
         return list(self.prepared["caption_order"])
 
@@ -84,7 +89,7 @@ def draw_hall(draws: Draws, seat: Seat, subjects: Pool[Subject]) -> Hall:
         "people": {
             "presenter": f"{presenter}, {subject.role}",
             "host": f"{host}, {draws.choose(names.HOSTS.of(seat.split))}",
-            "audience": f"about {10 * draws.between(3, 20)} people, {draws.between(1, 2)} microphones",
+            "audience": f"about {10 * draws.between(3, 20)} people, {draws.choose(('one microphone', 'two microphones'))}",
         },
         "deck": [
             {"id": page, "said": said, "title": title}

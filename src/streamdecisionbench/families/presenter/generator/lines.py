@@ -71,3 +71,51 @@ FREE_ASKED = {
     "Do we need {a} at all?": "whether we need it at all",
 }
 """The same where what is restated comes from the bank."""
+
+ANSWERS = (
+    "We looked into that, and it can be done.", "Not as far as we know.", "Most of it is up to {b}.",
+    "With {a} I would not worry about that.", "I cannot promise it, but it looks good.",
+    "That was settled last autumn.",
+)  # fmt: skip
+"""After a restatement."""
+
+FREE_ANSWERS = ("It depends on the weather.", "The short answer is yes.",
+                "It's simple, it just needs some oil.")  # fmt: skip
+OF_A_QUESTION = frozenset(
+    (
+        *FREE_ANSWERS, "That was a very good question.", "Thank you for asking.", "I like that one.",
+        "That question comes up every year.", "That's a fair point.", "Was that a question?",
+        "Who asked that?", "Are you asking about slide {name}?", "That was no question.",
+        "Did you mean the price or the weight?", "I can't repeat the question, I didn't hear it.",
+        "Is there a question about slide {name}?",
+    )
+)  # fmt: skip
+"""Sentences of the bank that nobody says before something was asked."""
+OF_THE_CLIP = frozenset(
+    (
+        "How did you like the clip?", "Was the clip too loud for you?", "Where in the film was {thing}?",
+        "Did the film run on your screens too?", "I enjoyed the film very much.",
+        "The end of the film was my favourite part.", "Was that the end of the film?",
+    )
+)  # fmt: skip
+"""Nor these before the clip was on."""
+NOWHERE = frozenset(("Hold it there, the pilot told us over the radio.",))
+"""No hall has anything to do with these."""
+WITH_SOUND = frozenset(
+    (
+        "Was the clip too loud for you?", "As soon as the sound works, we'll play the clip.",
+        "Pause it there if the sound fails.", "Does the clip have any sound?",
+    )
+)  # fmt: skip
+"""Where the clip is silent nobody speaks of its sound."""
+OF_WHAT_ONE_CARRIES = frozenset(
+    (
+        "I brought {a} along, it is on the table.",
+        "My aunt has {a} at home.",
+        "How loud is {a}?",
+        "Could one rent {a}?",
+        "Will {a} fit behind {b}?",
+        "We lost {a} in a storm once.",
+    )
+)
+"""Not of roofs, dams and budgets."""

@@ -18,9 +18,8 @@ def _turns(room: Room) -> Ticks[None]:
 def _another_number(room: Room) -> Ticks[None]:
     """First one number, and then the final asks for another: finals rule."""
     yield from settle(room, 1, 3)
-    elsewhere = [p for p in room.hall.pages if p != room.slide]
     page = room.target()
-    meant = room.draws.choose([p for p in elsewhere if p != page])
+    meant = room.draws.choose([p for p in room.hall.pages if p not in (room.slide, page)])
     first, said = room.words.corrected(meant, page)
     voice = room.begin("presenter", first, "trap: the number that was meant")
     room.show("the presenter starts to speak")
@@ -34,9 +33,7 @@ def _two_commands(room: Room) -> Ticks[None]:
     """Two commands in one final, one after the other."""
     yield from settle(room, 1, 3)
     pages = room.hall.pages
-    ends = [p for p in pages if p != room.slide and pages.index(p) >= 1]
-    due = [p for p in room.hall.due if p not in room.shown and p in ends]
-    page = room.draws.choose(due or ends)
+    page = room.target(of=pages[1:])
     before = pages[pages.index(page) - 1]
     text = f"{room.words.says('jump', before).text} {room.words.says('next').text}"
     shown = room.words.part("presenter", text)
@@ -80,7 +77,7 @@ def _next_within(room: Room) -> Ticks[None]:
     """'next' inside a sentence on a page that has a next one."""
     yield from into(room, "talk", "questions")
     if room.slide == room.hall.pages[-1]:
-        yield from to_page(room, room.draws.choose(room.hall.pages[:-1]))
+        yield from to_page(room, room.target(of=room.hall.pages[:-1]))
     yield from _say_around(room)
 
 
@@ -95,10 +92,12 @@ def _heckler(room: Room) -> Ticks[None]:
 
 
 def _wish_passed_on(room: Room) -> Ticks[None]:
-    """The chair passes a wish on in perfect form; only the presenter moves pages."""
+    """The chair passes on that a page is wanted again, in perfect form; only the presenter moves pages."""
     yield from into(room, "talk", "questions")
     yield from settle(room, 1, 3)
-    page = room.target()
+    if not room.seen_before:
+        yield from to_page(room, room.target())
+    page = room.wanted = room.draws.choose(room.seen_before)
     yield from speak(room, "host", room.words.wish(page), "a wish that the host passes on")
     yield from settle(room, 1, 2)
     if room.draws.chance(0.5):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from streamdecisionbench.families.presenter.events import final, partial
 from streamdecisionbench.families.presenter.generator.hall import Hall
+from streamdecisionbench.families.presenter.generator.lines import OF_A_QUESTION, OF_THE_CLIP
 from streamdecisionbench.families.presenter.generator.words import Words
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.draws import Draws
@@ -63,6 +64,11 @@ class Room:
     """Pages that were selected at some time."""
     said: set[str] = field(default_factory=set)
     """Lines that nobody should repeat."""
+    hinted: str = ""
+    """The page that the side log would like to see, until another is up; nobody goes there next."""
+    wanted: str = ""
+    """The page somebody has in mind."""
+    clip_was_on: bool = False
     asked: str = ""
     """What the last question was about, as one would restate it."""
     objected: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -91,11 +97,12 @@ class Room:
 
     def go(self, page: str) -> None:
         """A slide command is obeyed, and puts the clip away."""
-        self.slide = page
+        self.slide, self.hinted = page, ""
         if self.mode == "clip":
             self._enter("talk")
 
     def play_clip(self) -> None:
+        self.clip_was_on = True
         self._enter("clip")
         self.clip = "play"
 
@@ -209,16 +216,36 @@ class Room:
             return self.draws.weighted({1: 2, 2: 2, 3: 1})
         return self.draws.weighted({1: 8, 2: 1, 3: 1})
 
+    def fits(self, text: str) -> bool:
+        """Whether somebody could say so here and now: nothing of a question nobody has asked."""
+        if text in OF_A_QUESTION:
+            return self.mode == "questions" and self.card in ("repeat", "answer")
+        return self.clip_was_on or text not in OF_THE_CLIP
+
     def unsaid(self, lines: Sequence[str]) -> str:
         """One of the lines, and not one that was chosen before while there are others."""
         text = self.draws.choose([x for x in lines if x not in self.said] or lines)
         self.said.add(text)
         return text
 
-    def target(self) -> str:
-        """A page to go to: first those that have to be shown."""
-        owed = [p for p in self.hall.due if p not in self.shown]
-        return self.draws.choose(owed or [p for p in self.hall.pages if p != self.slide])
+    def target(self, *, of: Sequence[str] = ()) -> str:
+        """A page to go to: first those that have to be shown, and none the side log has asked for."""
+        pages = [p for p in of or self.hall.pages if p != self.slide]
+        owed = [p for p in self.hall.due if p not in self.shown and p in pages]
+        self.wanted = self.draws.choose(owed or [p for p in pages if p != self.hinted])
+        return self.wanted
+
+    @property
+    def seen_before(self) -> list[str]:
+        """Pages that were up and that somebody may want again."""
+        return [p for p in self.hall.pages if p in self.shown - {self.slide, self.hinted}]
+
+    def hint(self) -> str:
+        """A page for the side log: neither up nor about to be, and nobody will want it next."""
+        if not self.hinted:
+            taken = {self.slide, self.wanted, self.hall.clip_page, *self.hall.due}
+            self.hinted = self.draws.choose([p for p in self.hall.pages[1:-1] if p not in taken])
+        return self.hinted
 
 
 def _clip_seen(panel: Decision) -> str:

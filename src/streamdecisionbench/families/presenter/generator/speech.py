@@ -12,7 +12,8 @@ from streamdecisionbench.suite.generation.script import Ticks
 def line(room: Room, channel: str) -> str:
     """A sentence or two of no consequence."""
     a, b = room.draws.sample(room.hall.subject.things, 2)
-    return room.words.fill(room.unsaid(room.words.lines(channel)), a, b)
+    fitting = [text for text in room.words.lines(channel) if room.fits(text)]
+    return room.words.fill(room.unsaid(fitting), a, b)
 
 
 def question(room: Room) -> str:

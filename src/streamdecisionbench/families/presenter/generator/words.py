@@ -10,10 +10,12 @@ from typing import Protocol
 from streamdecisionbench.families.presenter.generator.hall import Hall
 from streamdecisionbench.families.presenter.generator.lines import (
     AFTERTHOUGHTS,
+    ANSWERS,
     ASKED,
     INTERJECTIONS,
     LEADS,
     LINES,
+    OF_WHAT_ONE_CARRIES,
 )
 from streamdecisionbench.suite.generation.draws import Draws
 
@@ -92,8 +94,11 @@ class Words(Protocol):
     def thanks(self) -> str:
         """The presenter about a question, without restating it."""
 
+    def answer(self) -> str:
+        """What the presenter says once the question is restated."""
+
     def wish(self, page: str) -> str:
-        """The host passes on that somebody would like to see a page."""
+        """The host passes on that somebody would like to see a page again."""
 
     def declined(self, page: str) -> str:
         """The presenter would rather not."""
@@ -127,9 +132,9 @@ class ListedWords:
     """Speech where phrases are listed: what is one commands, all other words do not."""
 
     impostors = ("presenter", "audience")
-    questions = ASKED
 
     def __init__(self, hall: Hall, draws: Draws) -> None:
+        self.questions = fitting_questions(hall, ASKED)
         self._hall = hall
         self._draws = draws
 
@@ -184,6 +189,10 @@ class ListedWords:
         a, b = self._draws.sample(self._hall.subject.things, 2)
         return self._draws.choose(_THANKS).format(a=a, b=b)
 
+    def answer(self) -> str:
+        a, b = self._draws.sample(self._hall.subject.things, 2)
+        return capital(self._draws.choose(ANSWERS).format(a=a, b=b))
+
     def wish(self, page: str) -> str:
         return f"{self._draws.choose(_WISHES)} {capital(self._hall.jump(page))}."
 
@@ -203,7 +212,7 @@ class ListedWords:
         return self._draws.choose(INTERJECTIONS)
 
     def lines(self, channel: str) -> Sequence[str]:
-        return LINES[channel]
+        return fitting_lines(self._hall, channel)
 
     def fill(self, line: str, a: str, b: str) -> str:
         noun = b.removeprefix("the ")
@@ -227,6 +236,16 @@ class ListedWords:
 
     def _thing(self) -> str:
         return self._draws.choose(self._hall.subject.things)
+
+
+def fitting_lines(hall: Hall, channel: str) -> list[str]:
+    """What is said on a channel in whatever words, where it fits the hall."""
+    return [x for x in LINES[channel] if not (hall.silent and x in OF_WHAT_ONE_CARRIES)]
+
+
+def fitting_questions(hall: Hall, asked: Mapping[str, str]) -> dict[str, str]:
+    """Questions that fit the hall, with how they are restated."""
+    return {q: r for q, r in asked.items() if not (hall.silent and q in OF_WHAT_ONE_CARRIES)}
 
 
 def capital(text: str) -> str:
