@@ -70,6 +70,9 @@ def test_every_sentence_holds_its_phrase_and_no_other() -> None:
             found = {(k, p.words) for k, p in known if holds(sentence, p.words)}
             assert found == {(key, phrase.words)}, sentence
         assert not [text for text in harmless if holds(text, phrase.words)]
+    script = [text for group in (*talk.LINES.values(), talk.NUMBER) for text in group]
+    for phrase in (*phrases.REQUEST.items, *phrases.STOP.items):
+        assert not [text for text in script if holds(text, phrase.words)]
 
 
 def test_limits_names_and_phrases_are_drawn_for_every_call(

@@ -11,10 +11,12 @@ from streamdecisionbench.families.support.generator.bystanders import (
 )
 from streamdecisionbench.families.support.generator.capturing import CAPTURING
 from streamdecisionbench.families.support.generator.helping import HELPING
+from streamdecisionbench.families.support.generator.intercom import OUTCOMES as INTERCOM_OUTCOMES
 from streamdecisionbench.families.support.generator.intercom import IntercomCall
 from streamdecisionbench.families.support.generator.openings import open_intercom, open_payment
 from streamdecisionbench.families.support.generator.parcels import PARCELS
 from streamdecisionbench.families.support.generator.paying import PAYING
+from streamdecisionbench.families.support.generator.payment import OUTCOMES as PAYMENT_OUTCOMES
 from streamdecisionbench.families.support.generator.payment import PaymentCall
 from streamdecisionbench.families.support.generator.repairs import REPAIRS
 from streamdecisionbench.families.support.questions import (
@@ -36,7 +38,8 @@ WORDINGS = ("listed", "free")
 
 def _open_payment(script: Script, draws: Draws, seat: Seat) -> Opened[PaymentCall]:
     call, state = open_payment(script, draws, seat)
-    script.distract = partial(distract_payment, call)
+    script.distract, script.stream = partial(distract_payment, call), call.draws
+    call.tell("greeting")
     call.show("")
     must = {("instrument", card) for card in call.cards} | _end(seat, "wrap")
     return Opened(call, partial(_payment_draft, call, state), frozenset(must))
@@ -44,7 +47,8 @@ def _open_payment(script: Script, draws: Draws, seat: Seat) -> Opened[PaymentCal
 
 def _open_intercom(script: Script, draws: Draws, seat: Seat) -> Opened[IntercomCall]:
     call, state = open_intercom(script, draws, seat)
-    script.distract = partial(distract_intercom, call)
+    script.distract, script.stream = partial(distract_intercom, call), call.draws
+    call.tell("greeting")
     call.show("")
     items = {("delivery_target", item) for item in call.parcels}
     items |= {("repair_target", item) for item in call.devices}
@@ -93,6 +97,6 @@ def _intercom_draft(call: IntercomCall, state: State, scenario_id: str) -> Draft
 
 
 KINDS: tuple[Kind[PaymentCall] | Kind[IntercomCall], ...] = (
-    Kind("payment_call", (*HELPING, *PAYING, *CAPTURING), _open_payment),
-    Kind("intercom_call", (*PARCELS, *REPAIRS), _open_intercom),
+    Kind("payment_call", (*HELPING, *PAYING, *CAPTURING), _open_payment, outcomes=PAYMENT_OUTCOMES),
+    Kind("intercom_call", (*PARCELS, *REPAIRS), _open_intercom, outcomes=INTERCOM_OUTCOMES),
 )

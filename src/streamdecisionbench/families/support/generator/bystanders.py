@@ -16,6 +16,8 @@ _TOOLS = (
     "screen share: off", "quality desk: listening in", "timer: break in 12 min",
     "notes: autosaved", "queue: 5 callers waiting", "knowledge base: no match",
 )  # fmt: skip
+_CROWDED = 60
+"""Events after which distractions keep short, so that a long and noisy call still fits into a request."""
 _TONES = ("hold tone played", "hold: announcement played", "hold: tone volume lowered")
 
 
@@ -49,12 +51,18 @@ def _distract(call: Any, purposes: Sequence[str], kinds: dict[Callable[[Any], No
         call.go_on()
         return True
     shared: dict[Callable[[Any], None], int] = {_tool: 4}
-    if call.status != ENDED and call.open_speech is None:
-        shared |= {_word_by_word: 4, _talk: 3, lambda c: _words_of_others(c, purposes): 2}
     if call.status == HOLD:
         shared[_tone] = 4
-    call.draws.weighted({**shared, **kinds})(call)
+    elif call.status != ENDED and call.open_speech is None:
+        shared |= {_word_by_word: 4, _talk: 3, lambda c: _words_of_others(c, purposes): 2}
+    crowded = len(call.script.events) > _CROWDED
+    call.draws.weighted(_short(shared) if crowded else {**shared, **kinds})(call)
     return True
+
+
+def _short(kinds: dict[Callable[[Any], None], int]) -> dict[Callable[[Any], None], int]:
+    """What takes little room in a state: lines of the log, and one voice that goes on and on."""
+    return {kind: weight for kind, weight in kinds.items() if kind in (_tool, _tone, _word_by_word)}
 
 
 def _tool(call: Call) -> None:
@@ -67,21 +75,17 @@ def _tone(call: Call) -> None:
 
 
 def _talk(call: Call) -> None:
-    speaker = call.draws.choose([AGENT] if call.status == HOLD else [CUSTOMER, AGENT, BACKGROUND])
+    speaker = call.draws.choose([CUSTOMER, AGENT, BACKGROUND])
     text = call.voice.talk(speaker)
     call.script.emit(call.final(speaker, text, "distractor: small talk"))
 
 
 def _word_by_word(call: Call) -> None:
-    """Small talk that grows in the transcript, sometimes misheard on the way."""
-    speaker = call.draws.choose([CUSTOMER, AGENT, BACKGROUND])
-    text = call.voice.talk(speaker)
+    """A voice of the background that grows in the transcript."""
+    text = call.voice.talk(BACKGROUND)
     words = plain(text).split()
     cuts = sorted({call.draws.between(1, len(words)) for _ in range(call.draws.between(1, 3))})
-    parts = [" ".join(words[:cut]) for cut in cuts]
-    if call.draws.chance(0.3):
-        parts.insert(1, plain(call.voice.talk(speaker)))
-    call.begin(speaker, [*parts, text])
+    call.begin(BACKGROUND, [*(" ".join(words[:cut]) for cut in cuts), text])
 
 
 def _words_of_others(call: Call, purposes: Sequence[str]) -> None:
@@ -99,9 +103,10 @@ def _account(call: PaymentCall) -> None:
 
 
 def _checklist(call: PaymentCall) -> None:
-    ticked = call.draws.choose(["consent", "goodbye"])
-    text = f"checklist: {ticked} ticked by agent"
+    """Ticked by an agent who has not looked; only the goodbye waits for the end."""
+    text = f"checklist: {call.draws.choose(['consent', 'identity'])} ticked by agent"
     note = "distractor: the checklist is information only"
+    ticked = text.split()[1]
     call.script.emit(say.put(call.now, {f"checklist.{ticked}": True}, text, note))
 
 
@@ -113,7 +118,10 @@ def _chat(call: PaymentCall) -> None:
 
 
 def _eta(call: IntercomCall) -> None:
-    item = call.draws.choose(list(call.parcels))
+    if not call.open_parcels:
+        _tool(call)
+        return
+    item = call.draws.choose(call.open_parcels)
     eta = call.now + call.draws.between(1, 9)
     text = f"carrier: {call.name(item)} ETA now {eta}"
     note = "distractor: an ETA moves nothing"
@@ -121,8 +129,11 @@ def _eta(call: IntercomCall) -> None:
 
 
 def _order_line(call: IntercomCall) -> None:
-    item = call.draws.choose(list(call.parcels))
-    word = call.draws.choose(["shipped", "on_hold", "cancelled"])
+    if not call.open_parcels:
+        _tool(call)
+        return
+    item = call.draws.choose(call.open_parcels)
+    word = call.draws.choose(["shipped", "on_hold", "insured"])
     text = f"shop: {call.name(item)} order line {word}"
     note = "distractor: the shop's own record"
     call.script.emit(say.put(call.now, {f"parcels.{item}.order_line": word}, text, note))

@@ -11,7 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from streamdecisionbench.families.support import events as say
-from streamdecisionbench.families.support.generator.voice import CUSTOMER, Voice, plain
+from streamdecisionbench.families.support.generator.voice import (
+    AGENT,
+    BACKGROUND,
+    CUSTOMER,
+    Voice,
+    plain,
+)
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.script import Script, Ticks
@@ -20,6 +26,17 @@ CONNECTED, HOLD, ENDED = "connected", "hold", "ended"
 
 _WORD_BY_WORD = 0.45
 """How often a sentence that matters is heard in parts before it is final."""
+AFTER = (
+    "after-call form: notes saved",
+    "after-call form: reason chosen",
+    "survey tool: customer survey queued",
+    "quality desk: call picked for review",
+    "after-call form: summary sent",
+)
+_UNANSWERED = 2
+"""Utterances of a customer in a row after which the agent says something."""
+_PATIENCE = 9
+"""Ticks after which an agent goes back to a customer on hold unasked."""
 
 
 @dataclass
@@ -38,6 +55,10 @@ class Call(ABC):
     """An utterance of no weight still to be completed: id, speaker, the texts to come."""
     heard_at: int = -1
     """When it was last heard: a text stands for at least a tick."""
+    after: int = 0
+    """What has been done at the desk since the call ended."""
+    unanswered: int = 0
+    """What the customer has said since the agent last spoke, in utterances."""
 
     @abstractmethod
     def decision(self) -> dict[str, str]:
@@ -51,6 +72,11 @@ class Call(ABC):
         return self.status == HOLD and self.now - self.since >= self.hold_limit
 
     @property
+    def kept_waiting(self) -> bool:
+        """Longer than an agent needs who returns as soon as the limit shows."""
+        return self.status == HOLD and self.now - self.since > self.hold_limit
+
+    @property
     def now(self) -> int:
         return self.script.now
 
@@ -58,6 +84,18 @@ class Call(ABC):
     def left(self) -> int:
         """Ticks until the session is full."""
         return self.script.steps - 1 - self.now
+
+    def shows(self, **fields: str) -> bool:
+        """Whether the panel that people see says so."""
+        return all(self.script.panel.get(name) == value for name, value in fields.items())
+
+    def until(self, condition: Callable[[], bool], most: int) -> Ticks[bool]:
+        """Ticks pass until the condition holds, at most so many; whether it came to hold."""
+        for _ in range(most):
+            if condition():
+                break
+            yield from self.wait(1)
+        return condition()
 
     def wait(self, ticks: int) -> Ticks[None]:
         """Ticks pass; some limits are reached by the clock alone."""
@@ -73,8 +111,29 @@ class Call(ABC):
         """A tick before something that changes nothing, if the pace allows."""
         yield from self.wait(0 if self.script.behind else 1)
 
-    def final(self, speaker: str, text: str, note: str) -> Event:
-        return say.say(self.now, self.next_id(), speaker, True, text, note)
+    def final(self, speaker: str, text: str, note: str, ident: str = "") -> Event:
+        """What somebody has said; a customer who has said two things is answered first."""
+        self.listen(speaker)
+        if speaker != BACKGROUND:
+            self.unanswered = self.unanswered + 1 if speaker == CUSTOMER else 0
+        return say.say(self.now, ident or self.next_id(), speaker, True, text, note)
+
+    def listen(self, speaker: str) -> None:
+        """Before a customer goes on who has said enough, the agent says something."""
+        if speaker == CUSTOMER and self.unanswered >= _UNANSWERED and self.status == CONNECTED:
+            self.tell("ack")
+
+    def tell(self, line: str, **words: str) -> None:
+        """The agent says a line of the desk's script, which changes nothing.
+
+        Where agents may only use the words of a bank, the desk notes what was said instead.
+        """
+        room = self.script.has_room_for_traps
+        note = "distractor: the agent's part" if room else "the agent's part"
+        text, spoken = self.voice.line(line, **words)
+        event = self.final(AGENT, text, note) if spoken else say.log(self.now, text, note)
+        self.unanswered = 0
+        (self.script.trap if room else self.script.emit)(event)
 
     def trap(self, speaker: str, text: str, note: str) -> None:
         """Somebody says something that must change nothing, unless there is noise enough."""
@@ -89,13 +148,15 @@ class Call(ABC):
         self, speaker: str, text: str, cause: str, because: str, effect: Callable[[], None]
     ) -> Ticks[None]:
         """Somebody says something that matters once it is final."""
+        yield from self.settle(speaker)
+        self.listen(speaker)
         ident = self.next_id()
         if self.draws.chance(_WORD_BY_WORD) and self.script.has_room_for_traps:
             for part in _growing(plain(text), self.draws):
                 note = "trap: the words are not final yet"
                 self.script.trap(say.say(self.now, ident, speaker, False, part, note))
                 yield from self.wait(1)
-        self.script.emit(say.say(self.now, ident, speaker, True, text, f"cause: {cause}"))
+        self.script.emit(self.final(speaker, text, f"cause: {cause}", ident))
         effect()
         self.show(because)
 
@@ -103,13 +164,15 @@ class Call(ABC):
         """A partial that reads like something, and a final that is not."""
         if not self.script.has_room_for_traps:
             return
+        yield from self.settle(speaker)
+        self.listen(speaker)
         heard, final = self.voice.slip(purpose)
         ident = self.next_id()
         note = "trap: only a partial says so"
         self.script.trap(say.say(self.now, ident, speaker, False, heard, note))
         yield from self.wait(1 if self.script.behind else self.draws.between(1, 2))
         note = "trap: the final says something else"
-        self.script.trap(say.say(self.now, ident, speaker, True, final, note))
+        self.script.trap(self.final(speaker, final, note, ident))
 
     def begin(self, speaker: str, texts: list[str]) -> None:
         """Small talk heard part by part: the last of `texts` is final."""
@@ -124,8 +187,21 @@ class Call(ABC):
         text, *later = texts
         self.open_speech = (ident, speaker, later) if later else None
         self.heard_at = self.now
-        note = "distractor: partial speech" if later else "distractor: only talk"
-        self.script.emit(say.say(self.now, ident, speaker, not later, text, note))
+        if later:
+            note = "distractor: partial speech"
+            self.script.emit(say.say(self.now, ident, speaker, False, text, note))
+        else:
+            self.script.emit(self.final(speaker, text, "distractor: only talk", ident))
+
+    def settle(self, speaker: str = "") -> Ticks[None]:
+        """Small talk of this speaker, or of anybody, comes to its end."""
+        while self.open_speech is not None and speaker in ("", self.open_speech[1]):
+            if self.heard_at == self.now:
+                yield from self.wait(1)
+            if self.open_speech is not None and self.heard_at < self.now:
+                ident, who, texts = self.open_speech
+                self.open_speech = ident, who, texts[-1:]
+                self.go_on()
 
     def next_id(self) -> str:
         self.utterances += 1
@@ -134,6 +210,45 @@ class Call(ABC):
     def happen(self, event: Event) -> None:
         """Something a tool reports; its note says whether it is there to mislead."""
         (self.script.trap if event.note.startswith("trap") else self.script.emit)(event)
+
+    def announce_hold(self) -> Ticks[None]:
+        """The agent says so, then puts the customer on hold."""
+        yield from self.settle()
+        self.tell("hold")
+        yield from self.wait(1)
+        yield from self.settle()
+        self.put_on_hold()
+
+    def come_back(self) -> Ticks[None]:
+        """The agent returns when the panel says so; without a word of it, long after the limit."""
+        yield from self.until(self.told_to_return, most=_PATIENCE)
+        if not self.told_to_return():
+            self.trap(AGENT, self.voice.line("ages")[0], "impatience is no waiting time")
+            yield from self.wait(1)
+        self.take_back()
+
+    def after_call(self) -> Ticks[None]:
+        """What is left to do at the desk, a line at a time."""
+        yield from self.wait(1)
+        self.after += 1
+        self.trap_log(AFTER[self.after % len(AFTER)], "the call is over")
+
+    @abstractmethod
+    def told_to_return(self) -> bool:
+        """Whether the panel sends the agent back to the customer."""
+
+    @abstractmethod
+    def put_on_hold(self) -> None:
+        """The telephone reports a hold."""
+
+    @abstractmethod
+    def take_back(self) -> None:
+        """The telephone reports the customer back."""
+
+    def told(self, right: bool) -> None:
+        """The agent has told the customer something, true or not."""
+        if not right:
+            self.script.count("told_wrong")
 
     def telephone(self, status: str, published: str, note: str, because: str) -> None:
         self.script.emit(say.phone(self.now, published, note))

@@ -6,16 +6,19 @@ from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.paying import (
     on_the_line,
     open_capture,
-    to_a_draft,
+    take_details,
+    to_missing_details,
 )
-from streamdecisionbench.families.support.generator.payment import PaymentCall
+from streamdecisionbench.families.support.generator.payment import DIGITS, PaymentCall
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
-_DIGITS = ("zero", "oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _SUM = "that makes"
-_OPENINGS = ("it ends in", "the reference is", "the postcode is", _SUM)
+_OPENINGS = {
+    CUSTOMER: ("it ends in", "the postcode is", _SUM),
+    AGENT: ("the reference is", _SUM),
+}
 
 
 def _close_capture(call: PaymentCall) -> Ticks[None]:
@@ -26,23 +29,26 @@ def _close_capture(call: PaymentCall) -> Ticks[None]:
 
 def _long_number(call: PaymentCall) -> Ticks[None]:
     """Only the agent's final request opens capture; it outlives a hold and the digits."""
-    yield from to_a_draft(call)
+    if not (yield from to_missing_details(call)):
+        return
     yield from _close_capture(call)
     yield from call.breathe()
     call.trap(CUSTOMER, call.voice.by_others("request", CUSTOMER), "a request from the customer")
-    yield from call.pause(1, 2)
+    if call.form["card"] != call.card:
+        call.open_form(call.card, "an empty form changes nothing")
     yield from open_capture(call)
     yield from call.pause(1, 2)
-    call.put_on_hold()
+    yield from call.announce_hold()
     yield from call.wait(call.draws.between(1, call.hold_limit - 1))
     call.take_back()
-    yield from call.breathe()
-    call.trap(CUSTOMER, "Sure, it's [digits removed].", "capture stays open after the digits")
+    yield from call.wait(1)
+    yield from take_details(call)
 
 
 def _stopped(call: PaymentCall) -> Ticks[None]:
     """Capture outlives a change of subject, but not the agent's final stop."""
-    yield from to_a_draft(call)
+    if not (yield from to_missing_details(call)):
+        return
     yield from open_capture(call)
     yield from call.breathe()
     call.trap(BACKGROUND, call.voice.by_others("stop", BACKGROUND), "stop from the background")
@@ -56,47 +62,46 @@ def _stopped(call: PaymentCall) -> Ticks[None]:
 
 def _ask_and_stop(call: PaymentCall) -> Ticks[None]:
     """Request and stop in one breath, either way round."""
-    yield from to_a_draft(call)
+    if not (yield from to_missing_details(call)):
+        return
     order = ("request", "stop") if call.capturing else ("stop", "request")
-    yield from call.pause()
-    text = call.voice.both(*order)
-    yield from call.agent_says(
-        order[1], f"{order[0]}, then {order[1]}", f"the last word is {order[1]}", text
-    )
-    yield from call.pause(1, 3)
-    text = call.voice.both(order[1], order[0])
-    yield from call.agent_says(
-        order[0], f"{order[1]}, then {order[0]}", f"the last word is {order[0]}", text
-    )
+    for first, second in (order, order[::-1]):
+        yield from call.pause(1, 2)
+        text = call.voice.both(first, second)
+        cause = f"{first}, then {second}"
+        yield from call.agent_says(second, cause, f"the last word is {second}", text)
 
 
 def _live_digits(call: PaymentCall) -> Ticks[None]:
     """Digits pause while they are live; one too few, a television or a final do not."""
-    row = call.draws.sample(_DIGITS[2:], call.digits - 1)
+    row = call.draws.sample(DIGITS, call.digits - 1)
     if call.draws.chance(0.4):
         row[call.draws.below(len(row))] = "oh"
     short = " ".join(row)
-    heard = f"{short} {call.draws.choose(_DIGITS[2:])}"
-    opening = call.draws.choose(_OPENINGS)
+    heard = f"{short} {call.draws.choose(DIGITS)}"
+    speaker = call.draws.choose([CUSTOMER, CUSTOMER, AGENT])
+    opening = call.draws.choose(_OPENINGS[speaker])
     kept = "[digits removed]" if call.draws.chance(0.3) else heard
-    yield from _dictate(call, opening, short, heard, kept)
+    yield from _dictate(call, speaker, opening, short, heard, kept)
 
 
 def _in_figures(call: PaymentCall) -> Ticks[None]:
     """A number in figures has as many digits as figures, those after a point included."""
     figures = "".join(call.draws.sample("123456789", call.digits))
-    opening = call.draws.choose(_OPENINGS)
+    speaker = call.draws.choose([CUSTOMER, CUSTOMER, AGENT])
+    opening = call.draws.choose(_OPENINGS[speaker])
     point = "." if opening == _SUM else call.draws.choose(["", " "])
-    yield from _dictate(
-        call, opening, figures[:-1], f"{figures[:-2]}{point}{figures[-2:]}", "[digits removed]"
-    )
+    heard = f"{figures[:-2]}{point}{figures[-2:]}"
+    yield from _dictate(call, speaker, opening, figures[:-1], heard, "[digits removed]")
 
 
-def _dictate(call: PaymentCall, opening: str, short: str, heard: str, kept: str) -> Ticks[None]:
+def _dictate(
+    call: PaymentCall, speaker: str, opening: str, short: str, heard: str, kept: str
+) -> Ticks[None]:
     """A partial grows by the digit that pauses the recorder, until it is final."""
     yield from _close_capture(call)
     yield from call.breathe()
-    speaker = call.draws.choose([CUSTOMER, CUSTOMER, AGENT])
+    yield from call.settle(speaker)
     ident = call.next_id()
     text = f"{opening} {short}"
     call.script.trap(say.say(call.now, ident, speaker, False, text, "trap: one digit too few"))
@@ -107,7 +112,7 @@ def _dictate(call: PaymentCall, opening: str, short: str, heard: str, kept: str)
     call.show(f"{call.digits} digits in a live partial")
     yield from call.wait(call.draws.between(1, 3))
     text = f"{opening[0].upper()}{opening[1:]} {kept}."
-    call.script.emit(say.say(call.now, ident, speaker, True, text, "cause: nothing is live"))
+    call.script.emit(call.final(speaker, text, "cause: nothing is live", ident))
     call.live = False
     call.show("the partial is final, nothing is live")
 
@@ -116,15 +121,16 @@ def _strange_digits(call: PaymentCall) -> Ticks[None]:
     """Digits of a television, and digits that are final at once."""
     yield from _close_capture(call)
     yield from call.pause(1, 2)
+    yield from call.settle()
     ident = call.next_id()
-    row = " ".join(call.draws.sample(_DIGITS[2:], call.digits + 1))
+    row = " ".join(call.draws.sample(DIGITS, call.digits + 1))
     text = f"Ring us now on {row}!"
     note = "trap: live digits from the background"
     call.script.trap(say.say(call.now, ident, BACKGROUND, False, plain(text), note))
     yield from call.wait(call.draws.between(1, 2))
     call.script.trap(say.say(call.now, ident, BACKGROUND, True, text, "trap: background"))
     yield from call.pause(1, 2)
-    row = " ".join(call.draws.sample(_DIGITS[2:], call.digits + 1))
+    row = " ".join(call.draws.sample(DIGITS, call.digits + 1))
     call.trap(CUSTOMER, f"My customer number is {row}.", "digits that are final")
 
 

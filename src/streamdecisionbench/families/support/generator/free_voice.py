@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from streamdecisionbench.families.support.bank import bank
-from streamdecisionbench.families.support.generator.talk import TALK
+from streamdecisionbench.families.support.generator.talk import LINES, NOTES, NUMBER, TALK
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
 from streamdecisionbench.suite.generation.draws import Draws, Pool
 from streamdecisionbench.suite.sentence_bank import Sentence
@@ -20,6 +20,24 @@ _INTENTS = {
     "correct": "correction",
 }
 """The bank's word for a purpose, where it is another one."""
+
+_IN_THE_BANK = {
+    "greeting": ("How are you today?", "I can see your file now.", "Is the sound all right?"),
+    "ack": (
+        "That's noted in your file.",
+        "Bear with me, please.",
+        "I'll be with you in a second.",
+        "No rush at all.",
+        "Thanks for your patience.",
+    ),
+    "claim": ("You have agreed already, so we're fine.",),
+    "sent": ("There, it's on its way to the bank.",),
+    "hold": ("I'm putting you on hold now.", "Bear with me, please."),
+    "soon": ("That's long enough, I'm going back.",),
+    "ages": ("She's been waiting for ages.",),
+    "run_test": ("I've started the line test.",),
+}
+"""Lines of the desk's script in sentences of the bank."""
 
 
 class FreeVoice:
@@ -42,7 +60,15 @@ class FreeVoice:
         return self._sounding(_speaker(purpose))
 
     def slip(self, purpose: str) -> tuple[str, str]:
-        return plain(self.says(purpose)), self._sounding(_speaker(purpose))
+        """Two sentences that begin alike: the first is what the recogniser expects."""
+        speaker = _speaker(purpose)
+        intent, item = _meant(purpose)
+        item = item or self._draws.choose(list(self._names))
+        plainly = self._all(speaker, lambda s: (s.intent, s.manner) == (intent, "plain"))
+        harmless = self._all(speaker, lambda s: s.manner in (*_SOUNDS_LIKE, "talk"))
+        pairs = [(a, b) for a in plainly for b in harmless if _alike(a.text, b.text)]
+        heard, final = self._draws.choose(pairs)
+        return plain(self._fill(heard, item)), self._fill(final, item)
 
     def both(self, first: str, second: str) -> str:
         before, other = _meant(first)
@@ -70,15 +96,34 @@ class FreeVoice:
         """A sentence of no intent that sounds as if it had one."""
         return self._fill(self._choose(speaker, lambda s: s.manner in _SOUNDS_LIKE))
 
+    def number(self) -> tuple[str, ...]:
+        return NUMBER[:1]
+
+    def line(self, line: str, **words: str) -> tuple[str, bool]:
+        """What only payment calls read, the agent's words, has to be in the bank."""
+        if self._setting == "intercom":
+            return self._draws.choose(LINES[line]).format(**words), True
+        if line in NOTES:
+            return NOTES[line].format(**words), False
+        return self._draws.choose(_IN_THE_BANK[line]), True
+
     def _choose(self, speaker: str, wanted: Callable[[Sentence], bool]) -> Sentence:
+        return self._draws.choose(self._all(speaker, wanted))
+
+    def _all(self, speaker: str, wanted: Callable[[Sentence], bool]) -> Sequence[Sentence]:
         found = [s for s in bank().of(self._setting, speaker) if wanted(s) and not s.scene]
-        return self._draws.choose(Pool(found).of(self._split))
+        return Pool(found).of(self._split)
 
     def _fill(self, sentence: Sentence, item: str = "", other: str = "") -> str:
         """Without an item of its own a sentence names any of the call's."""
         item = item or self._draws.choose(list(self._names))
         other = other or next(i for i in self._names if i != item)
         return sentence.filled(self._names[item], self._names[other])
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two sentences begin with the same word."""
+    return plain(one).split()[:1] == plain(other).split()[:1] and not one.startswith("{")
 
 
 def _meant(purpose: str) -> tuple[str, str]:

@@ -44,6 +44,7 @@ def _overtaken(call: PaymentCall) -> Ticks[None]:
     """A sentence that began first becomes final last, so it is the later one."""
     first, second = _others(call)
     yield from call.pause(1, 2)
+    yield from call.settle(CUSTOMER)
     ident = call.next_id()
     text = call.voice.says(first)
     call.script.trap(
@@ -56,7 +57,7 @@ def _overtaken(call: PaymentCall) -> Ticks[None]:
     call.hear(second)
     call.show(because)
     yield from call.pause(1, 3)
-    call.script.emit(say.say(call.now, ident, CUSTOMER, True, text, f"cause: {first} is final"))
+    call.script.emit(call.final(CUSTOMER, text, f"cause: {first} is final", ident))
     call.hear(first)
     call.show(f"the sentence about {first} is final at last")
 
@@ -71,9 +72,10 @@ def _line(call: PaymentCall) -> Ticks[None]:
         )
         call.show("the old result is void")
     if call.line == "not_run":
-        yield from call.breathe()
-        call.trap(AGENT, "I've started the line test.", "the test has not started")
-        yield from call.pause(1, 2)
+        yield from call.wait(1)
+        yield from call.until(lambda: call.shows(service_action="run_test"), most=3)
+        call.tell("run_test")
+        yield from call.wait(1)
         call.test_line("running", "cause: the test runs")
         call.show("the line test runs")
     yield from call.breathe()
@@ -81,11 +83,24 @@ def _line(call: PaymentCall) -> Ticks[None]:
     yield from call.pause(1, 3)
     call.test_line("up" if call.tests % 2 else "down", "cause: the result is in")
     call.show("the line test is complete")
+    yield from _report(call)
+
+
+def _report(call: PaymentCall) -> Ticks[None]:
+    """The agent tells the customer what the panel says about line or router."""
+    said = ("escalate_line", "confirm_online", "check_power")
+    yield from call.wait(1)
+    yield from call.until(lambda: call.script.panel.get("service_action") in said, most=2)
+    action = call.script.panel.get("service_action")
+    if action in said and call.subject != "payment":
+        call.tell(action)
+        call.told(call.decision().get("service_action") == action)
 
 
 def _router(call: PaymentCall) -> Ticks[None]:
     """The router comes and goes; what people see counts for nothing."""
     yield from call.turn_to("router")
+    yield from _report(call)
     yield from call.wait(1)
     seen = (
         "I can hardly see the lights from here."
@@ -101,22 +116,17 @@ def _router(call: PaymentCall) -> Ticks[None]:
 def _long_hold(call: PaymentCall) -> Ticks[None]:
     """The limit is reached by the clock alone, at exactly the tick."""
     yield from call.breathe()
-    call.trap(AGENT, "I'm putting you on hold now.", "announced, not yet on hold")
-    yield from call.pause(1, 2)
-    call.put_on_hold()
-    yield from call.breathe()
-    call.trap(AGENT, "She's been waiting for ages.", "impatience is no waiting time")
+    yield from call.announce_hold()
     yield from call.wait(call.since + call.hold_limit - 1 - call.now)
-    call.trap(AGENT, "That's long enough, I'm going back.", "one tick short")
+    call.trap(AGENT, call.voice.line("soon")[0], "one tick short")
     yield from call.wait(1)
-    yield from call.wait(call.draws.between(1, 3))
-    call.take_back()
+    yield from call.come_back()
 
 
 def _short_hold(call: PaymentCall) -> Ticks[None]:
     """Back just before the limit."""
     yield from call.pause()
-    call.put_on_hold()
+    yield from call.announce_hold()
     yield from call.wait(call.draws.between(1, call.hold_limit - 1))
     call.take_back()
 
@@ -124,7 +134,7 @@ def _short_hold(call: PaymentCall) -> Ticks[None]:
 def _news_on_hold(call: PaymentCall) -> Ticks[None]:
     """What is said and what happens on hold shows once the hold is over."""
     yield from call.pause()
-    call.put_on_hold()
+    yield from call.announce_hold()
     yield from call.wait(1)
     subject = _others(call)[0]
     call.script.trap(
@@ -134,21 +144,26 @@ def _news_on_hold(call: PaymentCall) -> Ticks[None]:
     yield from call.wait(1)
     if call.draws.chance(0.5):
         call.switch_router(not call.router_online, "trap: no service on hold")
-    yield from call.wait(call.draws.between(1, 2))
+    yield from call.wait(call.draws.between(0, call.hold_limit - 2))
     call.take_back()
 
 
 def _goodbye(call: PaymentCall) -> Ticks[None]:
     """A goodbye ends nothing; the telephone does."""
-    call.trap(CUSTOMER, "Lovely, that's everything. Bye now!", "a goodbye while still connected")
+    yield from call.settle()
+    text = "Lovely, that's everything. Bye now!"
+    call.trap(CUSTOMER, text, "a goodbye while still connected")
+    if call.script.has_room_for_traps:
+        ticked = "checklist: goodbye ticked by agent"
+        fields = {"checklist.goodbye": True}
+        call.script.trap(say.put(call.now, fields, ticked, "trap: the checklist ends no call"))
     yield from call.wait(1)
+    yield from call.settle()
     call.hang_up()
-    yield from call.breathe()
-    call.trap(AGENT, call.voice.says("request"), "dictated after the call")
 
 
 def _after(call: PaymentCall) -> Ticks[None]:
-    yield from call.wait(1)
+    yield from call.after_call()
 
 
 def _on_the_line(call: PaymentCall) -> bool:
@@ -160,7 +175,7 @@ def _has_time(call: PaymentCall) -> bool:
 
 
 def _ends(call: PaymentCall) -> bool:
-    return call.status == CONNECTED and call.left < 9
+    return call.status == CONNECTED and call.left < 7
 
 
 _WORDS = ("A03_phrases", "A03_intents")

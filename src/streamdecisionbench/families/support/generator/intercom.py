@@ -8,10 +8,23 @@ from typing import Any
 
 from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.call import CONNECTED, ENDED, HOLD, Call
+from streamdecisionbench.families.support.generator.talk import LINES
 from streamdecisionbench.families.support.generator.voice import CUSTOMER
 from streamdecisionbench.suite.generation.script import Ticks
+from streamdecisionbench.suite.generation.world import Decision, Outcome
 
 CHANNELS = ("email", "sms", "phone")
+_ACTIONS = ("delivery_action", "cancellation_action", "repair_action")
+_SETTLED = (
+    "confirm_delivery",
+    "open_case",
+    "confirm_cancelled",
+    "explain_refusal",
+    "book_visit",
+    "send_part",
+    "explain_clear",
+)
+"""What ends a piece of work once the customer knows it."""
 
 
 @dataclass
@@ -23,6 +36,10 @@ class Parcel:
     deadline: int
     answer: str = "cancel_request"
     """What the carrier's callbacks come to."""
+
+    @property
+    def called_off(self) -> bool:
+        return self.answer == "confirm_cancelled"
 
 
 @dataclass
@@ -52,6 +69,10 @@ class IntercomCall(Call):
     """Items and channels that some card has named."""
     remote_checks: int = 0
     """Remote checks that have come to a result."""
+    last_told: tuple[str, str] = ("", "")
+    """What the agent said last of a card: action and item."""
+    settled: set[tuple[str, str]] = field(default_factory=set)
+    """Work whose end the customer has been told."""
     owed: str = "email"
     """The channel that has its turn in this call."""
 
@@ -99,6 +120,46 @@ class IntercomCall(Call):
             return "explain_clear"
         return "send_part" if device.self_fit and device.stock else "book_visit"
 
+    @property
+    def open_parcels(self) -> list[str]:
+        """Parcels that are neither delivered nor called off."""
+        return [i for i, p in self.parcels.items() if p.status != "delivered" and not p.called_off]
+
+    def report(self) -> Ticks[None]:
+        """The agent tells the customer what the card says."""
+        yield from self.wait(1)
+        if not (yield from self.until(lambda: self._on_the_card() in LINES, most=2)):
+            return
+        if self.status != CONNECTED:
+            return
+        action, panel, right = self._on_the_card(), self.script.panel, self.decision()
+        target = panel.get("delivery_target") or panel.get("repair_target") or ""
+        known = target if target in self.parcels or target in self.devices else self.item
+        if (action, known) == self.last_told:
+            return
+        self.last_told = action, known
+        self.tell(action, name=self.name(known))
+        so = action in right.values() and known == self.item
+        self.told(so)
+        if so and action in _SETTLED:
+            self.settled.add((self.kind, self.item))
+
+    def _on_the_card(self) -> str:
+        found = (self.script.panel.get(name) for name in _ACTIONS)
+        return next((action for action in found if isinstance(action, str)), "")
+
+    def follow_up(self) -> None:
+        """What goes out after the call, by the channel on the card."""
+        channel = self.script.panel.get("contact_channel")
+        if channel in CHANNELS:
+            text = f"follow-up: sent by {channel}"
+            self.script.emit(say.log(self.now, text, "the follow-up goes out"))
+            if channel not in self.permitted:
+                self.script.count("contacts_without_permission")
+
+    def told_to_return(self) -> bool:
+        return self.shows(route="hold_return")
+
     def customer_says(self, purpose: str, cause: str, because: str, text: str = "") -> Ticks[None]:
         text = text or self.voice.says(purpose)
         yield from self.speak(CUSTOMER, text, cause, because, lambda: self.hear(purpose))
@@ -125,8 +186,8 @@ class IntercomCall(Call):
         return known.name if known else item
 
     def next_parcel(self) -> str:
-        """A parcel that no card has named, or any."""
-        return self._turn_of(list(self.parcels))
+        """A parcel that no card has named, or any that is still to come."""
+        return self._turn_of(self.open_parcels or list(self.parcels))
 
     def next_device(self) -> str:
         return self._turn_of(list(self.devices))
@@ -209,9 +270,24 @@ class IntercomCall(Call):
 
     def take_back(self) -> None:
         self.telephone(CONNECTED, "connected", "cause: the hold ends", "the hold is over")
+        self.tell("back")
 
     def hang_up(self) -> None:
         self.telephone(ENDED, "ended", "cause: the call is over", "the telephone reports the end")
+
+
+def _unresolved(call: IntercomCall, panel: Decision) -> bool:
+    return call.status != ENDED and (call.kind, call.item) not in call.settled
+
+
+OUTCOMES: tuple[Outcome[IntercomCall], ...] = (
+    Outcome("kept_on_hold_s", "s", "a customer waits longer than the limit and a tick", ("route",), lambda call, panel: call.kept_waiting),
+    Outcome("told_wrong", "statements", "a customer is told something that is not so", ("delivery_target", "repair_target", *_ACTIONS)),
+    Outcome("checks_without_access", "checks", "a device is looked into without permission", ("repair_action",)),
+    Outcome("contacts_without_permission", "messages", "the follow-up goes out by a channel without permission", ("contact_channel",)),
+    Outcome("unresolved_s", "s", "until the customer knows the end of the work at hand", ("route", *_ACTIONS), _unresolved),
+)  # fmt: skip
+"""What the owner of an intercom call counts."""
 
 
 def _public(status: str) -> dict[str, Any]:

@@ -40,10 +40,11 @@ def open_payment(script: Script, draws: Draws, seat: Seat) -> tuple[PaymentCall,
     drawn = _payment_phrases(cards, draws.fork("phrases"), seat.split)
     menu = draws.choose(SUBJECTS)
     amount = draws.between(1200, 9800)
+    stream = draws.fork("call")
     call = PaymentCall(
         script,
-        draws.fork("call"),
-        _voice(seat, "payment", {c: c for c in cards}, drawn, draws.fork("voice")),
+        stream,
+        _voice(seat, "payment", {c: c for c in cards}, drawn, stream),
         hold_limit=draws.between(3, 6),
         cards=tuple(draws.shuffled(cards)),
         digits=draws.between(3, 5),
@@ -110,10 +111,11 @@ def open_intercom(script: Script, draws: Draws, seat: Seat) -> tuple[IntercomCal
     kind = draws.choose(["delivery", "cancel", "repair"])
     item = draws.choose(devices if kind == "repair" else parcels)[0]
     permitted = draws.sample([*CHANNELS, "remote_access"], draws.between(1, 2))
+    stream = draws.fork("call")
     call = IntercomCall(
         script,
-        draws.fork("call"),
-        _voice(seat, "intercom", spoken, drawn, draws.fork("voice")),
+        stream,
+        _voice(seat, "intercom", spoken, drawn, stream),
         hold_limit=draws.between(3, 6),
         parcels={
             p[0]: Parcel(p[1], draws.choose(["in_transit", "label_only"]), draws.between(9, 80))

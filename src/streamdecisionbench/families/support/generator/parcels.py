@@ -21,8 +21,11 @@ def other_item(call: IntercomCall, item: str) -> str:
 
 def other_work(call: IntercomCall) -> tuple[str, str]:
     """Work of another kind than the present one, about an item whose turn it is."""
-    kind = call.draws.choose([k for k in ("delivery", "cancel", "repair") if k != call.kind])
-    return kind, call.next_device() if kind == "repair" else call.next_parcel()
+    kinds = ["delivery", "cancel", "repair"] if _undecided(call) else ["delivery", "repair"]
+    kind = call.draws.choose([k for k in kinds if k != call.kind])
+    if kind == "repair":
+        return kind, call.next_device()
+    return kind, call.draws.choose(_undecided(call)) if kind == "cancel" else call.next_parcel()
 
 
 def _ask(call: IntercomCall) -> Ticks[None]:
@@ -33,6 +36,7 @@ def _ask(call: IntercomCall) -> Ticks[None]:
     speaker = call.draws.choose([AGENT, BACKGROUND])
     call.trap(speaker, call.voice.by_others(other, speaker), f"a request from the {speaker}")
     yield from call.ask(kind, item)
+    yield from call.report()
 
 
 def _in_other_words(call: IntercomCall) -> Ticks[None]:
@@ -74,6 +78,7 @@ def _overtaken(call: IntercomCall) -> Ticks[None]:
     """A sentence that began first becomes final last, so it is the later one."""
     kind, item = other_work(call)
     yield from call.pause(1, 2)
+    yield from call.settle(CUSTOMER)
     ident = call.next_id()
     text = call.voice.says(f"{kind} {item}")
     call.script.trap(
@@ -85,7 +90,7 @@ def _overtaken(call: IntercomCall) -> Ticks[None]:
     call.hear(other)
     call.show("the shorter request is final first")
     yield from call.pause(1, 3)
-    call.script.emit(say.say(call.now, ident, CUSTOMER, True, text, "cause: final at last"))
+    call.script.emit(call.final(CUSTOMER, text, "cause: final at last", ident))
     call.hear(f"{kind} {item}")
     call.show("the sentence that began first is final at last")
 
@@ -94,14 +99,11 @@ def _deadline(call: IntercomCall) -> Ticks[None]:
     """Late exactly at the deadline, whatever the estimate and the driver say; delivered all the same."""
     item = call.next_parcel()
     yield from call.ask("delivery", item)
-    if call.parcels[item].status in ("delivered", "address_query"):
-        yield from call.pause()
-        call.ship(
-            item,
-            "in_transit",
-            f"carrier: replacement {call.name(item)} on its way",
-            "cause: travels",
-        )
+    if call.parcels[item].status == "address_query":
+        yield from call.report()
+        yield from call.wait(1)
+        text = f"carrier: {call.name(item)} address corrected, on the van"
+        call.ship(item, "in_transit", text, "cause: travels")
         call.show("the parcel travels")
     yield from call.pause(1, 2)
     ticks = call.draws.between(4, 6)
@@ -111,17 +113,19 @@ def _deadline(call: IntercomCall) -> Ticks[None]:
     )
     call.show("a new deadline")
     yield from call.wait(2)
-    call.trap(AGENT, "I'd call that one late.", "the agent's opinion")
+    call.trap(AGENT, call.voice.line("late")[0], "the agent's opinion")
     yield from call.wait(deadline - 1 - call.now)
-    call.trap_log("driver: turning into your street", "a message moves no deadline")
+    driver = call.draws.choose(["turning into your street", "two stops away", "parking outside"])
+    call.trap_log(f"driver: {driver}", "a message moves no deadline")
     yield from call.wait(1)
-    yield from call.wait(call.draws.between(0, 2))
+    yield from call.report()
     call.tool(
         {f"parcels.{item}.eta": call.now + 4}, f"carrier: ETA now {call.now + 4}", "trap: an ETA"
     )
     yield from call.pause(1, 2)
     call.ship(item, "delivered", f"carrier: {call.name(item)} handed over", "cause: delivered")
     call.show("delivered outranks late")
+    yield from call.report()
 
 
 def _on_its_way(call: IntercomCall) -> Ticks[None]:
@@ -134,34 +138,36 @@ def _on_its_way(call: IntercomCall) -> Ticks[None]:
         call.promise(item, _FAR, call.now + 9, "cause: the deadline is far away")
         call.show("not late any more")
     texts = {
-        "label_only": f"carrier: label for the {parcel.name}, no scan yet",
         "address_query": f"carrier: {parcel.name} held, house number missing",
         "in_transit": f"carrier: {parcel.name} on the van",
     }
-    route = [s for s in ("label_only", "address_query", "in_transit") if s != parcel.status]
-    for status in route:
-        yield from call.pause()
-        call.trap(AGENT, f"The {parcel.name} must be moving by now.", "the agent's opinion")
+    yield from call.report()
+    for status in ("in_transit",) if parcel.status == "address_query" else texts:
+        yield from call.pause(1, 2)
+        call.trap(AGENT, call.voice.line("moving", name=parcel.name)[0], "the agent's opinion")
         yield from call.pause(1, 2)
         call.ship(item, status, texts[status], f"cause: {status}")
         call.show(f"the carrier reports {status}")
+        yield from call.report()
 
 
 def _undecided(call: IntercomCall) -> list[str]:
-    return [i for i, p in call.parcels.items() if p.answer == "cancel_request"]
+    """Parcels that are still to come, and that no callback has decided about."""
+    return [i for i in call.open_parcels if call.parcels[i].answer == "cancel_request"]
 
 
 def _to_a_cancellation(call: IntercomCall) -> Ticks[str]:
     """A cancellation that the carrier has not decided yet."""
     item = call.draws.choose(_undecided(call))
     yield from call.ask("cancel", item)
+    yield from call.report()
     return item
 
 
 def _cancel_in_the_shop(call: IntercomCall, item: str) -> Ticks[None]:
     """The agent and the shop's own record cancel nothing."""
     yield from call.breathe()
-    call.trap(AGENT, "Right, that's cancelled for you.", "the agent's word cancels nothing")
+    call.trap(AGENT, call.voice.line("cancelled")[0], "the agent's word cancels nothing")
     fields = {f"parcels.{item}.order_line": "cancelled"}
     text = f"shop: {call.name(item)} order line cancelled"
     call.tool(fields, text, "trap: the shop's own record")
@@ -180,6 +186,7 @@ def _cancelled(call: IntercomCall) -> Ticks[None]:
     yield from call.pause(1, 2)
     call.call_back(item, "cancelled", f"{name} goes back to you", "cause: the carrier cancels")
     call.show("the carrier's callback says cancelled")
+    yield from call.report()
     yield from call.pause(1, 2)
     call.call_back(item, "received", "noted again", "trap: received undoes nothing")
 
@@ -192,16 +199,22 @@ def _refused(call: IntercomCall) -> Ticks[None]:
     yield from call.pause(1, 2)
     call.call_back(item, "refused", f"{name} is loaded already", "cause: the carrier refuses")
     call.show("the carrier's callback says refused")
+    yield from call.report()
     yield from call.pause(1, 2)
     stranger = call.draws.choose(call.other_parcels)
     call.call_back(stranger, "cancelled", "another customer's", "trap: another parcel")
     yield from call.pause(1, 2)
     call.call_back(item, "cancelled", f"{name} caught at the depot", "cause: cancelled after all")
     call.show("the last callback says cancelled")
+    yield from call.report()
 
 
 def on_the_line(call: IntercomCall) -> bool:
     return call.status == CONNECTED and call.left >= 7
+
+
+def _to_come(call: IntercomCall) -> bool:
+    return on_the_line(call) and bool(call.open_parcels)
 
 
 def _can_cancel(call: IntercomCall) -> bool:
@@ -224,8 +237,8 @@ PARCELS: tuple[Situation[IntercomCall], ...] = (
     Situation("work", "corrected", _WORK, on_the_line, _corrected, 2),
     Situation("work", "in one breath", _WORK, on_the_line, _in_one_breath, 2),
     Situation("work", "overtaken", (*_WORK, "B02_transcript"), on_the_line, _overtaken, 1),
-    Situation("delivery", "deadline", ("B01_time", "B08_delivery"), lambda c: on_the_line(c) and c.left > 12, _deadline, 2),
-    Situation("delivery", "on its way", ("B08_delivery",), on_the_line, _on_its_way, 2),
+    Situation("delivery", "deadline", ("B01_time", "B08_delivery"), lambda c: _to_come(c) and c.left > 14, _deadline, 2),
+    Situation("delivery", "on its way", ("B08_delivery",), _to_come, _on_its_way, 2),
     Situation("cancel", "cancelled", ("B09_cancellation",), _can_cancel, _cancelled, 2),
     Situation("cancel", "refused", ("B09_cancellation",), _can_cancel, _refused, 2),
 )  # fmt: skip

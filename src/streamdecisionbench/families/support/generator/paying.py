@@ -2,41 +2,144 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.call import CONNECTED
-from streamdecisionbench.families.support.generator.payment import DETAILS, PaymentCall
-from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER
+from streamdecisionbench.families.support.generator.payment import DETAILS, DIGITS, PaymentCall
+from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
+
+_TURNS = 6
+"""What an agent does for a payment in a row, at most, before the customer takes it into his own hands."""
 
 
 def to_a_draft(call: PaymentCall) -> Ticks[None]:
     """The panel shows a payment that is still a draft."""
     yield from call.turn_to("payment")
     if call.payment == "processing":
-        yield from call.pause(1, 2)
-        call.answer(call.draws.choose(["approved", "declined"]), "cause: the bank replied")
-        call.show("the bank has replied")
+        yield from _reply(call, call.draws.choose(["approved", "declined"]))
     if call.payment != "draft":
         yield from call.pause()
         call.new_draft("cause: a new payment is drafted")
         call.show("a new payment is drafted")
 
 
-def _to_an_agreed_draft(call: PaymentCall) -> Ticks[None]:
+def _reply(call: PaymentCall, reply: str) -> Ticks[None]:
+    """The bank replies, and the agent tells the customer once the panel says so."""
+    yield from call.pause(1, 2)
+    call.answer(reply, "cause: the bank replied")
+    call.show(f"the bank has {reply}")
+    yield from call.wait(1)
+    if (yield from call.until(lambda: call.shows(payment_stage="result"), most=3)):
+        call.tell(reply)
+        call.resolved |= reply == "approved"
+
+
+def _serve(call: PaymentCall, done: Callable[[], bool]) -> Ticks[bool]:
+    """The agent takes the payment forward as the panel says, until `done`; whether it came to that.
+
+    A panel that says submit is obeyed as soon as a form is full, with consent or without.
+    """
+    idle = 0
+    for _ in range(_TURNS):
+        if done() or call.payment != "draft" or idle > 2:
+            break
+        yield from call.pause(1, 2)
+        stage = call.script.panel.get("payment_stage")
+        if stage == "ask_consent":
+            call.tell("consent", amount=call.price)
+            yield from call.wait(1)
+            yield from _agree(call)
+        elif stage == "choose_card":
+            call.tell("card", cards=" or ".join(call.cards))
+            yield from call.wait(1)
+            yield from _choose(call, _next_card(call))
+        elif stage == "collect":
+            yield from collect(call)
+        elif stage == "submit" and call.full:
+            call.pay("cause: the payment leaves draft, capture closes")
+            call.show("the payment leaves draft")
+        else:
+            idle += 1
+    return done()
+
+
+def _agree(call: PaymentCall, because: str = "the customer agrees to the amount") -> Ticks[None]:
+    yield from call.customer_says("consent", "final consent", because)
+
+
+def _to_an_agreed_draft(call: PaymentCall) -> Ticks[bool]:
+    """Whether the customer has agreed to what is still a draft, asked or not."""
     yield from to_a_draft(call)
-    if not call.agreed:
-        yield from call.pause()
-        yield from call.customer_says(
-            "consent", "final consent", "the customer agrees to the amount"
-        )
+    if not (yield from _serve(call, lambda: call.agreed)) and call.payment == "draft":
+        yield from _agree(call)
+    return call.payment == "draft"
 
 
-def _to_a_chosen_card(call: PaymentCall) -> Ticks[None]:
-    yield from _to_an_agreed_draft(call)
-    if call.card == "unknown":
+def to_a_chosen_card(call: PaymentCall) -> Ticks[bool]:
+    if (yield from _to_an_agreed_draft(call)):
+        chosen = yield from _serve(call, lambda: call.card != "unknown")
+        if not chosen and call.payment == "draft":
+            yield from _choose(call, _next_card(call))
+    return call.payment == "draft"
+
+
+def to_missing_details(call: PaymentCall) -> Ticks[bool]:
+    """A card is chosen whose details are still to be taken: if all are in, it is another one."""
+    if (yield from to_a_chosen_card(call)) and call.complete:
         yield from call.pause()
         yield from _choose(call, _next_card(call))
+    return call.payment == "draft"
+
+
+def _to_a_full_form(call: PaymentCall) -> Ticks[bool]:
+    if (yield from to_a_chosen_card(call)):
+        full = yield from _serve(call, lambda: call.complete)
+        if not full and call.payment == "draft":
+            yield from collect(call)
+    return call.payment == "draft" and call.complete
+
+
+def collect(call: PaymentCall) -> Ticks[None]:
+    """The agent asks for the number, the customer says it, and the form fills."""
+    card = call.card
+    if card == "unknown":
+        asked = call.script.panel.get("instrument")
+        card = asked if asked in call.cards else call.cards[0]
+    if call.form["card"] != card:
+        call.open_form(card, "an empty form changes nothing")
+    yield from open_capture(call)
+    yield from call.wait(1)
+    yield from take_details(call)
+
+
+def take_details(call: PaymentCall) -> Ticks[None]:
+    """The customer says the number; the form has it, and the rest is keyed in."""
+    if not call.form["number"]:
+        row = " ".join(call.draws.sample(DIGITS, call.digits + call.draws.between(0, 2)))
+        yield from aloud(call, CUSTOMER, call.draws.choose(call.voice.number()), row)
+        call.accept("number", "the number is in")
+        call.show("the number is in")
+    for detail in [d for d in DETAILS if not call.form[d]]:
+        yield from call.wait(1)
+        call.accept(detail, f"{detail} is in")
+        call.show(f"{detail} of the {call.form['card']} card is in")
+
+
+def aloud(call: PaymentCall, speaker: str, final: str, row: str) -> Ticks[None]:
+    """Digits are live for a tick or two; the final has them removed."""
+    yield from call.settle(speaker)
+    ident = call.next_id()
+    text = plain(final).replace("digits removed", row)
+    call.script.emit(say.say(call.now, ident, speaker, False, text, "cause: live digits"))
+    call.live = True
+    call.show("digits in a live partial")
+    yield from call.wait(call.draws.between(1, 2))
+    call.script.emit(call.final(speaker, final, "cause: nothing is live", ident))
+    call.live = False
+    call.show("the partial is final, nothing is live")
 
 
 def _next_card(call: PaymentCall) -> str:
@@ -53,7 +156,7 @@ def _choose(call: PaymentCall, card: str) -> Ticks[None]:
 
 def open_capture(call: PaymentCall) -> Ticks[None]:
     if not call.capturing:
-        yield from call.pause()
+        yield from call.wait(1)
         yield from call.agent_says(
             "request", "asks for the long number", "the agent asks for the long number"
         )
@@ -63,24 +166,28 @@ def _consent(call: PaymentCall) -> Ticks[None]:
     """The agent's words and half a sentence are no consent."""
     yield from to_a_draft(call)
     if call.agreed:
-        yield from call.pause()
-        call.raise_amount()
-        call.show("the amount changes, so the consent lapses")
+        yield from _add_a_fee(call)
     yield from call.breathe()
     call.trap(AGENT, call.voice.by_others("consent", AGENT), "consent from the agent")
     yield from call.slip("consent")
+    yield from _to_an_agreed_draft(call)
+
+
+def _add_a_fee(call: PaymentCall) -> Ticks[None]:
     yield from call.pause()
-    yield from call.customer_says("consent", "final consent", "the customer agrees to the amount")
+    call.tell("fee")
+    yield from call.wait(1)
+    call.raise_amount()
+    call.show("the amount changes, so the consent lapses")
 
 
 def _another_amount(call: PaymentCall) -> Ticks[None]:
     """A new amount needs a new consent, whatever the agent and the checklist say."""
-    yield from _to_an_agreed_draft(call)
-    yield from call.pause()
-    call.raise_amount()
-    call.show("the amount changes, so the consent lapses")
+    if not (yield from _to_an_agreed_draft(call)):
+        return
+    yield from _add_a_fee(call)
     yield from call.breathe()
-    call.trap(AGENT, "You have agreed already, so we're fine.", "the agent's claim of consent")
+    call.trap(AGENT, call.voice.line("claim")[0], "the agent's claim of consent")
     if call.script.has_room_for_traps:
         fields = {"checklist.consent": True}
         text = "checklist: consent ticked by agent"
@@ -89,20 +196,17 @@ def _another_amount(call: PaymentCall) -> Ticks[None]:
     call.trap(
         BACKGROUND, call.voice.by_others("consent", BACKGROUND), "consent from the background"
     )
-    yield from call.pause(1, 2)
-    yield from call.customer_says(
-        "consent", "consent to the new amount", "the customer agrees once more"
-    )
+    yield from _to_an_agreed_draft(call)
 
 
 def _at_the_very_tick(call: PaymentCall) -> Ticks[None]:
     """A consent at the tick of the new amount counts."""
     yield from to_a_draft(call)
-    yield from call.pause()
     if call.agreed:
-        call.raise_amount()
-        call.show("the amount changes, so the consent lapses")
-        yield from call.pause(1, 2)
+        yield from _add_a_fee(call)
+    yield from call.pause(1, 2)
+    call.tell("fee")
+    yield from call.wait(1)
     call.raise_amount()
     call.script.emit(
         call.final(CUSTOMER, call.voice.says("consent"), "cause: consent at the very tick")
@@ -113,7 +217,8 @@ def _at_the_very_tick(call: PaymentCall) -> Ticks[None]:
 
 def _withdrawn(call: PaymentCall) -> Ticks[None]:
     """Withdrawn and given again; others cannot withdraw."""
-    yield from _to_an_agreed_draft(call)
+    if not (yield from _to_an_agreed_draft(call)):
+        return
     yield from call.breathe()
     call.trap(AGENT, call.voice.by_others("withdrawal", AGENT), "withdrawal from the agent")
     yield from call.slip("withdrawal")
@@ -121,8 +226,7 @@ def _withdrawn(call: PaymentCall) -> Ticks[None]:
     yield from call.customer_says("withdrawal", "withdraws", "the customer withdraws the consent")
     yield from call.pause(1, 3)
     call.trap(CUSTOMER, call.voice.unsaid("consent"), "sounds like consent and is none")
-    yield from call.pause(1, 2)
-    yield from call.customer_says("consent", "final consent", "the customer agrees again")
+    yield from _to_an_agreed_draft(call)
 
 
 def _yes_and_no(call: PaymentCall) -> Ticks[None]:
@@ -170,9 +274,11 @@ def _too_late(call: PaymentCall) -> Ticks[None]:
 
     The bank declines, and the request of the old draft opens no capture in the new one.
     """
-    yield from _to_a_chosen_card(call)
-    yield from open_capture(call)
-    yield from call.pause()
+    if not (yield from _to_a_full_form(call)):
+        return
+    yield from call.wait(1)
+    if not (yield from call.until(lambda: call.shows(payment_stage="submit"), most=3)):
+        return
     call.pay("cause: the payment leaves draft, capture closes")
     card = next(c for c in call.cards if c != call.card)
     call.script.trap(
@@ -180,11 +286,7 @@ def _too_late(call: PaymentCall) -> Ticks[None]:
     )
     call.hear(f"card {card}")
     call.show("the payment leaves draft")
-    yield from call.wait(1)
-    call.trap(CUSTOMER, call.voice.says(f"card {card}"), "a card after the draft")
-    yield from call.pause(1, 2)
-    call.answer("declined", "cause: the bank replied")
-    call.show("the bank has declined")
+    yield from _reply(call, "declined")
     yield from call.pause(1, 2)
     call.new_draft("cause: a new payment is drafted")
     call.show(f"a new payment is drafted, with the {card} card")
@@ -192,61 +294,26 @@ def _too_late(call: PaymentCall) -> Ticks[None]:
 
 def _other_form(call: PaymentCall) -> Ticks[None]:
     """A complete form for the other card is no form."""
-    yield from _to_a_chosen_card(call)
-    if call.complete:
-        yield from call.pause()
-        yield from _choose(call, _next_card(call))
-    if not all(call.form[d] for d in DETAILS) or call.form["card"] == call.card:
-        other = next(c for c in call.cards if c != call.card)
-        yield from call.pause(1, 2)
-        full = {"card": other, "number": True, "expiry": True, "code": True}
-        call.form = dict(full)
-        text = f"form: {other} filled in from last time"
-        call.script.trap(
-            say.put(call.now, {"payment.captured": full}, text, "trap: a form for the other card")
-        )
+    if not (yield from _to_a_full_form(call)):
+        return
+    yield from call.wait(1)
+    yield from _choose(call, _next_card(call))
     yield from call.pause(1, 2)
-    yield from _fill(call)
-
-
-def _fill(call: PaymentCall) -> Ticks[None]:
-    """The form of the chosen card, one detail after the other."""
-    if call.form["card"] != call.card:
-        call.open_form(call.card, "an empty form changes nothing")
-        yield from call.wait(1)
-    for detail in [d for d in DETAILS if not call.form[d]]:
-        yield from call.wait(1)
-        call.accept(detail, f"{detail} is in")
-    call.show(f"all details of the {call.card} card are in")
+    yield from _to_a_full_form(call)
 
 
 def _paid(call: PaymentCall) -> Ticks[None]:
     """From a complete form to the bank's reply; capture does not outlive the draft."""
-    yield from _to_a_chosen_card(call)
-    if not call.complete:
-        yield from call.pause(1, 2)
-        yield from _fill(call)
-    yield from open_capture(call)
-    yield from call.breathe()
-    call.trap(AGENT, "There, it's on its way to the bank.", "still a draft, capture still open")
-    yield from call.pause(1, 2)
-    call.pay("cause: the payment leaves draft, capture closes")
-    call.show("the payment leaves draft")
-    yield from call.breathe()
-    call.trap(AGENT, call.voice.says("request"), "a request that comes after the draft")
-    yield from call.pause(1, 2)
-    call.answer("approved", "cause: the bank replied")
-    call.show("the bank has approved")
+    if (yield from _to_a_full_form(call)):
+        call.trap(AGENT, call.voice.line("sent")[0], "still a draft, capture still open")
+        yield from _serve(call, lambda: False)
+    if call.payment == "processing":
+        yield from _reply(call, "approved")
 
 
 def _once_more(call: PaymentCall) -> Ticks[None]:
     """A new draft starts from nothing; an earlier request no longer opens capture."""
-    yield from call.turn_to("payment")
-    yield from call.pause()
-    call.new_draft("cause: a new payment is drafted")
-    call.show("a new payment is drafted")
-    yield from call.pause(1, 2)
-    yield from call.customer_says("consent", "final consent", "the customer agrees to the amount")
+    yield from _to_an_agreed_draft(call)
 
 
 def on_the_line(call: PaymentCall) -> bool:

@@ -10,9 +10,11 @@ from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.call import CONNECTED, ENDED, HOLD, Call
 from streamdecisionbench.families.support.generator.voice import AGENT, CUSTOMER
 from streamdecisionbench.suite.generation.script import Ticks
+from streamdecisionbench.suite.generation.world import Decision, Outcome
 
 SUBJECTS = ("payment", "connection", "router")
 DETAILS = ("number", "expiry", "code")
+DIGITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
 @dataclass
@@ -40,6 +42,8 @@ class PaymentCall(Call):
     router_online: bool = False
     shown: set[str] = field(default_factory=set)
     """Cards that some panel has named."""
+    resolved: bool = False
+    """Whether the customer knows that the bank has approved a payment."""
 
     def decision(self) -> dict[str, str]:
         if self.status == ENDED:
@@ -85,7 +89,19 @@ class PaymentCall(Call):
     @property
     def complete(self) -> bool:
         """Whether the form has every detail of the chosen card."""
-        return self.form["card"] == self.card and all(self.form[d] for d in DETAILS)
+        return self.form["card"] == self.card and self.full
+
+    @property
+    def full(self) -> bool:
+        """Whether a form has every detail, of whatever card."""
+        return all(self.form[d] for d in DETAILS)
+
+    @property
+    def price(self) -> str:
+        return f"{self.amount // 100}.{self.amount % 100:02d}"
+
+    def told_to_return(self) -> bool:
+        return self.shows(hold_action="return_customer")
 
     def customer_says(self, purpose: str, cause: str, because: str, text: str = "") -> Ticks[None]:
         """The customer says something that counts for `purpose`."""
@@ -125,11 +141,10 @@ class PaymentCall(Call):
         """Billing changes the amount: what was agreed before no longer counts."""
         fee = 100 * self.draws.between(3, 19) + self.draws.choose([0, 50])
         self.amount += fee
-        shown = f"{self.amount // 100}.{self.amount % 100:02d}"
         reason = self.draws.choose(["reconnection fee", "late fee", "router rental", "stamp duty"])
         self.tool(
-            {"payment.amount": shown, "payment.amount_since": self.now},
-            f"billing: {reason} {fee // 100}.{fee % 100:02d} added, now {shown}",
+            {"payment.amount": self.price, "payment.amount_since": self.now},
+            f"billing: {reason} {fee // 100}.{fee % 100:02d} added, now {self.price}",
             "cause: the consent was for another amount",
         )
         self.agreed = False
@@ -146,6 +161,8 @@ class PaymentCall(Call):
 
     def pay(self, note: str) -> None:
         """The payment leaves draft, which closes capture and settles the card."""
+        if not self.agreed:
+            self.script.count("payments_without_consent")
         self.tool(
             {"payment.status": "processing", "payment.left_draft_at": self.now},
             "payment: processing",
@@ -158,16 +175,27 @@ class PaymentCall(Call):
         self.payment = reply
 
     def new_draft(self, note: str) -> None:
-        """A fresh payment: nothing agreed, no details, but every card ever chosen counts again."""
+        """A fresh payment: nothing agreed, no details, but every card ever chosen counts again.
+
+        What has been paid is not owed again: after an approval it is for something else.
+        """
+        text = "payment: new draft"
+        if self.payment == "approved":
+            self.amount = self.draws.between(900, 6900)
+            what = self.draws.choose(
+                ["engineer's visit", "wall socket", "extension lead", "deposit"]
+            )
+            text = f"{text}, {what} {self.price}"
         self.tool(
             {
                 "payment.status": "draft",
+                "payment.amount": self.price,
                 "payment.draft_since": self.now,
                 "payment.left_draft_at": None,
                 "payment.amount_since": self.now,
                 "payment.captured": _empty(None),
             },
-            "payment: new draft",
+            text,
             note,
         )
         self.payment, self.agreed, self.form = "draft", False, _empty(None)
@@ -190,11 +218,32 @@ class PaymentCall(Call):
 
     def take_back(self) -> None:
         self.telephone(CONNECTED, "connected", "cause: the hold ends", "the hold is over")
+        self.tell("back")
 
     def hang_up(self) -> None:
         self.telephone(
             ENDED, "after_call", "cause: the call is over", "the telephone reports the end"
         )
+
+
+def _digits_recorded(call: PaymentCall, panel: Decision) -> bool:
+    return call.live and panel.get("recorder") not in ("pause", "stop")
+
+
+def _audio_lost(call: PaymentCall, panel: Decision) -> bool:
+    private = call.capturing or call.live or call.status == ENDED
+    return not private and panel.get("recorder") in ("pause", "stop")
+
+
+OUTCOMES: tuple[Outcome[PaymentCall], ...] = (
+    Outcome("digits_recorded_s", "s", "digits are being said and the recorder runs", ("recorder",), _digits_recorded),
+    Outcome("audio_lost_s", "s", "the recorder pauses or stops for nothing", ("recorder",), _audio_lost),
+    Outcome("payments_without_consent", "payments", "a payment is sent that the customer has not agreed to", ("payment_stage",)),
+    Outcome("kept_on_hold_s", "s", "a customer waits longer than the limit and a tick", ("hold_action",), lambda call, panel: call.kept_waiting),
+    Outcome("told_wrong", "statements", "a customer is told something that is not so", ("payment_stage", "service_action")),
+    Outcome("unresolved_s", "s", "until the customer knows of an approved payment", ("route", "payment_stage"), lambda call, panel: not call.resolved),
+)  # fmt: skip
+"""What the owner of a payment call counts."""
 
 
 def _empty(card: str | None) -> dict[str, Any]:

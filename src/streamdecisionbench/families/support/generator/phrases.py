@@ -177,39 +177,39 @@ PHONE = _pool(
 
 SLIPS: dict[str, tuple[str, ...]] = {
     "subject": (
-        "Pay no attention to the noise, we have builders in.",
-        "The connecting door banged, sorry.",
-        "I'm just looking for my glasses.",
+        "sorry, we have builders in.",
+        "no, that was the door.",
+        "where are my glasses?",
     ),
     "card": (
-        "Use the time you need, I'm in no hurry.",
-        "Take the dog out, would you, Sam? Sorry.",
-        "Put it down over there, thanks. Sorry about that.",
+        "no, I'm still thinking.",
+        "down, Sam! Sorry, the dog.",
+        "hm, I don't know yet.",
     ),
     "agreement": (
-        "You can take your time.",
-        "Go ahead, I'm listening.",
-        "Charging the phone as well, one moment.",
+        "hm, let me think first.",
+        "no, wait, somebody's at the door.",
+        "one moment, the kettle is boiling.",
     ),
     "refusal": (
-        "Don't take the paper bill away from me, though.",
-        "Leave the door open, please. Sorry.",
-        "Hold on, the kettle is boiling.",
+        "oh, never mind.",
+        "sorry, I was talking to my son.",
+        "no, forget what I was going to say.",
     ),
     "capture": (
-        "Read on further down, it says the same.",
-        "Give me a second, my screen is slow.",
-        "Stop by our shop any time, they can show you.",
+        "sorry, my screen is slow.",
+        "no, I was talking to a colleague.",
+        "one second, please.",
     ),
     "work": (
-        "Where was I? Never mind.",
-        "Somebody's at the door, sorry.",
-        "I can't find my notes.",
+        "where was I? Never mind.",
+        "somebody's at the door, sorry.",
+        "no, I can't find my notes.",
     ),
     "contact": (
-        "Text messages from the driver did not help me.",
-        "Emails from the shop end up in the wrong folder.",
-        "Ringing in my ears, sorry, that was loud.",
+        "hm, no, I don't know yet.",
+        "no, let me think about that.",
+        "ouch, sorry, that was loud.",
     ),
 }
-"""What a sentence turns out to be that sounded like a phrase at first."""
+"""How people go on when they break off within a phrase."""

@@ -26,9 +26,11 @@ def _to_a_test(call: IntercomCall, result: str) -> Ticks[str]:
         yield from call.pause()
         call.test(item, "none", "cause: the old test is void")
         call.show("the old test is void")
-    yield from call.breathe()
-    call.trap(AGENT, "I've started its self-test.", "the test has not started")
-    yield from call.pause(1, 2)
+    yield from call.wait(1)
+    if call.devices[item].test == "none":
+        yield from call.until(lambda: call.shows(repair_action="diagnose"), most=3)
+    call.tell("diagnose", name=call.name(item))
+    yield from call.wait(1)
     call.test(item, "running", "cause: the test runs")
     call.show("the self-test runs")
     yield from call.breathe()
@@ -37,6 +39,7 @@ def _to_a_test(call: IntercomCall, result: str) -> Ticks[str]:
     yield from call.pause(1, 3)
     call.test(item, result, f"cause: the result is {result}")
     call.show(f"the self-test says {result}")
+    yield from call.report()
     return item
 
 
@@ -65,8 +68,9 @@ def _hardware(call: IntercomCall) -> Ticks[None]:
     yield from call.pause(1, 2)
     call.stock(item, 1, "cause: exactly one in stock")
     call.show("one spare in stock that the customer can fit")
+    yield from call.report()
     yield from call.breathe()
-    call.trap(AGENT, "I'd still book a technician.", "the agent's preference")
+    call.trap(AGENT, call.voice.line("technician")[0], "the agent's preference")
 
 
 def _technicians_part(call: IntercomCall) -> Ticks[None]:
@@ -81,10 +85,11 @@ def _technicians_part(call: IntercomCall) -> Ticks[None]:
         yield from call.pause(1, 2)
         call.stock(item, call.draws.between(1, 4), "trap: in stock, not for the customer to fit")
     yield from call.breathe()
-    call.trap(AGENT, "There's one in the stores, I could post it.", "the customer cannot fit it")
+    call.trap(AGENT, call.voice.line("post")[0], "the customer cannot fit it")
     yield from call.pause(1, 2)
     call.fit(item, True, "cause: can be fitted")
     call.show("a spare in stock that the customer can fit")
+    yield from call.report()
 
 
 def _unclear(call: IntercomCall) -> Ticks[None]:
@@ -99,17 +104,24 @@ def _unclear(call: IntercomCall) -> Ticks[None]:
     if call.script.has_room_for_traps:
         call.permit("remote_access", True, AGENT, "trap: an entry the agent made")
     yield from call.pause(1, 2)
-    call.permit("remote_access", True, CUSTOMER, "cause: the customer allows remote access")
-    call.show("remote access is allowed")
-    yield from call.pause(1, 2)
+    if call.shows(repair_action="remote_check"):
+        call.script.count("checks_without_access")
+    else:
+        call.permit("remote_access", True, CUSTOMER, "cause: the customer allows remote access")
+        call.show("remote access is allowed")
+        yield from call.pause(1, 2)
+        yield from call.until(lambda: call.shows(repair_action="remote_check"), most=3)
+    call.tell("remote_check", name=call.name(item))
     call.remote(item, "running", "cause: the remote check runs")
     call.show("the remote check runs")
     yield from call.wait(1)
-    call.permit("remote_access", False, CUSTOMER, "trap: the check runs on")
+    if "remote_access" in call.permitted:
+        call.permit("remote_access", False, CUSTOMER, "trap: the check runs on")
     yield from call.pause(1, 2)
     result = "clear" if call.remote_checks % 2 else "hardware"
     call.remote(item, result, f"cause: the remote check finds {result}")
     call.show(f"the remote check finds {result}")
+    yield from call.report()
 
 
 def _prefers(call: IntercomCall) -> Ticks[None]:
@@ -184,49 +196,48 @@ def _words_only(call: IntercomCall) -> Ticks[None]:
 def _long_hold(call: IntercomCall) -> Ticks[None]:
     """The limit is reached by the clock alone; results that come in do not end a hold."""
     yield from call.breathe()
-    call.trap(AGENT, "I'll park you on hold for a moment.", "announced, not yet on hold")
-    yield from call.pause(1, 2)
-    call.put_on_hold()
+    yield from call.announce_hold()
     yield from call.breathe()
-    call.trap_log("music on hold: track 2", "nothing restarts the timer")
+    call.trap_log(f"music on hold: track {call.draws.between(1, 9)}", "nothing restarts the timer")
     yield from call.wait(call.since + call.hold_limit - 1 - call.now)
-    call.trap(AGENT, "They've waited long enough, I'll pick up.", "one tick short")
+    call.trap(AGENT, call.voice.line("soon")[0], "one tick short")
     yield from call.wait(1)
-    yield from call.wait(call.draws.between(1, 3))
-    call.take_back()
+    yield from call.come_back()
 
 
 def _news_on_hold(call: IntercomCall) -> Ticks[None]:
     """What is said and what comes in during a hold shows once it is over."""
     yield from call.pause()
-    call.put_on_hold()
+    yield from call.announce_hold()
     yield from call.wait(1)
     kind, item = other_work(call)
     text = call.voice.says(f"{kind} {item}")
     call.script.trap(call.final(CUSTOMER, text, "trap: shows once the hold is over"))
     call.hear(f"{kind} {item}")
     yield from call.wait(1)
-    parcel = next(iter(call.parcels))
-    if call.parcels[parcel].status != "delivered" and call.draws.chance(0.5):
+    if call.open_parcels and call.draws.chance(0.5):
+        parcel = call.open_parcels[0]
         call.ship(parcel, "delivered", f"carrier: {call.name(parcel)} signed for", "trap: on hold")
-    yield from call.wait(call.draws.between(1, 2))
+    yield from call.wait(call.draws.between(0, call.hold_limit - 2))
     call.take_back()
 
 
 def _resolved(call: IntercomCall) -> Ticks[None]:
     """A resolved case and a goodbye end nothing; the telephone does."""
+    yield from call.settle()
     fields = {"case.status": "resolved"}
     if call.script.has_room_for_traps:
         call.script.trap(say.put(call.now, fields, "case: resolved", "trap: a case is no call"))
     call.trap(CUSTOMER, "Great, thank you. Goodbye!", "a goodbye while still connected")
     yield from call.wait(call.draws.between(1, 2))
+    yield from call.settle()
     call.hang_up()
-    yield from call.breathe()
-    call.trap_log("survey tool: customer survey queued", "queued by a tool")
+    yield from call.wait(1)
+    call.follow_up()
 
 
 def _after(call: IntercomCall) -> Ticks[None]:
-    yield from call.wait(1)
+    yield from call.after_call()
 
 
 def _has_time(call: IntercomCall) -> bool:
@@ -250,7 +261,7 @@ REPAIRS: tuple[Situation[IntercomCall], ...] = (
     Situation("hold", "news on hold", _HOLD, _has_time, _news_on_hold, 1),
     Situation(
         "end", "the end", ("B06_route", "B16_other"),
-        lambda c: c.status == CONNECTED and c.left < 9, _resolved, 4, dealt=False,
+        lambda c: c.status == CONNECTED and c.left < 7, _resolved, 4, dealt=False,
     ),
     Situation("end", "after the call", ("B06_route",), lambda c: c.status == ENDED, _after, dealt=False),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from streamdecisionbench.families.support.generator.phrases import SLIPS, Phrase
-from streamdecisionbench.families.support.generator.talk import TALK
+from streamdecisionbench.families.support.generator.talk import LINES, NUMBER, TALK
 from streamdecisionbench.suite.generation.draws import Draws
 
 CUSTOMER, AGENT, BACKGROUND = "customer", "agent", "background"
@@ -46,6 +46,12 @@ class Voice(Protocol):
     def talk(self, speaker: str) -> str:
         """Small talk."""
 
+    def number(self) -> tuple[str, ...]:
+        """How a customer says the card number, as it is kept."""
+
+    def line(self, line: str, **words: str) -> tuple[str, bool]:
+        """A line of the desk's script, and whether the agent says it aloud."""
+
 
 class ListedVoice:
     """Speech for policies that list phrases: what holds one counts, all other words do not."""
@@ -69,7 +75,11 @@ class ListedVoice:
         return self._draws.choose(self._draws.choose(self._unlisted[purpose]).sentences)
 
     def slip(self, purpose: str) -> tuple[str, str]:
-        return plain(self.says(purpose)), self._draws.choose(SLIPS[self._sorts[purpose]])
+        """The speaker breaks off within the phrase."""
+        phrase = self._draws.choose(self._listed[purpose])
+        sentence = self._draws.choose(phrase.sentences)
+        begun = broken_off(sentence, phrase.words)
+        return plain(sentence), f"{begun}... {self._draws.choose(SLIPS[self._sorts[purpose]])}"
 
     def both(self, first: str, second: str) -> str:
         start = self.says(first).rstrip(".?!")
@@ -85,6 +95,25 @@ class ListedVoice:
 
     def talk(self, speaker: str) -> str:
         return self._draws.choose(TALK[speaker])
+
+    def number(self) -> tuple[str, ...]:
+        return NUMBER
+
+    def line(self, line: str, **words: str) -> tuple[str, bool]:
+        return self._draws.choose(LINES[line]).format(**words), True
+
+
+def broken_off(sentence: str, words: str) -> str:
+    """The sentence up to the last word of the phrase in it, which is missing.
+
+    >>> broken_off("Yes, you may collect it now.", "you may collect it")
+    'Yes, you may collect'
+    """
+    parts = sentence.split()
+    wanted = words.split()
+    bare = [plain(part) for part in parts]
+    start = next(i for i in range(len(parts)) if bare[i : i + len(wanted)] == wanted)
+    return " ".join(parts[: start + len(wanted) - 1]).rstrip(",.")
 
 
 def plain(text: str) -> str:

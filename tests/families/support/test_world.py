@@ -1,0 +1,353 @@
+"""Support calls that answer back: what wrong decisions come to, and stories that hold together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamdecisionbench.families.generate import generate, open_world
+from streamdecisionbench.families.support import reference
+from streamdecisionbench.families.support.generator.talk import LINES, NOTES
+from streamdecisionbench.families.support.generator.voice import plain
+from streamdecisionbench.families.support.misreadings import MISREADINGS
+from streamdecisionbench.suite.generation.parameters import Parameters
+from streamdecisionbench.suite.generation.world import Held, World
+from streamdecisionbench.suite.misreading import Misreading, misread
+from streamdecisionbench.suite.scenario import Scenario
+
+FAMILY = "support_call_assist"
+PREVENTABLE = (
+    "digits_recorded_s",
+    "audio_lost_s",
+    "payments_without_consent",
+    "kept_on_hold_s",
+    "told_wrong",
+    "checks_without_access",
+    "contacts_without_permission",
+)
+Decided = Callable[[World[Any], dict[str, str]], dict[str, str]]
+
+
+@cache
+def opened(number: int, seed: int = 1, wording: str = "listed") -> World[Any]:
+    parameters = Parameters(seed=seed, families=(FAMILY,), wording=wording)
+    return open_world(FAMILY, parameters, number=number)
+
+
+def played(number: int, decided: Decided, seed: int = 1) -> World[Any]:
+    """To the end, with another decision than the right one in force at once."""
+    world = opened(number, seed).again()
+    tick = world.right.tick_seconds
+    while not world.done:
+        held = decided(world, dict(world.reference()))
+        world.advance((world.t + 1) * tick, [(world.t * tick, held)])
+    return world
+
+
+def prevented(world: World[Any], but: str = "") -> list[float]:
+    found = world.outcomes()
+    return [found[name] for name in PREVENTABLE if name in found and name != but]
+
+
+def holds_of(world: World[Any]) -> Iterator[tuple[int, int]]:
+    """From and to which tick the customer was on hold."""
+    events = [e for e in world.script.events if e.kind == "phone"]
+    for one, other in pairwise(events):
+        if one.data["status"] == "hold":
+            yield one.at, other.at
+
+
+@pytest.mark.parametrize("wording", ["listed", "free"])
+def test_right_decisions_prevent_everything_that_can_be(wording: str) -> None:
+    for number in range(10):
+        world = opened(number, 3, wording).again()
+        world.play_right()
+        assert set(prevented(world)) == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "command", "seconds"),
+    [("digits_recorded_s", "record", 3.5), ("audio_lost_s", "pause", 2.75), ("audio_lost_s", "stop", 0.3)],
+)  # fmt: skip
+def test_the_recorder_is_wrong_for_exactly_so_long(
+    outcome: str, command: str, seconds: float
+) -> None:
+    world = opened(0).again()
+    call, tick, left = world.opened.world, world.right.tick_seconds, seconds
+    while not world.done:
+        right, now = dict(world.reference()), world.t * world.right.tick_seconds
+        counts = call.live if command == "record" else right["recorder"] == "record"
+        wrong = min(left, tick) if counts else 0.0
+        left -= wrong
+        held: Held = [(now, right | {"recorder": command}), (now + wrong, right)]
+        world.advance(now + tick, held if wrong else held[1:])
+    assert left == 0
+    assert world.outcomes()[outcome] == pytest.approx(seconds, abs=1e-9)
+    assert set(prevented(world, outcome)) == {0.0}
+
+
+def test_a_payment_is_sent_without_consent_exactly_once() -> None:
+    """The panel skips the consent until a payment has gone to the bank."""
+
+    def hasty(world: World[Any], right: dict[str, str]) -> dict[str, str]:
+        call = world.opened.world
+        if right.get("payment_stage") != "ask_consent" or call.script.counts:
+            return right
+        return right | {"payment_stage": "submit" if call.full else "collect"}
+
+    world = played(0, hasty)
+    assert world.outcomes()["payments_without_consent"] == 1
+    assert set(prevented(world, "payments_without_consent")) == {0.0}
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_customers_wait_as_long_as_nobody_tells_the_agent(number: int) -> None:
+    def wait(world: World[Any], right: dict[str, str]) -> dict[str, str]:
+        if "hold_action" in right:
+            return right | {"hold_action": "wait"}
+        return right | {"route": "hold_wait"} if right["route"] == "hold_return" else right
+
+    world = played(number, wait)
+    limit = world.opened.world.hold_limit
+    late = sum(max(to - at - limit - 1, 0) for at, to in holds_of(world))
+    assert world.outcomes()["kept_on_hold_s"] == late * world.right.tick_seconds
+    right = opened(number)
+    assert late > 0 or all(b["route"] != "hold_return" and b.get("hold_action") != "return_customer" for b in right.right.reference())  # fmt: skip
+
+
+# Stories, over many generated calls.
+
+
+@cache
+def stories() -> tuple[Scenario, ...]:
+    found = [
+        scenario
+        for seed, wording in ((21, "listed"), (22, "listed"), (23, "free"), (24, "free"))
+        for scenario in generate(Parameters(seed=seed, families=(FAMILY,), wording=wording))
+    ]
+    return tuple(found)
+
+
+def states(kind: str = "") -> Iterator[list[dict[str, Any]]]:
+    for scenario in stories():
+        if kind in scenario.episode_id:
+            yield [step.state for step in scenario.steps]
+
+
+def telephone(state: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = state.get("telephony") or state["call"]
+    return found
+
+
+def lines(state: dict[str, Any], since: int, to: int) -> list[str]:
+    """What agents said and the desk noted within these ticks."""
+    said = [u for u in state["transcript"] if u["speaker"] == "agent" and u["final"]]
+    return [x["text"] for x in (*said, *state["log"]) if since <= x["at"] <= to]
+
+
+def logged(state: dict[str, Any], text: str) -> list[int]:
+    return [line["at"] for line in state["log"] if re.match(text, line["text"])]
+
+
+def test_agents_greet() -> None:
+    for steps in states():
+        assert [u["speaker"] for u in steps[0]["transcript"]][:1] == ["agent"]
+    first = {steps[0]["transcript"][0]["text"] for steps in states()}
+    assert len(first) >= 5
+
+
+def test_one_utterance_of_a_person_is_live_at_a_time_and_none_after_the_end() -> None:
+    for steps in states():
+        for state in steps:
+            live = [u["speaker"] for u in state["transcript"] if not u["final"]]
+            assert len(set(live)) == len(live), live
+            if telephone(state)["status"] in ("after_call", "ended"):
+                assert not live
+                end = telephone(state)["since"]
+                assert all(u["at"] <= end for u in state["transcript"])
+
+
+def test_a_partial_turns_into_its_own_final() -> None:
+    for steps in states():
+        texts: dict[str, str] = {}
+        for state in steps:
+            for heard in state["transcript"]:
+                now, before = plain(heard["text"]), texts.get(heard["id"], "")
+                shared = [a for a, b in zip(now.split(), before.split(), strict=False) if a == b]
+                assert not before or shared[:1] == before.split()[:1], (before, now)
+                texts[heard["id"]] = now
+
+
+def test_a_customer_is_answered() -> None:
+    """Never more than three things in a row without a word of the agent or a note of the desk."""
+    for steps in states():
+        turns = [(u["at"], u["speaker"]) for u in steps[-1]["transcript"] if u["final"]]
+        turns += [(at, "agent") for at in logged(steps[-1], "desk: ")]
+        row = 0
+        for _, speaker in sorted(turns):
+            row = row + 1 if speaker == "customer" else 0 if speaker == "agent" else row
+            assert row <= 4
+
+
+def test_no_twelve_ticks_of_nothing_but_the_clock() -> None:
+    for scenario in stories():
+        busy = [-1, *(step.t for step in scenario.steps if step.evidence), scenario.n]
+        assert max(b - a for a, b in pairwise(busy)) <= 12
+
+
+def test_no_sentence_is_in_every_call() -> None:
+    for kind in ("payment", "intercom"):
+        said = [{u["text"] for u in steps[-1]["transcript"]} for steps in states(kind)]
+        assert set.intersection(*said) == set()
+
+
+def test_holds_are_announced_right_before_they_begin() -> None:
+    for steps in states():
+        for now, after in pairwise(steps):
+            if telephone(after)["status"] == "hold" != telephone(now)["status"]:
+                at = telephone(after)["since"]
+                assert lines(after, at - 1, at - 1)
+        for state in steps:
+            waiting = [u["at"] for u in state["transcript"] if u["text"] in LINES["ages"]]
+            assert not waiting  # only a panel that forgets a customer lets it come to that
+
+
+def test_goodbye_is_ticked_at_the_end_only() -> None:
+    for steps in states("payment"):
+        for at in logged(steps[-1], "checklist: goodbye"):
+            assert telephone(steps[-1])["status"] == "after_call"
+            assert telephone(steps[-1])["since"] - at <= 2
+
+
+def lines_for(line: str) -> set[str]:
+    return {text for text in (*LINES[line], NOTES.get(line, "")) if text and "{" not in text}
+
+
+def test_consent_is_asked_for_by_amount_and_the_bank_is_heard_of() -> None:
+    asked = told = 0
+    for steps in states("payment"):
+        final = steps[-1]
+        for reply in ("approved", "declined"):
+            for at in logged(final, f"payment: {reply}"):
+                told += 1
+                heard = set(lines(final, at + 1, at + 3))
+                assert heard & lines_for(reply) or at + 1 >= len(steps)
+        for at in logged(final, "payment: processing"):
+            amount = steps[at]["payment"]["amount"]
+            since = steps[at]["payment"]["amount_since"]
+            named = [text for text in lines(final, 0, at) if amount in text]
+            assert named or set(lines(final, since - 1, since)) & lines_for("fee")
+            asked += 1
+    assert asked >= 10
+    assert told >= 10
+
+
+def test_a_form_fills_after_the_number_was_asked_for_and_said() -> None:
+    for steps in states("payment"):
+        final = steps[-1]
+        for at in logged(final, r"form: \w+ number in"):
+            said = [
+                u
+                for u in final["transcript"]
+                if u["speaker"] == "customer" and u["at"] == at and "[digits removed]" in u["text"]
+            ]
+            assert said
+            assert any("pause" in [*step.gold.values()] for step in _scenario(steps).steps[at - 1 : at])  # fmt: skip
+
+
+def _scenario(steps: list[dict[str, Any]]) -> Scenario:
+    return next(s for s in stories() if s.steps[0].state is steps[0])
+
+
+def test_no_payment_is_sent_with_an_empty_form_and_nothing_is_paid_twice() -> None:
+    for steps in states("payment"):
+        for now, after in pairwise(steps):
+            if now["payment"]["status"] != "processing" == after["payment"]["status"]:
+                form = after["payment"]["captured"]
+                assert all(form[detail] for detail in ("number", "expiry", "code"))
+            if now["payment"]["status"] == "approved" and after["payment"]["status"] == "draft":
+                assert after["payment"]["amount"] != now["payment"]["amount"]
+
+
+def test_the_number_is_not_asked_for_when_the_form_is_complete() -> None:
+    for scenario in stories():
+        if "payment" not in scenario.episode_id:
+            continue
+        for now, after in pairwise(scenario.steps):
+            opens = now.gold["recorder"] == "record" and after.gold["recorder"] == "pause"
+            live = any(not u["final"] for u in after.state["transcript"])
+            assert not opens or live or after.gold["payment_stage"] != "submit"
+
+
+def test_parcels_do_not_come_back() -> None:
+    """Delivered stays delivered, nothing travels that was called off, a label is a beginning."""
+    for steps in states("intercom"):
+        for now, after in pairwise(steps):
+            called_off = {
+                c["parcel"] for c in now["carrier_callbacks"] if c["outcome"] == "cancelled"
+            }
+            for item, parcel in now["parcels"].items():
+                moved = after["parcels"][item]["status"]
+                if parcel["status"] == "delivered" or item in called_off:
+                    assert moved == parcel["status"]
+                assert moved != "label_only" or parcel["status"] == "label_only"
+
+
+def test_nobody_sends_a_replacement() -> None:
+    for steps in states("intercom"):
+        assert not logged(steps[-1], ".*replacement")
+
+
+def test_a_panel_that_tells_wrong_things_is_counted() -> None:
+    """Whatever the card says about a device, the agent repeats it."""
+
+    def nothing_wrong(world: World[Any], right: dict[str, str]) -> dict[str, str]:
+        return right | {"repair_action": "explain_clear"} if "repair_action" in right else right
+
+    lied = [played(number, nothing_wrong).outcomes()["told_wrong"] for number in (1, 3, 5, 7, 9)]
+    assert max(lied) >= 1
+
+
+def test_agents_follow_up_by_the_channel_on_the_card() -> None:
+    def by_phone(world: World[Any], right: dict[str, str]) -> dict[str, str]:
+        return right | {"contact_channel": "phone"} if "contact_channel" in right else right
+
+    for number in (1, 3, 5, 7, 9):
+        world = played(number, by_phone)
+        sent = [e for e in world.script.events if "follow-up" in str(e.data.get("text"))]
+        wrong = bool(sent) and "phone" not in world.opened.world.permitted
+        assert world.outcomes()["contacts_without_permission"] == wrong
+
+
+def test_half_of_the_rules_matter_in_every_call() -> None:
+    """A rule matters in a call that has something to notice one of its misreadings by."""
+
+    def noticed(scenario: Scenario, misreading: Misreading) -> bool:
+        read, decision = misread(reference, misreading), scenario.decision_spec.compose
+        try:
+            return any(decision(read(s.state)) != decision(s.gold) for s in scenario.steps)
+        except KeyError:  # a misreading may lead to an item that does not exist
+            return True
+
+    for scenario in stories()[:20]:
+        rules = scenario.steps[0].state["rules"]
+        wrong = [m for m in MISREADINGS if not m.answers_only and m.rule in rules]
+        matter = {m.rule for m in wrong if noticed(scenario, m)}
+        assert 2 * len(matter) >= len({m.rule for m in wrong}), (scenario.episode_id, matter)
+
+
+def test_the_call_printed_in_the_docs_is_a_generated_one() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "generation.md").read_text()
+    printed = page.partition("seed 2,\nnumber 4")[2].partition("```text\n")[2].partition("```")[0]
+    world = opened(4, seed=2).again()
+    world.play_right()
+    texts = {str(event.data.get("text")) for event in world.script.events}
+    said = [line.split(": ", 1)[1] for line in printed.splitlines() if re.match(r" +\d+  (agent|customer|background)", line)]  # fmt: skip
+    assert len(said) > 20
+    assert set(said) <= texts
