@@ -195,6 +195,18 @@ def test_a_customer_is_answered() -> None:
             assert row <= 4
 
 
+def test_nobody_takes_leave_in_the_middle_of_a_call() -> None:
+    for steps in states():
+        leave = [u["at"] for u in steps[-1]["transcript"] if re.search(r"\b[Bb]ye\b|Goodbye", u["text"])]  # fmt: skip
+        assert all(at >= len(steps) - 10 for at in leave)
+
+
+def test_agents_only_repeat_what_a_customer_would_say() -> None:
+    voice = opened(1, 5, "free").again().opened.world.voice
+    for purpose in ("email", "sms", "phone"):
+        assert voice.by_others(purpose, "agent").count('"') == 2
+
+
 def test_no_twelve_ticks_of_nothing_but_the_clock() -> None:
     for scenario in stories():
         busy = [-1, *(step.t for step in scenario.steps if step.evidence), scenario.n]

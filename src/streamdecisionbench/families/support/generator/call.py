@@ -216,7 +216,6 @@ class Call(ABC):
         yield from self.settle()
         self.tell("hold")
         yield from self.wait(1)
-        yield from self.settle()
         self.put_on_hold()
 
     def come_back(self) -> Ticks[None]:

@@ -11,6 +11,7 @@ from streamdecisionbench.suite.generation.draws import Draws, Pool
 from streamdecisionbench.suite.sentence_bank import Sentence
 
 _SOUNDS_LIKE = ("condition", "question", "reported", "negation")
+_REPEATED = ('You said, "{words}"?', 'So my note is, "{words}".', '"{words}", did you say?')
 _INTENTS = {
     "payment": "subject_payment",
     "connection": "subject_connection",
@@ -65,7 +66,7 @@ class FreeVoice:
         intent, item = _meant(purpose)
         item = item or self._draws.choose(list(self._names))
         plainly = self._all(speaker, lambda s: (s.intent, s.manner) == (intent, "plain"))
-        harmless = self._all(speaker, lambda s: s.manner in (*_SOUNDS_LIKE, "talk"))
+        harmless = self._all(speaker, lambda s: s.manner in _SOUNDS_LIKE or s.text in TALK[speaker])
         pairs = [(a, b) for a in plainly for b in harmless if _alike(a.text, b.text)]
         heard, final = self._draws.choose(pairs)
         return plain(self._fill(heard, item)), self._fill(final, item)
@@ -82,15 +83,17 @@ class FreeVoice:
         return self._fill(found, item, other)
 
     def by_others(self, purpose: str, speaker: str) -> str:
-        """Voices of the background, and agents whose words are never read, say the very words."""
-        if speaker == BACKGROUND or (speaker == AGENT and self._setting == "intercom"):
+        """Voices of the background say the very words, agents whose words are never read repeat them."""
+        if speaker == BACKGROUND:
             return self.says(purpose)
+        if speaker == AGENT and self._setting == "intercom":
+            return self._draws.choose(_REPEATED).format(words=self.says(purpose).rstrip(".!?"))
         return self._sounding(speaker)
 
     def talk(self, speaker: str) -> str:
         if speaker == BACKGROUND or (speaker == AGENT and self._setting == "intercom"):
             return self._draws.choose(TALK[speaker])
-        return self._fill(self._choose(speaker, lambda s: s.manner == "talk" and "[" not in s.text))
+        return self._choose(speaker, lambda s: s.text in TALK[speaker]).text
 
     def _sounding(self, speaker: str) -> str:
         """A sentence of no intent that sounds as if it had one."""

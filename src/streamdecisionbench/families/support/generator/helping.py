@@ -171,7 +171,7 @@ def _on_the_line(call: PaymentCall) -> bool:
 
 
 def _has_time(call: PaymentCall) -> bool:
-    return call.status == CONNECTED and call.left >= call.hold_limit + 6
+    return call.status == CONNECTED and call.now > 3 and call.left >= call.hold_limit + 6
 
 
 def _ends(call: PaymentCall) -> bool:

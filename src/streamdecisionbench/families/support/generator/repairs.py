@@ -228,6 +228,8 @@ def _resolved(call: IntercomCall) -> Ticks[None]:
     fields = {"case.status": "resolved"}
     if call.script.has_room_for_traps:
         call.script.trap(say.put(call.now, fields, "case: resolved", "trap: a case is no call"))
+    else:
+        call.tool(fields, "case: resolved", "a case is no call")
     call.trap(CUSTOMER, "Great, thank you. Goodbye!", "a goodbye while still connected")
     yield from call.wait(call.draws.between(1, 2))
     yield from call.settle()
@@ -241,7 +243,7 @@ def _after(call: IntercomCall) -> Ticks[None]:
 
 
 def _has_time(call: IntercomCall) -> bool:
-    return call.status == CONNECTED and call.left >= call.hold_limit + 6
+    return call.status == CONNECTED and call.now > 3 and call.left >= call.hold_limit + 6
 
 
 _DEVICE = ("B10_device_test", "B12_finding", "B07_targets")
