@@ -543,7 +543,12 @@ def _forged(draw: random.Random, files: dict[str, bytes]) -> dict[str, bytes]:
 
 def _changed(draw: random.Random, events: list[dict[str, Any]]) -> None:
     k = draw.randrange(len(events))
-    events[k] = mutate_json(events[k], draw)
+    changed = mutate_json(events[k], draw)
+    try:
+        json.dumps(changed)
+    except RecursionError:  # deeper than we can write it
+        return
+    events[k] = changed
 
 
 def _torn(draw: random.Random, data: bytes) -> bytes:
