@@ -51,7 +51,8 @@ def test_a_leak_is_found() -> None:
     probe = train([with_a_leak(s) for s in scenarios("train", 6)])
     found = measure(probe, [with_a_leak(s) for s in scenarios("eval", 2)])
     assert found.leaks
-    assert found.questions["mode"] > 0.9
+    assert sum(share > 0.9 for share in found.questions.values()) >= 4
+    assert min(found.questions.values()) > 0.75
 
 
 def test_the_same_scenarios_teach_the_same() -> None:

@@ -197,7 +197,7 @@ def test_the_agents_own_table_from_csv_to_figures(tmp_path: Path) -> None:
         "logs", "show", "calls.csv", "--sql", "mapping.sql", *rules, "--worst", "3", cwd=tmp_path
     )
     assert len(re.findall(r"^call-\d+: wrong", worst.stdout, re.MULTILINE)) == 3, worst.stderr
-    shown = re.search(r"```text\n\$ sdb (gate .*?)\n(.*?)```", page, re.DOTALL)
+    shown = re.search(r"```sh\nsdb (gate calls.csv .*?)\n```\n\n```\n(.*?)```", page, re.DOTALL)
     assert shown is not None
     gate = sdb(*shown[1].split(), cwd=tmp_path)
     assert gate.returncode == 1, gate.stderr
