@@ -130,6 +130,7 @@ def speed() -> None:
 
 
 FIGURES = ("untimed", "in force", "segment-balanced", "cost-weighted")
+ALL = "all, by cost"
 
 
 def question(profiles: Sequence[str], paces: Sequence[float], seeds: Sequence[int]) -> None:
@@ -140,8 +141,8 @@ def question(profiles: Sequence[str], paces: Sequence[float], seeds: Sequence[in
     does. Intervals: seeds drawn again 2,000 times, the same for all settings.
     """
     for world in FAMILY_MODULES.values():
-        kinds = {w.kind.name: w.kind for w in open_seeds(world, seeds)}
-        declared = next(iter(kinds.values())).outcomes
+        sessions = open_seeds(world, seeds)
+        declared = {one.name: one for w in sessions for one in w.kind.outcomes}
         if not declared:
             print(f"{world}: declares no outcomes")
             continue
@@ -150,21 +151,22 @@ def question(profiles: Sequence[str], paces: Sequence[float], seeds: Sequence[in
         losses = np.empty((len(settings), len(seeds), len(declared) + 1))
         for place, (profile, pace) in enumerate(settings):
             for k, (row, lost) in enumerate(_lived(world, profile, pace, seeds)):
-                figures[place, k], losses[place, k] = row, lost
+                # What a kind of session cannot lose is not lost there.
+                figures[place, k] = row
+                losses[place, k] = [lost.get(name, 0.0) for name in (*declared, ALL)]
         draws = np.random.default_rng(0).integers(len(seeds), size=(2000, len(seeds)))
-        names = [outcome.name for outcome in declared] + ["all, by cost"]
         print(f"{world}: {len(settings)} settings ({', '.join(profiles)}; {paces} s),"
               f" {len(seeds)} seeds. SIMULATION")  # fmt: skip
         print(f"| outcome | {' | '.join(FIGURES)} |")
         print(f"|---|{'---:|' * len(FIGURES)}")
-        for j, name in enumerate(names):
+        for j, name in enumerate((*declared, ALL)):
             cells = [_cell(figures[:, :, i], losses[:, :, j], draws) for i in range(len(FIGURES))]
             print(f"| {name} | {' | '.join(cells)} |")
 
 
 def _lived(
     world: str, profile: str, pace: float, seeds: Sequence[int]
-) -> Iterator[tuple[list[float], list[float]]]:
+) -> Iterator[tuple[list[float], dict[str, float]]]:
     """Figures (more is better) and what was lost (less is better), session by session."""
     with tempfile.TemporaryDirectory() as folder:
         scored, outcomes = recorded(
@@ -182,15 +184,13 @@ def _lived(
         while not session.done:
             t = session.t
             session.advance((t + 1) * pace, [(t * pace, session.reference())])
-        lost, right = [], session.outcomes()
+        lost, right = {ALL: 0.0}, session.outcomes()
         for outcome in session.kind.outcomes:
             per = pace if outcome.unit == "s" else 1.0
-            lost.append(
-                np.sign(outcome.cost) * (outcomes[name][outcome.name] - right[outcome.name]) / per
-            )
-        costs = [abs(outcome.cost) for outcome in session.kind.outcomes]
-        whole = float(np.dot(costs, lost))
-        yield [level.untimed, level.in_force, level.segment_in_force, -charged], [*lost, whole]
+            worse = (outcomes[name][outcome.name] - right[outcome.name]) / per
+            lost[outcome.name] = float(np.sign(outcome.cost)) * worse
+            lost[ALL] += outcome.cost * worse
+        yield [level.untimed, level.in_force, level.segment_in_force, -charged], lost
 
 
 def _cell(figure: Any, loss: Any, draws: Any) -> str:
