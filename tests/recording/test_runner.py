@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
-from streamdecisionbench.in_force import Arbiter, Newest, PairRule
+from streamdecisionbench.in_force import PairRule
 from streamdecisionbench.recording.clock import Clock
 from streamdecisionbench.recording.episode_log import EpisodeLog, Member, Tally, prepare
 from streamdecisionbench.recording.events import Attempt, Release, Response
@@ -27,15 +27,14 @@ def episode(
     steps: int = 6,
     interval: float = 0.01,
     dispatch: Sending | None = None,
-    arbiter: Arbiter | None = None,
+    rule: str | None = None,
     log: Any = None,
 ) -> tuple[MemoryLog, Tally]:
     log = log if log is not None else MemoryLog()
     tally = Tally()
-    ledger = EpisodeLog(
-        prepare(small_scenario("one_a", steps), interval), log.append, arbiter or Newest(), tally
-    )
-    asyncio.run(run_episode(ledger, lanes, dispatch or Sending(retry=QUICK), Clock()))
+    prepared = prepare(small_scenario("one_a", steps), interval)
+    ledger = EpisodeLog(prepared, lanes, log.append, tally, rule=rule)
+    asyncio.run(run_episode(ledger, dispatch or Sending(retry=QUICK), Clock()))
     return log, tally
 
 
@@ -106,12 +105,9 @@ def test_a_full_house_makes_the_next_request_wait_and_that_is_not_latency() -> N
 
     async def run() -> MemoryLog:
         log = MemoryLog()
-        ledger = EpisodeLog(
-            prepare(small_scenario("one_a", 3), 0.01), log.append, Newest(), Tally()
-        )
-        work = asyncio.create_task(
-            run_episode(ledger, alone(component), Sending(max_in_flight=1), Clock())
-        )
+        prepared = prepare(small_scenario("one_a", 3), 0.01)
+        ledger = EpisodeLog(prepared, alone(component), log.append, Tally())
+        work = asyncio.create_task(run_episode(ledger, Sending(max_in_flight=1), Clock()))
         while len(log.of(Release)) < 3:
             await asyncio.sleep(0.001)
         first_leaves.set()
@@ -353,7 +349,7 @@ def test_a_live_pair_calls_both_and_arbitrates_as_answers_arrive() -> None:
         return right(request)
 
     lanes = [Member(InProcess(fast), "fast"), Member(InProcess(slow), "slow")]
-    log, _ = episode(lanes, steps=2, interval=0.4, arbiter=PairRule("freshest"))
+    log, _ = episode(lanes, steps=2, interval=0.4, rule="freshest")
     found = {(r.component, r.t): r for r in log.of(Response)}
     assert len(found) == 4
     assert found["fast", 0].accepted

@@ -16,10 +16,8 @@ from scipy.stats import kstest, norm
 
 from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import Newest
 from streamdecisionbench.recording.episode_log import EpisodeLog, Tally, prepare
 from streamdecisionbench.recording.events import Attempt, Expired, Release, Response, Skipped
-from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.realtime import Sending
 from streamdecisionbench.recording.record import record
@@ -50,16 +48,15 @@ def virtual(
     tally: Tally | None = None,
 ) -> MemoryLog:
     log, scenario = MemoryLog(), small_scenario("one_a", steps)
-    live = None if policy is None else LivePolicy(parse_policy(policy), scenario, [None])
-    arbiter = live.arbiter if live else Newest()
-    ledger = EpisodeLog(prepare(scenario, tick), log.append, arbiter, tally or Tally(), policy=live)
-    asyncio.run(
-        run_virtual_streams(
-            [VirtualStream(ledger, alone(InProcess(behaviour)))],
-            Sending(max_in_flight=slots),
-            workers,
-        )
+    ledger = EpisodeLog(
+        prepare(scenario, tick),
+        alone(InProcess(behaviour)),
+        log.append,
+        tally or Tally(),
+        policy=None if policy is None else parse_policy(policy),
     )
+    streams = [VirtualStream(ledger)]
+    asyncio.run(run_virtual_streams(streams, Sending(max_in_flight=slots), workers))
     return log
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +162,58 @@ def test_a_session_that_broke_off_is_taken_up_at_the_last_whole_tick(tmp_path: P
     assert after[:stay] == before[:stay]
     (twin,) = open_seeds("debugging", (1,))
     assert read_suite(tmp_path / "run" / "suite").scenarios[name] == twin.right
+
+
+POLICIES = {
+    "expires": "[expire]\nafter_s = 3.0\n[debounce]\nagree = 2\n",
+    "changed": '[dispatch]\nmode = "changed"\nfields = ["telephony", "transcript"]\n',
+    "latest": '[dispatch]\nmode = "latest"\nlimit = 1\n[gate]\nconfidence = 0.6\n',
+    "cascade": '[cascade]\ncomponents = ["simulated:jev", "simulated:kev-4b"]\nask = "when-unsure"\n'
+    "below = 0.9\n",
+}
+
+
+@pytest.mark.parametrize("how", ["alone", "pair", *POLICIES])
+def test_broken_off_after_any_event_and_taken_up_it_is_the_same_session(
+    how: str, tmp_path: Path
+) -> None:
+    """On the virtual clock of a simulation nothing depends on when it was recorded: not one event differs."""
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    given: dict[str, Any] = {
+        "world": "support",
+        "seeds": (2,),
+        "clock": "virtual",
+        "interval_s": 1.0,
+    }
+
+    def go(folder: Path, **more: Any) -> None:
+        member = {"fast": "simulated:jev", "slow": "simulated:kev-4b"}
+        alone: dict[str | None, str] = {None: "simulated:jev"}
+        request = RunRequest(member if how == "pair" else alone, folder, **given, **more)
+        if how in POLICIES:
+            (tmp_path / "p.toml").write_text(POLICIES[how])
+            named = {} if how == "cascade" else alone
+            request = under_policy(
+                replace(request, components=named), tmp_path / "p.toml", ({}, {}, {})
+            )
+        launch(request, lambda _: True)
+
+    go(whole)
+    lines = (whole / "events.jsonl").read_bytes().splitlines(keepends=True)
+    half = json.loads((whole / "run.json").read_text())
+    half |= {"status": "running", "ended_at": None, "events_sha256": None}
+    taken_up = []
+    for place in range(3, len(lines), len(lines) // 9):
+        cut.mkdir()
+        (cut / "run.json").write_text(json.dumps(half))
+        (cut / "events.jsonl").write_bytes(b"".join(lines[:place]) + lines[place][:9])
+        go(cut, resume=True)
+        assert (cut / "events.jsonl").read_bytes() == b"".join(lines)
+        ended = json.loads((cut / "run.json").read_text())
+        assert ended["summary"]["outcomes"] == half["summary"]["outcomes"]
+        taken_up += ended["interruptions"][0].get("taken_up_after", {}).values()
+        shutil.rmtree(cut)
+    assert len(taken_up) > 4, "most are taken up in the middle"
 
 
 def test_the_parts_of_a_loss_add_up(tmp_path: Path) -> None:

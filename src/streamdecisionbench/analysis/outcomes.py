@@ -28,7 +28,7 @@ from typing import Any
 from streamdecisionbench.analysis.table import Table, count, number, percentage, text
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES, CAUSES, class_of
-from streamdecisionbench.recording.episode_log import Held, LiveSession, prepare_live, relive
+from streamdecisionbench.recording.episode_log import LiveSession
 from streamdecisionbench.recording.events import (
     EVENTS_FILE,
     Event,
@@ -72,26 +72,15 @@ class Twins:
 
 def outcomes(recording: Recording, unhurried: Recording | None = None) -> dict[str, Twins]:
     """Of a recording in a world, with the same component unhurried where that was recorded."""
-    sessions, pace_s = reopened(recording), _pace(recording)
+    sessions = _histories(recording)
     slow: Mapping[str, float] = {}
     if unhurried is not None:
         _require_twin(recording, unhurried)
-        again = reopened(unhurried)
-        slow = _sum(
-            _lived(again[name](), _pace(unhurried), events, _fallback(unhurried, again[name]()))
-            for name, events in _events(unhurried).items()
-        )
-    logs = _events(recording)
-    units = {k: v for session in sessions.values() for k, v in _units(session()).items()}
-    run = _sum(
-        _lived(sessions[name](), pace_s, events, _fallback(recording, sessions[name]()))
-        for name, events in logs.items()
-    )
-    oracle = _sum(_oracle(session(), pace_s) for session in sessions.values())
-    late = _sum(
-        _late(sessions[name](), pace_s, events, _fallback(recording, sessions[name]()))
-        for name, events in logs.items()
-    )
+        slow = _sum(_played(course, course.whole) for course in _histories(unhurried).values())
+    units = {k: v for course in sessions.values() for k, v in _units(course.open()).items()}
+    run = _sum(_played(course, course.whole) for course in sessions.values())
+    oracle = _sum(_played(course, 0) for course in sessions.values())
+    late = _sum(_played(course, 0, late_from=0) for course in sessions.values())
     return {
         name: Twins(
             units.get(name, ""),
@@ -189,13 +178,11 @@ _LENGTHS = (
 
 def propagation(recording: Recording) -> Propagation:
     """Of a recording in a world."""
-    sessions, pace_s = reopened(recording), _pace(recording)
     found: list[Spell] = []
     observed = departed = wrong = wrong_departed = 0.0
-    for name, events in _events(recording).items():
-        course = history_of(sessions[name], pace_s, events, _fallback(recording, sessions[name]()))
+    for name, course in _histories(recording).items():
         found += wrong_spells(name, course)
-        oracle, run = (_played(course, whole) for whole in (0, len(course.pieces)))
+        oracle, run = (_played(course, until) for until in (0, course.whole))
         other = [a != b for a, b in zip(oracle.states, run.states, strict=True)]
         observed += course.ends[-1] - course.pieces[0].from_s
         departed += sum(course.public_s(t) for t, is_other in enumerate(other) if is_other)
@@ -203,7 +190,9 @@ def propagation(recording: Recording) -> Propagation:
             seconds = course.seconds(place)
             wrong += seconds
             wrong_departed += seconds * other[course.pieces[place].t]
-    return Propagation(tuple(found), pace_s, observed, departed, wrong, wrong_departed)
+    return Propagation(
+        tuple(found), recording.lived_at_s or 0.0, observed, departed, wrong, wrong_departed
+    )
 
 
 def propagation_table(name: str, found: Propagation) -> Table:
@@ -266,6 +255,10 @@ class History:
     ends: Sequence[float]
     """Of every tick."""
     pieces: Sequence[_Piece]
+
+    @property
+    def whole(self) -> int:
+        return len(self.pieces)
 
     def end_s(self, place: int) -> float:
         """When the next piece begins, or the tick ends."""
@@ -355,7 +348,7 @@ _CAUSE = {name: cause for cause, names in CAUSES.items() for name in names}
 
 
 def wrong_spells(name: str, course: History) -> list[Spell]:
-    run = _played(course, len(course.pieces))
+    run = _played(course, course.whole)
     cause_of = dict(zip(run.wrong, run.causes, strict=True))
     begins = [place for place in run.wrong if place - 1 not in cause_of]
     found = []
@@ -412,23 +405,13 @@ def _said(value: Any, place: tuple[str | int, ...]) -> Iterable[tuple[Any, ...]]
         yield (*place, repr(value))
 
 
-def _pace(recording: Recording) -> float:
-    if recording.lived_at_s is None:
-        raise InputError(
-            "was recorded on a suite, whose states do not answer back",
-            where=recording.path or recording.name,
-            fix="give a recording of `sdb run … --world`",
-        )
-    return recording.lived_at_s
-
-
 def _require_twin(recording: Recording, unhurried: Recording) -> None:
     """The same sessions at the same pace, in a world that waited."""
     own, other = (one.config.get("world") for one in (recording, unhurried))
     where = unhurried.path or unhurried.name
     if unhurried.config.get("clock") != "paused":
         raise InputError("was not recorded unhurried", where=where, fix="record --clock paused")
-    if own != other or _pace(recording) != _pace(unhurried):
+    if own != other or recording.lived_at_s != unhurried.lived_at_s:
         raise InputError(
             "is of other sessions, or of another pace",
             where=where,
@@ -436,62 +419,24 @@ def _require_twin(recording: Recording, unhurried: Recording) -> None:
         )
 
 
-def _events(recording: Recording) -> dict[str, list[Event]]:
-    """By session, in the order they were written."""
+def _histories(recording: Recording) -> dict[str, History]:
+    """Of every session, in the order they were written."""
+    sessions, pace_s, policy = reopened(recording), recording.lived_at_s or 0.0, recording.policy
     if recording.path is None:
         raise InputError("the log of the recording is needed", where=recording.name)
-    found: dict[str, list[Event]] = {}
+    events: dict[str, list[Event]] = {}
     for event in scan(recording.path / EVENTS_FILE).events:
-        found.setdefault(event.episode_id, []).append(event)
-    return found
-
-
-def _fallback(recording: Recording, session: LiveSession) -> Mapping[str, str] | None:
-    policy, right = recording.policy, session.right
-    return policy.expire.fallback_for(right.task_family, right.episode_id) if policy else None
-
-
-def _lived(
-    session: LiveSession,
-    pace_s: float,
-    events: Sequence[Event],
-    fallback: Mapping[str, str] | None,
-) -> dict[str, float]:
-    relive(prepare_live(session, pace_s), events, fallback)
-    return session.outcomes()
-
-
-def _oracle(session: LiveSession, pace_s: float) -> dict[str, float]:
-    for t in range(session.right.n):
-        session.advance((t + 1) * pace_s, [(t * pace_s, _right(session))])
-    return session.outcomes()
-
-
-def _late(
-    session: LiveSession,
-    pace_s: float,
-    events: Sequence[Event],
-    fallback: Mapping[str, str] | None,
-) -> dict[str, float]:
-    """What took effect in the run, when it did, but right for the state it was given for."""
-    known: list[dict[str, str]] = []
-    held: list[tuple[float, Mapping[str, str] | None]] = []
-
-    def go_on(until_s: float, since: Held) -> None:
-        if known:
-            session.advance(until_s, since)
-        known.append(_right(session))
-
-    for event in events:
-        if isinstance(event, Release):
-            go_on(event.release_s, held)
-            held = []
-        elif isinstance(event, Response) and event.accepted:
-            held.append((event.actual_recorded_s, known[event.t]))
-        elif isinstance(event, Expired):
-            held.append((event.expired_s, fallback))
-    session.advance(session.right.n * pace_s, held)
-    return session.outcomes()
+        events.setdefault(event.episode_id, []).append(event)
+    families = {name: sessions[name]().right.task_family for name in events}
+    return {
+        name: history_of(
+            sessions[name],
+            pace_s,
+            own,
+            policy.expire.fallback_for(families[name], name) if policy else None,
+        )
+        for name, own in events.items()
+    }
 
 
 def _right(session: LiveSession) -> dict[str, str]:
@@ -503,9 +448,9 @@ def _units(session: LiveSession) -> dict[str, str]:
     return {outcome.name: outcome.unit for outcome in kind.outcomes} if kind else {}
 
 
-def _sum(sessions: Iterable[Mapping[str, float]]) -> dict[str, float]:
+def _sum(sessions: Iterable[_Played]) -> dict[str, float]:
     total: dict[str, float] = {}
-    for counted in sessions:
-        for name, value in counted.items():
+    for played in sessions:
+        for name, value in played.outcomes.items():
             total[name] = total.get(name, 0.0) + value
     return total

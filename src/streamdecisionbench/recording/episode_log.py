@@ -9,7 +9,7 @@ when it is odd, what is only told beside it (model, tokens, confidence) is dropp
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -24,7 +24,7 @@ from streamdecisionbench.components.contract import (
     Usage,
     check_answer,
 )
-from streamdecisionbench.in_force import Arbiter
+from streamdecisionbench.in_force import Arbiter, Newest, PairRule
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.events import (
     AFTER_HORIZON,
@@ -37,6 +37,8 @@ from streamdecisionbench.recording.events import (
     Skipped,
 )
 from streamdecisionbench.recording.live_policy import LivePolicy
+from streamdecisionbench.rules.policy_events import Dispatcher, Order
+from streamdecisionbench.rules.policy_file import Policy
 from streamdecisionbench.suite.digest import request_hashes
 from streamdecisionbench.suite.scenario import Scenario, Step
 from streamdecisionbench.text import printable
@@ -368,93 +370,94 @@ def prepare_live(session: LiveSession, interval_s: float) -> Prepared:
     return Prepared(session.right, [], [], interval_s, planned_s, session)
 
 
-def relive(prepared: Prepared, events: Iterable[Event], fallback: Mapping[str, str] | None) -> None:
-    """A live session once more, from what was written: as far as its releases go.
-
-    `fallback` is in force where a decision has expired.
-    """
-    held: list[tuple[float, Mapping[str, str] | None]] = []
-    for event in events:
-        if isinstance(event, Release):
-            prepared.go_on(event.release_s, held)
-            held = []
-        elif isinstance(event, Response) and event.accepted:
-            held.append((event.actual_recorded_s, event.decision))
-        elif isinstance(event, Expired):
-            held.append((event.expired_s, fallback))
-    if len(prepared.steps) == prepared.n:
-        prepared.go_on(prepared.horizon_s, held)
-
-
-def whole_ticks(events: Sequence[Event], members: int) -> tuple[Event, ...]:
-    """What of a session that was broken off can stay: all up to a release before which everybody had
-    answered about every state. Nothing where there is no such release."""
-    pending, keep = 0, 0
-    for place, event in enumerate(events):
-        if isinstance(event, Release):
-            keep = place if not pending else keep
-            pending += members
-        elif isinstance(event, Response):
-            pending -= 1
-        elif not isinstance(event, Attempt):
-            return ()  # a policy's own bookkeeping begins anew
-    return tuple(events[:keep])
-
-
 class EpisodeLog:
     """The events of one episode. Every method returns with its event handed to `append`."""
 
     def __init__(
         self,
         prepared: Prepared,
+        members: Sequence[Member],
         append: Callable[[Event], None],
-        arbiter: Arbiter,
         tally: Tally,
         clean: Callable[[str], str] = str,
-        policy: LivePolicy | None = None,
+        *,
+        rule: str | None = None,
+        policy: Policy | None = None,
         diagnostics: Diagnostics | None = None,
     ) -> None:
-        self.prepared, self.policy, self.tally = prepared, policy, tally
+        """`rule` is a live pair's; without it, and without a policy, the newest takes effect."""
+        self.prepared, self.members, self.tally = prepared, members, tally
+        self.ranks = {member.name: k for k, member in enumerate(members)}
+        self.releases: list[float] = []
+        """When the states so far became public."""
+        self.policy: LivePolicy | None = None
+        self._arbiter: Arbiter = PairRule(rule) if rule else Newest()
+        dispatcher = Dispatcher(Policy(), [True] * prepared.n, len(members))
+        if policy is not None:
+            live = prepared.live is not None
+            self.policy = LivePolicy(policy, prepared.scenario, list(self.ranks), live=live)
+            self._arbiter, dispatcher = self.policy.arbiter, self.policy.dispatcher
+        self._dispatcher = dispatcher
         self._diagnostics = diagnostics
-        self._append, self._arbiter, self._clean = append, arbiter, clean
+        self._append, self._clean = append, clean
         self._broken = False
         self._episode_id = prepared.scenario.episode_id
         self._decision: Mapping[str, str] | None = None
         self._lapses: tuple[float, int, str | None] | None = None
         """When the decision in force expires, and whose it is."""
-        self._published = -1
         self._seen_s: float | None = None
         self._held: list[tuple[float, Mapping[str, str] | None]] = []
         """What came into force since a live session last went on."""
 
-    def go_on_from(self, events: Sequence[Event]) -> list[float]:
-        """Takes up a session where it was broken off; when its states were released.
+    def relive(self, events: Sequence[Event]) -> int:
+        """Goes through what was written before, and a live session with it; nothing is written again.
 
-        The live session of `prepared` has been through the same events. They are on disk already.
+        Says how many of the events lead up to the last release before which everybody who was asked
+        had answered: from there a session that was broken off can be taken up.
         """
-        releases = []
-        for event in events:
+        append, self._append = self._append, lambda _: None
+        pending: set[tuple[int, int]] = set()
+        whole = 0
+        for place, event in enumerate(events):
+            orders: Sequence[Order] = ()
             if isinstance(event, Release):
-                self._observe(event.release_s)
-                self._published, self._held = event.t, []
-                releases.append(event.release_s)
+                whole = whole if pending else place
+                orders = self.release(event.release_s)
             elif isinstance(event, Response):
-                self._observe(event.actual_recorded_s)
-                self.tally.responses += 1
-                self.tally.accepted += event.accepted
-                self.tally.discarded += not event.accepted
-                if event.accepted:
-                    self._arbiter.activate(event.component, event.t)
-                    self._decision = event.decision
-                    self._held.append((event.actual_recorded_s, event.decision))
-        self.tally.step = len(releases)
-        return releases
+                rank = self.ranks[event.component]
+                member, request = self.members[rank], self.prepared.requests[event.t]
+                exchange = Exchange(member, event.t, event.release_s, request, event.attempts)
+                said = Answer(
+                    event.wire_answers,
+                    probabilities=event.probabilities,
+                    confidence=event.confidence,
+                )
+                pending.discard((rank, event.t))
+                orders = self.commit(exchange, self.read(said, member), event.actual_recorded_s)
+            elif isinstance(event, Expired):
+                self._lapse()
+            elif isinstance(event, Cancelled):
+                self.tally.expected -= 1
+            for order in orders:
+                (pending.discard if order.cancel else pending.add)((order.rank, order.t))
+        self._append = append
+        return whole
 
-    def publish(self, now_s: float, members: Sequence[Member]) -> None:
+    def release(self, now_s: float) -> list[Order]:
+        """The next step is public from now on, a live session's after what was in force; what is to be
+        sent and given up then."""
+        t, now_s = len(self.releases), seconds(now_s)
+        self._go_on(now_s)
+        self._write(Release(self._episode_id, t, seconds(self.prepared.planned_s[t]), now_s))
+        self._observe(now_s)
+        self.releases.append(now_s)
+        self.tally.step = t + 1
+        return self._dispatcher.published(t)
+
+    def _go_on(self, now_s: float) -> None:
         """A live session goes on to its next step, which is about to be released; others are known."""
         if self.prepared.live is None:
             return
-        now_s = seconds(now_s)
         self._observe(now_s)
         step = self.prepared.go_on(now_s, self._held)
         self._held = []
@@ -462,18 +465,10 @@ class EpisodeLog:
             return
         if self.policy is not None:
             self.policy.saw(step.state)
-        for member in members:
+        for member in self.members:
             learn = getattr(member.component, "learn", None)
             if learn is not None:  # a simulation knows the references
                 learn(self.prepared.scenario, step)
-
-    def released(self, t: int, release_s: float) -> None:
-        """Step `t` is public from now on."""
-        planned_s = self.prepared.planned_s[t]
-        self._write(Release(self._episode_id, t, seconds(planned_s), seconds(release_s)))
-        self._observe(release_s)
-        self._published = t
-        self.tally.step = t + 1
 
     def received(self, answer: Any) -> Answer:
         """What came, safe to write down; `Fatal` when it is no answer."""
@@ -521,10 +516,10 @@ class EpisodeLog:
         names += ["error_type"] if error is not None else []
         exchange.attempts.append({name: getattr(attempt, name) for name in names})
 
-    def commit(self, exchange: Exchange, reading: ReadAnswer, recorded_s: float) -> Response:
+    def commit(self, exchange: Exchange, reading: ReadAnswer, recorded_s: float) -> list[Order]:
         """The acceptance check at `recorded_s`, after the attempt that brought the answer.
 
-        The decision takes effect once it is written.
+        The decision takes effect once it is written; what is to be sent and given up then.
         """
         recorded_s = seconds(recorded_s)
         successful = exchange.attempts[-1]
@@ -573,7 +568,12 @@ class EpisodeLog:
             self.tally.accepted += 1
         else:
             self.tally.discarded += 1
-        return response
+        return self._dispatcher.answered(
+            self.ranks[exchange.member.name],
+            exchange.t,
+            unsure=self.policy is not None and self.policy.unsure(reading.confidence),
+            in_time=recorded_s < self.prepared.horizon_s,
+        )
 
     def gave_up(self, exchange: Exchange, now_s: float) -> None:
         """A policy has no more use for the answer; whatever comes of it is not waited for."""
@@ -592,31 +592,35 @@ class EpisodeLog:
         )
         self.tally.expected -= 1
 
-    def skipped(self, member: Member, t: int, reason: str) -> None:
-        """A state that a policy never sent to a component."""
-        self._write(Skipped(self._episode_id, t, reason, member.name))
-        self.tally.expected -= 1
-
     def finished(self) -> None:
         """The last answer is in: what is in force now stays so until it lapses, or the horizon."""
+        for rank, t, reason in self._dispatcher.skipped():  # what a policy never sent
+            self._write(Skipped(self._episode_id, t, reason, self.members[rank].name))
+            self.tally.expected -= 1
         self._observe(self.prepared.horizon_s)
-        self.publish(self.prepared.horizon_s, ())
+        self._go_on(self.prepared.horizon_s)
 
     def _observe(self, now_s: float) -> None:
         """In-force time up to `now_s`, observed from the first release to the horizon."""
         now_s = min(now_s, self.prepared.horizon_s)
         if self._lapses is not None and self._lapses[0] < now_s:
-            (due_s, t, member), self._lapses = self._lapses, None
-            self._count(due_s)
-            self._write(Expired(self._episode_id, t, due_s, member))
-            self._decision = self.policy.fallback if self.policy else None
-            self._held.append((due_s, self._decision))
+            self._lapse()
         self._count(now_s)
+
+    def _lapse(self) -> None:
+        """The decision in force expires."""
+        if self._lapses is None:
+            raise ValueError("nothing is in force that could expire")
+        (due_s, t, member), self._lapses = self._lapses, None
+        self._count(due_s)
+        self._write(Expired(self._episode_id, t, due_s, member))
+        self._decision = self.policy.fallback if self.policy else None
+        self._held.append((due_s, self._decision))
 
     def _count(self, now_s: float) -> None:
         if self._seen_s is not None and now_s > self._seen_s:
             self.tally.observed_s += now_s - self._seen_s
-            if self._decision == self.prepared.reference[self._published]:
+            if self._decision == self.prepared.reference[len(self.releases) - 1]:
                 self.tally.correct_s += now_s - self._seen_s
         if self._seen_s is None or now_s > self._seen_s:
             self._seen_s = now_s

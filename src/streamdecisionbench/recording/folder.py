@@ -23,17 +23,17 @@ from msgspec.structs import replace
 
 from streamdecisionbench.components.providers.address import same_place
 from streamdecisionbench.components.providers.prompt import SIMULATED
-from streamdecisionbench.errors import InputError
+from streamdecisionbench.errors import InputError, SdbError
 from streamdecisionbench.recording.check import Expected, check_episode
 from streamdecisionbench.recording.clock import Paused
 from streamdecisionbench.recording.episode_log import (
     Diagnostics,
+    EpisodeLog,
     LiveSession,
     Member,
     Prepared,
+    Tally,
     prepare_live,
-    relive,
-    whole_ticks,
 )
 from streamdecisionbench.recording.events import (
     EDITED,
@@ -428,8 +428,8 @@ class RecordingFolder:
         self._sessions = sessions
         self.lived: dict[str, Prepared] = {}
         """Sessions that answered back, as far as they were lived through."""
-        self.broken_off: dict[str, tuple[Prepared, Sequence[Event]]] = {}
-        """Those that are taken up where they were broken off, and what stays of them."""
+        self.broken_off: dict[str, Sequence[Event]] = {}
+        """Those that are taken up where they were broken off: what stays of them."""
         self._before = self._look()
         self._complete: RunEnd | None = None
 
@@ -487,22 +487,35 @@ class RecordingFolder:
             events = scan(log).events
             for name in dict.fromkeys(e.episode_id for e in events):
                 if name in self._sessions and name not in found:
-                    found[name] = self._relived(name, [e for e in events if e.episode_id == name])
+                    found[name], _ = self._relived(
+                        name, [e for e in events if e.episode_id == name]
+                    )
         whole = {name: p.lived() for name, p in found.items() if len(p.steps) == p.n}
         self.lived |= {name: found[name] for name in whole}
         scenarios = [whole.get(s.episode_id, s) for s in self._suite]
         return make_suite(scenarios, name=f"{self._suite.name}, as it was lived through")
 
-    def _relived(self, name: str, events: Sequence[Event]) -> Prepared:
+    def _relived(self, name: str, events: Sequence[Event]) -> tuple[Prepared, int]:
+        """A session once more, and how many events there are up to its last whole tick."""
         if self._sessions is None:
             raise AssertionError("a suite's scenarios are known")
-        session, policy = self._sessions[name](), self.record.policy
-        right = session.right
-        prepared = prepare_live(session, self.record.interval_s or right.tick_seconds)
-        fallback = policy.expire.fallback_for(right.task_family, name) if policy else None
-        with contextlib.suppress(ValueError):  # a log that could not have been is recorded anew
-            relive(prepared, events, fallback)
-        return prepared
+        session = self._sessions[name]()
+        pace_s = self.record.interval_s or session.right.tick_seconds
+        log = EpisodeLog(
+            prepare_live(session, pace_s),
+            self.members,
+            lambda _: None,
+            Tally(),
+            rule=self.record.config.get("rule"),
+            policy=self.record.policy,
+        )
+        whole = 0
+        # A log that could not have been is recorded anew.
+        with contextlib.suppress(LookupError, ValueError, SdbError):
+            whole = log.relive(events)
+            if len(log.releases) == log.prepared.n:
+                log.finished()
+        return log.prepared, whole
 
     def hold(self) -> tuple[str, ...]:
         """Takes hold of the folder; the scenarios that are complete in it."""
@@ -535,7 +548,7 @@ class RecordingFolder:
             clear(self.folder)
         else:
             self._find_broken_off(keep)
-            stay = {name: len(events) for name, (_, events) in self.broken_off.items()}
+            stay = {name: len(events) for name, events in self.broken_off.items()}
             kept = keep_complete(self.folder, self._expected, keep, stay)
             self.record = replace(
                 self.record,
@@ -556,16 +569,16 @@ class RecordingFolder:
         self._log = EventLog(self.folder, resume=before is not None)
 
     def _find_broken_off(self, keep: Collection[str]) -> None:
-        """Sessions of which whole ticks are on disk; under a policy they begin anew."""
-        if self._sessions is None or self.record.policy is not None:
+        """Sessions of which whole ticks are on disk."""
+        if self._sessions is None:
             return
         events = scan(self.folder / EVENTS_FILE).events
         for name in dict.fromkeys(e.episode_id for e in events):
             if name in self._sessions and name not in keep:
                 own = [e for e in events if e.episode_id == name]
-                stay = whole_ticks(own, len(self.members))
-                if stay:
-                    self.broken_off[name] = self._relived(name, stay), stay
+                _, whole = self._relived(name, own)
+                if whole:
+                    self.broken_off[name] = own[:whole]
 
     def probed(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """How far away the servers were before and after a scenario."""

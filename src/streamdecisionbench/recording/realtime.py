@@ -16,10 +16,9 @@ from typing import Any
 
 from streamdecisionbench.components.contract import Answer, Component, Fatal, Request, Retryable
 from streamdecisionbench.recording.clock import Clock, PauseDetector
-from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, Member, ReadAnswer
+from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, ReadAnswer
 from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
-from streamdecisionbench.rules.policy_events import Dispatcher, Order
-from streamdecisionbench.rules.policy_file import Policy
+from streamdecisionbench.rules.policy_events import Order
 
 _GRACE_S = 0.1
 
@@ -38,35 +37,24 @@ class Sending:
 
 async def run_episode(
     log: EpisodeLog,
-    members: Sequence[Member],
     dispatch: Sending,
     clock: Clock,
     pauses: PauseDetector | None = None,
     gates: Mapping[str | None, asyncio.Semaphore] | None = None,
-    released: Sequence[float] = (),
 ) -> None:
     """Publishes every step and returns when every answer is in, also those after the horizon.
 
     The first failure that may not be retried ends the episode: what is pending is given up, what
     was written stays. So does `pauses` that sees time pass us by. `gates` hold the slots that this
-    stream shares with others, by component. `released` are states of a session that is taken up where
-    it was broken off: published before, and answered.
+    stream shares with others, by component.
     """
-    work = _Episode(log, members, dispatch, clock, gates or {})
+    work = _Episode(log, dispatch, clock, gates or {})
     prepared = log.prepared
-    work.releases += released
-    take_up(work.dispatcher, len(released), len(members))
     try:
         async with asyncio.TaskGroup() as group:
-            for t in range(len(released), prepared.n):
+            for t in range(len(log.releases), prepared.n):
                 release_s = await clock.sleep_until(prepared.planned_s[t])
-                log.publish(release_s, members)
-                # The tasks run once this one waits again: after the release is on disk.
-                work.releases.append(release_s)
-                orders = work.dispatcher.published(t)
-                work.start(group, [order for order in orders if not order.cancel])
-                log.released(t, release_s)
-                work.give_up([order for order in orders if order.cancel])
+                work.carry_out(group, log.release(release_s))
                 if pauses is not None:
                     pauses.released(t, release_s, prepared.planned_s[t])
     except BaseExceptionGroup as failures:
@@ -75,24 +63,7 @@ async def run_episode(
         raise _first(failures) from None
     if pauses is not None:
         pauses.check_sleep(prepared.n - 1)
-    for member, t, reason in work.dispatcher.skipped():
-        log.skipped(members[member], t, reason)
     log.finished()
-
-
-def dispatcher_of(log: EpisodeLog, members: Sequence[Member]) -> Dispatcher:
-    """The policy's, or one that sends every state to everyone."""
-    if log.policy is not None:
-        return log.policy.dispatcher
-    return Dispatcher(Policy(), [True] * log.prepared.n, len(members))
-
-
-def take_up(dispatcher: Dispatcher, states: int, members: int) -> None:
-    """Tells it of states that were published and answered before."""
-    for t in range(states):
-        dispatcher.published(t)
-        for rank in range(members):
-            dispatcher.answered(rank, t, unsure=False, in_time=True)
 
 
 class _Episode:
@@ -101,46 +72,39 @@ class _Episode:
     def __init__(
         self,
         log: EpisodeLog,
-        members: Sequence[Member],
         dispatch: Sending,
         clock: Clock,
         gates: Mapping[str | None, asyncio.Semaphore],
     ) -> None:
-        self.log, self.members, self.dispatch, self.clock = log, members, dispatch, clock
-        self.releases: list[float] = []
-        self.dispatcher = dispatcher_of(log, members)
-        self._slots = [asyncio.Semaphore(dispatch.max_in_flight) for _ in members]
-        self._shared = [gates.get(member.name) or contextlib.nullcontext() for member in members]
+        self.log, self.dispatch, self.clock = log, dispatch, clock
+        self._slots = [asyncio.Semaphore(dispatch.max_in_flight) for _ in log.members]
+        self._shared = [gates.get(m.name) or contextlib.nullcontext() for m in log.members]
         self._running: dict[tuple[int, int], tuple[Exchange, asyncio.Task[None]]] = {}
 
-    def start(self, group: asyncio.TaskGroup, orders: Sequence[Order]) -> None:
+    def carry_out(self, group: asyncio.TaskGroup, orders: Sequence[Order]) -> None:
         for order in orders:
-            request = self.log.prepared.requests[order.t]
-            exchange = Exchange(self.members[order.rank], order.t, self.releases[order.t], request)
-            task = group.create_task(self._serve(group, order, exchange))
-            self._running[order.rank, order.t] = exchange, task
-
-    def give_up(self, orders: Sequence[Order]) -> None:
-        for order in orders:
-            exchange, task = self._running.pop((order.rank, order.t))
-            self.log.gave_up(exchange, self.clock.now())
-            task.cancel()
+            place, log = (order.rank, order.t), self.log
+            if order.cancel:
+                exchange, task = self._running.pop(place)
+                log.gave_up(exchange, self.clock.now())
+                task.cancel()
+            else:
+                request, release_s = log.prepared.requests[order.t], log.releases[order.t]
+                exchange = Exchange(log.members[order.rank], order.t, release_s, request)
+                task = group.create_task(self._serve(group, order, exchange))
+                self._running[place] = exchange, task
 
     async def _serve(self, group: asyncio.TaskGroup, order: Order, exchange: Exchange) -> None:
-        log, clock = self.log, self.clock
+        log = self.log
         async with self._slots[order.rank], self._shared[order.rank]:
             log.tally.in_flight += 1
             try:
                 reading = await self._answer(exchange)
-                response = log.commit(exchange, reading, clock.now())
+                orders = log.commit(exchange, reading, self.clock.now())
             finally:
                 log.tally.in_flight -= 1
         del self._running[order.rank, order.t]
-        unsure = log.policy is not None and log.policy.unsure(reading.confidence)
-        in_time = response.actual_recorded_s < log.prepared.horizon_s
-        orders = self.dispatcher.answered(order.rank, order.t, unsure=unsure, in_time=in_time)
-        self.give_up([each for each in orders if each.cancel])
-        self.start(group, [each for each in orders if not each.cancel])
+        self.carry_out(group, orders)
 
     async def _answer(self, exchange: Exchange) -> ReadAnswer:
         """Tries until there is an answer."""

@@ -42,7 +42,6 @@ from streamdecisionbench.components.contract import (
 )
 from streamdecisionbench.components.providers.address import is_own_network
 from streamdecisionbench.errors import InputError, SdbError
-from streamdecisionbench.in_force import Arbiter, Newest, PairRule
 from streamdecisionbench.recording.clock import (
     LEAD_S,
     SPIN_S,
@@ -62,9 +61,7 @@ from streamdecisionbench.recording.episode_log import (
     prepare,
     prepare_live,
 )
-from streamdecisionbench.recording.events import Event
 from streamdecisionbench.recording.folder import RecordingFolder, RunEnd, utc
-from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.recording.network_probe import Probes
 from streamdecisionbench.recording.progress import Progress, drawing
 from streamdecisionbench.recording.realtime import Sending, call, run_episode
@@ -575,16 +572,11 @@ class _Rounds:
         self, plays: Sequence[Play], prepared: Mapping[str, Prepared], left: int
     ) -> None:
         config = self.config
-        logs = [(play, *self._log_of(play, prepared[play.episode_id])) for play in plays]
+        logs = [(play, self._log_of(play, prepared[play.episode_id])) for play in plays]
         if config.clock != "real":
             streams = [
-                VirtualStream(
-                    log,
-                    self.targets[play.replica].members,
-                    play.offset_s(log.prepared.interval_s, config.streams),
-                    released,
-                )
-                for play, log, released in logs
+                VirtualStream(log, play.offset_s(log.prepared.interval_s, config.streams))
+                for play, log in logs
             ]
             workers = config.workers_of(self.targets[0].members)
             paused = config.clock == "paused"
@@ -596,49 +588,38 @@ class _Rounds:
                 origin = time.monotonic() + LEAD_S + _START_S * (len(plays) - 1)
                 await _together([self._stream(*each, origin, left) for each in logs])
         if self.sessions is not None:
-            for play, log, _ in logs:
+            for play, log in logs:
                 self.targets[play.replica].lived[play.episode_id] = log.prepared
 
-    async def _stream(
-        self, play: Play, log: EpisodeLog, released: Sequence[float], origin: float, left: int
-    ) -> None:
+    async def _stream(self, play: Play, log: EpisodeLog, origin: float, left: int) -> None:
         prepared, streams = log.prepared, self.config.streams
         interval_s = prepared.interval_s
         spinning = streams * SPIN_S <= _SPINNING * interval_s
         clock = Clock(spin_s=SPIN_S if spinning else 0.0)
         clock.origin = origin + play.offset_s(interval_s, streams)
-        clock.origin -= prepared.planned_s[len(released)] if released else 0.0
+        begun = len(log.releases)  # of a session that is taken up where it was broken off
+        clock.origin -= prepared.planned_s[begun] if begun else 0.0
         # What stops again and again is no accident; it is recorded, and said in every score.
         pauses = PauseDetector(interval_s, prepared.horizon_s, play.episode_id, stops=left > 0)
-        members = self.targets[play.replica].members
-        dispatch = self.config.dispatch
-        await run_episode(log, members, dispatch, clock, pauses, self.gates, released)
+        await run_episode(log, self.config.dispatch, clock, pauses, self.gates)
 
-    def _log_of(self, play: Play, prepared: Prepared) -> tuple[EpisodeLog, list[float]]:
-        """The log of an episode; of one that was broken off, when its states were released."""
+    def _log_of(self, play: Play, prepared: Prepared) -> EpisodeLog:
+        """The log of an episode; one that was broken off has been relived so far."""
         config, target = self.config, self.targets[play.replica]
-        live = self.sessions is not None
-        before: Sequence[Event] = ()
-        if play.episode_id in target.broken_off:
-            prepared, before = target.broken_off.pop(play.episode_id)
-        elif self.sessions is not None:
+        if self.sessions is not None:
             prepared = prepare_live(self.sessions[play.episode_id](), prepared.interval_s)
-        policy: LivePolicy | None = None
-        arbiter: Arbiter = PairRule(config.rule) if config.rule else Newest()
-        if config.policy is not None:
-            names = [member.name for member in target.members]
-            policy = LivePolicy(config.policy, prepared.scenario, names, live=live)
-            arbiter = policy.arbiter
         log = EpisodeLog(
             prepared,
+            target.members,
             target.log.append,
-            arbiter,
             self.tally,
             self.clean,
-            policy,
-            target.diagnostics,
+            rule=config.rule,
+            policy=config.policy,
+            diagnostics=target.diagnostics,
         )
-        return log, log.go_on_from(before)
+        log.relive(target.broken_off.pop(play.episode_id, ()))
+        return log
 
 
 async def _together(streams: Sequence[Coroutine[Any, Any, None]]) -> None:

@@ -25,8 +25,8 @@ from statistics import NormalDist
 
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.recording.clock import seconds
-from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, Member, ReadAnswer
-from streamdecisionbench.recording.realtime import Sending, call, dispatcher_of, take_up
+from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, ReadAnswer
+from streamdecisionbench.recording.realtime import Sending, call
 from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
 from streamdecisionbench.rules.policy_events import Order
 
@@ -118,21 +118,10 @@ class _Pool:
 class VirtualStream:
     """One episode's requests under way, begun `offset_s` after the first on the common timeline."""
 
-    def __init__(
-        self,
-        log: EpisodeLog,
-        members: Sequence[Member],
-        offset_s: float = 0.0,
-        released: Sequence[float] = (),
-    ) -> None:
-        """`released`: states that were published and answered before it was broken off."""
-        self.log, self.members, self.offset_s = log, members, seconds(offset_s)
-        self.dispatcher = dispatcher_of(log, members)
-        self.ranks = {member.name: k for k, member in enumerate(members)}
+    def __init__(self, log: EpisodeLog, offset_s: float = 0.0) -> None:
+        self.log, self.offset_s = log, seconds(offset_s)
         self.slots: dict[str | None, int] = {}
         self.jobs: dict[tuple[int, int], _Job] = {}
-        self.releases: list[float] = list(released)
-        take_up(self.dispatcher, len(released), len(members))
 
 
 async def run_virtual_streams(
@@ -150,8 +139,6 @@ async def run_virtual_streams(
     """
     await _Timeline(given, dispatch, workers, stated, seed, paused).run()
     for stream in given:
-        for rank, t, reason in stream.dispatcher.skipped():
-            stream.log.skipped(stream.members[rank], t, reason)
         stream.log.finished()
 
 
@@ -170,9 +157,11 @@ class _Timeline:
         self.dispatch, self.stated, self.seed, self.paused = dispatch, stated, seed, paused
         self.streams = given
         for stream in given:
-            stream.slots = {member.name: dispatch.max_in_flight for member in stream.members}
+            stream.slots = {member.name: dispatch.max_in_flight for member in stream.log.members}
         in_all = float("inf") if dispatch.in_all is None else dispatch.in_all
-        names = dict.fromkeys(member.name for stream in self.streams for member in stream.members)
+        names = dict.fromkeys(
+            member.name for stream in self.streams for member in stream.log.members
+        )
         self.pools = {name: _Pool(in_all, workers) for name in names}
         self._heap: list[tuple[float, int, int, int, int, VirtualStream, _Job | None]] = []
         self._order = 0
@@ -180,7 +169,7 @@ class _Timeline:
     async def run(self) -> None:
         for stream in self.streams:
             planned_s = stream.log.prepared.planned_s
-            for t in range(len(stream.releases), len(planned_s)):
+            for t in range(len(stream.log.releases), len(planned_s)):
                 self._plan(stream, planned_s[t], _RELEASE, t)
         while self._heap:
             at_s, kind, _, _, _, stream, job = heapq.heappop(self._heap)
@@ -190,11 +179,7 @@ class _Timeline:
 
     def _happen(self, stream: VirtualStream, now_s: float, kind: int, job: _Job | None) -> None:
         if kind == _RELEASE:
-            t = len(stream.releases)
-            stream.log.publish(now_s, stream.members)
-            stream.log.released(t, now_s)
-            stream.releases.append(now_s)
-            self._carry_out(stream, stream.dispatcher.published(t), now_s)
+            self._carry_out(stream, stream.log.release(now_s), now_s)
         elif job is None or job.given_up:
             pass
         elif kind == _READY:
@@ -208,21 +193,15 @@ class _Timeline:
         pool = self.pools[name]
         pool.workers += 1
         job.served = False
-        retry_s = _conclude(stream.log, self.dispatch, job)
-        if retry_s is not None:
-            job.wait_s = retry_s if self.paused else 0.0
-            self._plan(stream, now_s + retry_s - job.wait_s, _READY, t, job)
+        found = _conclude(stream.log, self.dispatch, job)
+        if isinstance(found, float):
+            job.wait_s = found if self.paused else 0.0
+            self._plan(stream, now_s + found - job.wait_s, _READY, t, job)
             return
         pool.give_back(job)
         stream.log.tally.in_flight -= 1
-        rank = stream.ranks[name]
-        del stream.jobs[rank, t]
-        policy = stream.log.policy
-        sure = job.outcome.confidence if isinstance(job.outcome, ReadAnswer) else None
-        in_time = job.completed_s < stream.log.prepared.horizon_s
-        unsure = policy is not None and policy.unsure(sure)
-        orders = stream.dispatcher.answered(rank, t, unsure=unsure, in_time=in_time)
-        self._carry_out(stream, orders, now_s)
+        del stream.jobs[stream.log.ranks[name], t]
+        self._carry_out(stream, found, now_s)
 
     async def _start(self, pool: _Pool, at_s: float) -> None:
         for job in pool.with_slots():
@@ -250,14 +229,14 @@ class _Timeline:
         self._order += 1
         # Of two answers at one instant the newer source comes first, then the later component, as
         # the protocol has it.
-        earlier = 0 if job is None else -stream.ranks[job.exchange.member.name]
+        earlier = 0 if job is None else -stream.log.ranks[job.exchange.member.name]
         rank = -t if kind == _DONE else self._order
         at_s = seconds(stream.offset_s + seconds(now_s))
         heapq.heappush(self._heap, (at_s, kind, rank, earlier, self._order, stream, job))
 
     def _carry_out(self, stream: VirtualStream, orders: Sequence[Order], now_s: float) -> None:
         for order in orders:
-            member = stream.members[order.rank]
+            member = stream.log.members[order.rank]
             if order.cancel:
                 job = stream.jobs.pop((order.rank, order.t))
                 stream.log.gave_up(job.exchange, now_s)
@@ -265,7 +244,7 @@ class _Timeline:
                 stream.log.tally.in_flight -= job.in_flight
             else:
                 request = stream.log.prepared.requests[order.t]
-                job = _Job(Exchange(member, order.t, stream.releases[order.t], request), stream)
+                job = _Job(Exchange(member, order.t, stream.log.releases[order.t], request), stream)
                 stream.jobs[order.rank, order.t] = job
                 self.pools[member.name].waiting.append(job)
 
@@ -304,13 +283,12 @@ async def _measure(
     job.completed_s = seconds(taken_s + checked_s)
 
 
-def _conclude(log: EpisodeLog, dispatch: Sending, job: _Job) -> float | None:
-    """Writes how the attempt ended; seconds to wait before the next one, or None: answered."""
+def _conclude(log: EpisodeLog, dispatch: Sending, job: _Job) -> float | list[Order]:
+    """Writes how the attempt ended; seconds to wait before the next one, or what is to be done now."""
     exchange, outcome = job.exchange, job.outcome
     if isinstance(outcome, ReadAnswer):
         log.attempted(exchange, job.started_s, job.received_s, job.completed_s)
-        log.commit(exchange, outcome, job.completed_s)
-        return None
+        return log.commit(exchange, outcome, job.completed_s)
     if outcome is None:
         raise AssertionError("an attempt ends with an answer or a failure")
     log.attempted(exchange, job.started_s, None, job.completed_s, outcome)
