@@ -165,7 +165,7 @@ def test_a_session_that_broke_off_is_taken_up_at_the_last_whole_tick(tmp_path: P
 
 
 POLICIES = {
-    "expires": "[expire]\nafter_s = 3.0\n[debounce]\nagree = 2\n",
+    "expires": "[expire]\nafter_s = 0.8\n[debounce]\nagree = 2\n",
     "changed": '[dispatch]\nmode = "changed"\nfields = ["telephony", "transcript"]\n',
     "latest": '[dispatch]\nmode = "latest"\nlimit = 1\n[gate]\nconfidence = 0.6\n',
     "cascade": '[cascade]\ncomponents = ["simulated:jev", "simulated:kev-4b"]\nask = "when-unsure"\n'
@@ -183,7 +183,7 @@ def test_broken_off_after_any_event_and_taken_up_it_is_the_same_session(
         "world": "support",
         "seeds": (2,),
         "clock": "virtual",
-        "interval_s": 1.0,
+        "interval_s": 1.0 if how == "expires" else 0.3,
     }
 
     def go(folder: Path, **more: Any) -> None:
@@ -211,7 +211,7 @@ def test_broken_off_after_any_event_and_taken_up_it_is_the_same_session(
         assert (cut / "events.jsonl").read_bytes() == b"".join(lines)
         ended = json.loads((cut / "run.json").read_text())
         assert ended["summary"]["outcomes"] == half["summary"]["outcomes"]
-        taken_up += ended["interruptions"][0].get("taken_up_after", {}).values()
+        taken_up += [x for x in ended["interruptions"] if "taken_up_after" in x]
         shutil.rmtree(cut)
     assert len(taken_up) > 4, "most are taken up in the middle"
 
