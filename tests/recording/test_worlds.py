@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,14 @@ from streamdecisionbench.analysis.outcomes import outcomes
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.generate import open_seeds
 from streamdecisionbench.families.registry import reference_of
-from streamdecisionbench.recording.events import Release, scan
+from streamdecisionbench.recording.events import Expired, Release, Response, scan
 from streamdecisionbench.recording.folder import RunEnd
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.request import RunRequest, launch, under_policy
 from streamdecisionbench.report.write_report import write_report
+from streamdecisionbench.scoring.pair_live import live_pair
+from streamdecisionbench.scoring.policy_score import live_policy
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import read_suite
 from tests.cli.command import sdb
@@ -173,32 +174,66 @@ POLICIES = {
 }
 
 
+def lived(how: str, folder: Path, **more: Any) -> None:
+    """A call of a fast simulation: alone, with a slower one as a pair, or under a policy."""
+    members: dict[str | None, str] = {None: "simulated:jev"}
+    if how == "pair":
+        members = {"fast": "simulated:jev", "slow": "simulated:kev-4b"}
+    elif how == "cascade":
+        members = {}
+    pace_s = 1.0 if how == "expires" else 0.3
+    given: dict[str, Any] = {"world": "support", "seeds": (2,), "clock": "virtual"}
+    request = RunRequest(members, folder, interval_s=pace_s, **given, **more)
+    if how in POLICIES:
+        file = folder.with_name("policy.toml")
+        file.write_text(POLICIES[how])
+        request = under_policy(request, file, ({}, {}, {}))
+    launch(request, lambda _: True)
+
+
+@pytest.mark.parametrize("how", ["alone", "pair", *POLICIES])
+def test_what_is_scored_is_what_was_in_force(how: str, tmp_path: Path) -> None:
+    """By the log alone: every second between what took effect or lapsed, beside what was right then."""
+    lived(how, tmp_path / "run")
+    recording = opened(tmp_path / "run")
+    (scenario,) = suite = read_suite(tmp_path / "run" / "suite")
+    pace_s, right = recording.lived_at_s or 0.0, scenario.reference()
+    changes: list[tuple[float, Any]] = [(0.0, None)]
+    for event in scan(tmp_path / "run" / "events.jsonl").events:
+        if isinstance(event, Response) and event.accepted:
+            changes.append((event.actual_recorded_s, event.decision))
+        elif isinstance(event, Expired):
+            changes.append((event.expired_s, None))
+    ends = [*(at for at, _ in changes[1:]), scenario.n * pace_s]
+    seconds = sum(
+        max(min(end, (t + 1) * pace_s) - max(begin, t * pace_s), 0.0)
+        for (begin, decision), end in zip(changes, ends, strict=True)
+        for t in range(scenario.n)
+        if decision == right[t]
+    )
+    scored = score(recording, suite, interval=pace_s)
+    assert scored.in_force == pytest.approx(seconds / (scenario.n * pace_s), abs=1e-9)
+    physical = scored.overall.physical
+    assert physical is not None
+    assert physical.in_force == pytest.approx(scored.in_force, abs=1e-12)
+    if how == "pair":
+        recorded = live_pair(recording, suite, interval=pace_s).recorded
+    elif how in POLICIES:
+        recorded = live_policy(recording, suite).recorded
+    else:
+        return
+    assert scored.overall.at_interval.classes() == pytest.approx(recorded.classes(), abs=1e-9)
+    assert any(" let take effect, as it happened" in note for note in scored.notes)
+    assert f"{'rule' if how == 'pair' else 'policy'}:" in scored.signature
+
+
 @pytest.mark.parametrize("how", ["alone", "pair", *POLICIES])
 def test_broken_off_after_any_event_and_taken_up_it_is_the_same_session(
     how: str, tmp_path: Path
 ) -> None:
     """On the virtual clock of a simulation nothing depends on when it was recorded: not one event differs."""
     whole, cut = tmp_path / "whole", tmp_path / "cut"
-    given: dict[str, Any] = {
-        "world": "support",
-        "seeds": (2,),
-        "clock": "virtual",
-        "interval_s": 1.0 if how == "expires" else 0.3,
-    }
-
-    def go(folder: Path, **more: Any) -> None:
-        member = {"fast": "simulated:jev", "slow": "simulated:kev-4b"}
-        alone: dict[str | None, str] = {None: "simulated:jev"}
-        request = RunRequest(member if how == "pair" else alone, folder, **given, **more)
-        if how in POLICIES:
-            (tmp_path / "p.toml").write_text(POLICIES[how])
-            named = {} if how == "cascade" else alone
-            request = under_policy(
-                replace(request, components=named), tmp_path / "p.toml", ({}, {}, {})
-            )
-        launch(request, lambda _: True)
-
-    go(whole)
+    lived(how, whole)
     lines = (whole / "events.jsonl").read_bytes().splitlines(keepends=True)
     half = json.loads((whole / "run.json").read_text())
     half |= {"status": "running", "ended_at": None, "events_sha256": None}
@@ -207,7 +242,7 @@ def test_broken_off_after_any_event_and_taken_up_it_is_the_same_session(
         cut.mkdir()
         (cut / "run.json").write_text(json.dumps(half))
         (cut / "events.jsonl").write_bytes(b"".join(lines[:place]) + lines[place][:9])
-        go(cut, resume=True)
+        lived(how, cut, resume=True)
         assert (cut / "events.jsonl").read_bytes() == b"".join(lines)
         ended = json.loads((cut / "run.json").read_text())
         assert ended["summary"]["outcomes"] == half["summary"]["outcomes"]
@@ -338,10 +373,6 @@ def test_it_is_reported_at_its_own_pace_alone(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="another session"):
         write_report([(recording, suite)], tmp_path / "other", interval=2.0, formats=())
-    run({"fast": "baseline:constant", "slow": "simulated:jev"}, tmp_path / "pair")
-    pair = opened(tmp_path / "pair"), read_suite(tmp_path / "pair" / "suite")
-    with pytest.raises(InputError, match="each alone would have been another session"):
-        write_report([pair], tmp_path / "other", formats=())
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason=NO_BROWSER)
@@ -358,6 +389,35 @@ def test_its_page_says_why_the_interval_cannot_be_moved(tmp_path: Path) -> None:
         assert "wasted_runs" in browser.run("document.getElementById('outcomes').textContent")
         browser.settle()
         assert browser.seen.errors == []
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason=NO_BROWSER)
+def test_the_page_shows_what_a_rule_or_a_policy_let_take_effect(tmp_path: Path) -> None:
+    with Browser() as browser:
+        for how in ("pair", *POLICIES):
+            lived(how, tmp_path / how)
+            found = opened(tmp_path / how), read_suite(tmp_path / how / "suite")
+            written = write_report([found], tmp_path / f"{how}-report", formats=())
+            at = written.material.scores[0].overall.at_interval
+            browser.open(tmp_path / f"{how}-report" / "index.html")
+            assert browser.run("document.documentElement.dataset.ready") == "yes"
+            shown = browser.run(
+                "sdb.recordings.map(r => sdb.levels(r, sdb.state.interval).overall)"
+                ".map(x => [...x.classes, x.segment])[0]"
+            )
+            expected = [at.current_correct, at.judgment, at.stale, at.compound, at.outdated_correct]
+            expected += [at.no_decision, at.segment_in_force]
+            assert shown == pytest.approx(expected, abs=1e-9)
+        browser.settle()
+        assert browser.seen.errors == []
+
+
+def test_an_analysis_that_replays_otherwise_is_refused(tmp_path: Path) -> None:
+    run("simulated:jev", tmp_path / "run")
+    for name in ("network", "pace", "clocks", "sensitivity", "schedules"):
+        done = sdb("analyze", name, tmp_path / "run")
+        assert done.returncode == 2
+        assert "it would have been another session" in " ".join(done.stderr.split())
 
 
 def test_another_policy_or_a_pair_would_have_been_another_session(tmp_path: Path) -> None:

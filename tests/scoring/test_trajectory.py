@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
-from streamdecisionbench.scoring.sweep import NOTHING, Sweep, sweep_of, trajectory_at
-from streamdecisionbench.scoring.timeline import Flat, Timeline
+from streamdecisionbench.scoring.sweep import Sweep, sweep_of, trajectory_at
+from streamdecisionbench.scoring.timeline import NOTHING, Flat, Timeline
 from tests.scoring import plain, plain_pairs
 from tests.scoring.test_exact import SOME, bounds, intervals, recordings
 from tests.scoring.test_pairs import duos

@@ -95,6 +95,8 @@ class Analysis:
     """Step by step comparisons mean something only where the steps are the same states."""
     whole: bool = False
     """Whether a live pair is one thing here, and not its components one by one."""
+    otherwise: str = ""
+    """How it replays a recording, which a session in a world would not have borne."""
 
 
 def _pace(
@@ -116,6 +118,12 @@ def _calibration(recorded: Recorded, interval: float, compose: str = "min") -> C
     check_interval(interval)
     if compose not in COMPOSES:
         raise InputError(f"--compose {compose!r} is not known", fix=f"use {' or '.join(COMPOSES)}")
+    if recorded.recording.arbitrated:
+        raise InputError(
+            "not its answers alone decided what was in force",
+            where=recorded.name,
+            fix="calibration is of one component without a policy",
+        )
     return calibration(answers_of(recorded.recording, recorded.suite), interval, compose)
 
 
@@ -331,22 +339,26 @@ EACH: Mapping[str, Each] = {
 }
 """Analyses of recordings one by one, which a report spreads over processors."""
 
-_RANGE = ("interval", "bounds", "weighting")
+_RANGE, _OTHER_PACE = ("interval", "bounds", "weighting"), "at another pace"
 ANALYSES: Mapping[str, Analysis] = {
     "network": Analysis(
-        EACH["network"], ("decode", "quantile", "block", "resamples", "seed", "interval")
+        EACH["network"],
+        ("decode", "quantile", "block", "resamples", "seed", "interval"),
+        otherwise="without its network delay",
     ),
     "transitions": Analysis(EACH["transitions"]),
     "paired": Analysis(_paired, one_suite=True),
-    "pace": Analysis(EACH["pace"]),
-    "clocks": Analysis(_clocks, _RANGE),
-    "sensitivity": Analysis(EACH["sensitivity"], ("interval",)),
-    "schedules": Analysis(EACH["schedules"], ("interval", "draws", "seed")),
+    "pace": Analysis(EACH["pace"], otherwise=_OTHER_PACE),
+    "clocks": Analysis(_clocks, _RANGE, otherwise="with states published as planned"),
+    "sensitivity": Analysis(EACH["sensitivity"], ("interval",), otherwise=_OTHER_PACE),
+    "schedules": Analysis(
+        EACH["schedules"], ("interval", "draws", "seed"), otherwise="on another schedule"
+    ),
     "separability": Analysis(EACH["separability"], _RANGE),
     "baselines": Analysis(_baselines),
     "cost": Analysis(_cost),
     "repeats": Analysis(_repeats, _RANGE, one_suite=True),
-    "repacing": Analysis(_repacing, one_suite=True),
+    "repacing": Analysis(_repacing, one_suite=True, otherwise=_OTHER_PACE),
     "intervals": Analysis(_intervals, _RANGE, one_suite=True),
     "window": Analysis(_window, ("scenario", "seconds", "interval"), one_suite=True),
     "calibration": Analysis(EACH["calibration"], ("interval", "compose")),

@@ -18,6 +18,7 @@ from streamdecisionbench.cli.loading import (
     load_suite,
     open_runs,
     require_one_suite,
+    require_open_loop,
     with_sweeps,
 )
 from streamdecisionbench.cli.options import (
@@ -174,6 +175,8 @@ def _run(
         subjects += [LivedSubject(recording, suite) for recording, suite in load(runs, data)]
     else:
         subjects = open_runs(with_sweeps(runs) if name == "repacing" else runs, data)
+        if otherwise := "as a pair" if given.get("pair") else row.otherwise:
+            require_open_loop((s.recording for s in subjects), otherwise)
         if row.one_suite or given.get("pair"):
             require_one_suite(subjects)
     if given.get("unhurried"):

@@ -120,8 +120,9 @@ def with_sweeps(folders: list[Path]) -> list[Path]:
 
 
 def parts_of(recording: Recording) -> list[Recording]:
-    """The recording itself, or of a live pair the two components' own."""
-    halves = recording.halves or {"": recording}
+    """The recording itself, or of a live pair the two components' own; in a world they have none."""
+    halves = {} if recording.arbitrated else recording.halves
+    halves = halves or {"": recording}
     return [_own_config(half, role) for role, half in halves.items()]
 
 
@@ -146,14 +147,16 @@ def require_one_suite(subjects: Sequence[Subject]) -> None:
             )
 
 
-def require_open_loop(recordings: Iterable[Recording], what: str, how: str) -> None:
-    """Nothing can be replayed on sessions that would have gone another way."""
+def require_open_loop(recordings: Iterable[Recording], what: str, how: str = "") -> None:
+    """Nothing can be replayed on sessions that would have gone another way; `how` to record them."""
     for recording in recordings:
         if recording.lived_at_s is not None:
             raise InputError(
                 f"was lived through in a world: {what} it would have been another session",
                 where=recording.path or recording.name,
-                fix=f"record it: `sdb run … --world … {how}`",
+                fix=f"record it: `sdb run … --world … {how}`"
+                if how
+                else "give recordings of a suite",
             )
 
 

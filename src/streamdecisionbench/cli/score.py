@@ -154,7 +154,7 @@ def _cautions(loaded: list[tuple[Recording, Suite]]) -> list[str]:
         f"{recording.name} is a live pair: here its components, one by one; `sdb compose` says what"
         " they are worth together"
         for recording, _ in loaded
-        if recording.halves
+        if recording.halves and not recording.arbitrated
     ]
     return found
 

@@ -58,6 +58,9 @@ def unusual_settings(config: Mapping[str, Any], failures: Collection[str] = ()) 
         found["latency"] = _word(config["latency"])
     if isinstance(config.get("world"), Mapping):
         found["world"] = _word(str(config["world"].get("name")))
+        for name, key in (("rule", "rule"), ("policy", "policy_name")):
+            if isinstance(config.get(key), str):
+                found[name] = _word(config[key])
     if isinstance(config.get("limit"), int):
         found["smoke"] = f"{config['limit']}-steps"
     if (part := _part(config)) is not None:

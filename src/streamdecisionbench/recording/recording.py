@@ -79,6 +79,18 @@ class Recording:
         return float(self.config["interval_s"]) if self.config.get("world") is not None else None
 
     @property
+    def arbitrated(self) -> bool:
+        """Whether it is, in a world, what a pair's rule or a policy let take effect: it has no answers
+        that could be told apart from that, since each alone would have been another session."""
+        ruled = bool(self.halves) or self.policy is not None
+        return ruled and self.lived_at_s is not None
+
+    def answers(self, episode_id: str) -> dict[int, Response]:
+        """What was said in the end of each state that was asked about: of several components, by the last."""
+        members = self.halves.values() or (self,)
+        return {r.t: r for one in members for r in one.episodes[episode_id].responses}
+
+    @property
     def simulated(self) -> bool:
         """Whether any number made from this recording must be labelled a simulation.
 

@@ -661,6 +661,11 @@ def _calibrations(material: Material, remarks: list[str]) -> dict[str, Calibrati
     found: dict[str, Calibration] = {}
     silent = []
     for entry in material.entries:
+        if entry.recording.arbitrated:
+            remarks.append(
+                f"{entry.name}: no calibration: not its answers alone decide what is in force."
+            )
+            continue
         answers = answers_of(entry.recording, material.suite)
         if answers.confidence is None:
             silent.append(entry.name)
@@ -669,7 +674,7 @@ def _calibrations(material: Material, remarks: list[str]) -> dict[str, Calibrati
             found[entry.name] = calibration(answers, material.interval)
         except InputError as error:
             remarks.append(f"{entry.name}: no calibration: {error.what}.")
-    if len(silent) == len(material.entries):
+    if silent and len(silent) == len(material.entries):
         remarks.append(
             "No recording carries confidences, so nothing is said about calibration, and no gate and"
             " no asking when unsure could be weighed."

@@ -870,13 +870,17 @@ def screen(
 def ranking(
     scores: Sequence[Score], sure: Sequence[ScoreIntervals], width: int = 80
 ) -> RenderableType:
-    """Several recordings with their intervals, best integrated score first.
+    """Several recordings with their intervals, best integrated score first; without one, at the interval.
 
     How each was made comes before: what stays on a screen that scrolls is the ranking. Where names
     leave no room they are cut, then the shares that explain the score give way.
     """
     first = scores[0]
-    ranked = sorted(zip(scores, sure, strict=True), key=lambda s: (-s[0].log_auc, s[0].name))
+    alone = any(score.alone for score in scores)
+    ranked = sorted(
+        zip(scores, sure, strict=True),
+        key=lambda s: (-(s[0].in_force if alone else s[0].log_auc), s[0].name),
+    )
     ordered = [score for score, _ in ranked]
     marks = [" (sim.)" if s.simulated else "" for s in ordered]
     over = [s.overall.integrated for s in ordered]

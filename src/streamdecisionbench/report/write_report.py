@@ -125,7 +125,7 @@ def make_material(
     interval: float | None = None,
     bounds: tuple[float, float] = DEFAULT_BOUNDS,
 ) -> Material:
-    """Scores the recordings; a joint recording of a pair gives its two components."""
+    """Scores the recordings; a joint recording of a pair gives its two components, but in a world."""
     if not loaded:
         raise InputError("there is nothing to report", fix="give at least one recording")
     suite, lived_at_s = loaded[0][1], loaded[0][0].lived_at_s
@@ -138,19 +138,14 @@ def make_material(
                 where=recording.path or recording.name,
                 fix="make one report per suite",
             )
-        if recording.lived_at_s is not None and recording.halves:
-            raise InputError(
-                "a report shows the components of a pair: each alone would have been another session",
-                where=recording.path or recording.name,
-                fix="`sdb score`, `sdb analyze outcomes` and `sdb watch` show the pair",
-            )
         if recording.lived_at_s != lived_at_s:
             raise InputError(
                 "was recorded at another pace, in a world or on a suite",
                 where=recording.path or recording.name,
                 fix="make one report for each",
             )
-        for one in recording.halves.values() or (recording,):
+        halves = () if recording.arbitrated else recording.halves.values()
+        for one in halves or (recording,):
             scored = score(one, suite, interval=interval, bounds=bounds)
             entries.append(Entry(one, suite, scored))
     limits = Bounds(bounds[0], bounds[1], alone=lived_at_s is not None)
@@ -230,7 +225,7 @@ def _live(
     """What joint recordings of a pair were worth as they ran; their halves are scored like others."""
     found = []
     for recording, suite in loaded:
-        if recording.halves:
+        if recording.halves and not recording.arbitrated:
             live = live_pair(recording, suite, interval=interval, bounds=bounds)
             replayed = live.replayed[live.rule]
             found.append(

@@ -33,8 +33,8 @@ from streamdecisionbench.rules.costs import Act, Section
 from streamdecisionbench.scoring.changes import changes_of
 from streamdecisionbench.scoring.cut import EDGE, Cut, at_most, neighbours
 from streamdecisionbench.scoring.measure import Measure
-from streamdecisionbench.scoring.sweep import NOTHING, References
-from streamdecisionbench.scoring.timeline import Columns, Floats, Ints, by_scenario
+from streamdecisionbench.scoring.sweep import References
+from streamdecisionbench.scoring.timeline import NOTHING, Columns, Floats, Ints, by_scenario
 
 OUTCOMES = ("calls", "in_time", "late", "missed", "wrongly", "twice")
 _CALLS, _IN_TIME, _LATE, _MISSED, _WRONGLY, _TWICE = range(6)

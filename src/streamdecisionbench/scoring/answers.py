@@ -38,11 +38,11 @@ class Mistake:
 
 def answer_score(recording: Recording, scenario: Scenario) -> AnswerScore:
     """Scores every single answer of one scenario."""
-    responses = recording.episodes[scenario.episode_id].responses
-    spec = scenario.decision_spec
+    responses, spec = recording.answers(scenario.episode_id), scenario.decision_spec
     active = active_right = exact = ignored_only = 0
     right = dict.fromkeys(scenario.questions, 0)
-    for step, response in zip(scenario.steps, responses, strict=True):
+    for t, response in responses.items():
+        step = scenario.steps[t]
         consumed = spec.consumed(step.gold[spec.route_question])
         active += len(consumed)
         active_right += sum(response.pred.get(q) == step.gold[q] for q in consumed)
@@ -54,7 +54,7 @@ def answer_score(recording: Recording, scenario: Scenario) -> AnswerScore:
         exact += all(matches.values())
         composed_right = spec.compose(response.pred) == spec.compose(step.gold)
         ignored_only += composed_right and not all(matches.values())
-    n = scenario.n
+    n = len(responses)
     known = not recording.consumed_only
     return AnswerScore(
         states=n,
@@ -101,11 +101,11 @@ def mistakes(recording: Recording, suite: Suite) -> list[Mistake]:
     """Every state whose composed decision was wrong, ignoring latency, in suite order."""
     found = []
     for scenario in suite.scenarios.values():
-        episode = recording.episodes.get(scenario.episode_id)
-        if episode is None:
+        if scenario.episode_id not in recording.episodes:
             continue
         spec = scenario.decision_spec
-        for step, response in zip(scenario.steps, episode.responses, strict=True):
+        for t, response in sorted(recording.answers(scenario.episode_id).items()):
+            step = scenario.steps[t]
             expected, answered = spec.compose(step.gold), spec.compose(response.pred)
             if expected != answered:
                 evidence = scenario.evidence(step.t)

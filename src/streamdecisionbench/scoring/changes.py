@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from streamdecisionbench.scoring.cut import EDGE, Calm, Cut, at_most, neighbours
 from streamdecisionbench.scoring.measure import Measure
-from streamdecisionbench.scoring.sweep import NOTHING, References
-from streamdecisionbench.scoring.timeline import Columns, Floats, Ints, by_scenario
+from streamdecisionbench.scoring.sweep import References
+from streamdecisionbench.scoring.timeline import NOTHING, Columns, Floats, Ints, by_scenario
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,14 +35,8 @@ from streamdecisionbench.in_force import (
 from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.cut import Meetings, meetings_of
 from streamdecisionbench.scoring.measure import At, Measure, measure_over
-from streamdecisionbench.scoring.sweep import (
-    NOTHING,
-    Sweep,
-    by_step,
-    effects_of,
-    sweep_over,
-)
-from streamdecisionbench.scoring.timeline import Effects, Flat, Floats, Ints, by_scenario
+from streamdecisionbench.scoring.sweep import Sweep, by_step, effects_of, sweep_over
+from streamdecisionbench.scoring.timeline import NOTHING, Effects, Flat, Floats, Ints, by_scenario
 
 TABLE = (*ALL_CLASSES, "segment_in_force", "later_component")
 """Columns of the scorer's tables: the classes, segment-balanced in-force accuracy, and the share of

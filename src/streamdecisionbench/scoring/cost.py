@@ -51,8 +51,15 @@ from streamdecisionbench.scoring.measure import (
     per_time,
 )
 from streamdecisionbench.scoring.spells import Spells, spells_of
-from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep, sweep_over, trajectory_at
-from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline, by_scenario, flat_of
+from streamdecisionbench.scoring.sweep import References, Sweep, sweep_over, trajectory_at
+from streamdecisionbench.scoring.timeline import (
+    NOTHING,
+    Floats,
+    Ints,
+    Timeline,
+    by_scenario,
+    flat_of,
+)
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
 
 NO_DECISION = "no decision"

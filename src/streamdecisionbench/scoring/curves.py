@@ -16,8 +16,8 @@ from streamdecisionbench.in_force import CLASSES, CORRECT, CURRENT_CORRECT, JUDG
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import LATER, SEGMENT, class_finder
 from streamdecisionbench.scoring.cut import cut_of
-from streamdecisionbench.scoring.sweep import NOTHING, Sweep, by_step
-from streamdecisionbench.scoring.timeline import Floats, Ints
+from streamdecisionbench.scoring.sweep import Sweep, by_step
+from streamdecisionbench.scoring.timeline import NOTHING, Floats, Ints
 
 METRICS: dict[str, tuple[int, ...]] = {
     **{name: (column,) for column, name in enumerate(CLASSES)},

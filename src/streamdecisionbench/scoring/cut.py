@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.scoring.measure import Measure
-from streamdecisionbench.scoring.sweep import NOTHING, References, Sweep
-from streamdecisionbench.scoring.timeline import Columns, Floats, Ints
+from streamdecisionbench.scoring.sweep import References, Sweep
+from streamdecisionbench.scoring.timeline import NOTHING, Columns, Floats, Ints
 
 ROUNDING = 1e-12
 """A stretch shorter than this share of the horizon is two equal times that rounding told apart: being

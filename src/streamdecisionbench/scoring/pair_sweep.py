@@ -22,7 +22,6 @@ from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import LATER, ClassStretches, class_stretches, table_of
 from streamdecisionbench.scoring.cut import neighbours
 from streamdecisionbench.scoring.sweep import (
-    NOTHING,
     Runs,
     Sweep,
     critical_scale,
@@ -31,6 +30,7 @@ from streamdecisionbench.scoring.sweep import (
     trajectory_of,
 )
 from streamdecisionbench.scoring.timeline import (
+    NOTHING,
     Effects,
     Flat,
     Floats,

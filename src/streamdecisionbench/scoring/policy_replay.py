@@ -29,8 +29,8 @@ from streamdecisionbench.scoring.policy_answers import (
     on_one_clock,
     policy_arrays,
 )
-from streamdecisionbench.scoring.sweep import NOTHING, Sweep, references_of, sweep_of
-from streamdecisionbench.scoring.timeline import Columns, Flat, Floats, Ints
+from streamdecisionbench.scoring.sweep import Sweep, references_of, sweep_of
+from streamdecisionbench.scoring.timeline import NOTHING, Columns, Flat, Floats, Ints
 
 Bools = NDArray[np.bool_]
 

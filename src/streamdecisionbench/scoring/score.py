@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -117,13 +117,16 @@ def tables(
     """
     u = flat.arrivals(flat.scale(interval))
     effects, physical = effects_of(flat, u), None
-    if arrivals is not None:
+    at = table_of(flat, class_stretches(flat, effects), segments=segments)
+    if flat.lived is not None and flat.alone:
+        physical = at
+    elif arrivals is not None:
         ran = published or flat
         took = class_stretches(ran, effects_of(ran, arrivals))
         physical = table_of(ran, took, segments=segments)
     untimed, untimed_segment = flat.untimed() if segments else (np.zeros(0), np.zeros(0))
     return Tables(
-        at=table_of(flat, class_stretches(flat, effects), segments=segments),
+        at=at,
         over=table_over(flat, bounds, segments=segments) if bounds else None,
         physical=physical,
         untimed=untimed,
@@ -456,7 +459,7 @@ def score(
         },
         reliability=reliability(recording),
         served_models=recording.served_models,
-        remarks=tuple(remarks(recording.config)),
+        **_as_it_ran(base, recording),
         answers={
             p.episode_id: answer_score(recording, suite.scenarios[p.episode_id]) for p in parts
         },
@@ -466,6 +469,34 @@ def score(
     from streamdecisionbench.scoring.cost import charge, course_of
 
     return replace(scored, cost=charge(course_of(parts, interval, limits), costs))
+
+
+def _as_it_ran(base: Score, recording: Recording) -> dict[str, Any]:
+    """What must be said of a recording in which more decided than who is newest, and its counts by the log."""
+    said = remarks(recording.config)
+    if not recording.arbitrated:
+        if recording.policy is not None:
+            said.append(
+                "its answers without the policy it was recorded under, which `sdb policy score` has"
+            )
+        return {"remarks": tuple(said)}
+    counted = reliability(recording)
+    late = counted.discarded_after_horizon_live
+    silent = sum(p.n - len(recording.answers(p.episode_id)) for p in base.parts)
+    said.append(
+        f"what its {'policy' if recording.policy else 'rule'} let take effect, as it happened"
+        + (
+            f"; untimed, {silent} states that nobody was asked about count as wrong"
+            if silent
+            else ""
+        )
+    )
+    return {
+        "accepted": counted.accepted_live,
+        "discarded_after_horizon": late,
+        "discarded_older": counted.requests - counted.accepted_live - late,
+        "remarks": tuple(said),
+    }
 
 
 def score_timelines(

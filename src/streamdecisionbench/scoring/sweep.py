@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.timeline import (
+    NOTHING,
     Columns,
     Effects,
     Flat,
@@ -186,10 +187,6 @@ def _first_lasting(lasts: Floats, nodes: Ints, *, step: int, strict: bool) -> tu
 #
 # A `Sweep` holds for a range of c per scenario, over which both ends of a piece move. Where the range is
 # one c, nothing moves: a *trajectory*.
-
-
-NOTHING = -1
-"""The decision where nothing was decided, the source where no state was, the reference not known."""
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,9 @@ UNKNOWN = -2
 """Reference id of a state of which nobody knows what was right."""
 ANOTHER_SESSION = "at another pace it would have been another session"
 NO_ANSWER = -3
-"""Predicted id where no answer came. Unequal to `UNKNOWN`, so that the two never match; −1 is left
-to those who number sources and mean none of them."""
+"""Predicted id where no answer came. Unequal to `UNKNOWN`, so that the two never match."""
+NOTHING = -1
+"""The decision where nothing was decided, the source where no state was, the reference not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,8 @@ class Timeline:
     """When states were to become public, in ticks, where that is not 0, 1, 2, …"""
     alone: bool = False
     """Whether it holds for its own pace alone: in a world, states depend on what was in force."""
+    effects: tuple[Ints, Ints, Floats] | None = None
+    """Source, decision and from when on, where a rule or a policy decided what took effect."""
 
     @property
     def n(self) -> int:
@@ -160,25 +163,29 @@ def timelines(
 ) -> Timelines:
     """The recording's scenarios in suite order. With `gaps` also one of a policy that sent less.
 
+    What a rule or a policy let take effect in a world is told as it happened; with `gaps`, as answers.
+
     Re-pacing at Δ scales releases: r_i·Δ/tick. Of a release that lagged by ℓ_i it would make a lag of
     ℓ_i·Δ/tick, though the client's lateness has nothing to do with the pace. Below 1 % of the tick that
     is noise and stays; a recording with a larger lag is re-paced from its plan, u_i(Δ) = i·Δ + L_i.
     """
     if clock not in ("recorded", "nominal", "published"):
         raise InputError(f"clock {clock!r} is not known", fix="use recorded or nominal")
-    if recording.halves:
+    arbitrated = recording.arbitrated and not gaps
+    if recording.halves and not arbitrated:
         raise InputError(
             "is the recording of a live pair: it has two answers for every state",
             where=recording.name,
             fix="give it to `sdb compose` alone, or use `.halves` of the recording one by one",
         )
-    if not gaps and any(e.gaps for e in recording.episodes.values()):
+    if not gaps and not arbitrated and any(e.gaps for e in recording.episodes.values()):
         raise InputError(
             "was recorded under a policy that did not ask about every state",
             where=recording.name,
             fix="`sdb policy score POLICY` replays it under policies that need no other answers",
         )
     on_plan = clock == "nominal" or (clock == "recorded" and not is_punctual(recording, suite))
+    on_plan = on_plan and not arbitrated
     config = recording.config.get("interval_s")
     stated = float(config) if isinstance(config, int | float) else None
     found = Timelines()
@@ -192,7 +199,7 @@ def timelines(
         n = scenario.n
         predicted = np.full(n, NO_ANSWER, dtype=np.int64)
         latency, arrival = np.full(n, np.inf), np.full(n, np.inf)
-        for response in episode.responses:
+        for response in recording.answers(scenario.episode_id).values():
             predicted[response.t] = decisions.number(spec.compose(response.pred))
             latency[response.t] = max(response.latency_s, 0.0)
             arrival[response.t] = response.actual_recorded_s
@@ -208,13 +215,14 @@ def timelines(
                 reference=np.array(reference, dtype=np.int64),
                 predicted=predicted,
                 # Under a policy not simply the newest arrival took effect.
-                arrival=None if recording.policy is not None else arrival,
+                arrival=None if recording.policy is not None or arbitrated else arrival,
                 values=decisions,
                 published=recorded if on_plan else None,
                 rhythm=None
                 if scenario.published_s is None
                 else np.array(scenario.published_s) / scenario.tick_seconds,
                 alone=recording.lived_at_s is not None,
+                effects=_effects(recording, scenario, decisions, n * tick) if arbitrated else None,
             )
         )
     if not found:
@@ -224,6 +232,26 @@ def timelines(
             fix="check --data",
         )
     return found
+
+
+def _effects(
+    recording: Recording, scenario: Scenario, decisions: Decisions, horizon: float
+) -> tuple[Ints, Ints, Floats]:
+    """What took effect and what lapsed, by the log; a fallback stands in its source's place."""
+    episode, policy = recording.episodes[scenario.episode_id], recording.policy
+    instead = (
+        policy.expire.fallback_for(scenario.task_family, scenario.episode_id) if policy else None
+    )
+    fallback = NOTHING if instead is None else decisions.number(instead)
+    found = [
+        (r.accepted_s if r.accepted_s is not None else r.actual_recorded_s, r.t,
+         decisions.number(scenario.decision_spec.compose(r.pred)))
+        for r in episode.responses if r.accepted
+    ]  # fmt: skip
+    found += [(e.expired_s, NOTHING if instead is None else e.t, fallback) for e in episode.expired]
+    found = sorted(one for one in found if one[0] < horizon)
+    begin, source, decision = zip(*found, strict=True) if found else ((), (), ())
+    return np.array(source, np.int64), np.array(decision, np.int64), np.array(begin, np.float64)
 
 
 def nominal(part: Timeline, tick: float | None = None) -> Timeline:
@@ -364,6 +392,13 @@ class Flat:
             p=predicted,
             offset=np.cumsum(widths) - widths,
         )
+        took = [p.effects for p in parts if p.effects is not None]
+        if took:
+            source, decision, begin = (np.concatenate(x) for x in zip(*took, strict=True))
+            scenario = np.repeat(np.arange(len(parts)), [len(x[0]) for x in took])
+            source = np.where(source < 0, source, source + self.first[scenario])
+            decision = np.where(decision < 0, decision, decision + self.offset[scenario])
+            self.lived = Effects(scenario, source, decision, begin)
 
     @classmethod
     def of(
@@ -475,7 +510,7 @@ class Flat:
 
     def require_replay(self) -> None:
         """Refuses another pace than the one at which a policy decided."""
-        if self.lived is not None:
+        if self.lived is not None and not self.alone:
             raise InputError(
                 "a policy decided what took effect, and at another pace it would have decided otherwise",
                 fix="score the log as recorded, without --interval and --bounds; `sdb policy score`"

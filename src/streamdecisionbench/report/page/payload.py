@@ -23,6 +23,7 @@ from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CLASSES, REACH, spelled
+from streamdecisionbench.recording.events import AFTER_HORIZON
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.findings import Entry, Findings, Material, family_name
 from streamdecisionbench.report.gate import loss_lines
@@ -30,7 +31,7 @@ from streamdecisionbench.report.page.one_file import Json, asset, classes, one_f
 from streamdecisionbench.scoring.cost import CostRates, CostScore
 from streamdecisionbench.scoring.pairs import PairLevel, PairScore
 from streamdecisionbench.scoring.score import Level, Score, Shares
-from streamdecisionbench.scoring.timeline import Timeline
+from streamdecisionbench.scoring.timeline import NOTHING, Timeline
 from streamdecisionbench.suite.scenario import Scenario
 
 
@@ -67,7 +68,8 @@ def check(inputs: PageInputs) -> None:
             )
         for part in entry.parts:
             episode = recording.episodes.get(part.episode_id)
-            if episode is None or len(episode.responses) != part.n:
+            whole = episode is not None and len(episode.responses) == part.n
+            if not whole and part.effects is None:
                 raise InputError(
                     f"{entry.name!r} does not hold one answer per step of {part.episode_id}",
                     where=recording.path,
@@ -253,15 +255,39 @@ def _shares(shares: Shares) -> Json:
 
 
 def _part(part: Timeline, recording: Recording, table: _Decisions) -> Json:
-    compose = table.scenario.decision_spec.compose
-    responses = recording.episodes[part.episode_id].responses
+    compose, answers = table.scenario.decision_spec.compose, recording.answers(part.episode_id)
+    said = {t: table.id(compose(r.pred)) for t, r in answers.items()}
     return {
         "scenario": part.episode_id,
         "tick": part.tick,
         "release": _times(part.release.tolist()),
-        "latency": _times(part.latency.tolist()),
-        "predicted": [table.id(compose(r.pred)) for r in responses],
+        # What nobody was asked about never arrives.
+        "latency": _times(
+            [
+                latency if t in said else part.horizon
+                for t, latency in enumerate(part.latency.tolist())
+            ]
+        ),
+        "predicted": [said.get(t, NOTHING) for t in range(part.n)],
+        **_effects(part, recording, table),
     }
+
+
+def _effects(part: Timeline, recording: Recording, table: _Decisions) -> Json:
+    """What a rule or a policy let take effect, and how many answers did, did not, and came too late."""
+    if part.effects is None:
+        return {}
+    step, decision, begin = (values.tolist() for values in part.effects)
+    responses = recording.episodes[part.episode_id].responses
+    accepted = sum(r.accepted for r in responses)
+    late = sum(r.discard_reason == AFTER_HORIZON for r in responses)
+    found = {
+        "step": step,
+        "decision": [NOTHING if d < 0 else table.id(part.values[d]) for d in decision],
+        "from": _times(begin),
+        "counts": [accepted, len(responses) - accepted - late, late],
+    }
+    return {"effects": found}
 
 
 def _times(values: list[float]) -> list[float]:

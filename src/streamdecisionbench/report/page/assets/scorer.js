@@ -30,7 +30,23 @@ sdb.timeline = (part, scenario) => {
   const p = Int32Array.from(part.predicted);
   const right = Uint8Array.from(y, (value, i) => (value === p[i] ? 1 : 0));
   const untimed = right.reduce((sum, value) => sum + value, 0) / y.length;
-  return { scenario, ...clockOf(Float64Array.from(part.release), part.tick, y), L: Float64Array.from(part.latency), p, right, untimed };
+  const line = { scenario, ...clockOf(Float64Array.from(part.release), part.tick, y), L: Float64Array.from(part.latency), p, right, untimed };
+  return part.effects ? lived(line, part.effects) : line;
+};
+
+/* What a rule or a policy let take effect, as it happened: `effects` of {step, decision, from}, both −1
+ * where nothing is in force. Answers are numbered in that order. */
+const lived = (line, effects) => ({
+  ...line, effects, steps: effects.step,
+  p: Int32Array.from(effects.decision),
+  right: Uint8Array.from(effects.decision, (d, k) => (d === line.y[effects.step[k]] ? 1 : 0)),
+});
+
+const livedSpans = ({ effects, r, H }) => {
+  const begins = [r[0], ...effects.from];
+  const spans = begins.map((from, k) => ({ from, to: k + 1 < begins.length ? begins[k + 1] : H, source: k && effects.decision[k - 1] >= 0 ? k - 1 : -1 }));
+  const [accepted, superseded, late] = effects.counts;
+  return { spans: spans.filter((s) => s.to > s.from), accepted, late, superseded };
 };
 
 const joined = (Kind, a, b) => { const both = new Kind(a.length + b.length); both.set(a); both.set(b, a.length); return both; };
@@ -49,10 +65,11 @@ sdb.duo = (fast, slow, reach) => ({
 });
 
 /* The step an answer is for. */
-sdb.stepOf = (line, source) => (source < line.n ? source : source - line.n);
+sdb.stepOf = (line, source) => (line.steps ? line.steps[source] : source < line.n ? source : source - line.n);
 
 /* Which source is in force when, at one interval: [{from, to, source}], source −1 for none yet. */
 sdb.spans = (line, interval) => {
+  if (line.effects) return livedSpans(line);
   if (line.pair) return pairSpans(line, interval);
   const { n, r, L, H } = line;
   const c = line.tick / interval;
