@@ -2,7 +2,7 @@
 
     python bench/worlds.py [--histories 10000] [--family live_debugging] [--wording free] [--seeds 20]
     python bench/worlds.py --speed
-    python bench/worlds.py --question [--seeds 5] [--paces 0.5,2,8] [--profiles jev,luna-low,…]
+    python bench/worlds.py --question [--seeds 20] [--paces 0.5,1,2,4,8] [--profiles jev,luna-low,…]
     python bench/worlds.py --cart [--seeds 8] [--out docs/images]
 
 Plays every family's worlds by decisions that are right, late, drawn, stuck, missing and nonsense, and
@@ -11,7 +11,8 @@ the time of a session beside it.
 
 `--speed` times a recorded session of a component that takes no time, and generation. `--question` records
 simulated profiles in every family that declares outcomes, at several paces, and ranks them: how well do
-untimed, in-force, segment-balanced and cost-weighted figures predict what becomes of the sessions?
+untimed, in-force, segment-balanced and cost-weighted figures predict what becomes of the sessions? The
+whole run takes a quarter of an hour on two cores and draws a figure.
 `--cart` balances CartPole on a clock with a component that is right and takes a declared time, and draws
 in-force accuracy and reward against it. All of it is simulation.
 """
@@ -22,23 +23,35 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata  # type: ignore[import-untyped]
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.families.test_worlds import PLAYERS, composed, play
 
+from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.families.generate import generate, generated_families, open_seeds
 from streamdecisionbench.families.registry import FAMILY_MODULES
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.request import RunRequest, launch
 from streamdecisionbench.report.figures.figure import Figure, render
-from streamdecisionbench.report.figures.style import beside, chart, layers, quantity
-from streamdecisionbench.report.palette import PALETTE
+from streamdecisionbench.report.figures.style import (
+    beside,
+    chart,
+    keyed,
+    lanes,
+    layers,
+    names,
+    panel_title,
+    quantity,
+)
+from streamdecisionbench.report.palette import GREY, PALETTE
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.suite.generation.draws import Draws
@@ -55,8 +68,9 @@ def main() -> None:
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--question", action="store_true")
     parser.add_argument("--cart", action="store_true")
-    parser.add_argument("--paces", default="0.5,2,8")
-    parser.add_argument("--profiles", default="jev,terra-none,luna-low,laya-english")
+    parser.add_argument("--paces", default="0.5,1,2,4,8")
+    parser.add_argument("--profiles", default=",".join(builtin_profiles()))
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("docs/images"))
     wanted = parser.parse_args()
     if wanted.speed:
@@ -65,7 +79,8 @@ def main() -> None:
         cart(wanted.seeds, wanted.out)
     elif wanted.question:
         paces = [float(pace) for pace in wanted.paces.split(",")]
-        question(wanted.profiles.split(","), paces, range(1, wanted.seeds + 1))
+        seeds = range(1, wanted.seeds + 1)
+        question(wanted.profiles.split(","), paces, seeds, wanted.jobs, wanted.out)
     else:
         histories(wanted)
 
@@ -133,82 +148,153 @@ FIGURES = ("untimed", "in force", "segment-balanced", "cost-weighted")
 ALL = "all, by cost"
 
 
-def question(profiles: Sequence[str], paces: Sequence[float], seeds: Sequence[int]) -> None:
-    """Spearman's rank correlation over settings, a setting being a profile at a pace.
+def question(
+    profiles: Sequence[str], paces: Sequence[float], seeds: Sequence[int], jobs: int, out: Path
+) -> None:
+    """Spearman's rank correlation between figures and outcomes; 1: the figure ranks as the outcome does.
 
-    Figures and outcomes are means over seeds; an outcome is its loss against the oracle at the same pace,
-    seconds counted in ticks, and costs what a unit costs. 1: the figure ranks settings as the outcome
-    does. Intervals: seeds drawn again 2,000 times, the same for all settings.
+    Two questions: over all settings, a setting being a profile at a pace; and over the profiles at one pace,
+    then the mean over paces, which is what somebody asks whose pace is given. Figures and outcomes are means
+    over seeds; an outcome is its loss against the oracle at the same pace, seconds counted in ticks, and
+    costs what a unit costs. Intervals: seeds drawn again 2,000 times, the same for all settings.
     """
-    for world in FAMILY_MODULES.values():
-        sessions = open_seeds(world, seeds)
-        declared = {one.name: one for w in sessions for one in w.kind.outcomes}
-        if not declared:
-            print(f"{world}: declares no outcomes")
-            continue
-        settings = [(profile, pace) for profile in profiles for pace in paces]
-        figures = np.empty((len(settings), len(seeds), len(FIGURES)))
-        losses = np.empty((len(settings), len(seeds), len(declared) + 1))
-        for place, (profile, pace) in enumerate(settings):
-            for k, (row, lost) in enumerate(_lived(world, profile, pace, seeds)):
-                # What a kind of session cannot lose is not lost there.
-                figures[place, k] = row
-                losses[place, k] = [lost.get(name, 0.0) for name in (*declared, ALL)]
-        draws = np.random.default_rng(0).integers(len(seeds), size=(2000, len(seeds)))
-        print(f"{world}: {len(settings)} settings ({', '.join(profiles)}; {paces} s),"
-              f" {len(seeds)} seeds. SIMULATION")  # fmt: skip
-        print(f"| outcome | {' | '.join(FIGURES)} |")
-        print(f"|---|{'---:|' * len(FIGURES)}")
-        for j, name in enumerate((*declared, ALL)):
-            cells = [_cell(figures[:, :, i], losses[:, :, j], draws) for i in range(len(FIGURES))]
-            print(f"| {name} | {' | '.join(cells)} |")
+    settings = [(profile, pace) for profile in profiles for pace in paces]
+    draws = np.random.default_rng(0).integers(len(seeds), size=(2000, len(seeds)))
+    every = np.arange(len(settings)).reshape(len(profiles), len(paces))
+    views = {"over all settings": [every.ravel()], "among profiles at one pace": [*every.T]}
+    rows: list[tuple[str, str, str, float, float, float]] = []
+    with ProcessPoolExecutor(jobs) as pool:
+        for world in FAMILY_MODULES.values():
+            sessions = open_seeds(world, seeds)
+            names = [*{one.name: 0 for w in sessions for one in w.kind.outcomes}, ALL]
+            right = {pace: [_played_right(w.again(), pace) for w in sessions] for pace in paces}
+            lived = pool.map(
+                _lived, [(world, *one, tuple(seeds), right[one[1]]) for one in settings]
+            )
+            found = [
+                [(row, [lost.get(n, 0.0) for n in names]) for row, lost in one] for one in lived
+            ]
+            figures = np.array([[row for row, _ in one] for one in found])
+            losses = np.array([[lost for _, lost in one] for one in found])
+            print(f"\n{world}: {len(profiles)} profiles, {paces} s, {len(seeds)} seeds. SIMULATION")
+            for view, groups in views.items():
+                print(
+                    f"\n| {view}: outcome | {' | '.join(FIGURES)} |\n|---|{'---:|' * len(FIGURES)}"
+                )
+                for j, name in enumerate(names):
+                    cells = []
+                    for i, figure in enumerate(FIGURES):
+                        of = _correlation(figures[:, :, i], losses[:, :, j], draws, groups)
+                        rows.append((view, world, f"{name}: {figure}", *of))
+                        cells.append("{:.2f} [{:.2f}, {:.2f}]".format(*of))
+                    print(f"| {name} | {' | '.join(cells)} |", flush=True)
+    drawing = question_figure(
+        rows, f"{len(profiles)} profiles, {len(paces)} paces, {len(seeds)} seeds"
+    )
+    for kind, content in render(drawing, ("png",)).items():
+        (out / f"{drawing.name}.{kind}").write_bytes(content)
+    print(f"\n{out / drawing.name}.png")
 
 
-def _lived(
-    world: str, profile: str, pace: float, seeds: Sequence[int]
-) -> Iterator[tuple[list[float], dict[str, float]]]:
+def _played_right(session: Any, pace: float) -> dict[str, float]:
+    while not session.done:
+        t = session.t
+        session.advance((t + 1) * pace, [(t * pace, session.reference())])
+    return dict(session.outcomes())
+
+
+def _lived(given: tuple[Any, ...]) -> list[tuple[list[float], dict[str, float]]]:
     """Figures (more is better) and what was lost (less is better), session by session."""
+    world, profile, pace, seeds, right = given
     with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
         scored, outcomes = recorded(
-            f"simulated:{profile}",
-            Path(folder) / "run",
-            world=world,
-            seeds=tuple(seeds),
-            interval_s=pace,
+            f"simulated:{profile}", run, world=world, seeds=seeds, interval_s=pace
         )
     assert scored.cost is not None
-    for session in open_seeds(world, seeds):
-        name = session.right.episode_id
+    kinds = {w.right.episode_id: w.kind for w in open_seeds(world, seeds)}
+    found = []
+    for (name, kind), best in zip(kinds.items(), right, strict=True):
         level = scored.by_scenario[name]
         charged = scored.cost.levels.by_scenario[name].at_interval.total
-        while not session.done:
-            t = session.t
-            session.advance((t + 1) * pace, [(t * pace, session.reference())])
-        lost, right = {ALL: 0.0}, session.outcomes()
-        for outcome in session.kind.outcomes:
+        lost = {ALL: 0.0}
+        for outcome in kind.outcomes:
             per = pace if outcome.unit == "s" else 1.0
-            worse = (outcomes[name][outcome.name] - right[outcome.name]) / per
+            worse = (outcomes[name][outcome.name] - best[outcome.name]) / per
             lost[outcome.name] = float(np.sign(outcome.cost)) * worse
             lost[ALL] += outcome.cost * worse
-        yield [level.untimed, level.in_force, level.segment_in_force, -charged], lost
+        figures = [level.untimed, level.in_force, level.segment_in_force, -charged]
+        found.append((figures, lost))
+    return found
 
 
-def _cell(figure: Any, loss: Any, draws: Any) -> str:
-    found = [_spearman(figure[:, d].mean(1), -loss[:, d].mean(1)) for d in draws]
-    low, high = np.nanpercentile(found, [2.5, 97.5]) if not np.isnan(found).all() else (np.nan,) * 2
-    return f"{_spearman(figure.mean(1), -loss.mean(1)):.2f} [{low:.2f}, {high:.2f}]"
+def _correlation(
+    figure: Any, loss: Any, draws: Any, groups: Sequence[Any]
+) -> tuple[float, float, float]:
+    """The mean over groups of settings, and its range over seeds drawn again."""
+    whole = np.arange(figure.shape[1])[None, :]
+    found, again = (_spearman(figure, -loss, seeds, groups) for seeds in (whole, draws))
+    known = again[~np.isnan(again)]
+    low, high = np.percentile(known, [2.5, 97.5]) if known.size else (np.nan, np.nan)
+    return float(found[0]), float(low), float(high)
 
 
-def _spearman(one: Any, other: Any) -> float:
-    """Of mean ranks; NaN where one of them is all alike."""
-    ranks = [_ranks(np.round(x, 9)) for x in (one, other)]
-    if any(np.ptp(r) == 0 for r in ranks):
-        return float("nan")
-    return float(np.corrcoef(*ranks)[0, 1])
+def _spearman(one: Any, other: Any, seeds: Any, groups: Sequence[Any]) -> Any:
+    """Of means over each row of seeds; NaN where a group is all alike, left out of the mean over groups."""
+    found = []
+    for group in groups:
+        ranks = [rankdata(np.round(x[group][:, seeds].mean(2), 9), axis=0) for x in (one, other)]
+        a, b = (r - r.mean(0) for r in ranks)
+        with np.errstate(invalid="ignore"):
+            found.append((a * b).sum(0) / np.sqrt((a**2).sum(0) * (b**2).sum(0)))
+    told = ~np.isnan(found)
+    with np.errstate(invalid="ignore"):
+        return np.where(told, found, 0.0).sum(0) / told.sum(0)
 
 
-def _ranks(values: Any) -> Any:
-    return np.array([(values < v).sum() + ((values == v).sum() + 1) / 2 for v in values])
+def question_figure(rows: Sequence[tuple[str, str, str, float, float, float]], what: str) -> Figure:
+    """Every world's outcomes by cost: a dot and its range for every figure."""
+    shown: list[dict[str, Any]] = [
+        {"view": view, "world": world, "figure": name.removeprefix(f"{ALL}: "), "x": x, "low": low, "high": high}
+        for view, world, name, x, low, high in rows
+        if name.startswith(f"{ALL}: ")
+    ]  # fmt: skip
+    colours = keyed(
+        "figure", dict(zip(FIGURES, PALETTE, strict=False)), {"title": None, "orient": "bottom"}
+    )
+
+    def panel(view: str, *, named: bool) -> Any:
+        own = [row for row in shown if row["view"] == view]
+        x = quantity(
+            "low",
+            (-1, 1),
+            {"title": "rank correlation with outcomes", "values": [-1, -0.5, 0, 0.5, 1]},
+        )
+        y = lanes("world", [*FAMILY_MODULES.values()], labels=named)
+        beneath = {"yOffset": names("figure", sort=list(FIGURES)), "color": colours}
+        zero = chart([{"low": 0}], {"type": "rule", "color": GREY}, x=x)
+        spans = chart(
+            own, {"type": "rule", "strokeWidth": 2}, x=x, x2={"field": "high"}, y=y, **beneath
+        )
+        dots = chart(
+            own,
+            {"type": "point", "filled": True, "size": 60},
+            x={**x, "field": "x"},
+            y=y,
+            **beneath,
+        )
+        return layers([zero, spans, dots], 300, {"step": 15}, title=panel_title(view))
+
+    first, second = dict.fromkeys(row["view"] for row in shown)
+    title = "Simulation: which figure ranks settings as their outcomes do?"
+    words = "; ".join(
+        "{world}, {view}, {figure}: {x:.2f} ({low:.2f} to {high:.2f})".format(**r) for r in shown
+    )
+    return Figure(
+        "outcomes", title, "", f"{title} ({what}). {words}",
+        beside(panel(first, named=True), panel(second, named=False), spacing=24),
+        ("view", "world", "figure", "correlation", "low", "high"), rows,
+    )  # fmt: skip
 
 
 CART = """
