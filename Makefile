@@ -49,7 +49,7 @@ SLOW = tests/test_inspect_task.py tests/test_pytest_plugin.py tests/test_worlds.
   $(addprefix tests/meter/test_,decision_log.py opentelemetry.py prometheus.py) \
   $(addprefix tests/recording/test_,full_pass.py kill.py never_spoiled.py policy_servers.py resume.py runner.py) \
   $(addprefix tests/recording/test_,runner_record.py services.py preparation.py worlds.py) \
-  $(addprefix tests/report/,board watch) \
+  $(addprefix tests/report/,leaderboard watch) \
   $(addprefix tests/report/test_,figures.py hostile_text.py page.py page_browser.py report.py tables.py) \
   $(addprefix tests/scoring/,costs policies) \
   $(addprefix tests/scoring/test_,exact.py pairs.py pairs_live.py streams.py trajectory.py)

@@ -35,7 +35,7 @@ from tests.recording.recorder_kit import suite_folder
 from tests.report.label.person import audit, killed_while_answering
 
 from streamdecisionbench.errors import SdbError
-from streamdecisionbench.recording.events import EVENTS_FILE, scan
+from streamdecisionbench.recording.event_log import EVENTS_FILE, scan
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.suite.suite_files import read_suite
 

@@ -33,7 +33,7 @@ import numpy as np
 from tests.logs.made_logs import covered
 from tests.scoring import plain_streams
 
-from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.score import batches, tables
 from streamdecisionbench.scoring.timeline import Flat
 

@@ -21,8 +21,8 @@ from msgspec.structs import replace as changed
 
 from streamdecisionbench.components.contract import Options, Request
 from streamdecisionbench.components.local.python_class import PythonComponent
-from streamdecisionbench.recording.episode_log import Member
-from streamdecisionbench.recording.record import RunConfig, record
+from streamdecisionbench.recording.episode import Member
+from streamdecisionbench.recording.recorder import RunConfig, record
 from streamdecisionbench.suite.scenario import Step, Suite
 from streamdecisionbench.suite.suite_files import (
     builtin_suite_path,

@@ -20,9 +20,9 @@ from pathlib import Path
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.components.simulated.simulator import Simulator
 from streamdecisionbench.in_force import RULES
-from streamdecisionbench.recording.events import Release, Response
+from streamdecisionbench.recording.event_log import Release, Response
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pairs import all_pairs, compose, compose_recordings
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite

@@ -24,10 +24,10 @@ from streamdecisionbench.analysis.policy_search import search
 from streamdecisionbench.analysis.token_cost import request_costs
 from streamdecisionbench.components import registry
 from streamdecisionbench.components.contract import Options
-from streamdecisionbench.recording.episode_log import Member
+from streamdecisionbench.recording.episode import Member
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import RunConfig, record
+from streamdecisionbench.recording.recorder import RunConfig, record
 from streamdecisionbench.rules.policy_file import (
     Cascade,
     ConfidenceGate,
@@ -36,9 +36,9 @@ from streamdecisionbench.rules.policy_file import (
     Expire,
     Policy,
 )
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import shares_over
 from streamdecisionbench.scoring.measure import Over
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.policy_answers import Answers, Variant, answers_of, policy_arrays
 from streamdecisionbench.scoring.policy_replay import PolicyReplay, correct_share
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite

@@ -34,13 +34,13 @@ from pathlib import Path
 import msgspec
 
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Request
-from streamdecisionbench.recording import record as record_module
-from streamdecisionbench.recording.episode_log import Member
-from streamdecisionbench.recording.events import Release, Response, scan
+from streamdecisionbench.recording import recorder as record_module
+from streamdecisionbench.recording.episode import Member
+from streamdecisionbench.recording.event_log import Release, Response, scan
 from streamdecisionbench.recording.folder import quantiles_ms
 from streamdecisionbench.recording.merge import merge
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import RunConfig, record
+from streamdecisionbench.recording.recorder import RunConfig, record
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,

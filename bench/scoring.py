@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from tests.scoring import plain
 
-from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 

@@ -23,9 +23,9 @@ from streamdecisionbench.components.simulated.profiles import (
 )
 from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
 from streamdecisionbench.families.registry import drafts
-from streamdecisionbench.recording.episode_log import Member
+from streamdecisionbench.recording.episode import Member
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import RunConfig, record
+from streamdecisionbench.recording.recorder import RunConfig, record
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.scenario import Suite

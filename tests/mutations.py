@@ -15,18 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from streamdecisionbench.audit.agreement import (
-    check,
-    read_answers,
-    read_record,
-    summarise,
-    violations,
-)
-from streamdecisionbench.components.providers.address import load
+from streamdecisionbench.audit.agreement import check, read_answers
+from streamdecisionbench.audit.audit_record import read_record, summarise, violations
+from streamdecisionbench.components.providers.address_and_key import load
 from streamdecisionbench.components.simulated.profiles import read_profiles
 from streamdecisionbench.errors import SdbError
 from streamdecisionbench.examples import example_suite
-from streamdecisionbench.recording.events import EVENTS_FILE, file_sha256
+from streamdecisionbench.recording.event_log import EVENTS_FILE, file_sha256
 from streamdecisionbench.recording.prices import find_price, read_prices
 from streamdecisionbench.recording.published_tables import import_tables
 from streamdecisionbench.recording.reader import read_recording

@@ -17,12 +17,12 @@ import streamdecisionbench
 PACKAGE = "streamdecisionbench"
 HOME = Path(streamdecisionbench.__file__).parent
 ROOMS = (
-    "errors", "in_force", "text", "rules", "suite", "families", "components", "worlds", "audit", "recording", "scoring",
+    "errors", "in_force", "safe_text", "rules", "suite", "families", "components", "worlds", "audit", "recording", "scoring",
     "logs", "meter", "analysis", "report", "cli",
 )  # fmt: skip
 """In order, as CONTRIBUTING's map lists them."""
-ANYWHERE = ("_version", "errors", "in_force", "text")
-ALONE = {"meter": {"errors", "in_force", "text", "rules", "meter", "_version"}}
+ANYWHERE = ("_version", "errors", "in_force", "safe_text")
+ALONE = {"meter": {"errors", "in_force", "safe_text", "rules", "meter", "_version"}}
 """Rooms that people put into their own service carry nothing else with them."""
 SOURCES = sorted(p for p in HOME.rglob("*.py") if "__pycache__" not in p.parts)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamdecisionbench.recording.events import Release, Response
+from streamdecisionbench.recording.event_log import Release, Response
 from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,

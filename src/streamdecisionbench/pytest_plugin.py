@@ -146,8 +146,8 @@ def _run_named(component: str, suite: Suite, chosen: dict[str, Any], out: Path) 
 def _run_object(component: Any, suite: Suite, chosen: dict[str, Any], out: Path) -> None:
     from streamdecisionbench.components.contract import Options
     from streamdecisionbench.components.local.python_class import PythonComponent
-    from streamdecisionbench.recording.episode_log import Member
-    from streamdecisionbench.recording.record import RunConfig, record
+    from streamdecisionbench.recording.episode import Member
+    from streamdecisionbench.recording.recorder import RunConfig, record
     from streamdecisionbench.recording.request import choose_scenarios, stated_latency
 
     seed = int(chosen.get("seed", 0))

@@ -22,7 +22,7 @@ from streamdecisionbench.analysis.flips import (
 )
 from streamdecisionbench.analysis.gate import Limits, Streams, gate_streams, gate_timelines
 from streamdecisionbench.in_force import ALL_CLASSES, CAUSES
-from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Timeline
 from tests.analysis.test_gate import SAMPLING, pair

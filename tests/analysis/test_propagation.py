@@ -19,7 +19,7 @@ from streamdecisionbench.analysis.outcomes import (
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.generate import open_seeds
 from streamdecisionbench.families.sdb_v1 import build
-from streamdecisionbench.recording.events import Event, Expired, Release, Response, scan
+from streamdecisionbench.recording.event_log import Event, Expired, Release, Response, scan
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.request import RunRequest, launch

@@ -21,7 +21,7 @@ from streamdecisionbench.analysis.paper import (
 from streamdecisionbench.analysis.table import fixed
 from streamdecisionbench.analysis.token_cost import cost, passes_cost
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.timeline import Timeline, timelines
 from streamdecisionbench.suite.scenario import Suite
 

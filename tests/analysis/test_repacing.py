@@ -16,7 +16,7 @@ from streamdecisionbench.analysis.repacing import repacing
 from streamdecisionbench.components.contract import Answer, Request
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import Part, record, record_together, replicas_for
+from streamdecisionbench.recording.recorder import Part, record, record_together, replicas_for
 from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.recording.request import RunRequest, launch
 from streamdecisionbench.suite.scenario import Suite

@@ -35,8 +35,8 @@ from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import stretches_at
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.timeline import Flat, timelines
 from tests.analysis.kit import timeline, with_usage

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from streamdecisionbench.audit.agreement import agreement_of
 from streamdecisionbench.audit.labels import (
     AnswerForm,
     AuditFolder,
@@ -16,7 +17,6 @@ from streamdecisionbench.audit.labels import (
     ItemQuestion,
     Label,
     LabelFile,
-    agreement_of,
     export_csv,
     import_labels,
     write_items,

@@ -12,16 +12,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from streamdecisionbench.audit.agreement import (
+from streamdecisionbench.audit.agreement import check, read_answers
+from streamdecisionbench.audit.audit_record import (
     CODE_LENSES,
     LAWS,
     LENSES,
     OTHER_LENSES,
     AuditRecord,
     builtin_record_path,
-    check,
     law_digest,
-    read_answers,
     read_record,
     summarise,
     violations,

@@ -11,7 +11,7 @@ import pytest
 from streamdecisionbench.analysis.bundles import pack
 from streamdecisionbench.components.contract import Answer, Fatal, check_answer
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.episode_log import Tally
+from streamdecisionbench.recording.episode import Tally
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.redaction import Redactor
 from streamdecisionbench.suite.suite_files import find_suite

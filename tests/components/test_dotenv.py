@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamdecisionbench.components.providers.address import load, parse
+from streamdecisionbench.components.providers.address_and_key import load, parse
 from streamdecisionbench.errors import InputError
 
 

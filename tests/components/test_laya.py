@@ -19,8 +19,8 @@ from streamdecisionbench.components.registry import create
 from streamdecisionbench.components.training_rows import training_rows
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.generate import generate
-from streamdecisionbench.recording.episode_log import Member
-from streamdecisionbench.recording.record import audit
+from streamdecisionbench.recording.episode import Member
+from streamdecisionbench.recording.recorder import audit
 from streamdecisionbench.recording.request import RunRequest, launch
 from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.scenario import Suite

@@ -304,7 +304,7 @@ def test_keys_go_where_they_belong(protocol: Protocol, monkeypatch: pytest.Monke
 def test_another_host_never_gets_the_providers_key(
     protocol: Protocol, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from streamdecisionbench.components.providers.address import Home, resolve
+    from streamdecisionbench.components.providers.address_and_key import Home, resolve
 
     monkeypatch.setenv(protocol.key_variable, KEY)
     home = Home("OpenAI", "api.openai.com", "/v1", protocol.key_variable, "OPENAI_BASE_URL")

@@ -52,7 +52,9 @@ def test_two_sessions_are_printed_as_they_are_generated(family: str) -> None:
     printed = [found for found in PRINTED.finditer(PAGE.read_text()) if found[1] == family]
     assert len(printed) == 2
     for found in printed:
-        assert found[0] == told(family, int(found[2]), found[3]), "python -m tests.docs.test_stories"
+        assert found[0] == told(family, int(found[2]), found[3]), (
+            "python -m tests.docs.test_stories"
+        )
 
 
 if __name__ == "__main__":

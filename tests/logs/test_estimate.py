@@ -30,7 +30,7 @@ from streamdecisionbench.logs.estimate import (
     read_sample,
 )
 from streamdecisionbench.logs.sample import AuditSample, draw_sample, write_audit
-from streamdecisionbench.report.screens import estimate_lines, estimate_tables
+from streamdecisionbench.report.terminal import estimate_lines, estimate_tables
 from tests.logs.made_audits import (
     Silver,
     answer,

@@ -18,7 +18,6 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.logs.sums import LogSettings, LogSums
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.rules.costs import Costs, Section
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.cost import (
     ALL_ACTS,
     act_measures,
@@ -27,6 +26,7 @@ from streamdecisionbench.scoring.cost import (
     spell_measures,
 )
 from streamdecisionbench.scoring.json import cost_to_json
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pooled import LatencySums
 from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Timeline
 from tests.cli.command import sdb

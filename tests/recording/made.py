@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.examples import example_recording, example_suite
-from streamdecisionbench.recording.events import (
+from streamdecisionbench.recording.event_log import (
     EVENTS_FILE,
     Attempt,
     Event,

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Request
-from streamdecisionbench.recording.episode_log import Member
-from streamdecisionbench.recording.events import Event
-from streamdecisionbench.recording.record import RunConfig
+from streamdecisionbench.recording.episode import Member
+from streamdecisionbench.recording.event_log import Event
+from streamdecisionbench.recording.recorder import RunConfig
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,

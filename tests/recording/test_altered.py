@@ -15,10 +15,10 @@ import pytest
 from streamdecisionbench.components.contract import Answer, Request, Retryable, Usage
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_suite
-from streamdecisionbench.recording.episode_log import Member
-from streamdecisionbench.recording.events import EVENTS_FILE
+from streamdecisionbench.recording.episode import Member
+from streamdecisionbench.recording.event_log import EVENTS_FILE
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import record
+from streamdecisionbench.recording.recorder import record
 from streamdecisionbench.recording.run_file import RUN_FILE
 from tests.recording import made
 from tests.recording.made import edit_lines
@@ -378,7 +378,7 @@ def test_a_component_beside_the_pair_is_noticed(paired: Path, tmp_path: Path) ->
 
 def test_a_duplicate_among_many_is_found_at_once(tmp_path: Path) -> None:
     from streamdecisionbench.recording.check import check_completeness
-    from streamdecisionbench.recording.events import Release, Response
+    from streamdecisionbench.recording.event_log import Release, Response
 
     steps = 100_000
     releases = [Release("a", t, t, t) for t in range(steps)]

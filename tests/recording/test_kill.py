@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.events import EVENTS_FILE, Response, scan
+from streamdecisionbench.recording.event_log import EVENTS_FILE, Response, scan
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.suite.suite_files import read_suite

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.events import EVENTS_FILE, file_sha256
+from streamdecisionbench.recording.event_log import EVENTS_FILE, file_sha256
 from streamdecisionbench.recording.merge import merge
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import record
+from streamdecisionbench.recording.recorder import record
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.suite.suite_files import write_suite
 from tests.cli.command import sdb

@@ -17,9 +17,9 @@ import pytest
 from streamdecisionbench.components.contract import Answer, Fatal, Request, Usage
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording import clock as standstill
-from streamdecisionbench.recording.events import EVENTS_FILE, EventLog
+from streamdecisionbench.recording.event_log import EVENTS_FILE, EventLog
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import record
+from streamdecisionbench.recording.recorder import record
 from streamdecisionbench.recording.run_file import RUN_FILE, read_run
 from tests.cli.command import sdb
 from tests.recording.recorder_kit import (
@@ -116,7 +116,7 @@ def test_odd_answers_are_refused_by_name_and_spoil_nothing(
 
 
 def test_no_line_is_written_that_cannot_be_read(tmp_path: Path) -> None:
-    from streamdecisionbench.recording.events import Attempt
+    from streamdecisionbench.recording.event_log import Attempt
 
     with EventLog(tmp_path) as log:
         for odd in (

@@ -14,10 +14,10 @@ from streamdecisionbench.analysis.policy_tables import live_lines
 from streamdecisionbench.components.simulated.profiles import find_profile
 from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.episode_log import Member
-from streamdecisionbench.recording.events import Cancelled, Expired, Skipped
+from streamdecisionbench.recording.episode import Member
+from streamdecisionbench.recording.event_log import Cancelled, Expired, Skipped
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import RunConfig, record
+from streamdecisionbench.recording.recorder import RunConfig, record
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.policy_file import Policy, parse_policy
 from streamdecisionbench.scoring.policy_score import live_policy, score_policy_recordings

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from streamdecisionbench.components.contract import ComponentInfo
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import RunConfig, audit, warmup_request
+from streamdecisionbench.recording.recorder import RunConfig, audit, warmup_request
 from streamdecisionbench.recording.request import RunRequest, launch
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import make_suite, read_suite, write_suite

@@ -10,7 +10,7 @@ import pytest
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_suite
-from streamdecisionbench.recording.events import Attempt, EventLog, scan, to_line
+from streamdecisionbench.recording.event_log import Attempt, EventLog, scan, to_line
 from streamdecisionbench.recording.reader import read_recording
 from tests.cli.command import sdb
 from tests.recording.made import edit_lines, events, write

@@ -12,11 +12,11 @@ import pytest
 
 from streamdecisionbench.components.contract import Answer, Fatal, Request
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.episode_log import Member
-from streamdecisionbench.recording.events import EVENTS_FILE
+from streamdecisionbench.recording.episode import Member
+from streamdecisionbench.recording.event_log import EVENTS_FILE
 from streamdecisionbench.recording.folder import keep_complete
 from streamdecisionbench.recording.reader import expectations, read_recording
-from streamdecisionbench.recording.record import record
+from streamdecisionbench.recording.recorder import record
 from streamdecisionbench.recording.run_file import RUN_FILE, read_run
 from streamdecisionbench.suite.scenario import Suite
 from tests.recording.recorder_kit import InProcess, alone, right, settings, small_suite

@@ -12,8 +12,8 @@ import pytest
 from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
 from streamdecisionbench.in_force import PairRule
 from streamdecisionbench.recording.clock import Clock
-from streamdecisionbench.recording.episode_log import EpisodeLog, Member, Tally, prepare
-from streamdecisionbench.recording.events import Attempt, Release, Response
+from streamdecisionbench.recording.episode import EpisodeLog, Member, Tally, prepare
+from streamdecisionbench.recording.event_log import Attempt, Release, Response
 from streamdecisionbench.recording.realtime import Sending, run_episode
 from streamdecisionbench.recording.retry import RetryPolicy
 from tests.recording.recorder_kit import InProcess, MemoryLog, alone, right, small_scenario

@@ -17,10 +17,10 @@ import pytest
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Fatal, Request
 from streamdecisionbench.errors import InputError, SdbError
 from streamdecisionbench.recording import prices as cost_estimate
-from streamdecisionbench.recording.episode_log import Member
-from streamdecisionbench.recording.events import EVENTS_FILE
+from streamdecisionbench.recording.episode import Member
+from streamdecisionbench.recording.event_log import EVENTS_FILE
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import record
+from streamdecisionbench.recording.recorder import record
 from streamdecisionbench.recording.request import RunRequest, choose_scenarios, launch
 from streamdecisionbench.recording.run_file import RUN_FILE
 from tests.cli import command

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from streamdecisionbench.components.contract import ComponentInfo, Fatal
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.episode_log import Tally
+from streamdecisionbench.recording.episode import Tally
 from streamdecisionbench.recording.folder import RunEnd
 from streamdecisionbench.recording.merge import merge
 from streamdecisionbench.recording.prices import estimate
@@ -238,7 +238,7 @@ def test_planted_links_are_not_followed(tmp_path: Path) -> None:
     assert target.read_text() == "keep me"
     assert json.loads((folder / "run.json").read_text()) == {"status": "running"}
     (folder / "events.jsonl").symlink_to(tmp_path / "precious")
-    from streamdecisionbench.recording.events import EventLog
+    from streamdecisionbench.recording.event_log import EventLog
 
     with pytest.raises((OSError, InputError)):
         EventLog(folder, resume=True)

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from streamdecisionbench.components.contract import Answer, Request
 from streamdecisionbench.components.serving.timed_replies import RequestQueue
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.events import Release, Response, scan
+from streamdecisionbench.recording.event_log import Release, Response, scan
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.realtime import Sending
-from streamdecisionbench.recording.record import (
+from streamdecisionbench.recording.recorder import (
     Part,
     record,
     record_together,

@@ -16,11 +16,11 @@ from scipy.stats import kstest, norm
 
 from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.episode_log import EpisodeLog, Tally, prepare
-from streamdecisionbench.recording.events import Attempt, Expired, Release, Response, Skipped
+from streamdecisionbench.recording.episode import EpisodeLog, Tally, prepare
+from streamdecisionbench.recording.event_log import Attempt, Expired, Release, Response, Skipped
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.realtime import Sending
-from streamdecisionbench.recording.record import record
+from streamdecisionbench.recording.recorder import record
 from streamdecisionbench.recording.virtual import VirtualStream, run_virtual_streams
 from streamdecisionbench.rules.policy_file import parse_policy
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite

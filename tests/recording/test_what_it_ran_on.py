@@ -17,10 +17,10 @@ from streamdecisionbench.cli.main import app
 from streamdecisionbench.components.contract import Answer, Request, Usage
 from streamdecisionbench.components.local.weights import file_sha256, folder_sha256
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.episode_log import Diagnostics
+from streamdecisionbench.recording.episode import Diagnostics
 from streamdecisionbench.recording.merge import merge
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import record
+from streamdecisionbench.recording.recorder import record
 from streamdecisionbench.recording.request import RunRequest, launch, stated_of
 from streamdecisionbench.recording.run_file import graphics_processors, sources_sha256
 from streamdecisionbench.report.tables import served_latency, tokens

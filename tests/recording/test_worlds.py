@@ -20,7 +20,7 @@ from streamdecisionbench.analysis.outcomes import outcomes
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.generate import open_seeds
 from streamdecisionbench.families.registry import reference_of
-from streamdecisionbench.recording.events import Expired, Release, Response, scan
+from streamdecisionbench.recording.event_log import Expired, Release, Response, scan
 from streamdecisionbench.recording.folder import RunEnd
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording

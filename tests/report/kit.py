@@ -10,10 +10,10 @@ import pytest
 
 from streamdecisionbench.analysis import network
 from streamdecisionbench.components.contract import Usage
-from streamdecisionbench.recording.events import Release, Response
+from streamdecisionbench.recording.event_log import Release, Response
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.report import findings as analyses
-from streamdecisionbench.report.findings import Material
+from streamdecisionbench.report import report_data as analyses
+from streamdecisionbench.report.report_data import Material
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,

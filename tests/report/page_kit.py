@@ -8,11 +8,11 @@ import random
 from streamdecisionbench.analysis.bootstrap import Sampling
 from streamdecisionbench.analysis.choose import Terms
 from streamdecisionbench.analysis.token_cost import Cost, Tokens
-from streamdecisionbench.recording.events import Release, Response
+from streamdecisionbench.recording.event_log import Release, Response
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.report.findings import Findings, choices
 from streamdecisionbench.report.page.payload import PageInputs
+from streamdecisionbench.report.report_data import Findings, choices
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.scoring.pairs import all_pairs
 from streamdecisionbench.suite.scenario import (

@@ -9,14 +9,14 @@ import pytest
 from streamdecisionbench.analysis.bootstrap import Sampling
 from streamdecisionbench.analysis.candidates import Field
 from streamdecisionbench.analysis.choose import Terms, by_cost, decide
-from streamdecisionbench.report.findings import Material, error_costs, pair_cost
 from streamdecisionbench.report.page.payload import payload
 from streamdecisionbench.report.render import to_markdown
+from streamdecisionbench.report.report_data import Material, error_costs, pair_cost
 from streamdecisionbench.report.tables import costs_of_error
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.rules.cost_file import default_costs
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.cost import charge, course_along, course_of
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from tests.report import kit
 from tests.report.page_kit import kit_inputs

@@ -15,9 +15,9 @@ from streamdecisionbench.analysis.paper import Window, choose_window
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.episode_log import Member
+from streamdecisionbench.recording.episode import Member
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.record import RunConfig, record
+from streamdecisionbench.recording.recorder import RunConfig, record
 from streamdecisionbench.report.figures.figure import (
     FORMATS,
     Figure,
@@ -30,8 +30,8 @@ from streamdecisionbench.report.figures.figure import (
 from streamdecisionbench.report.figures.latency import oracle_slope, place_labels
 from streamdecisionbench.report.figures.style import spaced
 from streamdecisionbench.report.figures.trajectory import spans, trajectory
-from streamdecisionbench.report.findings import Findings, Material, find
 from streamdecisionbench.report.palette import SHOWN
+from streamdecisionbench.report.report_data import Findings, Material, find
 from streamdecisionbench.report.tables import make_tables
 from streamdecisionbench.report.write_report import make_figures, make_material
 from streamdecisionbench.scoring.score import score_timelines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamdecisionbench.report.screens import cut_names, cut_words, fit_widths
+from streamdecisionbench.report.terminal import cut_names, cut_words, fit_widths
 
 NAMES = st.lists(st.text("ab-/_.", min_size=1, max_size=60), min_size=1, max_size=12, unique=True)
 

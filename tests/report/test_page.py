@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.report.findings import Entry
 from streamdecisionbench.report.page.payload import PageInputs, payload, render_page
+from streamdecisionbench.report.report_data import Entry
 from tests.report.page_kit import HOSTILE, kit_inputs, kit_recordings, kit_suite
 
 

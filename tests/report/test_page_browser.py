@@ -19,7 +19,7 @@ from streamdecisionbench.analysis.table import fixed, percent
 from streamdecisionbench.analysis.token_cost import Cost, Tokens
 from streamdecisionbench.examples import example_recording, example_suite
 from streamdecisionbench.in_force import CLASSES, spelled
-from streamdecisionbench.recording.events import Response
+from streamdecisionbench.recording.event_log import Response
 from streamdecisionbench.recording.prices import Price, read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.page.payload import PageInputs, render_page

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from streamdecisionbench.analysis.table import Column, Table, by_quantity, number, text
-from streamdecisionbench.report.findings import find
 from streamdecisionbench.report.render import to_csv, to_latex, to_markdown
+from streamdecisionbench.report.report_data import find
 from streamdecisionbench.report.tables import make_tables
 from tests.report import kit
 

@@ -8,7 +8,7 @@ import pytest
 
 from streamdecisionbench.analysis.table import Table, fixed
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.findings import find
+from streamdecisionbench.report.report_data import find
 from streamdecisionbench.report.tables import make_tables
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.suite.scenario import Suite

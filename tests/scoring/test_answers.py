@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from streamdecisionbench.recording.events import Release, Response
+from streamdecisionbench.recording.event_log import Release, Response
 from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers, mistakes
 from streamdecisionbench.scoring.latency import latency

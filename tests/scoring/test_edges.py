@@ -23,7 +23,6 @@ from streamdecisionbench.rules.policy_file import (
     Expire,
     Policy,
 )
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import (
     shares_by_step_at,
     shares_over,
@@ -35,6 +34,7 @@ from streamdecisionbench.scoring.cost import Figures, course_of
 from streamdecisionbench.scoring.cut import at_most, cut_of, neighbours
 from streamdecisionbench.scoring.latency import reliability
 from streamdecisionbench.scoring.measure import At, Levels, Over, family_weights
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pair_sweep import StaleLoss
 from streamdecisionbench.scoring.pairs import all_pairs, compose, compose_recordings, matrix
 from streamdecisionbench.scoring.policy_answers import Answers

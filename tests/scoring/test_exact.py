@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from streamdecisionbench.in_force import CLASSES
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import TABLE, stretches_at, table_of, table_over
 from streamdecisionbench.scoring.curves import METRICS
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.sweep import accepted_at, critical_scale, runs_of
 from streamdecisionbench.scoring.timeline import Flat, Timeline

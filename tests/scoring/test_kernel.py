@@ -12,7 +12,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from streamdecisionbench.in_force import ALL_CLASSES, CORRECT
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import (
     LATER,
     class_stretches,
@@ -23,6 +22,7 @@ from streamdecisionbench.scoring.classes import (
 )
 from streamdecisionbench.scoring.cut import cut_of
 from streamdecisionbench.scoring.measure import At, Over
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pair_sweep import (
     PairNodes,
     pair_members,

@@ -12,8 +12,8 @@ from hypothesis.strategies import DrawFn
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CLASSES, FAST, SLOW, PairRule
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.curves import PAIR_METRICS
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pairs import PairScore, compose
 from streamdecisionbench.scoring.score import Shares, score_timelines
 from streamdecisionbench.scoring.timeline import Timeline

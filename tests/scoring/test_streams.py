@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from streamdecisionbench.in_force import ALL_CLASSES
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import TABLE
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.score import batches, score_timelines, tables
 from streamdecisionbench.scoring.sweep import critical_scale
 from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Flat, Timeline

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.sweep import Sweep, sweep_of, trajectory_at
 from streamdecisionbench.scoring.timeline import NOTHING, Flat, Timeline

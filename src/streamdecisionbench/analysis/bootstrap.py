@@ -13,10 +13,10 @@ import numpy as np
 
 from streamdecisionbench.analysis.table import Cell, Table, percentage, text
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import shares_by_step_at, shares_by_step_over
 from streamdecisionbench.scoring.json import scores_to_json
 from streamdecisionbench.scoring.measure import family_weights
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.score import Score
 from streamdecisionbench.scoring.timeline import Floats, Timeline, flat_of
 

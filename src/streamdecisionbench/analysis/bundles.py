@@ -27,18 +27,18 @@ import msgspec
 
 from streamdecisionbench._version import __version__
 from streamdecisionbench.errors import InputError, SdbError
-from streamdecisionbench.recording.events import EVENTS_FILE
+from streamdecisionbench.recording.event_log import EVENTS_FILE
 from streamdecisionbench.recording.notes import remarks
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.run_file import RUN_FILE
+from streamdecisionbench.safe_text import visible
 from streamdecisionbench.scoring.json import score_to_json
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.disk import read_bytes, write_bytes
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import SUITE_FOLDER, read_suite, write_suite
-from streamdecisionbench.text import visible
 
 SCHEMA = "sdb-bundle/1"
 CONTENTS = "bundle.json"

@@ -44,8 +44,8 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import RULES
 from streamdecisionbench.rules.costs import Costs
 from streamdecisionbench.rules.policy_file import Cascade, Policy, policy_of
-from streamdecisionbench.scoring.bounds import check_interval
 from streamdecisionbench.scoring.cost import CostRates, cost_at
+from streamdecisionbench.scoring.pace_bounds import check_interval
 from streamdecisionbench.scoring.pair_sweep import pair_trajectory
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_replay import policy_trajectory

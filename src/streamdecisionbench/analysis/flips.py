@@ -18,9 +18,9 @@ import numpy as np
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES, CAUSES, CORRECT
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import classes_by_step
 from streamdecisionbench.scoring.measure import family_weights
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.score import Level, Score
 from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
 from streamdecisionbench.suite.scenario import Suite

@@ -49,9 +49,9 @@ from streamdecisionbench.analysis.flips import (
 from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CORRECT, UNJUDGED
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import classes_by_step
 from streamdecisionbench.scoring.measure import family_weights
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pooled import student_quantile
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline
 

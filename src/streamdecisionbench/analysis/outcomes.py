@@ -28,8 +28,8 @@ from typing import Any
 from streamdecisionbench.analysis.table import Table, count, number, percentage, text
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES, CAUSES, class_of
-from streamdecisionbench.recording.episode_log import LiveSession
-from streamdecisionbench.recording.events import (
+from streamdecisionbench.recording.episode import LiveSession
+from streamdecisionbench.recording.event_log import (
     EVENTS_FILE,
     Event,
     Expired,

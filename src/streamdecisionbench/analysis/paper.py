@@ -23,9 +23,9 @@ from streamdecisionbench.analysis.table import (
 )
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.classes import stretches_at, table_of
 from streamdecisionbench.scoring.measure import family_weights
+from streamdecisionbench.scoring.pace_bounds import Bounds, check_interval
 from streamdecisionbench.scoring.score import Level, Shares, score_timelines
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, Timeline, timelines
 from streamdecisionbench.suite.scenario import Scenario, Suite, estimate_tokens

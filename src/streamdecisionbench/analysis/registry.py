@@ -30,7 +30,6 @@ from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.costs import Costs
 from streamdecisionbench.rules.policy_file import COMPOSES
-from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.cost import (
     Course,
     act_measures,
@@ -40,6 +39,7 @@ from streamdecisionbench.scoring.cost import (
     course_of,
     spell_measures,
 )
+from streamdecisionbench.scoring.pace_bounds import Bounds, check_interval
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.policy_answers import answers_of
 from streamdecisionbench.scoring.score import score

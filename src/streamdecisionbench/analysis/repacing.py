@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from streamdecisionbench.analysis.table import Cell, Table, count, number, percentage, text
-from streamdecisionbench.components.providers.address import same_place
+from streamdecisionbench.components.providers.address_and_key import same_place
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.check import MATTERS, punctuality
 from streamdecisionbench.recording.recording import Recording

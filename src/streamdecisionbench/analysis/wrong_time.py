@@ -18,7 +18,6 @@ from streamdecisionbench.analysis.table import (
 )
 from streamdecisionbench.analysis.table import percent as as_percent
 from streamdecisionbench.logs.score import LogScore
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.cost import (
     ALL_ACTS,
     ActMeasures,
@@ -28,6 +27,7 @@ from streamdecisionbench.scoring.cost import (
     SpellMeasures,
 )
 from streamdecisionbench.scoring.measure import ByLevel
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.score import Score
 
 T = TypeVar("T")

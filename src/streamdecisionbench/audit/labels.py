@@ -1,4 +1,4 @@
-"""What people say is right: the items of an audit, one file of answers per person, and how far they agree.
+"""What people say is right: the items of an audit, one file of answers per person.
 
 An audit is a folder. `items.jsonl` holds what people see, one state a line; `labels/NAME.jsonl` what
 NAME said, one answer a line, appended and on the medium before anybody is told that it counts. Rules of
@@ -24,12 +24,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from streamdecisionbench.audit.agreement import LabelAgreement, agreement_of
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.rules.costs import DECISION, fields_of
+from streamdecisionbench.safe_text import compact_json, decision_text, inert_cell
 from streamdecisionbench.suite.disk import (
     cannot_write,
     make_folder,
@@ -41,10 +43,6 @@ from streamdecisionbench.suite.disk import (
     write_text,
 )
 from streamdecisionbench.suite.scenario import INACTIVE, DecisionSpec
-from streamdecisionbench.text import compact_json, decision_text, inert_cell
-
-if TYPE_CHECKING:
-    import numpy as np
 
 SAMPLE_FILE = "sample.json"
 ITEMS_FILE = "items.jsonl"
@@ -55,7 +53,6 @@ OTHER = "other"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _LONGEST_OTHER = 2000
-_RESAMPLES = 2000
 
 
 class ItemQuestion(msgspec.Struct, frozen=True):
@@ -337,67 +334,6 @@ class AuditFolder:
             for name in self.items
         ]
         return agreement_of([row for row in rows if len(row) > 1], seed)
-
-
-@dataclass(frozen=True, slots=True)
-class LabelAgreement:
-    """Agreement of people on the items that at least two of them decided."""
-
-    items: int
-    share: float | None = None
-    """Of pairs of answers to one item, the mean over items."""
-    alpha: float | None = None
-    """Krippendorff's α for names: 1 is agreement, 0 is chance."""
-    interval_95: tuple[float, float] | None = None
-    """Of α, over items drawn again."""
-    reason: str = ""
-    """Why there is no α, where there is none."""
-
-
-def agreement_of(rows: Sequence[Sequence[str]], seed: int = 0) -> LabelAgreement:
-    """Share and α of answers, item by item; every item has at least two.
-
-    α = 1 − D_o/D_e: within an item of m answers every ordered pair counts 1/(m − 1); D_o is the share
-    of pairs that differ, D_e the share that would if all answers were dealt out anew.
-
-    >>> found = agreement_of([["a", "a"], ["a", "b"], ["b", "b"], ["b", "b"]])
-    >>> found.share, round(found.alpha, 4)
-    (0.75, 0.5333)
-    """
-    import numpy as np
-
-    if not rows:
-        return LabelAgreement(0, reason="no item was answered by two people")
-    names = {name: k for k, name in enumerate(sorted({name for row in rows for name in row}))}
-    counts = np.zeros((len(rows), len(names)))
-    for at, row in enumerate(rows):
-        for name in row:
-            counts[at, names[name]] += 1
-    size = counts.sum(axis=1)
-    differ = (size**2 - (counts**2).sum(axis=1)) / (size - 1)
-    share = float(1.0 - (differ / size).mean())
-    alpha = float(_alpha(counts, differ, np.ones((1, len(rows))))[0])
-    if not np.isfinite(alpha):
-        return LabelAgreement(len(rows), share, reason="everybody gave the same answer everywhere")
-    drawn = np.random.default_rng([seed, 29]).multinomial(
-        len(rows), np.full(len(rows), 1 / len(rows)), size=_RESAMPLES
-    )
-    found = _alpha(counts, differ, drawn.astype(float))
-    found = found[np.isfinite(found)]
-    low, high = np.quantile(found, [0.025, 0.975])
-    return LabelAgreement(len(rows), share, alpha, (float(low), float(high)))
-
-
-def _alpha(counts: np.ndarray, differ: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """α of every replicate, in which item k counts `times[…, k]` times."""
-    import numpy as np
-
-    by_value = times @ counts
-    n = by_value.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        expected = (n**2 - (by_value**2).sum(axis=1)) / (n - 1)
-        alpha: np.ndarray = np.where(expected > 0, 1.0 - (times @ differ) / expected, np.nan)
-    return alpha
 
 
 def person(name: str) -> str:

@@ -40,7 +40,7 @@ from streamdecisionbench.cli.options import (
 )
 from streamdecisionbench.cli.printing import show
 from streamdecisionbench.cli.progress import working
-from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
+from streamdecisionbench.scoring.pace_bounds import DEFAULT_BOUNDS
 
 Options = dict[str, tuple[Any, Any]]
 """By name in Python, with type and default."""

@@ -214,7 +214,7 @@ def record(
     as_json: PlainJson = False,
 ) -> None:
     """Validate an audit record and print it: figures, every check, every finding with its votes."""
-    from streamdecisionbench.audit.agreement import (
+    from streamdecisionbench.audit.audit_record import (
         LAWS,
         builtin_record_path,
         law_digest,
@@ -242,7 +242,7 @@ def record(
     )
     for name, value in figures.items():
         print(f"  {name.replace('_', ' '):<36}{value:>5}")
-    from streamdecisionbench.report.screens import console
+    from streamdecisionbench.report.terminal import console
 
     out = console()
     print("\nReadings: composed decisions that agree")
@@ -279,7 +279,7 @@ def shortcuts(data: SuiteData = None, as_json: PlainJson = False) -> None:
     from streamdecisionbench.analysis.table import percent
     from streamdecisionbench.audit.probe import SHORTCUTS
     from streamdecisionbench.audit.probe import shortcuts as guess
-    from streamdecisionbench.report.findings import family_name
+    from streamdecisionbench.report.report_data import family_name
 
     suite = load_suite(data)
     table: dict[str, dict[str, float]] = {s.episode_id: guess(s) for s in suite}

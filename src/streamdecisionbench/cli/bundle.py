@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from streamdecisionbench.cli.options import Data, Prices, Runs
-from streamdecisionbench.text import visible
+from streamdecisionbench.safe_text import visible
 
 
 def bundle(
@@ -62,7 +62,7 @@ def board(
     ] = None,
 ) -> None:
     """Write a leaderboard; a bundle that does not verify stops it."""
-    from streamdecisionbench.report.board.board import write_board
+    from streamdecisionbench.report.leaderboard.leaderboard import write_board
 
     def say(text: str) -> None:
         typer.echo(visible(text), err=True)
@@ -73,7 +73,7 @@ def board(
 
 
 def _say(line: str) -> None:
-    from streamdecisionbench.report.screens import console
+    from streamdecisionbench.report.terminal import console
 
     console().print(visible(line), soft_wrap=True)
 

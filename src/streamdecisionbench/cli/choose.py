@@ -113,8 +113,8 @@ class Weighing:
         from streamdecisionbench.analysis.candidates import priced_answers
         from streamdecisionbench.analysis.choose import choice_lines
         from streamdecisionbench.errors import InputError
+        from streamdecisionbench.safe_text import visible
         from streamdecisionbench.scoring.policy_score import score_policy
-        from streamdecisionbench.text import visible
 
         if self.write is None:
             return None

@@ -35,13 +35,13 @@ from streamdecisionbench.cli.loading import (
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import ALL_CLASSES, CORRECT
 from streamdecisionbench.recording.run_file import RUN_FILE
-from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.safe_text import printable
 from streamdecisionbench.scoring.json import SCHEMA
 from streamdecisionbench.scoring.measure import family_weights
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pooled import COUNTS
 from streamdecisionbench.scoring.timeline import Floats
 from streamdecisionbench.suite.disk import read_json
-from streamdecisionbench.text import printable
 
 if TYPE_CHECKING:
     from streamdecisionbench.logs.score import LogScore

@@ -13,7 +13,7 @@ from streamdecisionbench.cli.options import Data, FixedInterval, IntegrateBounds
 from streamdecisionbench.cli.printing import csv_writer, dump, require_one_form
 from streamdecisionbench.cli.progress import working
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
+from streamdecisionbench.scoring.pace_bounds import DEFAULT_BOUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -67,7 +67,7 @@ def compose(
     Two recordings are replayed together; a joint recording of a live pair is scored as it happened
     and replayed, and compared with --fast and --slow, recorded alone, where these are given.
     """
-    from streamdecisionbench.report.screens import console
+    from streamdecisionbench.report.terminal import console
     from streamdecisionbench.scoring.json import PAIR_CSV_COLUMNS, pairs_csv
     from streamdecisionbench.scoring.pairs import chosen_rules
 
@@ -106,7 +106,7 @@ def compose(
 
 
 def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over) -> _Composed:
-    from streamdecisionbench.report.screens import pair_screen
+    from streamdecisionbench.report.terminal import pair_screen
     from streamdecisionbench.scoring.json import pairs_to_json
     from streamdecisionbench.scoring.pairs import compose_recordings
 
@@ -123,7 +123,7 @@ def _pair(fast: Path, slow: Path, data: Path | None, rule: str, over: _Over) -> 
 def _joint(
     folder: Path, fast: Path | None, slow: Path | None, data: Path | None, rule: str, over: _Over
 ) -> _Composed:
-    from streamdecisionbench.report.screens import contention_screen, live_screen, pair_screen
+    from streamdecisionbench.report.terminal import contention_screen, live_screen, pair_screen
     from streamdecisionbench.scoring.json import contention_to_json, live_to_json, pairs_to_json
     from streamdecisionbench.scoring.pair_live import contention, halves_of, live_pair
     from streamdecisionbench.scoring.pairs import chosen_rules
@@ -157,7 +157,7 @@ def _joint(
 
 
 def _all(runs: list[Path], data: Path | None, rule: str, over: _Over) -> _Composed:
-    from streamdecisionbench.report.screens import matrix_screen
+    from streamdecisionbench.report.terminal import matrix_screen
     from streamdecisionbench.scoring.json import matrix_to_json
     from streamdecisionbench.scoring.pairs import matrix
 

@@ -301,7 +301,7 @@ def _watch(recorders: Sequence[RecordingProcess]) -> None:
     from rich.live import Live
     from rich.text import Text
 
-    from streamdecisionbench.report.screens import console
+    from streamdecisionbench.report.terminal import console
 
     screen = console(stderr=True)
     done_at: list[float] = []
@@ -336,7 +336,7 @@ def _busy(recorders: Sequence[RecordingProcess], since: list[float] | None = Non
 
 def _report(folders: Sequence[Path], out: Path, data: Path | None, formats: Sequence[str]) -> None:
     from streamdecisionbench.analysis.choose import choice_lines
-    from streamdecisionbench.report.screens import console, ranking
+    from streamdecisionbench.report.terminal import console, ranking
     from streamdecisionbench.report.write_report import write_report
 
     loaded = load(list(folders), data)

@@ -104,7 +104,7 @@ def gate(
         workflow_commands,
         write_junit,
     )
-    from streamdecisionbench.report.screens import console
+    from streamdecisionbench.report.terminal import console
 
     limits = Limits(max_drop, minimum, allow_model_change)
     sampling = Sampling(block, resamples, seed)
@@ -222,8 +222,8 @@ def diff(
     from streamdecisionbench.cli.printing import dump
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.report.gate import flip_lines, loss_lines
-    from streamdecisionbench.report.screens import console
-    from streamdecisionbench.scoring.bounds import Bounds
+    from streamdecisionbench.report.terminal import console
+    from streamdecisionbench.scoring.pace_bounds import Bounds
 
     if only is not None and only not in KINDS:
         raise InputError(f"--only {only} is not known", fix=f"use {', '.join(KINDS)}")

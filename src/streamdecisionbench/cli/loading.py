@@ -168,7 +168,7 @@ def load_suite(data: Path | None) -> Suite:
 
 def own_pace(suite: Suite) -> tuple[float, tuple[float, float]]:
     """Seconds between states, and the range to integrate over: of sessions from a log their own."""
-    from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
+    from streamdecisionbench.scoring.pace_bounds import DEFAULT_BOUNDS
 
     if not came_from_log(suite):
         return 2.0, DEFAULT_BOUNDS

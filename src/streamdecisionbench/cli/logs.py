@@ -137,7 +137,7 @@ def check(
     from streamdecisionbench.logs.check import MappingDraft, check_log, draft_mapping
     from streamdecisionbench.logs.schema import ColumnsMissingError
     from streamdecisionbench.logs.score import open_log
-    from streamdecisionbench.report.screens import check_lines, check_tables
+    from streamdecisionbench.report.terminal import check_lines, check_tables
     from streamdecisionbench.suite.disk import write_text
 
     def drafted() -> MappingDraft:
@@ -191,7 +191,7 @@ def convert(
     from streamdecisionbench.cli.printing import dump
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.convert import convert as write
-    from streamdecisionbench.report.screens import console
+    from streamdecisionbench.report.terminal import console
 
     paths: list[Path] = []
     for source in sources:
@@ -255,7 +255,7 @@ def pace(
     from streamdecisionbench.cli.printing import dump, print_csv, print_tables, require_one_form
     from streamdecisionbench.logs.pace import log_pace
     from streamdecisionbench.logs.unusable import Allowed
-    from streamdecisionbench.report.screens import pace_tables
+    from streamdecisionbench.report.terminal import pace_tables
 
     require_one_form(as_json, as_csv)
     allowed = Allowed.read(allow_unusable)
@@ -332,7 +332,7 @@ def score(
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.score import csv_rows, score_log
     from streamdecisionbench.report.page.log_page import log_page, streams_on_page
-    from streamdecisionbench.report.screens import difference_lines, log_tables
+    from streamdecisionbench.report.terminal import difference_lines, log_tables
     from streamdecisionbench.suite.disk import read_text, write_text
 
     require_one_form(as_json, as_csv)
@@ -417,9 +417,9 @@ def show(
     from streamdecisionbench.logs.score import score_log, shown_json
     from streamdecisionbench.logs.show import StreamsAsked, mix_asked
     from streamdecisionbench.report.lanes import class_legend, lane_lines
-    from streamdecisionbench.report.screens import console, show_lines, show_tables
+    from streamdecisionbench.report.terminal import console, show_lines, show_tables
+    from streamdecisionbench.safe_text import visible
     from streamdecisionbench.suite.disk import read_text
-    from streamdecisionbench.text import visible
 
     if stream is not None and (worst, confusion) != (None, None):
         raise InputError(
@@ -498,8 +498,8 @@ def suite(
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.suite_of_log import asked_by_file, suite_of_log
     from streamdecisionbench.logs.unusable import Allowed
+    from streamdecisionbench.safe_text import visible
     from streamdecisionbench.suite.suite_files import write_suite
-    from streamdecisionbench.text import visible
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError("is not empty", where=out, fix="choose a fresh --out folder")
@@ -550,8 +550,8 @@ def import_log(
     """
     from streamdecisionbench.logs.suite_of_log import asked_by_file, not_in_a_log, recording_of_log
     from streamdecisionbench.logs.unusable import Allowed
+    from streamdecisionbench.safe_text import visible
     from streamdecisionbench.suite.disk import require_empty
-    from streamdecisionbench.text import visible
 
     require_empty(out)
     asked = asked_by_file(questions) if questions is not None else None
@@ -617,9 +617,9 @@ def sample(
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.sample import draw_sample, write_audit
     from streamdecisionbench.logs.suite_of_log import asked_by_file
-    from streamdecisionbench.report.screens import sample_lines
+    from streamdecisionbench.report.terminal import sample_lines
+    from streamdecisionbench.safe_text import visible
     from streamdecisionbench.suite.disk import read_text, require_empty
-    from streamdecisionbench.text import visible
 
     if moments != "all" and not moments.isdecimal():
         raise InputError(f"--moments {moments} is no number", fix="for example 300, or all")
@@ -664,7 +664,7 @@ def estimate(
     """
     from streamdecisionbench.cli.printing import Heading, dump, print_tables
     from streamdecisionbench.logs.estimate import estimate_audit
-    from streamdecisionbench.report.screens import estimate_lines, estimate_tables
+    from streamdecisionbench.report.terminal import estimate_lines, estimate_tables
 
     found = estimate_audit(audit, within=within / 100, seed=seed)
     if as_json:
@@ -722,7 +722,7 @@ def judge(
     sample --silver`; held against it, others agree or do not.
     """
     from streamdecisionbench.cli.run import confirm, read_instructions
-    from streamdecisionbench.components.providers.address import load
+    from streamdecisionbench.components.providers.address_and_key import load
     from streamdecisionbench.errors import InputError
     from streamdecisionbench.logs.export import check_name
     from streamdecisionbench.logs.judge import judge_log

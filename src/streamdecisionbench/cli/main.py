@@ -25,7 +25,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from streamdecisionbench.errors import InputError, SdbError
-from streamdecisionbench.text import PLAIN_ERRORS, visible
+from streamdecisionbench.safe_text import PLAIN_ERRORS, visible
 
 JOBS = {
     "My model": {

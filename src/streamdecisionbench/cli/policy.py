@@ -9,7 +9,7 @@ import typer
 
 from streamdecisionbench.cli import choose, options
 from streamdecisionbench.cli.options import Csv, Data, Prices, Runs
-from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
+from streamdecisionbench.scoring.pace_bounds import DEFAULT_BOUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

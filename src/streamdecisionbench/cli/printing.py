@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.text import inert_cell
+from streamdecisionbench.safe_text import inert_cell
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,7 +75,7 @@ def print_tables(
     """Notes that must be read first, lines in plain words, tables, signatures."""
     from rich.text import Text
 
-    from streamdecisionbench.report.screens import console, fitted, shared_signatures
+    from streamdecisionbench.report.terminal import console, fitted, shared_signatures
 
     out = console()
     for note, names in _grouped(headings).items():
@@ -104,7 +104,7 @@ def print_grid(
     """Cells as they are, so many columns from the left as words; where to print what is said of them."""
     from rich.table import Table as RichTable
 
-    from streamdecisionbench.report.screens import console
+    from streamdecisionbench.report.terminal import console
 
     grid = RichTable(title=title, title_justify="left", box=None, pad_edge=False)
     for k, heading in enumerate(headings):

@@ -19,7 +19,7 @@ def providers(
     """List providers: installed or not, which variables are set (never their values)."""
     from dataclasses import asdict
 
-    from streamdecisionbench.components.providers.address import load
+    from streamdecisionbench.components.providers.address_and_key import load
     from streamdecisionbench.components.registry import survey
 
     if prompt:

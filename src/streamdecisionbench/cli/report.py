@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from streamdecisionbench.cli.options import Data, IntegrateBounds, Runs
-from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS
+from streamdecisionbench.scoring.pace_bounds import DEFAULT_BOUNDS
 
 
 def report(

@@ -321,7 +321,7 @@ def run(
     from contextlib import nullcontext, redirect_stdout
 
     from streamdecisionbench.cli.watch import watching
-    from streamdecisionbench.components.providers.address import load
+    from streamdecisionbench.components.providers.address_and_key import load
     from streamdecisionbench.recording.progress import choose_progress
     from streamdecisionbench.recording.request import (
         RunRequest,
@@ -330,7 +330,7 @@ def run(
         parse_pairs,
         under_policy,
     )
-    from streamdecisionbench.text import visible
+    from streamdecisionbench.safe_text import visible
 
     if out is None:
         raise InputError("a recording needs a folder", fix="add --out FOLDER")

@@ -110,7 +110,7 @@ def score(
                 entry["mistakes"] = [asdict(m) for m in find_mistakes(recording, suite)]
         dump(document)
         return
-    from streamdecisionbench.report.screens import console, ranking, screen
+    from streamdecisionbench.report.terminal import console, ranking, screen
 
     out = console()
     if len(scores) == 1 or by == "scenario":

@@ -14,7 +14,7 @@ from streamdecisionbench.cli.options import PlainJson, SuiteData
 from streamdecisionbench.cli.printing import decision_text, dump, print_grid
 from streamdecisionbench.cli.progress import working
 from streamdecisionbench.errors import InputError, SdbError
-from streamdecisionbench.text import visible
+from streamdecisionbench.safe_text import visible
 
 if TYPE_CHECKING:
     from streamdecisionbench.families.coverage import FamilyCoverage
@@ -189,7 +189,7 @@ def coverage(data: SuiteData = None, as_json: PlainJson = False) -> None:
             }
         )
         return
-    from streamdecisionbench.report.screens import print_coverage
+    from streamdecisionbench.report.terminal import print_coverage
 
     print_coverage(suite, found)
 
@@ -375,7 +375,7 @@ def show(
     """Show a scenario: what happens at every step, what changes in the reference, and why."""
     import json
 
-    from streamdecisionbench.report.screens import console
+    from streamdecisionbench.report.terminal import console
 
     found = find_scenario(load_suite(data), scenario)
     out = console()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from streamdecisionbench.components.contract import Answer, ComponentInfo, Options, Request
-from streamdecisionbench.components.providers.address import refuse
+from streamdecisionbench.components.providers.address_and_key import refuse
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.digest import digest
 from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap

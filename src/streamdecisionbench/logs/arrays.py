@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from streamdecisionbench.logs.schema import kind_of, time_columns
 from streamdecisionbench.logs.unusable import REASONS, Example, Unusable
 from streamdecisionbench.recording.notes import DECLARED_LATENCY, VIRTUAL_CLOCK
+from streamdecisionbench.safe_text import decision_text, printable
 from streamdecisionbench.scoring.sweep import effects_of
 from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Effects, Flat, Floats, Ints
-from streamdecisionbench.text import decision_text, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa

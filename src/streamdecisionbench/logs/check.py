@@ -13,8 +13,8 @@ from streamdecisionbench.logs.schema import COLUMNS, LATENCIES, kind_of, kind_sh
 from streamdecisionbench.logs.score import SCORED, check_by
 from streamdecisionbench.logs.sums import LogSettings, LogSums
 from streamdecisionbench.logs.unusable import REASONS, Unusable
+from streamdecisionbench.safe_text import printable
 from streamdecisionbench.scoring.pooled import Group
-from streamdecisionbench.text import printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,13 +31,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.audit.labels import (
-    SAMPLE_FILE,
-    AuditFolder,
-    AuditLabels,
-    Consensus,
-    LabelAgreement,
-)
+from streamdecisionbench.audit.agreement import LabelAgreement
+from streamdecisionbench.audit.labels import SAMPLE_FILE, AuditFolder, AuditLabels, Consensus
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import (
     ALL_CLASSES,
@@ -49,10 +44,10 @@ from streamdecisionbench.in_force import (
 )
 from streamdecisionbench.logs.references import SAMPLED
 from streamdecisionbench.logs.sample import NONE, SCHEMA, AuditSample, Stratum, digest_of
+from streamdecisionbench.safe_text import printable
 from streamdecisionbench.scoring.pooled import poisson_weights, stream_keys
 from streamdecisionbench.scoring.timeline import Floats, Ints
 from streamdecisionbench.suite.disk import read_json_as
-from streamdecisionbench.text import printable
 
 ESTIMATE_SCHEMA = "sdb-estimate/1"
 REFERENCES_FILE = "references.parquet"

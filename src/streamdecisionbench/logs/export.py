@@ -11,12 +11,12 @@ from streamdecisionbench.logs.schema import SCHEMA
 from streamdecisionbench.logs.sources import format_of
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.safe_text import compact_json
 from streamdecisionbench.scoring.timeline import timelines
 from streamdecisionbench.suite.digest import digest
 from streamdecisionbench.suite.disk import cannot_write, make_folder
 from streamdecisionbench.suite.scenario import Scenario, Suite
 from streamdecisionbench.suite.suite_files import find_suite
-from streamdecisionbench.text import compact_json
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -31,12 +31,12 @@ from streamdecisionbench.logs.unusable import Allowed
 from streamdecisionbench.recording.progress import Progress
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.recording.request import Confirm, RunRequest, launch
+from streamdecisionbench.safe_text import compact_json
 from streamdecisionbench.scoring.timeline import Ints
 from streamdecisionbench.suite.authoring import QuestionDraft, label_questions
 from streamdecisionbench.suite.disk import make_folder
 from streamdecisionbench.suite.scenario import SCHEMA_VERSION, Scenario, Step, Suite
 from streamdecisionbench.suite.suite_files import make_suite, write_suite
-from streamdecisionbench.text import compact_json
 
 if TYPE_CHECKING:
     import pyarrow as pa

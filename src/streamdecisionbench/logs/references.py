@@ -17,7 +17,7 @@ from streamdecisionbench.errors import InputError, SdbError
 from streamdecisionbench.logs.engines.engine import FILE, Engine, ProgressTold, untold
 from streamdecisionbench.logs.schema import kind_of
 from streamdecisionbench.logs.sources import LogFiles, find_files
-from streamdecisionbench.text import decision_text
+from streamdecisionbench.safe_text import decision_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

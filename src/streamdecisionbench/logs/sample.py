@@ -60,12 +60,12 @@ from streamdecisionbench.logs.sources import find_files
 from streamdecisionbench.logs.suite_of_log import Asked, asked_by_decisions
 from streamdecisionbench.logs.sums import grouped
 from streamdecisionbench.logs.unusable import Allowed
+from streamdecisionbench.safe_text import compact_json, decision_text
 from streamdecisionbench.scoring.classes import class_stretches
 from streamdecisionbench.scoring.pooled import drawn_sums, stream_keys
 from streamdecisionbench.scoring.sweep import effects_of
 from streamdecisionbench.scoring.timeline import UNKNOWN, Floats, Ints
 from streamdecisionbench.suite.disk import make_folder, require_empty, write_bytes, write_text
-from streamdecisionbench.text import compact_json, decision_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -44,9 +44,9 @@ from streamdecisionbench.logs.sums import DAY, LogSettings, LogSums
 from streamdecisionbench.logs.unusable import Allowed, Unusable
 from streamdecisionbench.rules.cost_file import DEFAULT, default_costs, read_cost_file
 from streamdecisionbench.rules.costs import Costs
-from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.cost import THETA_S, CostRates, check_theta
 from streamdecisionbench.scoring.json import COST_COLUMNS
+from streamdecisionbench.scoring.pace_bounds import Bounds, check_interval
 from streamdecisionbench.scoring.pooled import (
     FEWEST,
     RESAMPLES,

@@ -16,10 +16,10 @@ import numpy as np
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CORRECT, UNJUDGED
 from streamdecisionbench.logs.arrays import StreamArrays, plain_array, text_column
+from streamdecisionbench.safe_text import decision_text, printable
 from streamdecisionbench.scoring.classes import class_stretches
 from streamdecisionbench.scoring.sweep import effects_of
 from streamdecisionbench.scoring.timeline import Flat, Floats, Ints
-from streamdecisionbench.text import decision_text, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -38,6 +38,7 @@ from streamdecisionbench.recording.published_tables import (
     PublishedTable,
 )
 from streamdecisionbench.rules.costs import DECISION, fields_of
+from streamdecisionbench.safe_text import compact_json, decision_text
 from streamdecisionbench.scoring.pooled import stream_keys
 from streamdecisionbench.suite.authoring import QuestionDraft, label_questions
 from streamdecisionbench.suite.digest import digest
@@ -57,7 +58,6 @@ from streamdecisionbench.suite.scenario import (
     require_id,
 )
 from streamdecisionbench.suite.suite_files import make_suite, write_suite
-from streamdecisionbench.text import compact_json, decision_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

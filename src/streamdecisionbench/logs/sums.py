@@ -27,8 +27,9 @@ from streamdecisionbench.logs.engines.engine import StreamSums
 from streamdecisionbench.logs.schema import kind_of
 from streamdecisionbench.logs.show import Key, StreamsAsked, StreamsShown
 from streamdecisionbench.rules.costs import Costs, Section, fields_of
-from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.safe_text import printable
 from streamdecisionbench.scoring.classes import class_stretches, table_of
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pooled import (
     COUNTS,
     RESAMPLES,
@@ -44,7 +45,6 @@ from streamdecisionbench.scoring.stream_costs import (
     stream_costs,
 )
 from streamdecisionbench.scoring.timeline import Effects, Flat, Floats, Ints, joined
-from streamdecisionbench.text import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -25,7 +25,7 @@ from streamdecisionbench.meter.counts import (
 )
 from streamdecisionbench.meter.lane import Lane, Rates
 from streamdecisionbench.meter.stream import APPLIED, Notice, Sink, Stream
-from streamdecisionbench.text import harmless
+from streamdecisionbench.safe_text import harmless
 
 if TYPE_CHECKING:
     import asyncio

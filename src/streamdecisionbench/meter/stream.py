@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 from streamdecisionbench.in_force import NOT_AGREED, WITHHELD
 from streamdecisionbench.meter.counts import OUTCOMES
 from streamdecisionbench.meter.lane import HeldDecision, Lane, LaneStep
-from streamdecisionbench.text import decision_text, harmless
+from streamdecisionbench.safe_text import decision_text, harmless
 
 if TYPE_CHECKING:
     from streamdecisionbench.meter.meter import Meter

@@ -24,7 +24,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 from streamdecisionbench.in_force import OLDER_THAN_ACTIVE, Arbiter, Newest, PairRule
-from streamdecisionbench.recording.events import (
+from streamdecisionbench.recording.event_log import (
     AFTER_HORIZON,
     NO_TIME,
     Attempt,

@@ -21,12 +21,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from streamdecisionbench.components.providers.address import same_place
+from streamdecisionbench.components.providers.address_and_key import same_place
 from streamdecisionbench.components.providers.prompt import SIMULATED
 from streamdecisionbench.errors import InputError, SdbError
 from streamdecisionbench.recording.check import Expected, check_episode
 from streamdecisionbench.recording.clock import Paused
-from streamdecisionbench.recording.episode_log import (
+from streamdecisionbench.recording.episode import (
     Diagnostics,
     EpisodeLog,
     LiveSession,
@@ -35,7 +35,7 @@ from streamdecisionbench.recording.episode_log import (
     Tally,
     prepare_live,
 )
-from streamdecisionbench.recording.events import (
+from streamdecisionbench.recording.event_log import (
     EDITED,
     EVENTS_FILE,
     Attempt,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.events import EVENTS_FILE, scan
+from streamdecisionbench.recording.event_log import EVENTS_FILE, scan
 from streamdecisionbench.recording.folder import clear, require_fresh, require_same, summarise_log
 from streamdecisionbench.recording.reader import conditions_in, read_recording, recordings_in
 from streamdecisionbench.recording.recording import Recording

@@ -17,7 +17,7 @@ from typing import Any
 
 from streamdecisionbench.components.providers.connection import Server
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.episode_log import Member
+from streamdecisionbench.recording.episode import Member
 
 _CONNECTIONS = 3
 """The quickest of so many is the round trip: what delays one of them is rarely the distance."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from streamdecisionbench.recording.retry import RATE_LIMIT
-from streamdecisionbench.text import printable
+from streamdecisionbench.safe_text import printable
 
 _WORDS = {
     "service_tier": "tier",

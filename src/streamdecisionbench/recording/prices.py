@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from streamdecisionbench.components.contract import ComponentInfo
-from streamdecisionbench.components.providers.address import is_own_network
+from streamdecisionbench.components.providers.address_and_key import is_own_network
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.disk import read_json_as
 from streamdecisionbench.suite.scenario import Scenario, estimate_tokens

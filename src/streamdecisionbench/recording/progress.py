@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from streamdecisionbench.recording.episode_log import Tally
+from streamdecisionbench.recording.episode import Tally
 
 if TYPE_CHECKING:
     from rich.table import Table

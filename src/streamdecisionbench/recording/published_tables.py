@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import OLDER_THAN_ACTIVE
-from streamdecisionbench.recording.events import (
+from streamdecisionbench.recording.event_log import (
     AFTER_HORIZON,
     NO_TIME,
     Attempt,

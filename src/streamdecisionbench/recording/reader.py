@@ -15,7 +15,7 @@ from pathlib import Path
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
 from streamdecisionbench.recording.check import Expected, check_episode
-from streamdecisionbench.recording.events import (
+from streamdecisionbench.recording.event_log import (
     EVENTS_FILE,
     Attempt,
     Cancelled,

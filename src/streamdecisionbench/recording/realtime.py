@@ -16,7 +16,7 @@ from typing import Any
 
 from streamdecisionbench.components.contract import Answer, Component, Fatal, Request, Retryable
 from streamdecisionbench.recording.clock import Clock, PauseDetector
-from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, ReadAnswer
+from streamdecisionbench.recording.episode import EpisodeLog, Exchange, ReadAnswer
 from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
 from streamdecisionbench.rules.policy_events import Order
 

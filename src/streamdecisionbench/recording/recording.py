@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.components.providers.prompt import SIMULATED
-from streamdecisionbench.recording.events import (
+from streamdecisionbench.recording.event_log import (
     Attempt,
     Cancelled,
     Expired,
@@ -18,7 +18,7 @@ from streamdecisionbench.recording.events import (
     Skipped,
 )
 from streamdecisionbench.rules.policy_file import Policy, policy_of
-from streamdecisionbench.text import visible
+from streamdecisionbench.safe_text import visible
 
 
 def names_simulation(name: object) -> bool:

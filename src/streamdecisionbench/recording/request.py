@@ -23,14 +23,14 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.generate import open_seeds
 from streamdecisionbench.families.registry import full_names
 from streamdecisionbench.in_force import FAST, SLOW, pair_rule
-from streamdecisionbench.recording.episode_log import Member
+from streamdecisionbench.recording.episode import Member
 from streamdecisionbench.recording.folder import RunEnd, require_fresh
 from streamdecisionbench.recording.live_policy import require_fallbacks
 from streamdecisionbench.recording.prices import CostEstimate, estimate
 from streamdecisionbench.recording.progress import Progress
 from streamdecisionbench.recording.reader import conditions_in, read_recording, recordings_in
 from streamdecisionbench.recording.realtime import Sending
-from streamdecisionbench.recording.record import (
+from streamdecisionbench.recording.recorder import (
     Part,
     RunConfig,
     Sessions,

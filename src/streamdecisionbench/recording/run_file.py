@@ -26,14 +26,14 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 from streamdecisionbench.components.contract import ComponentInfo
-from streamdecisionbench.components.providers.address import usable_cpus, versions
+from streamdecisionbench.components.providers.address_and_key import usable_cpus, versions
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, SLOW
 from streamdecisionbench.rules.policy_file import Policy, policy_of
+from streamdecisionbench.safe_text import printable
 from streamdecisionbench.suite.digest import digest
 from streamdecisionbench.suite.disk import make_folder, read_json, write_text
 from streamdecisionbench.suite.scenario import Manifest, Suite
-from streamdecisionbench.text import printable
 
 
 def describe_environment(infos: Iterable[ComponentInfo], event_loop: str) -> dict[str, Any]:

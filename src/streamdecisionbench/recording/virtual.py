@@ -25,7 +25,7 @@ from statistics import NormalDist
 
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.recording.clock import seconds
-from streamdecisionbench.recording.episode_log import EpisodeLog, Exchange, ReadAnswer
+from streamdecisionbench.recording.episode import EpisodeLog, Exchange, ReadAnswer
 from streamdecisionbench.recording.realtime import Sending, call
 from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
 from streamdecisionbench.rules.policy_events import Order

@@ -19,8 +19,8 @@ import numpy as np
 from streamdecisionbench.in_force import ALL_CLASSES, CORRECT, UNJUDGED, Newest, class_of
 from streamdecisionbench.logs.show import NOTHING_YET, ShownStream
 from streamdecisionbench.report.palette import CLASS_STYLE, UNKNOWN_STYLE
+from streamdecisionbench.safe_text import printable
 from streamdecisionbench.scoring.timeline import Floats
-from streamdecisionbench.text import printable
 
 _STYLES = [{**CLASS_STYLE, **UNKNOWN_STYLE}[name] for name in ALL_CLASSES]
 _LABEL = 10

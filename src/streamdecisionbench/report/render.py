@@ -12,7 +12,7 @@ from html import escape
 from itertools import takewhile
 
 from streamdecisionbench.analysis.table import Cell, Column, Table
-from streamdecisionbench.text import inert_cell, visible
+from streamdecisionbench.safe_text import inert_cell, visible
 
 
 def to_csv(table: Table) -> str:

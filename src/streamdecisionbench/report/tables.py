@@ -46,9 +46,11 @@ from streamdecisionbench.analysis.table import (
     words,
 )
 from streamdecisionbench.analysis.token_cost import Cost, Provisioned, passes_cost, provisioned
-from streamdecisionbench.components.providers.address import is_this_machine
+from streamdecisionbench.components.providers.address_and_key import is_this_machine
 from streamdecisionbench.in_force import spelled
-from streamdecisionbench.report.findings import (
+from streamdecisionbench.report.gate import loss_lines
+from streamdecisionbench.report.palette import SHOWN
+from streamdecisionbench.report.report_data import (
     DRAWS,
     Entry,
     ErrorCosts,
@@ -59,10 +61,8 @@ from streamdecisionbench.report.findings import (
     numbered,
     scenario_name,
 )
-from streamdecisionbench.report.gate import loss_lines
-from streamdecisionbench.report.palette import SHOWN
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.cost import THETA_S
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pairs import PairScore
 from streamdecisionbench.scoring.score import Level, Score, score_timelines
 from streamdecisionbench.suite.scenario import INACTIVE, DecisionSpec, Scenario, Suite

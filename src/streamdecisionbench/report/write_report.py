@@ -21,15 +21,6 @@ from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.report.figures.figure import FORMATS, Figure, can_draw, render
 from streamdecisionbench.report.figures.figure import to_csv as figure_csv
-from streamdecisionbench.report.findings import (
-    Entry,
-    Findings,
-    Material,
-    Say,
-    find,
-    numbered,
-    pair_cost,
-)
 from streamdecisionbench.report.folder import fill, require_usable
 from streamdecisionbench.report.page.payload import PageInputs, render_page
 from streamdecisionbench.report.render import (
@@ -41,9 +32,18 @@ from streamdecisionbench.report.render import (
     to_latex,
     to_markdown,
 )
+from streamdecisionbench.report.report_data import (
+    Entry,
+    Findings,
+    Material,
+    Say,
+    find,
+    numbered,
+    pair_cost,
+)
 from streamdecisionbench.report.tables import make_tables, provenance, quoted
-from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.json import pairs_to_json
+from streamdecisionbench.scoring.pace_bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.pair_live import live_pair
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.scenario import Suite

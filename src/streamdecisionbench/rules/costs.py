@@ -18,7 +18,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from streamdecisionbench.text import compact_json
+from streamdecisionbench.safe_text import compact_json
 
 DECISION = "decision"
 """The one field of a decision that has no fields of its own."""

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.rules.costs import Act, Section
-from streamdecisionbench.scoring.changes import changes_of
+from streamdecisionbench.scoring.change_delays import changes_of
 from streamdecisionbench.scoring.cut import EDGE, Cut, at_most, neighbours
 from streamdecisionbench.scoring.measure import Measure
 from streamdecisionbench.scoring.sweep import References

@@ -32,9 +32,9 @@ from streamdecisionbench.in_force import (
     OWN_KNOWN,
     RIGHT,
 )
-from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.cut import Meetings, meetings_of
 from streamdecisionbench.scoring.measure import At, Measure, measure_over
+from streamdecisionbench.scoring.pace_bounds import Bounds, check_interval
 from streamdecisionbench.scoring.sweep import Sweep, by_step, effects_of, sweep_over
 from streamdecisionbench.scoring.timeline import NOTHING, Effects, Flat, Floats, Ints, by_scenario
 

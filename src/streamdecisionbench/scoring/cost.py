@@ -31,8 +31,7 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.rules.cost_file import Values, Vocabulary, read_cost_file
 from streamdecisionbench.rules.costs import Act, Costs, Section
 from streamdecisionbench.scoring.acts import OUTCOMES, act_slots, cost_of_acts, outcomes_of
-from streamdecisionbench.scoring.bounds import Bounds, check_interval
-from streamdecisionbench.scoring.changes import (
+from streamdecisionbench.scoring.change_delays import (
     Edits,
     Survival,
     Waits,
@@ -50,6 +49,7 @@ from streamdecisionbench.scoring.measure import (
     measure_over,
     per_time,
 )
+from streamdecisionbench.scoring.pace_bounds import Bounds, check_interval
 from streamdecisionbench.scoring.spells import Spells, spells_of
 from streamdecisionbench.scoring.sweep import References, Sweep, sweep_over, trajectory_at
 from streamdecisionbench.scoring.timeline import (

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from streamdecisionbench.in_force import CLASSES, CORRECT, CURRENT_CORRECT, JUDGMENT
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import LATER, SEGMENT, class_finder
 from streamdecisionbench.scoring.cut import cut_of
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.sweep import Sweep, by_step
 from streamdecisionbench.scoring.timeline import NOTHING, Floats, Ints
 

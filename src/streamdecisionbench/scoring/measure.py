@@ -22,7 +22,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline
 
 T = TypeVar("T")

@@ -15,12 +15,12 @@ import numpy as np
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import FAST, RULES, SLOW, pair_rule
-from streamdecisionbench.recording.events import Response
+from streamdecisionbench.recording.event_log import Response
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.classes import LATER
 from streamdecisionbench.scoring.latency import Latency, latency
 from streamdecisionbench.scoring.measure import Levels
+from streamdecisionbench.scoring.pace_bounds import DEFAULT_BOUNDS, Bounds
 from streamdecisionbench.scoring.pair_sweep import (
     PairCounts,
     PairNodes,

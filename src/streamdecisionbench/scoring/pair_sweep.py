@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import REACH
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import LATER, ClassStretches, class_stretches, table_of
 from streamdecisionbench.scoring.cut import neighbours
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.sweep import (
     Runs,
     Sweep,

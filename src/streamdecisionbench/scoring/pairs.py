@@ -21,9 +21,9 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CORRECT, FAST, RULES, SLOW, pair_rule
 from streamdecisionbench.recording.notes import unusual_settings
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_interval
 from streamdecisionbench.scoring.classes import LATER, shares_over
 from streamdecisionbench.scoring.measure import Levels, family_weights, measure_over
+from streamdecisionbench.scoring.pace_bounds import DEFAULT_BOUNDS, Bounds, check_interval
 from streamdecisionbench.scoring.pair_sweep import (
     PairCounts,
     PairNodes,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.events import Cancelled
+from streamdecisionbench.recording.event_log import Cancelled
 from streamdecisionbench.recording.live_policy import (
     changed_states,
     composed_confidence,

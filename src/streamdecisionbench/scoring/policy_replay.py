@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import REACH
 from streamdecisionbench.rules.policy_file import Policy
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import path_stretches, table_of
 from streamdecisionbench.scoring.cut import spread
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.policy_answers import (
     NO_FALLBACK,
     Answers,

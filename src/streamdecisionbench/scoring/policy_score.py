@@ -20,9 +20,9 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CORRECT, CURRENT_CORRECT, JUDGMENT
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.policy_file import Policy
-from streamdecisionbench.scoring.bounds import Bounds, check_interval
 from streamdecisionbench.scoring.classes import path_stretches, shares_over, table_of
 from streamdecisionbench.scoring.measure import Levels, Over
+from streamdecisionbench.scoring.pace_bounds import Bounds, check_interval
 from streamdecisionbench.scoring.policy_answers import (
     Answers,
     PolicyArrays,

@@ -30,11 +30,11 @@ from streamdecisionbench.recording.notes import remarks, source_notes, unusual_s
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers
-from streamdecisionbench.scoring.bounds import DEFAULT_BOUNDS, Bounds, check_interval
 from streamdecisionbench.scoring.classes import SEGMENT, class_stretches, table_of, table_over
 from streamdecisionbench.scoring.curves import Curve, curves
 from streamdecisionbench.scoring.latency import Latency, Reliability, latency, reliability
 from streamdecisionbench.scoring.measure import ByLevel, Levels, family_weights
+from streamdecisionbench.scoring.pace_bounds import DEFAULT_BOUNDS, Bounds, check_interval
 from streamdecisionbench.scoring.sweep import Sweep, effects_of, sweep_over
 from streamdecisionbench.scoring.timeline import (
     ANOTHER_SESSION,

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.rules.costs import Costs, Section
-from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.changes import Delays, survival
+from streamdecisionbench.scoring.change_delays import Delays, survival
 from streamdecisionbench.scoring.cost import (
     ACTS,
     ActMeasures,
@@ -33,6 +32,7 @@ from streamdecisionbench.scoring.cost import (
     with_all_acts,
 )
 from streamdecisionbench.scoring.measure import At, measure_over
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pooled import (
     RELATIVE_ERROR,
     LatencySums,

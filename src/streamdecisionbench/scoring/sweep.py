@@ -20,7 +20,7 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.timeline import (
     NOTHING,
     Columns,

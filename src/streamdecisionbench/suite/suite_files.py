@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.safe_text import visible
 from streamdecisionbench.suite.check import (
     MANIFEST_FILE,
     Violation,
@@ -29,7 +30,6 @@ from streamdecisionbench.suite.scenario import (
     Suite,
     require_id,
 )
-from streamdecisionbench.text import visible
 
 SUITE_FOLDER = "suite"
 """Where a recording has the suite it was made on, if it brings it along."""

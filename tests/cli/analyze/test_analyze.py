@@ -12,8 +12,8 @@ import pytest
 
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
-from streamdecisionbench.recording.episode_log import Member
-from streamdecisionbench.recording.record import RunConfig, record
+from streamdecisionbench.recording.episode import Member
+from streamdecisionbench.recording.recorder import RunConfig, record
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
 

@@ -14,9 +14,9 @@ from hypothesis.strategies import DrawFn
 
 from streamdecisionbench.rules.costs import Act, AgePenalty, Pair, Section
 from streamdecisionbench.scoring.acts import OUTCOMES
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.cost import Figures
 from streamdecisionbench.scoring.measure import At, Measure, Over
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.sweep import Sweep, sweep_of, trajectory_at

@@ -10,7 +10,6 @@ import pytest
 from streamdecisionbench.analysis.table import fixed, percent
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.cost_file import default_costs
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.cost import (
     ALL_ACTS,
     ActMeasures,
@@ -25,6 +24,7 @@ from streamdecisionbench.scoring.cost import (
     course_of,
     spell_measures,
 )
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.timeline import timelines
 from streamdecisionbench.suite.scenario import Suite
 from tests.scoring.costs import plain_costs

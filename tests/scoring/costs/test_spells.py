@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.changes import survival
+from streamdecisionbench.scoring.change_delays import survival
 from streamdecisionbench.scoring.cost import Figures
 from streamdecisionbench.scoring.measure import At, Measure, Over
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.scoring.spells import Spells

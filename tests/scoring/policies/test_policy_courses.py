@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from streamdecisionbench.rules.costs import EQUAL, Act, AgePenalty, Costs, Pair, Section
 from streamdecisionbench.rules.policy_file import Cascade, Policy
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.cost import (
     Course,
     change_measures,
@@ -23,6 +22,7 @@ from streamdecisionbench.scoring.cost import (
     spell_measures,
 )
 from streamdecisionbench.scoring.cut import cut_of
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.policy_answers import Answers, Setting
 from streamdecisionbench.scoring.policy_replay import PolicyReplay

@@ -20,8 +20,8 @@ from streamdecisionbench.rules.policy_file import (
     Expire,
     Policy,
 )
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.cost import course_along, wrong_time
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.policy_answers import answers_of
 from streamdecisionbench.scoring.policy_replay import PolicyReplay
 from streamdecisionbench.scoring.policy_score import score_policy_recordings

@@ -21,10 +21,10 @@ from streamdecisionbench.rules.policy_file import (
     Expire,
     Policy,
 )
-from streamdecisionbench.scoring.bounds import Bounds
 from streamdecisionbench.scoring.classes import shares_over
 from streamdecisionbench.scoring.cut import cut_of
 from streamdecisionbench.scoring.measure import Over
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pairs import compose
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_replay import PolicyReplay

@@ -37,7 +37,7 @@ from streamdecisionbench.components.contract import (
     Usage,
 )
 from streamdecisionbench.components.local.weights import file_sha256
-from streamdecisionbench.components.providers.address import refuse, usable_cpus, versions
+from streamdecisionbench.components.providers.address_and_key import refuse, usable_cpus, versions
 from streamdecisionbench.components.providers.prompt import LLAMA, llama_context, llama_tokens
 from streamdecisionbench.errors import InputError
 

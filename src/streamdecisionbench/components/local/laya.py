@@ -26,7 +26,7 @@ from streamdecisionbench.components.contract import (
 )
 from streamdecisionbench.components.local.gguf import positive
 from streamdecisionbench.components.local.weights import folder_sha256
-from streamdecisionbench.components.providers.address import refuse, versions
+from streamdecisionbench.components.providers.address_and_key import refuse, versions
 from streamdecisionbench.errors import InputError
 
 _MAX_LEN, _HEAD_LEN = 8192, 1024

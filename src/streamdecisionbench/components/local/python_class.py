@@ -27,7 +27,7 @@ from streamdecisionbench.components.contract import (
     Request,
     Retryable,
 )
-from streamdecisionbench.components.providers.address import refuse
+from streamdecisionbench.components.providers.address_and_key import refuse
 from streamdecisionbench.errors import InputError, SdbError
 
 _PACKAGE = Path(__file__).resolve().parent.parent

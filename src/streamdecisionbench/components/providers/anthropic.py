@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from streamdecisionbench.components.contract import Answer, Options, Request, Usage
-from streamdecisionbench.components.providers.address import Home, refuse
+from streamdecisionbench.components.providers.address_and_key import Home, refuse
 from streamdecisionbench.components.providers.failures import (
     SdkErrors,
     incomplete,

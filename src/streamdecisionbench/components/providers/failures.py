@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from streamdecisionbench.components.contract import Fatal, Retryable
-from streamdecisionbench.components.providers.address import Service
+from streamdecisionbench.components.providers.address_and_key import Service
 from streamdecisionbench.components.providers.connection import Note
 
 _LONGEST = 300

@@ -19,7 +19,7 @@ from streamdecisionbench.components.contract import (
     Retryable,
     Usage,
 )
-from streamdecisionbench.components.providers.address import Home, refuse
+from streamdecisionbench.components.providers.address_and_key import Home, refuse
 from streamdecisionbench.components.providers.failures import (
     NOT_JSON_FIX,
     SdkErrors,

@@ -12,7 +12,7 @@ from typing import Any
 
 from streamdecisionbench.components.contract import Fatal, Options, Request, Usage
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.text import printable
+from streamdecisionbench.safe_text import printable
 
 SCHEMA_NAME = "answers"
 

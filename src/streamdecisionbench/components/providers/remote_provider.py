@@ -25,7 +25,7 @@ from streamdecisionbench.components.contract import (
     Size,
     Usage,
 )
-from streamdecisionbench.components.providers.address import Home, resolve, versions
+from streamdecisionbench.components.providers.address_and_key import Home, resolve, versions
 from streamdecisionbench.components.providers.connection import (
     NOTE,
     HttpSettings,

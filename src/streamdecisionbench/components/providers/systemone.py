@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamdecisionbench.components.contract import Fatal, Options, Request, Usage
-from streamdecisionbench.components.providers.address import Home, refuse
+from streamdecisionbench.components.providers.address_and_key import Home, refuse
 from streamdecisionbench.components.providers.failures import SdkErrors
 from streamdecisionbench.components.providers.prompt import SYSTEM_ONE, as_json, read_usage
 from streamdecisionbench.components.providers.remote_provider import DecisionApi

@@ -32,7 +32,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from streamdecisionbench.components.providers.address import is_this_machine
+from streamdecisionbench.components.providers.address_and_key import is_this_machine
 
 Tell = Callable[[float], None]
 

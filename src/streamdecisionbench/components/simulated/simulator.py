@@ -30,7 +30,7 @@ from streamdecisionbench.components.contract import (
     Request,
     Usage,
 )
-from streamdecisionbench.components.providers.address import refuse
+from streamdecisionbench.components.providers.address_and_key import refuse
 from streamdecisionbench.components.simulated.profiles import (
     DeclaredTokens,
     Errors,

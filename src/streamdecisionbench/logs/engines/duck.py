@@ -30,7 +30,7 @@ from streamdecisionbench.logs.schema import (
     trimmed,
 )
 from streamdecisionbench.logs.sources import LogFiles, first_line_of, header_of, without_torn_lines
-from streamdecisionbench.text import printable
+from streamdecisionbench.safe_text import printable
 
 if TYPE_CHECKING:
     import duckdb

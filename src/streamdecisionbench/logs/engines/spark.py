@@ -34,7 +34,7 @@ from streamdecisionbench.logs.engines.engine import (
 )
 from streamdecisionbench.logs.schema import check_names, duration_unit, trimmed
 from streamdecisionbench.logs.sources import LogFiles, header_of, torn_lines
-from streamdecisionbench.text import decision_text
+from streamdecisionbench.safe_text import decision_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -17,8 +17,8 @@ from streamdecisionbench.report.figures.style import (
     quantity,
     with_labels,
 )
-from streamdecisionbench.report.findings import Material
 from streamdecisionbench.report.palette import GREY
+from streamdecisionbench.report.report_data import Material
 
 _SIDE = 260
 

@@ -17,8 +17,8 @@ from streamdecisionbench.report.figures.style import (
     quantity,
     with_labels,
 )
-from streamdecisionbench.report.findings import ErrorCosts, Material
 from streamdecisionbench.report.palette import GREY
+from streamdecisionbench.report.report_data import ErrorCosts, Material
 from streamdecisionbench.scoring.cost import THETA_S
 from streamdecisionbench.scoring.measure import family_weights
 

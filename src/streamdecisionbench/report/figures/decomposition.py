@@ -18,8 +18,8 @@ from streamdecisionbench.report.figures.style import (
     short,
     simulated_note,
 )
-from streamdecisionbench.report.findings import Material
 from streamdecisionbench.report.palette import CLASS_STYLE, GREY, INK
+from streamdecisionbench.report.report_data import Material
 
 _LIGHT = {"outdated_correct", "stale", "no_decision", "compound"}
 """Classes whose colour needs dark lettering."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.report.palette import INK
-from streamdecisionbench.text import inert_cell, visible
+from streamdecisionbench.safe_text import inert_cell, visible
 
 FORMATS = ("svg", "png", "pdf")
 

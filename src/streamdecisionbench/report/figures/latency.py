@@ -29,8 +29,8 @@ from streamdecisionbench.report.figures.style import (
     short,
     text_mark,
 )
-from streamdecisionbench.report.findings import Entry, Material
 from streamdecisionbench.report.palette import INK
+from streamdecisionbench.report.report_data import Entry, Material
 from streamdecisionbench.scoring.measure import family_weights
 
 # Names beside points: each takes the first free place around its point.

@@ -28,8 +28,8 @@ from streamdecisionbench.report.figures.style import (
     simulated_note,
     with_labels,
 )
-from streamdecisionbench.report.findings import Material, family_name
 from streamdecisionbench.report.palette import DASHES, GREY, INK, PALETTE, SHOWN
+from streamdecisionbench.report.report_data import Material, family_name
 from streamdecisionbench.scoring.pairs import PairScore
 from streamdecisionbench.scoring.score import Score, score_timelines
 

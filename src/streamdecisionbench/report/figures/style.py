@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from streamdecisionbench.report.findings import Material
 from streamdecisionbench.report.palette import CLASS_STYLE, DASHES, GREY, INK, PALETTE, SHOWN
-from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.report.report_data import Material
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pairs import PairScore
 from streamdecisionbench.scoring.score import Score
 

@@ -29,8 +29,8 @@ from streamdecisionbench.report.figures.style import (
     simulated_note,
     text_mark,
 )
-from streamdecisionbench.report.findings import Entry, Material, scenario_name
 from streamdecisionbench.report.palette import CLASS_STYLE, INK
+from streamdecisionbench.report.report_data import Entry, Material, scenario_name
 from streamdecisionbench.scoring.classes import path_stretches
 from streamdecisionbench.scoring.sweep import trajectory_at
 from streamdecisionbench.scoring.timeline import Flat, Timeline

@@ -13,7 +13,7 @@ from streamdecisionbench.logs.show import ShownStream, StreamsAsked, group_name,
 from streamdecisionbench.logs.sums import DAY
 from streamdecisionbench.report.lanes import logged_stream, view_of
 from streamdecisionbench.report.page.one_file import Json, asset, classes, one_file
-from streamdecisionbench.report.screens import difference_lines, log_tables
+from streamdecisionbench.report.terminal import difference_lines, log_tables
 
 MOST_STREAMS = 5000
 """Streams on a page, those with the most wrong time."""

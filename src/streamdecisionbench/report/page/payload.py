@@ -23,11 +23,11 @@ from streamdecisionbench.analysis.table import percent
 from streamdecisionbench.analysis.token_cost import Cost
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.in_force import CLASSES, REACH, spelled
-from streamdecisionbench.recording.events import AFTER_HORIZON
+from streamdecisionbench.recording.event_log import AFTER_HORIZON
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.findings import Entry, Findings, Material, family_name
 from streamdecisionbench.report.gate import loss_lines
 from streamdecisionbench.report.page.one_file import Json, asset, classes, one_file
+from streamdecisionbench.report.report_data import Entry, Findings, Material, family_name
 from streamdecisionbench.scoring.cost import CostRates, CostScore
 from streamdecisionbench.scoring.pairs import PairLevel, PairScore
 from streamdecisionbench.scoring.score import Level, Score, Shares

@@ -26,7 +26,7 @@ from streamdecisionbench.logs.sources import FORMATS, PACKED, format_of, header_
 from streamdecisionbench.logs.unusable import REASONS
 from streamdecisionbench.meter.stream import APPLIED
 from streamdecisionbench.recording.check import tick_of
-from streamdecisionbench.recording.events import (
+from streamdecisionbench.recording.event_log import (
     EVENTS_FILE,
     Attempt,
     Cancelled,
@@ -40,9 +40,9 @@ from streamdecisionbench.recording.recording import names_simulation
 from streamdecisionbench.recording.run_file import RUN_FILE
 from streamdecisionbench.report.lanes import DrawnLane, TakenAnswer, WatchedStream
 from streamdecisionbench.rules.policy_file import policy_of
+from streamdecisionbench.safe_text import decision_text, printable
 from streamdecisionbench.suite.scenario import Scenario, Suite
 from streamdecisionbench.suite.suite_files import find_suite
-from streamdecisionbench.text import decision_text, printable
 
 _KNOWN = 256
 """How many bytes before the place read up to must still be what they were."""

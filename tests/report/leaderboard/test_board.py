@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 
 from streamdecisionbench.analysis.bundles import write_bundle
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.report.board.board import SuiteRows, write_board
+from streamdecisionbench.report.leaderboard.leaderboard import SuiteRows, write_board
 from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import (

@@ -43,8 +43,7 @@ from streamdecisionbench.in_force import RULES
 from streamdecisionbench.recording.prices import PriceTable, read_prices
 from streamdecisionbench.recording.recording import Recording
 from streamdecisionbench.rules.cost_file import default_costs
-from streamdecisionbench.scoring.bounds import Bounds
-from streamdecisionbench.scoring.changes import Survival
+from streamdecisionbench.scoring.change_delays import Survival
 from streamdecisionbench.scoring.cost import (
     THETA_S,
     ChangeMeasures,
@@ -58,6 +57,7 @@ from streamdecisionbench.scoring.cost import (
     course_of,
     spell_measures,
 )
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pair_sweep import pair_trajectory
 from streamdecisionbench.scoring.pairs import PairScore, composed
 from streamdecisionbench.scoring.policy_answers import answers_of

@@ -40,7 +40,7 @@ from streamdecisionbench.components.contract import (
     Size,
     check_answer,
 )
-from streamdecisionbench.components.providers.address import is_own_network
+from streamdecisionbench.components.providers.address_and_key import is_own_network
 from streamdecisionbench.errors import InputError, SdbError
 from streamdecisionbench.recording.clock import (
     LEAD_S,
@@ -51,7 +51,7 @@ from streamdecisionbench.recording.clock import (
     PauseDetector,
     steady,
 )
-from streamdecisionbench.recording.episode_log import (
+from streamdecisionbench.recording.episode import (
     EpisodeLog,
     LiveSession,
     Member,

@@ -26,7 +26,7 @@ from streamdecisionbench.components.contract import (
 )
 from streamdecisionbench.in_force import Arbiter, Newest, PairRule
 from streamdecisionbench.recording.clock import seconds
-from streamdecisionbench.recording.events import (
+from streamdecisionbench.recording.event_log import (
     AFTER_HORIZON,
     Attempt,
     Cancelled,
@@ -39,9 +39,9 @@ from streamdecisionbench.recording.events import (
 from streamdecisionbench.recording.live_policy import LivePolicy
 from streamdecisionbench.rules.policy_events import Dispatcher, Order
 from streamdecisionbench.rules.policy_file import Policy
+from streamdecisionbench.safe_text import printable
 from streamdecisionbench.suite.digest import request_hashes
 from streamdecisionbench.suite.scenario import Scenario, Step
-from streamdecisionbench.text import printable
 
 _LONGEST_SERVICE_S = 86_400.0
 _LONGEST_MODEL_NAME = 200

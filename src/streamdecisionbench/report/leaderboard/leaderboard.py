@@ -32,20 +32,20 @@ from streamdecisionbench.analysis.bundles import (
 from streamdecisionbench.analysis.wrong_time import disagreement
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.findings import Entry, Material
 from streamdecisionbench.report.folder import fill, require_usable
 from streamdecisionbench.report.page.one_file import asset, one_file
 from streamdecisionbench.report.page.payload import PageInputs, render_page
+from streamdecisionbench.report.report_data import Entry, Material
 from streamdecisionbench.rules.cost_file import default_costs
-from streamdecisionbench.scoring.bounds import Bounds
+from streamdecisionbench.safe_text import visible
 from streamdecisionbench.scoring.classes import shares_by_step_over
 from streamdecisionbench.scoring.cost import cost_at
+from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.scoring.sweep import trajectory_at
 from streamdecisionbench.scoring.timeline import Flat
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
-from streamdecisionbench.text import visible
 
 DEFAULT_DATASET = "streamdecisionbench/sdb-v1"
 """Where the suite in the package lies on a model hub; no other suite's results belong there."""
@@ -294,8 +294,8 @@ def render_board(boards: Sequence[SuiteRows], reports: Mapping[str, str], note: 
         {},
         title="StreamDecisionBench: leaderboard",
         skip="board",
-        styles=[asset("board.css", "board")],
-        scripts=[asset("board.js", "board")],
+        styles=[asset("board.css", "leaderboard")],
+        scripts=[asset("board.js", "leaderboard")],
     )
 
 
