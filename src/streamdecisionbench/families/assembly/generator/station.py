@@ -72,7 +72,8 @@ class Station:
     checks: tuple[Check, ...]
     options: dict[str, dict[str, str]]
     unit: str
-    other_units: tuple[str, ...]
+    number: int
+    """The number in the unit's name; its neighbours on the line have those beside it."""
     elsewhere: str
     operator: str
     lead: str
@@ -109,7 +110,7 @@ def draw_station(draws: Draws, seat: Seat, pool: Pool[Product], fail_limit: int)
         checks=checks,
         options=_options(product),
         unit=str(public["unit"]),
-        other_units=(f"{product.unit}{first}", f"{product.unit}{first + 2}"),
+        number=first + 1,
         elsewhere=elsewhere,
         operator=people[0],
         lead=people[1],
