@@ -20,6 +20,13 @@ from streamdecisionbench.suite.generation.world import Outcome
 
 _PATIENCE = 4
 """Ticks for which people wait for a card before they help themselves."""
+_BELIEF = 2
+"""So many specialists are called for nothing before nobody believes such a card."""
+_NOT_THERE = (
+    "There is no {target} on it yet.",
+    "What {target}? We are not there.",
+    "{target} comes later, whatever the card says.",
+)
 SAFE = ("hold", "handoff")
 """Cards under which the operator keeps his hands off the unit."""
 
@@ -64,6 +71,8 @@ class Bench:
     devices: dict[str, str] = field(default_factory=dict)
     """Device → the value it shows."""
     neighbours: list[Neighbour] = field(default_factory=list)
+    vain: int = 0
+    """Specialists called for nothing."""
     open_speech: tuple[str, str, str] | None = None
     finished: bool = False
     """Whether a release card has met the complete unit."""
@@ -112,7 +121,12 @@ class Bench:
         if panel.get("route") == "repair":
             named = [c for c in self.station.checks if c.target == panel.get("target")]
             asked = own["route"] == "repair" and own["target"] == panel.get("target")
-            if named and not (asked and own["method"] == panel.get("method")):
+            if named and not self.is_there(named[0]):
+                text = (self.line(_NOT_THERE) or "No {target} yet.").format(target=named[0].target)
+                note = "trap: a card for what is not there"
+                shows.trap(self.speak(self.station.operator, text, note))
+                yield from shows.wait(1)
+            elif named and not (asked and own["method"] == panel.get("method")):
                 yield from self._correct(named[0], str(panel.get("method")), own)
                 yield from shows.wait(1)
         elif panel.get("route") == "advance" and own["route"] in ("wait", "advance"):
@@ -125,6 +139,8 @@ class Bench:
                 self.result(there[0], passes, f"cause: {there[0].target} is done out of turn")
                 self.show(f"{there[0].target} is done out of turn")
                 yield from shows.wait(1)
+        elif panel.get("route") == "escalate" and own["route"] != "escalate":
+            yield from self._call_for_nothing(str(panel.get("destination")))
         elif panel.get("route") == "release" and self.to_do():
             shows.count("rework")
             yield from shows.wait(3)  # the next station sends it back
@@ -160,18 +176,20 @@ class Bench:
         """Whoever the card names is called; the wrong specialist comes and goes."""
         shows = self.script
         yield from shows.until(lambda: shows.panel.get("route") == "escalate", _PATIENCE)
-        other = shows.panel.get("destination")
-        if (
-            shows.panel.get("route") == "escalate"
-            and other in self.station.specialists
-            and other != role
-        ):
-            self.arrive(other, "cause: a specialist who does not cover it is present")
-            self.show(f"the {other} badges in for nothing")
-            yield from shows.wait(2)
-            self.leave(other, "cause: the wrong specialist has gone")
-            self.show(f"the {other} badges out")
-            yield from shows.wait(1)
+        other = str(shows.panel.get("destination"))
+        if shows.panel.get("route") == "escalate" and other != role:
+            yield from self._call_for_nothing(other)
+
+    def _call_for_nothing(self, role: str) -> Ticks[None]:
+        """A specialist who is not needed comes and goes; after two such calls nobody calls any more."""
+        if role in self.station.specialists and role not in self.present and self.vain < _BELIEF:
+            self.vain += 1
+            self.arrive(role, "cause: a specialist who does not cover it is present")
+            self.show(f"the {role} badges in for nothing")
+            yield from self.script.wait(2)
+            self.leave(role, "cause: the wrong specialist has gone")
+            self.show(f"the {role} badges out")
+            yield from self.script.wait(1)
 
     def is_work(self, check: Check) -> bool:
         """Whether the unit is built of it, rather than tested or packed."""
@@ -200,6 +218,11 @@ class Bench:
             self.replace(over, f"cause: {over.target} comes off to get at {check.target}")
             self.show(f"{over.target} comes off to get at {check.target}")
             yield from self.script.wait(1)
+
+    def is_there(self, check: Check) -> bool:
+        """Whether there is anything of it to work on: it has a result, or its stage is under way."""
+        due = self.to_do()[:1]
+        return check.target in self.passed or check.stage in [c.stage for c in due]
 
     def unbuilt(self) -> list[Check]:
         """What the unit is built of and has no result."""

@@ -31,6 +31,11 @@ _NOT_OURS = (
     "Not us, sorry.",
     "We don't own anything in {run}.",
 )
+_TOO_SOON = (
+    "Ready, says the card. With {run} failing?",
+    "Who believes that card? {run} has failed.",
+    "I won't push while {run} is red, whatever the card says.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +274,8 @@ class Session:
         """Whoever mends a failure opens the file on the panel; what is written in another is lost."""
         if self.card != "inspect":
             return
-        yield from self.see(route="inspect")
+        if not (yield from self.see(route="inspect")):
+            self._wonder()
         shown = self.script.panel.get("inspect_file")
         for file in self.project.files:
             if file.path == shown and file != self.blame:
@@ -282,12 +288,27 @@ class Session:
 
     def ask_owner(self) -> Ticks[None]:
         """Somebody turns to the team on the panel; another than the owner's says no."""
-        yield from self.see(route="delegate")
-        shown = self.script.panel.get("owner")
-        if shown in self.project.other_people and shown != self.owed:
-            text = (self.line(_NOT_OURS) or "Not {run} either.").format(run=self.run)
-            self.script.trap(self.chat(self.outsider(str(shown)), text, "trap: asked for nothing"))
+        if not (yield from self.see(route="delegate")):
+            self._wonder()
+        elif self._refuses(self.script.panel.get("owner", ""), self.owed):
             yield from self.script.wait(self.draws.between(2, 3))
+
+    def _wonder(self) -> None:
+        """What people say to a card that is for another case: nothing but talk comes of it."""
+        route = self.script.panel.get("route")
+        text = self.line(_TOO_SOON).format(run=self.run) if route == "ready" else ""
+        if text:
+            self.script.trap(self.chat(self.colleague(), text, "trap: a card nobody believes"))
+        if route == "delegate":
+            self._refuses(self.script.panel.get("owner", ""), "")
+
+    def _refuses(self, team: str, owner: str) -> bool:
+        """A team that is asked for what is not its own says no; whether it did."""
+        if team not in self.project.other_people or team == owner:
+            return False
+        text = (self.line(_NOT_OURS) or "Not {run} either.").format(run=self.run)
+        self.script.trap(self.chat(self.outsider(team), text, "trap: asked for nothing"))
+        return True
 
     def start(self, note: str) -> None:
         """A run of the scope on the card starts."""
