@@ -182,6 +182,24 @@ def test_neighbours_go_through_the_same_checks_in_order() -> None:
         assert all(b - a in (0, 1) for found in places.values() for a, b in pairwise(found))
 
 
+def test_no_other_unit_goes_on_with_the_number_of_this_one() -> None:
+    """Codes of parts are the same on every unit; what goes on at the end is numbered."""
+    went_on = 0
+    for state in ends():
+        last = station(state)["stages"][-1]
+        numbers = {n: c["expects"] for n, c in checks(state).items() if c["by"] == "scan" and c["stage"] == last}  # fmt: skip
+        units: dict[str, list[Record]] = {}
+        for record in state["station_log"]:
+            if record.get("unit", station(state)["unit"]) != station(state)["unit"]:
+                units.setdefault(record["unit"], []).append(record)
+        for records in units.values():
+            for record, later in pairwise(records):
+                if record["target"] in numbers and later["target"] != record["target"]:
+                    assert record["value"] != numbers[record["target"]]
+                    went_on += 1
+    assert went_on
+
+
 def test_nobody_says_what_was_said_before() -> None:
     for state in ends():
         said = Counter(entry["text"] for entry in state["speech"] if entry["final"])

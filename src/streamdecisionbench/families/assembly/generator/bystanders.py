@@ -8,20 +8,21 @@ from streamdecisionbench.families.assembly import events as say
 from streamdecisionbench.families.assembly.generator.bench import Bench
 
 _TALK = (
-    "Looks right to me.", "That one was fine a minute ago.", "We are behind, come on.", "I'd send it on.",
+    "Looks right to me.", "We are behind, come on.", "I'd send it on.",
     "The neighbour's is worse.", "Who has my pen?", "Somebody open a ticket.", "Call the specialist?",
-    "It passed, didn't it?", "Tickets are all closed.", "This one can go, if you ask me.",
+    "Tickets are all closed.", "This one can go, if you ask me.",
     "The camera is never wrong.", "Just skip the last step.", "A new one, and we are done.",
-    "One more try, then I call somebody.", "The limits are not that strict, are they?",
+    "The limits are not that strict, are they?",
     "Put it aside for now.", "Start over, it's quicker.", "Nobody checks that anyway.",
 )  # fmt: skip
 _OF_THE_NEXT = ("I'll do {target} later.", "Leave {target}, go on.", "Do we really need {target}?")
 _OF_DONE = ("{target} is good, I looked twice.", "I don't trust {target}.", "{target} is too tight, I'd say.",
-            "Do {target} once more, to be safe.")  # fmt: skip
+            "Do {target} once more, to be safe.", "That one was fine a minute ago.", "It passed, didn't it?")  # fmt: skip
 _OF_FAILED = (
     "{target} again? Never.",
     "{target} passes next time, you'll see.",
     "Forget {target}, it is close enough.",
+    "One more try, then I call somebody.",
 )
 _HALVES = {
     "that is all": "That is all the trays we have.",
@@ -84,6 +85,8 @@ def _neighbour(bench: Bench) -> bool:
     check = station.checks[unit.next_check]
     good = bench.draws.chance(0.5)
     unit.next_check += good
+    if check.plan.by == "scan" and not bench.is_work(check):
+        check = check.of_another_unit(unit.number - station.number)
     value = check.passing(bench.draws) if good else check.failing(bench.draws)
     more = {"confidence": bench.draws.between(90, 99) / 100} if check.plan.by == "camera" else {}
     name, note = f"{station.product.unit}{unit.number}", "distractor: another unit"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from streamdecisionbench.families.assembly.generator import names
@@ -53,6 +53,14 @@ class Check:
         ends = [end for end in ("min", "max") if end in self.public]
         end = draws.choose(ends)
         return self._shown(self.public[end] + (by if end == "max" else -by))
+
+    def of_another_unit(self, apart: int) -> Check:
+        """The same target where every unit has a number of its own, so many units further on."""
+        code = str(self.public["expects"])
+        return replace(
+            self,
+            public=self.public | {"expects": f"{code[:-2]}{(int(code[-2:]) + apart) % 100:02d}"},
+        )
 
     def _range(self) -> tuple[float, float]:
         span = max(self.plan.limits[2], 3 * 10.0 ** -self.plan.limits[3])
