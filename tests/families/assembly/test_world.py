@@ -162,3 +162,28 @@ def test_the_wrong_specialist_comes_for_nothing() -> None:
         came += sum("does not cover it" in e.note for e in events(world, "badge_in"))
         assert counted(world) == {}
     assert came
+
+
+def test_nobody_believes_a_card_that_always_calls_a_specialist() -> None:
+    came = 0
+    for number in range(6):
+        world = composed(FAMILY, number=number).again()
+        role = next(iter(world.opened.world.station.specialists))
+        always = {"route": "escalate", "destination": role}
+        play(world, lambda world, draws, always=always: held_at(world, always), Draws(""))
+        vain = [e for e in events(world, "badge_in") if "does not cover it" in e.note]
+        assert len(vain) <= 2
+        came += len(vain)
+    assert came > 4
+
+
+def test_what_is_not_there_is_not_worked_on() -> None:
+    told = 0
+    for number in range(6):
+        world = composed(FAMILY, number=number).again()
+        last = checks(world)[-1]
+        always = {"route": "repair", "target": last["target"], "method": last["if_failed"]}
+        play(world, lambda world, draws, always=always: held_at(world, always), Draws(""))
+        early = [e for e in events(world, "speech") if "what is not there" in e.note]
+        told += len(early)
+    assert told > 4

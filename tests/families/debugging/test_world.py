@@ -100,7 +100,7 @@ def test_a_run_that_is_well_is_stopped_if_the_card_says_so() -> None:
         return decision | {"route": "control", "control_action": "stop"}
 
     world = lived(0, change)
-    assert next(e.data["end"] for e in events(world, "run_end")) == "stopped"
+    assert [e.data["end"] for e in events(world, "run_end")].count("stopped") == 1
     assert world.outcomes()["wasted_runs"] == 1
 
 
@@ -149,3 +149,12 @@ def test_without_any_card_people_help_themselves() -> None:
         play(world, nothing, Draws(""))
         assert len(events(world, "run_start")) >= 2
         assert world.outcomes()["wasted_runs"] == world.outcomes()["lost_edits"] == 0
+
+
+def test_a_ready_card_over_a_failure_is_doubted_aloud() -> None:
+    doubts = 0
+    for number in range(4):
+        world = composed(FAMILY, number=number).again()
+        play(world, lambda world, draws: held_at(world, {"route": "ready"}), Draws(""))
+        doubts += sum("nobody believes" in e.note for e in events(world, "message"))
+    assert doubts > 3

@@ -6,9 +6,13 @@ from dataclasses import replace
 from functools import partial
 
 from streamdecisionbench.families.assembly import events as say
-from streamdecisionbench.families.assembly.generator.bench import OUTCOMES, Bench
+from streamdecisionbench.families.assembly.generator.bench import OUTCOMES, Bench, Neighbour
 from streamdecisionbench.families.assembly.generator.bystanders import distract
-from streamdecisionbench.families.assembly.generator.failures import BOTH_TIRED, FAILURES
+from streamdecisionbench.families.assembly.generator.failures import (
+    BOTH_TIRED,
+    FAILURES,
+    IN_BETWEEN,
+)
 from streamdecisionbench.families.assembly.generator.interruptions import INTERRUPTIONS
 from streamdecisionbench.families.assembly.generator.products import BENCHES, CELLS, Product
 from streamdecisionbench.families.assembly.generator.rework import REWORK
@@ -17,7 +21,7 @@ from streamdecisionbench.families.assembly.generator.station import (
     Station,
     draw_station,
 )
-from streamdecisionbench.families.assembly.generator.work import WORK
+from streamdecisionbench.families.assembly.generator.work import UNSURE, WORK
 from streamdecisionbench.families.assembly.questions import SPEC, questions
 from streamdecisionbench.families.assembly.reference import reference
 from streamdecisionbench.families.assembly.state import projector
@@ -47,26 +51,44 @@ SITUATIONS = tuple(map(_and_hand_on, (*WORK, *FAILURES, *REWORK, *INTERRUPTIONS)
 
 def _open(pool: Pool[Product], script: Script, draws: Draws, seat: Seat) -> Opened[Bench]:
     """A bench at tick 0: devices report, some of the work is done."""
-    limit = 2 if BOTH_TIRED in seat.agenda else draws.between(2, 3)
+    limit = 2 if {BOTH_TIRED, IN_BETWEEN} & set(seat.agenda) else draws.between(2, 3)
     station = draw_station(draws.fork("station"), seat, pool, limit)
     must = _must_show(station, seat)
     first = station.public["stages"][0]
     bench = Bench(script, draws.fork("bench"), station, seat, first, must=must)
     script.distract, script.stream = partial(distract, bench), bench.draws
+    bench.neighbours = [
+        Neighbour(station.number - 1, draws.between(2, len(station.checks) - 2)),
+        Neighbour(station.number + 1, 0),
+    ]
+    bench.devices = {name: values[0] for name, _, values in station.product.tools}
     for name, field, values in station.product.tools:
         script.emit(say.tool(0, name, **{field: values[0]}, note="initial tool fields"))
     script.emit(
         say.badge_in(0, station.operator, "operator", station.public["id"], note="the operator")
     )
-    done = draws.between(1, len(station.checks) // 2 - 1)
-    if ("destination", station.product.release[0]) in must:
-        done = 2 * len(station.checks) // 3
-    elif ("next_step", station.product.stages[1][0]) in must:
-        done = 1
-    for check in station.checks[:done]:
+    for check in station.checks[: _done_before(station, must, seat, draws)]:
         bench.result(check, True, "done before the session starts")
     bench.show("")
     return Opened(bench, partial(_draft, station, script), must)
+
+
+def _done_before(
+    station: Station, must: frozenset[tuple[str, str]], seat: Seat, draws: Draws
+) -> int:
+    """How much of the work is done at tick 0: much where something late is owed.
+
+    What has to fail at its turn, and what a camera still has to see open, is to come.
+    """
+    checks, half = station.checks, len(station.checks) // 2
+    done = draws.between(1, half)
+    owed = [i for i, c in enumerate(checks) if ("target", c.target) in must]
+    if not owed or max(owed) > half + 1:
+        done = half + 1
+    most = [i for i in owed if not checks[i].plan.if_damaged]
+    if station.product.closes and UNSURE in seat.agenda:
+        most.append(2)
+    return min([done, *most])
 
 
 def _must_show(station: Station, seat: Seat) -> frozenset[tuple[str, str]]:

@@ -6,11 +6,12 @@ wiped and what has become obsolete. The reference, in contrast, reads the whole 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from streamdecisionbench.families.assembly import events as say
+from streamdecisionbench.families.assembly.generator import names
 from streamdecisionbench.families.assembly.generator.station import Check, Station
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.draws import Draws, Seat
@@ -19,8 +20,23 @@ from streamdecisionbench.suite.generation.world import Outcome
 
 _PATIENCE = 4
 """Ticks for which people wait for a card before they help themselves."""
+_BELIEF = 2
+"""So many specialists are called for nothing before nobody believes such a card."""
+_NOT_THERE = (
+    "There is no {target} on it yet.",
+    "What {target}? We are not there.",
+    "{target} comes later, whatever the card says.",
+)
 SAFE = ("hold", "handoff")
 """Cards under which the operator keeps his hands off the unit."""
+
+
+@dataclass
+class Neighbour:
+    """Another unit of the line, on its own way through the same checks."""
+
+    number: int
+    next_check: int
 
 
 @dataclass
@@ -46,6 +62,17 @@ class Bench:
     """Roles of the specialists at this station."""
     shown: set[tuple[str, str]] = field(default_factory=set)
     numbers: dict[str, int] = field(default_factory=dict)
+    settled: set[str] = field(default_factory=set)
+    """Scanned and counted targets that were right: so they stay until they are replaced."""
+    said: set[str] = field(default_factory=set)
+    """Lines that were said: nobody says them again."""
+    subjects: set[str] = field(default_factory=set)
+    """Subjects of tickets so far."""
+    devices: dict[str, str] = field(default_factory=dict)
+    """Device → the value it shows."""
+    neighbours: list[Neighbour] = field(default_factory=list)
+    vain: int = 0
+    """Specialists called for nothing."""
     open_speech: tuple[str, str, str] | None = None
     finished: bool = False
     """Whether a release card has met the complete unit."""
@@ -94,23 +121,33 @@ class Bench:
         if panel.get("route") == "repair":
             named = [c for c in self.station.checks if c.target == panel.get("target")]
             asked = own["route"] == "repair" and own["target"] == panel.get("target")
-            if named and not (asked and own["method"] == panel.get("method")):
-                self._correct(named[0], str(panel.get("method")), own)
+            if named and not self.is_there(named[0]):
+                text = (self.line(_NOT_THERE) or "No {target} yet.").format(target=named[0].target)
+                note = "trap: a card for what is not there"
+                shows.trap(self.speak(self.station.operator, text, note))
+                yield from shows.wait(1)
+            elif named and not (asked and own["method"] == panel.get("method")):
+                yield from self._correct(named[0], str(panel.get("method")), own)
                 yield from shows.wait(1)
         elif panel.get("route") == "advance" and own["route"] in ("wait", "advance"):
             due = self.to_do()[0].stage
             there = [c for c in self.station.checks if c.stage == panel.get("next_step") != due]
             if there:
                 shows.count("rework")
-                self.result(there[0], True, f"cause: {there[0].target} is done out of turn")
+                yield from self.uncover(there[0])
+                passes = self.would_pass(there[0])
+                self.result(there[0], passes, f"cause: {there[0].target} is done out of turn")
                 self.show(f"{there[0].target} is done out of turn")
                 yield from shows.wait(1)
+        elif panel.get("route") == "escalate" and own["route"] != "escalate":
+            yield from self._call_for_nothing(str(panel.get("destination")))
         elif panel.get("route") == "release" and self.to_do():
             shows.count("rework")
             yield from shows.wait(3)  # the next station sends it back
 
-    def _correct(self, check: Check, method: str, own: dict[str, str]) -> None:
+    def _correct(self, check: Check, method: str, own: dict[str, str]) -> Ticks[None]:
         """A correction that is not due: a good part is thrown away, or work done for nothing."""
+        yield from self.uncover(check)
         if method == check.plan.if_damaged != "":
             self.script.count("scrap", check.target not in self.damaged)
             self.replace(check, f"cause: {check.target} is replaced, though it need not be")
@@ -118,8 +155,11 @@ class Bench:
             self.script.count("rework")
             mine = own.get("target") == check.target
             helps = (
-                not mine or own.get("method") == "complete_missing" or check.target in self.damaged
+                not mine
+                or own.get("method") == "complete_missing"
+                or check.target in {*self.damaged, *self.settled}
             )
+            helps = helps and self.would_pass(check)
             self.result(check, helps, f"cause: {check.target} is worked on by a wrong card")
         self.show(f"{check.target} is worked on by a wrong card")
 
@@ -136,18 +176,84 @@ class Bench:
         """Whoever the card names is called; the wrong specialist comes and goes."""
         shows = self.script
         yield from shows.until(lambda: shows.panel.get("route") == "escalate", _PATIENCE)
-        other = shows.panel.get("destination")
-        if (
-            shows.panel.get("route") == "escalate"
-            and other in self.station.specialists
-            and other != role
-        ):
-            self.arrive(other, "cause: a specialist who does not cover it is present")
-            self.show(f"the {other} badges in for nothing")
-            yield from shows.wait(2)
-            self.leave(other, "cause: the wrong specialist has gone")
-            self.show(f"the {other} badges out")
-            yield from shows.wait(1)
+        other = str(shows.panel.get("destination"))
+        if shows.panel.get("route") == "escalate" and other != role:
+            yield from self._call_for_nothing(other)
+
+    def _call_for_nothing(self, role: str) -> Ticks[None]:
+        """A specialist who is not needed comes and goes; after two such calls nobody calls any more."""
+        if role in self.station.specialists and role not in self.present and self.vain < _BELIEF:
+            self.vain += 1
+            self.arrive(role, "cause: a specialist who does not cover it is present")
+            self.show(f"the {role} badges in for nothing")
+            yield from self.script.wait(2)
+            self.leave(role, "cause: the wrong specialist has gone")
+            self.show(f"the {role} badges out")
+            yield from self.script.wait(1)
+
+    def is_work(self, check: Check) -> bool:
+        """Whether the unit is built of it, rather than tested or packed."""
+        return check.stage not in self.station.public["recheck_after_rework"]
+
+    def is_test(self, check: Check) -> bool:
+        return not self.is_work(check) and check.plan.by not in ("scan", "kit_count")
+
+    def on_top(self, check: Check) -> list[Check]:
+        """What was built over it: it can be seen and changed only when that has come off."""
+        return [
+            c
+            for c in self.station.checks
+            if self.is_work(c) and self.before(check.stage, c.stage) and c.target in self.passed
+        ]
+
+    def is_hidden(self, check: Check) -> bool:
+        """A label can be read on a closed unit; what a camera looks at may lie inside."""
+        closed = check.plan.by == "camera" and self.station.product.closes
+        return closed and bool(self.on_top(check))
+
+    def uncover(self, check: Check) -> Ticks[None]:
+        """Take off what hides or holds it, the last first; it has to be put on and recorded anew."""
+        held = check.plan.by == "camera" and self.passed.get(check.target) is False
+        for over in reversed(self.on_top(check)) if held or self.is_hidden(check) else ():
+            self.replace(over, f"cause: {over.target} comes off to get at {check.target}")
+            self.show(f"{over.target} comes off to get at {check.target}")
+            yield from self.script.wait(1)
+
+    def is_there(self, check: Check) -> bool:
+        """Whether there is anything of it to work on: it has a result, or its stage is under way."""
+        due = self.to_do()[:1]
+        return check.target in self.passed or check.stage in [c.stage for c in due]
+
+    def unbuilt(self) -> list[Check]:
+        """What the unit is built of and has no result."""
+        return [c for c in self.station.checks if self.is_work(c) and c.target not in self.passed]
+
+    def would_pass(self, check: Check) -> bool:
+        """No test passes before its time, unless it has."""
+        early = self.is_test(check) and bool(self.unbuilt())
+        return not early or self.passed.get(check.target, False)
+
+    def at_hand(self) -> list[Check]:
+        """Targets with a result that can be got at, and the next of the work."""
+        recorded = [c for c in self.station.checks if c.target in self.passed]
+        found = [*recorded, *(c for c in self.to_do()[:1] if c not in recorded)]
+        return [c for c in found if not self.is_hidden(c)]
+
+    def may_fail(self, check: Check) -> bool:
+        """Whether it could turn out wrong now: at its turn, or, once passed, if it can come loose."""
+        if check.target in self.settled or self.is_hidden(check):
+            return False
+        loose = bool(check.plan.if_damaged)
+        if check.plan.by == "camera":
+            loose = not self.on_top(check)
+        return loose if self.passed.get(check.target) else check in self.to_do()[:1]
+
+    def owes(self, check: Check) -> bool:
+        """Whether a card still has to name it for a failure."""
+        return bool({("target", check.target), ("method", check.plan.if_failed)} & self.owing())
+
+    def has_to_fail(self, check: Check) -> bool:
+        return self.owes(check) and self.may_fail(check)
 
     def is_defective(self, check: Check) -> bool:
         return check.target in self.damaged or self.passed.get(check.target) is False
@@ -174,6 +280,8 @@ class Bench:
         self._count(check)
         self.failures[check.target] = 0 if passes else self.failures.get(check.target, 0) + 1
         self.passed[check.target] = passes
+        if passes and check.plan.by in ("scan", "kit_count"):
+            self.settled.add(check.target)
 
     def replace(self, check: Check, note: str) -> None:
         self.script.emit(
@@ -182,6 +290,7 @@ class Bench:
         self._count(check)
         self._forget(check.target)
         self.damaged.discard(check.target)
+        self.settled.discard(check.target)
 
     def damage(self, check: Check, note: str) -> None:
         self._write(check, "camera", "damaged", note)
@@ -225,10 +334,21 @@ class Bench:
 
     def open_ticket(self, note: str) -> str:
         ticket = self.next_id("T-", self.draws.between(300, 800))
-        subject = self.draws.choose(self.station.product.defects)
-        self.script.emit(say.ticket_opened(self.now, ticket, self.station.unit, subject, note=note))
+        self.script.emit(
+            say.ticket_opened(self.now, ticket, self.station.unit, self.subject(), note=note)
+        )
         self.tickets.append(ticket)
         return ticket
+
+    def subject(self) -> str:
+        """What a ticket is about: something that is at the bench by now, and no ticket's subject yet."""
+        here = {c.target for c in self.station.checks if c.target in self.passed}
+        here |= {c.target for c in self.to_do()[:1]}
+        defects = [text for target, text in self.station.product.defects if target in here]
+        unused = [text for text in (*defects, *names.COMPLAINTS) if text not in self.subjects]
+        found = self.draws.choose(unused or names.COMPLAINTS)
+        self.subjects.add(found)
+        return found
 
     def close_ticket(self, ticket: str, note: str) -> None:
         self.script.emit(say.ticket_closed(self.now, ticket, note=note))
@@ -243,6 +363,22 @@ class Bench:
         holder = self.station.specialists[role]
         self.script.emit(say.badge_out(self.now, holder, self.station.public["id"], note=note))
         self.present.remove(role)
+
+    def line(self, lines: Sequence[str]) -> str:
+        """One that nobody has said yet, of those for this seat while there are any; "" without one."""
+        unsaid = [line for line in lines if line not in self.said]
+        mine = [line for line in self.seat.some(lines) if line not in self.said]
+        if not unsaid:
+            return ""
+        found = self.draws.choose(mine or unsaid)
+        self.said.add(found)
+        return found
+
+    def lead_says(self, lines: Sequence[str], **words: str) -> None:
+        """The lead gives a reason for what comes next; speech decides nothing."""
+        text = self.line(lines).format(**words)
+        if text:
+            self.script.emit(self.speak(self.station.lead, text, "speech: why, and no evidence"))
 
     def speak(self, who: str, text: str, note: str) -> Event:
         return say.say(self.now, self.next_id("u", 1), who.split(maxsplit=1)[0], text, note=note)

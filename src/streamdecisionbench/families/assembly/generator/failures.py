@@ -7,17 +7,31 @@ from streamdecisionbench.families.assembly.generator.station import Check
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
-BOTH_TIRED = "two targets fail again and again"
-"""Takes so many records that it needs a low limit."""
+BOTH_TIRED, IN_BETWEEN = "two targets fail again and again", "passes in between"
+"""These take so many records that they need a low limit."""
 
 
 def reachable(bench: Bench) -> list[Check]:
-    """Targets that can be recorded now: done ones, and the next of the work. Owed ones if any."""
-    found = [*bench.done(), *bench.to_do()[:1]]
+    """Targets that could fail now. Owed ones if any."""
+    found = _fallible(bench)
     owed = {value for question, value in bench.owing() if question == "target"}
     methods = {value for question, value in bench.owing() if question == "method"}
     wanted = [c for c in found if c.target in owed or c.plan.if_failed in methods]
     return wanted or found
+
+
+def _fallible(bench: Bench) -> list[Check]:
+    return [c for c in bench.station.checks if bench.may_fail(c)]
+
+
+def come_loose(bench: Bench) -> list[Check]:
+    """Finished targets that could fail all the same."""
+    return [c for c in bench.done() if bench.may_fail(c)]
+
+
+def is_part(check: Check) -> bool:
+    """Whether it can be replaced: nobody replaces a measurement."""
+    return bool(check.plan.if_damaged) or check.plan.by == "camera"
 
 
 def _covered(bench: Bench) -> list[Check]:
@@ -26,14 +40,26 @@ def _covered(bench: Bench) -> list[Check]:
         if ("destination", role) in bench.owing()
     ]  # fmt: skip
     covers = covers or [t for _, _, targets in bench.station.product.roles for t in targets]
-    found = [*bench.done(), *bench.to_do()[:1]]
+    found = _fallible(bench)
     return [c for c in found if c.target in covers and not bench.failures.get(c.target)]
 
 
 def fail(bench: Bench, check: Check, times: int = 1) -> Ticks[None]:
-    """The target fails so many times in a row."""
-    for _ in range(times):
+    """The target fails so many times in a row.
+
+    One that had passed is looked at again for a reason; before one whose turn it is the operator looks
+    at the card, and what a wrong one has him do may have settled it.
+    """
+    if bench.passed.get(check.target):
+        yield from bench.script.wait(1)
+        value = check.plan.wrong or "damaged"
+        bench.script.trap(bench.unsure(check, value, "trap: a doubt, below the confidence needed"))
+    for time in range(times):
         yield from bench.script.hold(1, 3)
+        if not time and check in bench.to_do():
+            yield from bench.look()
+            if bench.passed.get(check.target) or not bench.may_fail(check):
+                return
         bench.result(check, False, f"cause: {check.target} fails")
         bench.show(f"{check.target} fails")
 
@@ -41,7 +67,11 @@ def fail(bench: Bench, check: Check, times: int = 1) -> Ticks[None]:
 def set_right(bench: Bench, check: Check) -> Ticks[None]:
     """What the card says, and then the target passes."""
     yield from bench.script.hold(1, 3)
+    unbuilt = bench.unbuilt()
     yield from bench.look()
+    if bench.is_test(check) and bench.unbuilt() != unbuilt:
+        return  # a wrong card had the unit taken apart
+    yield from bench.uncover(check)
     bench.result(check, True, f"cause: {check.target} passes")
     bench.show(f"{check.target} passes")
 
@@ -65,7 +95,7 @@ def _once(bench: Bench) -> Ticks[None]:
 
 def _two_defects(bench: Bench) -> Ticks[None]:
     """The defect listed first in the checks is shown, whichever came first."""
-    pair = bench.draws.sample(_pairs(bench), 2)
+    pair = bench.draws.sample(come_loose(bench), 2)
     first, second = sorted(pair, key=bench.station.checks.index)
     yield from fail(bench, second)
     yield from fail(bench, first)
@@ -73,27 +103,51 @@ def _two_defects(bench: Bench) -> Ticks[None]:
     yield from set_right(bench, second)
 
 
-def _pairs(bench: Bench) -> list[Check]:
-    """Targets that do not void each other."""
-    recheck = bench.station.public["recheck_after_rework"]
-    return [c for c in bench.done() if c.stage not in recheck]
+_LABELS = (
+    "Read me the {target} label meanwhile.",
+    "Scan the {target} meanwhile, for the sheet.",
+    "I need the {target} number again.",
+    "Is that the right {target}? Scan it.",
+)
 
 
-def _again_and_again(bench: Bench) -> Ticks[Check]:
-    check = bench.draws.choose(_covered(bench))
+def labels(bench: Bench) -> list[Check]:
+    """Labels of other stages that were right, and can be read on a closed unit, too."""
+    return [c for c in bench.done() if c.target in bench.settled and c.stage != bench.stage]
+
+
+def _and_a_label(bench: Bench) -> Ticks[None]:
+    """The record of another stage moves the stage and mends nothing."""
+    check = bench.draws.choose(come_loose(bench))
+    yield from fail(bench, check)
+    label = bench.draws.choose([c for c in labels(bench) if c.stage != check.stage])
+    bench.lead_says(_LABELS, target=label.target)
+    yield from bench.script.hold(1, 2)
+    bench.result(label, True, f"cause: {label.target} is read while {check.target} is defective")
+    bench.show(f"{label.target} is read while {check.target} is defective")
+    yield from set_right(bench, check)
+
+
+def _again_and_again(bench: Bench, found: list[Check]) -> Ticks[Check]:
+    check = bench.draws.choose(found)
     yield from fail(bench, check, bench.station.public["fail_limit"])
     return check
 
 
+def _covered_parts(bench: Bench) -> list[Check]:
+    return [c for c in _covered(bench) if is_part(c)]
+
+
 def _until_it_passes(bench: Bench) -> Ticks[None]:
     """A fresh pass withdraws the escalation."""
-    yield from set_right(bench, (yield from _again_and_again(bench)))
+    yield from set_right(bench, (yield from _again_and_again(bench, _covered(bench))))
 
 
 def _until_it_is_replaced(bench: Bench) -> Ticks[None]:
     """So does a replacement, and a failure after it is the first of its kind."""
-    check = yield from _again_and_again(bench)
+    check = yield from _again_and_again(bench, _covered_parts(bench))
     yield from bench.script.hold(1, 3)
+    yield from bench.uncover(check)
     bench.replace(check, f"cause: {check.target} is replaced")
     bench.show(f"{check.target} is replaced and has no result")
     yield from fail(bench, check)
@@ -102,7 +156,7 @@ def _until_it_is_replaced(bench: Bench) -> Ticks[None]:
 
 def _until_the_specialist_comes(bench: Bench) -> Ticks[None]:
     """The escalation becomes a handoff, which lasts until the badge is out."""
-    check = yield from _again_and_again(bench)
+    check = yield from _again_and_again(bench, _covered(bench))
     role = next(r for r, _, covers in bench.station.product.roles if check.target in covers)
     yield from bench.script.hold(1, 3)
     yield from bench.call(role)
@@ -118,7 +172,7 @@ def _until_the_specialist_comes(bench: Bench) -> Ticks[None]:
 
 def _passes_in_between(bench: Bench) -> Ticks[None]:
     """A pass between failures ends the run: as many failures, but no escalation."""
-    check = bench.draws.choose(_covered(bench))
+    check = bench.draws.choose(_covered_parts(bench))
     yield from fail(bench, check, bench.station.public["fail_limit"] - 1)
     yield from set_right(bench, check)
     yield from fail(bench, check)
@@ -148,8 +202,18 @@ def _tiring(bench: Bench) -> bool:
     return bench.calm and bool(_covered(bench)) and bench.has_time_for(10)
 
 
+def _tiring_part(bench: Bench) -> bool:
+    return _tiring(bench) and bool(_covered_parts(bench))
+
+
 def _two(bench: Bench) -> bool:
-    return bench.calm and len(_pairs(bench)) > 1 and bench.has_time_for(9)
+    return bench.calm and len(come_loose(bench)) > 1 and bench.has_time_for(9)
+
+
+def _with_label(bench: Bench) -> bool:
+    """A part that has come loose, and a label of an earlier stage beside it."""
+    found = bool(come_loose(bench)) and bench.station.checks[0].target in bench.settled
+    return bench.calm and found and bench.has_time_for(7)
 
 
 def _two_tiring(bench: Bench) -> bool:
@@ -163,15 +227,16 @@ _TIRED = ("repeated", "precedence", "limits")
 FAILURES: tuple[Situation[Bench], ...] = (
     Situation("failure", "fails once", _DEFECT, _quick, _once, 5),
     Situation("failure", "two defects", _DEFECT, _two, _two_defects, 1),
+    Situation("failure", "fails, and a label is read", _DEFECT, _with_label, _and_a_label, 2),
     Situation("tired", "fails until it passes", _TIRED, _tiring, _until_it_passes, 1),
     Situation(
-        "tired", "fails until it is replaced", (*_TIRED, "replacement"), _tiring, _until_it_is_replaced, 1
+        "tired", "fails until it is replaced", (*_TIRED, "replacement"), _tiring_part, _until_it_is_replaced, 1
     ),
     Situation(
         "tired", "fails until the specialist comes", (*_TIRED, "specialist"), _tiring,
         _until_the_specialist_comes, 1,
     ),
-    Situation("tired", "passes in between", _TIRED, _tiring, _passes_in_between, 1),
+    Situation("tired", IN_BETWEEN, _TIRED, _tiring_part, _passes_in_between, 1),
     Situation(
         "mending", "put right", _DEFECT, lambda b: b.route in ("repair", "escalate"), put_right, dealt=False
     ),

@@ -11,4 +11,10 @@ PEOPLE = Pool(
     )
 )  # fmt: skip
 
+COMPLAINTS = (
+    "sheet not signed", "dropped on the way here", "label torn", "customer wants a second look",
+    "part of an audit", "tray number missing",
+)  # fmt: skip
+"""Subjects of tickets that can be about any unit at any time."""
+
 STATIONS = Pool(("A2", "B4", "C7", "D1", "E5", "F8", "G3", "H9", "L2", "M6", "N4", "R7"))

@@ -51,8 +51,10 @@ class Product:
     recheck: tuple[str, ...]
     tools: tuple[tuple[str, str, tuple[str, ...]], ...]
     """Device, field, values it takes: housekeeping."""
-    defects: tuple[str, ...]
-    """Subjects of quality tickets."""
+    closes: bool
+    """Whether what a camera has to see lies under what is put on later."""
+    defects: tuple[tuple[str, str], ...]
+    """Subjects of quality tickets, each with the target it is about."""
 
 
 _MISSING = ("complete_missing", "take the result that is not there, or not there any more")
@@ -103,7 +105,8 @@ BENCHES = Pool(
             release=("paint_line", "the line to the paint shop"),
             recheck=("leak",),
             tools=(("driver", "program", ("V1", "V2", "idle")), ("lamp", "level", ("low", "high"))),
-            defects=("scratch on the flange", "wrong label on the tray", "chip in the groove"),
+            closes=True,
+            defects=(("body", "scratch on the flange"), ("body", "chip in the groove"), ("cap", "cap from a recall")),
         ),
         Product(
             line="Valve blocks, fitting bench",
@@ -139,7 +142,8 @@ BENCHES = Pool(
             release=("wash_basket", "the basket to the washer"),
             recheck=("gauge",),
             tools=(("wrench", "preset", ("K1", "K2")), ("camera", "focus", ("near", "far"))),
-            defects=("burr on the plate", "oil in the bore", "dent in the block"),
+            closes=True,
+            defects=(("plate", "burr on the plate"), ("block", "oil in the bore"), ("block", "dent in the block")),
         ),
         Product(
             line="Bearing carriers, press bench",
@@ -175,7 +179,8 @@ BENCHES = Pool(
             release=("axle_cart", "the cart to the axle line"),
             recheck=("spin",),
             tools=(("press", "ram", ("up", "down")), ("torque_arm", "preset", ("T1", "T2"))),
-            defects=("rust on the seat", "mixed batch of nuts", "print on the lid faded"),
+            closes=True,
+            defects=(("carrier", "rust on the seat"), ("T1", "mixed batch of nuts"), ("lid", "print on the lid faded")),
         ),
         Product(
             line="Filter canisters, closing bench",
@@ -211,7 +216,8 @@ BENCHES = Pool(
             release=("tunnel_belt", "the belt to the drying tunnel"),
             recheck=("pressure",),
             tools=(("driver", "bit", ("T20", "T25")), ("pump", "bar", ("0", "6"))),
-            defects=("crack suspected in the bowl", "pallet mixed up", "thread full of swarf"),
+            closes=True,
+            defects=(("bowl", "crack suspected in the bowl"), ("canister", "pallet mixed up"), ("canister", "thread full of swarf")),
         ),
     )
 )  # fmt: skip
@@ -234,7 +240,7 @@ CELLS = Pool(
                 _measured("C1", "contact C1, the brown core", "crimp", "crimp_height", "mm", (1.1, 1.5, 0.08, 2), "crimp_again", "cut_back"),
                 _measured("C2", "contact C2, the blue core", "crimp", "crimp_height", "mm", (0.9, 1.2, 0.08, 2), "crimp_again", "cut_back"),
                 _measured("loop", "the loop resistance", "probe", "resistance", "ohm", (0.3, 0.8, 0, 1), "follow_core", sides="max"),
-                _measured("leakage", "the leakage test", "probe", "resistance", "megohm", (15, 40, 0, 0), "new_lead", sides="min"),
+                _measured("leakage", "the leakage test", "probe", "resistance", "megohm", (15, 40, 0, 0), "dry_plug", sides="min"),
                 CheckPlan("tag", "the tag on the lead", "pack", "scan", "print_tag", "TG-####-##"),
                 CheckPlan("clips", "the bag of clips", "pack", "kit_count", "recount", "#", measure="pieces"),
             ),
@@ -244,7 +250,7 @@ CELLS = Pool(
                 ("crimp_again", "crimp the contact once more"),
                 ("cut_back", "cut the core back and start over"),
                 ("follow_core", "follow the core to the bad spot"),
-                ("new_lead", "lay a new lead"),
+                ("dry_plug", "clean the plug and dry it"),
                 ("print_tag", "print the right tag"),
                 ("recount", "bring the bag to the right number"),
                 _MISSING,
@@ -257,7 +263,8 @@ CELLS = Pool(
             release=("soak_oven", "the oven for the soak test"),
             recheck=("probe", "pack"),
             tools=(("crimper", "die", ("0.5", "1.0")), ("meter", "leads", ("set 1", "set 2"))),
-            defects=("core pinched", "spool not released", "plug from a held batch"),
+            closes=False,
+            defects=(("lead", "core pinched"), ("lead", "spool not released"), ("notch", "plug from a held batch")),
         ),
         Product(
             line="Battery straps, weld cell",
@@ -275,7 +282,7 @@ CELLS = Pool(
                 _measured("W1", "weld W1, at the pole", "weld", "pull_test", "N", (180, 240, 60, 0), "weld_again", "grind_off"),
                 _measured("W2", "weld W2, at the bridge", "weld", "pull_test", "N", (120, 160, 50, 0), "weld_again", "grind_off"),
                 _measured("drop", "the voltage drop", "measure", "meter", "mV", (20, 45, 0, 0), "clean_joint", sides="max"),
-                _measured("creepage", "the creepage test", "measure", "meter", "megohm", (50, 90, 0, 0), "strip_strap", sides="min"),
+                _measured("creepage", "the creepage test", "measure", "meter", "megohm", (50, 90, 0, 0), "wipe_strap", sides="min"),
                 CheckPlan("sleeve", "the printed sleeve", "finish", "scan", "other_sleeve", "SV-####-##"),
                 CheckPlan("ties", "the bag of ties", "finish", "kit_count", "fill_bag", "#", measure="pieces"),
             ),
@@ -285,7 +292,7 @@ CELLS = Pool(
                 ("weld_again", "set the same weld again"),
                 ("grind_off", "grind the weld off and begin anew"),
                 ("clean_joint", "clean the joint and press it on"),
-                ("strip_strap", "strip it bare and use a new one"),
+                ("wipe_strap", "wipe the strap and let it dry"),
                 ("other_sleeve", "put on the right sleeve"),
                 ("fill_bag", "bring the ties to the right number"),
                 _MISSING,
@@ -298,7 +305,8 @@ CELLS = Pool(
             release=("charge_dock", "the dock for the charge test"),
             recheck=("measure", "finish"),
             tools=(("welder", "current", ("low", "high")), ("meter", "range", ("200", "2000"))),
-            defects=("pole bent", "coating damaged", "reel without certificate"),
+            closes=False,
+            defects=(("strap", "pole bent"), ("strap", "coating damaged"), ("shoe", "shoe without certificate")),
         ),
         Product(
             line="Control boards, solder cell",
@@ -339,7 +347,8 @@ CELLS = Pool(
             release=("heat_chamber", "the chamber for the heat run"),
             recheck=("power", "box"),
             tools=(("iron", "tip", ("fine", "broad")), ("scope", "probe", ("1x", "10x"))),
-            defects=("solder ball near a via", "board bowed", "flux residue"),
+            closes=False,
+            defects=(("S1", "solder ball near a via"), ("board", "board bowed"), ("S1", "flux residue")),
         ),
         Product(
             line="Display screens, flex cell",
@@ -357,7 +366,7 @@ CELLS = Pool(
                 _measured("F1", "tail F1, the data side", "bond", "peel_test", "N", (14, 20, 6, 1), "bond_again", "replace_tail"),
                 _measured("F2", "tail F2, the power side", "bond", "peel_test", "N", (9, 13, 5, 1), "bond_again", "replace_tail"),
                 _measured("flicker", "the flicker", "light", "photometer", "percent", (2, 6, 0, 1), "tune_driver", sides="max"),
-                _measured("contrast", "the contrast", "light", "photometer", "to one", (400, 900, 0, 0), "swap_panel", sides="min"),
+                _measured("contrast", "the contrast", "light", "photometer", "to one", (400, 900, 0, 0), "set_black", sides="min"),
                 CheckPlan("foil", "the numbered foil", "wrap", "scan", "other_foil", "SE-####-##"),
                 CheckPlan("screws", "the bag of screws", "wrap", "kit_count", "correct_bag", "#", measure="pieces"),
             ),
@@ -367,7 +376,7 @@ CELLS = Pool(
                 ("bond_again", "bond the same tail again"),
                 ("replace_tail", "peel the tail off and use a new one"),
                 ("tune_driver", "tune the driver of the backlight"),
-                ("swap_panel", "swap the panel"),
+                ("set_black", "set the black level anew"),
                 ("other_foil", "put on the right foil"),
                 ("correct_bag", "bring the screws to the right number"),
                 _MISSING,
@@ -380,7 +389,8 @@ CELLS = Pool(
             release=("burn_wall", "the wall for the burn-in"),
             recheck=("light", "wrap"),
             tools=(("bonder", "plate", ("warm", "hot")), ("photometer", "head", ("A", "B"))),
-            defects=("dust under the glass", "frame from a recall", "corner chipped"),
+            closes=False,
+            defects=(("screen", "dust under the glass"), ("frame", "frame from a recall"), ("screen", "corner chipped")),
         ),
     )
 )  # fmt: skip

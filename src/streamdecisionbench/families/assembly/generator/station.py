@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from streamdecisionbench.families.assembly.generator import names
@@ -54,6 +54,14 @@ class Check:
         end = draws.choose(ends)
         return self._shown(self.public[end] + (by if end == "max" else -by))
 
+    def of_another_unit(self, apart: int) -> Check:
+        """The same target where every unit has a number of its own, so many units further on."""
+        code = str(self.public["expects"])
+        return replace(
+            self,
+            public=self.public | {"expects": f"{code[:-2]}{(int(code[-2:]) + apart) % 100:02d}"},
+        )
+
     def _range(self) -> tuple[float, float]:
         span = max(self.plan.limits[2], 3 * 10.0 ** -self.plan.limits[3])
         low = self.public.get("min", self.public.get("max", 0) - span)
@@ -72,7 +80,8 @@ class Station:
     checks: tuple[Check, ...]
     options: dict[str, dict[str, str]]
     unit: str
-    other_units: tuple[str, ...]
+    number: int
+    """The number in the unit's name; its neighbours on the line have those beside it."""
     elsewhere: str
     operator: str
     lead: str
@@ -109,7 +118,7 @@ def draw_station(draws: Draws, seat: Seat, pool: Pool[Product], fail_limit: int)
         checks=checks,
         options=_options(product),
         unit=str(public["unit"]),
-        other_units=(f"{product.unit}{first}", f"{product.unit}{first + 2}"),
+        number=first + 1,
         elsewhere=elsewhere,
         operator=people[0],
         lead=people[1],

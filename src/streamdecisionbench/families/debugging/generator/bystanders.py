@@ -11,7 +11,7 @@ _PANES = {
     "docker": ("db | checkpoint complete", "cache | 0 evicted", "broker | heartbeat ok", "db | autovacuum done"),
     "git": ("fetch: nothing new", "main is 2 commits ahead", "stash list is empty"),
     "logs": ("GET /health 200", "worker 3 idle", "metrics flushed", "tail: file rotated"),
-    "shell": ("disk 61% used", "reminder: standup at ten", "npm notice: new minor version"),
+    "shell": ("disk 61% used", "reminder: standup at ten", "2 packages can be updated"),
 }  # fmt: skip
 
 _TALK = (
@@ -29,6 +29,16 @@ _TALK = (
     "Nothing changed since lunch.",
     "{run} looked good to me.",
     "Don't wait for {run}, it never helps.",
+    "I'd read {file} before anything else.",
+    "Could be the cache. It always is.",
+    "{team} had the same yesterday, I hear.",
+    "Can we call it done?",
+    "Somebody should run the lot again.",
+    "My guess is still {file}.",
+    "The tests are wrong, not the code.",
+    "I have not touched {file}, just so you know.",
+    "Is {team} awake already?",
+    "Skipping a few never hurt anyone.",
 )
 
 _WHILE_RUNNING = (
@@ -37,16 +47,25 @@ _WHILE_RUNNING = (
     "Leave it running.",
     "{run} is through, I think.",
     "That was the same error again.",
+    "Shouldn't {run} be done by now?",
+    "I'd kill {run} and start over.",
+    "It says nothing, so it is fine.",
 )
 
-_HALVES = (
-    ("i think that is", "I think that is it for today."),
-    ("could you open", "Could you open the other window?"),
-    ("let's stop", "Let's stop and have coffee first."),
-    ("so it passed", "So it passed on the old branch, they say."),
-    ("we should take", "We should take a break."),
-    ("full run now", "Full run now, or after lunch?"),
-)
+_HALVES = {
+    "i think that is": "I think that is it for today.",
+    "could you open": "Could you open the other window?",
+    "let's stop": "Let's stop and have coffee first.",
+    "so it passed": "So it passed on the old branch, they say.",
+    "we should take": "We should take a break.",
+    "full run now": "Full run now, or after lunch?",
+    "it is ready": "It is ready when the cake is, they said.",
+    "just stop it": "Just stop it with the puns, please.",
+    "run it again": "Run it again in your head first.",
+    "that is ours": "That is ours only in name.",
+    "i saved it": "I saved it on the other machine.",
+    "hand it to": "Hand it to whoever has time tomorrow.",
+}
 
 
 def distract(session: Session) -> bool:
@@ -56,55 +75,61 @@ def distract(session: Session) -> bool:
             session.complete("distractor: speech becomes final, and is only speech")
         )
         return True
-    kinds: dict[Callable[[Session], None], int] = {
+    kinds: dict[Callable[[Session], bool], int] = {
         _cursor: 5, _terminal: 4, _chat: 4, _half_sentence: 2, _notes: 1,
     }  # fmt: skip
     if session.phase == RUNNING and session.paused:
         kinds[_debugger] = 5
-    session.draws.weighted(kinds)(session)
+    if not session.draws.weighted(kinds)(session):
+        session.move_cursor()
     return True
 
 
-def _cursor(session: Session) -> None:
-    project = session.project
-    file = session.draws.choose([*project.ours, *project.theirs, project.test_file])
-    place = f"{file.path}:{session.draws.between(3, 160)}"
-    session.script.emit(say.cursor(session.now, place))
+def _cursor(session: Session) -> bool:
+    session.move_cursor()
+    return True
 
 
-def _terminal(session: Session) -> None:
+def _terminal(session: Session) -> bool:
     pane = session.draws.choose(list(_PANES))
     text = session.draws.choose(_PANES[pane])
     session.script.emit(say.terminal(session.now, pane, text, "distractor: another pane"))
+    return True
 
 
-def _chat(session: Session) -> None:
+def _chat(session: Session) -> bool:
+    """What has not been said yet; False if all of it has."""
     lines = (*_TALK, *_WHILE_RUNNING) if session.phase == RUNNING else _TALK
-    text = session.draws.choose(session.seat.some(lines)).format(
+    text = session.line(lines).format(
         file=session.draws.choose(session.project.words),
         team=session.draws.choose(list(session.project.other_people)),
         run=session.run,
     )
     everyone = [session.colleague(), *map(session.outsider, session.project.other_people)]
     who = session.draws.choose(everyone)
-    session.script.emit(session.chat(who, text, "distractor: talk is no evidence"))
+    if text:
+        session.script.emit(session.chat(who, text, "distractor: talk is no evidence"))
+    return bool(text)
 
 
-def _half_sentence(session: Session) -> None:
-    half, whole = session.draws.choose(session.seat.some(_HALVES))
-    session.script.emit(
-        session.partial(session.colleague(), half, whole, "distractor: partial speech")
-    )
+def _half_sentence(session: Session) -> bool:
+    half = session.line(list(_HALVES))
+    if half:
+        note = "distractor: partial speech"
+        session.script.emit(session.partial(session.colleague(), half, _HALVES[half], note))
+    return bool(half)
 
 
-def _notes(session: Session) -> None:
+def _notes(session: Session) -> bool:
     path = session.draws.choose(session.project.unwatched)
     who = session.colleague()[0]
     session.script.emit(say.save(session.now, path, who, "distractor: nobody watches that file"))
+    return True
 
 
-def _debugger(session: Session) -> None:
+def _debugger(session: Session) -> bool:
     kind = session.draws.choose(["watch_refresh", "breakpoint"])
     detail = {"watch_refresh": "2 watches", "breakpoint": f"added {session.draws.between(10, 99)}"}
     note = "distractor: resets no pause age"
     session.script.emit(say.debugger(session.now, session.run, kind, detail[kind], note))
+    return True

@@ -29,7 +29,9 @@ def _capital(text: str) -> str:
 
 
 def _doubt(session: Session) -> Event:
-    text = session.draws.choose(_DOUBTS).format(form=_form(session, session.run))
+    several = len(session.last.failing) > 1
+    doubts = [text for text in _DOUBTS if several or "test" not in text]
+    text = session.draws.choose(doubts).format(form=_form(session, session.run))
     who = session.outsider(session.owed)
     return session.chat(who, _capital(text), "trap: one word too many")
 
@@ -41,7 +43,7 @@ def _question(session: Session) -> Event:
 
 def _other_run(session: Session) -> Event:
     run = f"r{session.runs - 1}"  # a later one would become a promise once it has run
-    text = _capital(_form(session, run)) + "."
+    text = session.unsaid(lambda: _capital(_form(session, run)) + session.draws.choose(".!"))
     return session.chat(session.outsider(session.owed), text, "trap: another run")
 
 
@@ -76,8 +78,11 @@ def _commit(session: Session, event: Event) -> None:
 
 
 def _words(session: Session) -> str:
-    mark = session.draws.choose([".", "!"])
-    return session.draws.choose(_OPENINGS) + _capital(_form(session, session.run)) + mark
+    def drawn() -> str:
+        mark = session.draws.choose([".", "!"])
+        return session.draws.choose(_OPENINGS) + _capital(_form(session, session.run)) + mark
+
+    return session.unsaid(drawn)
 
 
 def _in_writing(session: Session) -> Ticks[None]:

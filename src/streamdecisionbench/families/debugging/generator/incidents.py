@@ -31,11 +31,9 @@ def _stall(session: Session) -> Ticks[None]:
     yield from session.script.wait(1)
     text = session.draws.choose(_STRANGERS)
     session.script.trap(say.terminal(session.now, "docker", text, "trap: a line of another pane"))
-    session.script.trap(
-        session.chat(
-            session.colleague(), session.draws.choose(session.seat.some(_HOPES)), "trap: talk"
-        )
-    )
+    hope = session.line(_HOPES)
+    if hope:
+        session.script.trap(session.chat(session.colleague(), hope, "trap: talk"))
     yield from session.until_silence(session.policy("stall_ticks"))
     session.process = "stalled"
     session.show("wait", f"the silence of {session.run} reaches {session.policy('stall_ticks')}")

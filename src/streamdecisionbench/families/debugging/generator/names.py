@@ -21,7 +21,8 @@ class Tools:
     vendor: str
     errors: tuple[str, ...]
     compiler: tuple[str, ...]
-    progress: tuple[str, ...]
+    begins: tuple[str, ...]
+    """What a run prints first."""
 
 
 LOOP_TOOLS = (
@@ -39,7 +40,7 @@ LOOP_TOOLS = (
             "RangeError: {word} out of range: {a}",
         ),
         compiler=("TS2322: wrong type for '{word}'", "TS2304: cannot find name '{word}'"),
-        progress=("starting workers", "transforming", "[ {share}%]", "environment ready"),
+        begins=("starting workers", "transforming", "environment ready"),
     ),
     Tools(
         language="Rust",
@@ -55,7 +56,7 @@ LOOP_TOOLS = (
             "index {a} out of bounds: {b}",
         ),
         compiler=("E0308: mismatched types in `{word}`", "E0425: no `{word}` in this scope"),
-        progress=("linking", "[ {share}%]", "running unit tests", "doc tests next"),
+        begins=("compiling", "linking", "running unit tests"),
     ),
 )
 
@@ -74,7 +75,7 @@ SESSION_TOOLS = (
             "ValueError: {word} is {a}, not {b}",
         ),
         compiler=("SyntaxError: invalid syntax near '{word}'", "ImportError: no name '{word}'"),
-        progress=("collecting", "fixtures up", "[ {share}%]", "waiting for the test database"),
+        begins=("collecting", "waiting for the test database", "fixtures up"),
     ),
     Tools(
         language="PHP",
@@ -90,11 +91,11 @@ SESSION_TOOLS = (
             "Call to a member function on null: {word}",
         ),
         compiler=("Parse error near '{word}'", "Class '{word}' not found"),
-        progress=("bootstrapping", "booting containers", "[ {share}%]", "seeding tables"),
+        begins=("bootstrapping", "booting containers", "seeding tables"),
     ),
 )
 
-LIBRARIES = Pool(("fastq", "tinypath", "lodestar", "moment-lite", "corejs", "picodate"))
+LIBRARIES = Pool(("fastq", "tinypath", "lodestar", "moments", "corekit", "picodate"))
 
 PEOPLE = Pool(
     (

@@ -55,7 +55,11 @@ class Project:
     """An unwatched path that begins like the watched test file's."""
     pinned: str
     tests: dict[str, tuple[str, ...]]
-    """Scope → the tests a run of that scope executes, narrower ones included."""
+    """Scope → the tests a run of that scope executes or skips, narrower ones included."""
+    places: dict[str, str]
+    """Test → its line in the test file of its own area."""
+    skips: tuple[str, ...]
+    """Tests in the order in which runs leave them out; the pinned one never is by this."""
     own_people: tuple[Person, ...]
     other_people: dict[str, tuple[Person, ...]]
     file_options: dict[str, str]
@@ -92,9 +96,10 @@ def draw_project(draws: Draws, seat: Seat, tools: tuple[Tools, ...], order: str)
     one = SourceFile(paths[2], about[2], wide, first[0])
     two = SourceFile(paths[3], about[3], wide, second[0])
     ours_abroad = SourceFile(paths[4], about[4], wide, ours[0])
-    cases = names.CASES.draw(draws, seat.split, 7)
-    homes = [area, area, area, third, other, third, other]
+    homes = [*[area] * 6, third, other, third, other]
+    cases = names.CASES.draw(draws, seat.split, len(homes))
     tests = [tool.test_id.format(area=h, case=c) for h, c in zip(homes, cases, strict=True)]
+    lines = [12 + 14 * i + draws.between(0, 9) for i in range(len(homes))]
     long = {GREEN, NARROW, ABSENT, IN_VAIN, WRITTEN, SPOKEN, REGRETTED}
     crowded = len(long & set(seat.agenda)) > 1
     uncompiled = draws.choose([one, two]) if NOT_COMPILED in seat.agenda else ours_abroad
@@ -150,10 +155,15 @@ def draw_project(draws: Draws, seat: Seat, tools: tuple[Tools, ...], order: str)
         lookalike=f"{test_path}.snap",
         pinned=tests[0],
         tests={
-            "target": tuple(tests[:3]),
-            "module": tuple(tests[:5]),
+            "target": tuple(tests[:6]),
+            "module": tuple(tests[:8]),
             "full": tuple(tests),
         },
+        places={
+            test: f"{tool.tests.format(area=home)}:{line}"
+            for test, home, line in zip(tests, homes, lines, strict=True)
+        },
+        skips=tuple(draws.shuffled(tests[1:])),
         own_people=tuple((name, teams[0]) for name in people[:2]),
         other_people={
             team: tuple((name, team) for name in people[2 + 2 * i : 4 + 2 * i])
@@ -177,7 +187,7 @@ def _policy(draws: Draws) -> dict[str, Any]:
         "stop_ticks": stall + draws.between(1, 2),
         "pause_ticks": draws.between(3, 4),
         "save_grace_ticks": draws.between(2, 3),
-        "max_skipped": draws.between(1, 4),
+        "max_skipped": draws.between(1, 3),
         "commitment_forms": draws.sample(names.FORMS, 3),
     }
 

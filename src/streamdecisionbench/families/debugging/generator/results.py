@@ -30,18 +30,41 @@ def _ends_without_failure(session: Session) -> bool:
     return _ends(session) and (session.has_time_for(7) or not session.unnamed())
 
 
+def _can_be_green(session: Session) -> bool:
+    return _ends_without_failure(session) and not session.unmended()
+
+
 def _runs(session: Session) -> bool:
     return session.phase == RUNNING and session.process == "running"
 
 
-def _passed_before(session: Session) -> list[str]:
-    return [t for t in session.in_scope() if session.outcome.get(t) == "passed"]
+def _may_fail(session: Session) -> list[str]:
+    """Tests of the scope that could fail in a new way: they never ran, or something has changed."""
+    return [t for t in session.in_scope() if session.is_free_to_fail(t)]
+
+
+def _may_break(session: Session) -> list[str]:
+    """Tests that passed, and would count as newly failing."""
+    return [t for t in _may_fail(session) if session.outcome.get(t) == "passed"]
 
 
 def _not_new(session: Session) -> list[str]:
-    """Tests of the scope that would not count as newly failing; first those that passed long ago."""
-    found = [t for t in session.in_scope() if session.outcome.get(t) != "passed"]
+    """Tests that would not count as newly failing; first those that passed long ago."""
+    found = [t for t in _may_fail(session) if session.outcome.get(t) != "passed"]
     return sorted(found, key=lambda t: t not in session.ever_passed)
+
+
+def _pin_is_unmended(session: Session) -> bool:
+    return session.project.pinned in [f.test for f in session.unmended()]
+
+
+def _may_not_compile(session: Session) -> list[SourceFile]:
+    """What was saved since the run before; the file of another team first, where one is an option."""
+    project, saved = session.project, session.saved_since(session.before)
+    ours = [f for f in project.ours if f in saved]
+    if project.uncompiled not in project.ours and project.uncompiled.path in project.file_options:
+        return [project.uncompiled] if project.uncompiled in saved else []
+    return [f for f in ours if f.path not in session.answered] or ours
 
 
 def _run_on(session: Session) -> Ticks[bool]:
@@ -75,8 +98,9 @@ def _too_old(session: Session) -> Ticks[None]:
         yield from session.go_on(session.draws.between(1, 2))
         session.save(file, session.colleague()[0], "saved after the start: the result will be old")
     yield from session.go_on(session.script.pace(1, 3))
-    failing = [Failing(session.project.pinned, next_file(session))]
-    session.end("cause: the run ends, older than a save", failing=failing, skipped=0)
+    pinned = [t for t in _may_fail(session) if t == session.project.pinned]
+    failing = [Failing(t, next_file(session)) for t in pinned]
+    session.end("cause: the run ends, older than a save", failing=failing)
     if session.grace_left() > 0:
         session.show("wait", f"{session.run} ends within the grace of a save")
         yield from session.let_grace_pass()
@@ -99,25 +123,21 @@ def _green(session: Session) -> Ticks[None]:
 def _too_narrow(session: Session) -> Ticks[None]:
     if not (yield from _run_on(session)):
         return
-    skipped = session.policy("max_skipped") + session.draws.between(1, 3)
+    skipped = session.policy("max_skipped") + session.draws.between(1, 2)
     session.end("cause: the run ends green, but too much was skipped", skipped=skipped)
     session.show_rerun(session.wider(), f"{session.run} skipped {skipped} tests")
 
 
 def _uncompiled(session: Session) -> Ticks[None]:
-    """An error in a file, whoever owns it, behind a warning in another."""
+    """An error in a file just saved, whoever owns it, and in another that needs it; and a warning."""
     if not (yield from _run_on(session)):
         return
-    unnamed = [f for f in session.project.ours if f.path not in session.answered]
-    theirs = session.project.uncompiled
-    asked = theirs.path in session.project.file_options and theirs not in session.project.ours
-    file = theirs if asked else session.draws.choose(unnamed or session.project.ours)
+    file = session.draws.choose(_may_not_compile(session))
     word = session.draws.choose(session.project.words)
     messages = session.draws.sample(session.project.tools.compiler, 2)
     session.end(
         "cause: the run ends with a compiler error",
         absent=session.in_scope(),
-        skipped=_some_skipped(session),
         compiler=[
             say.diagnostic("warning", session.project.ours[0].path, f"unused '{word}'"),
             say.diagnostic("error", file.path, messages[0].format(word=word)),
@@ -132,8 +152,8 @@ def _without_the_pinned(session: Session) -> Ticks[None]:
     """The pinned test was not executed, which outranks a failure elsewhere."""
     if not (yield from _run_on(session)):
         return
-    others = [t for t in session.in_scope() if t != session.project.pinned]
-    failing = [Failing(session.draws.choose(others), next_file(session))]
+    others = [t for t in _may_fail(session) if t != session.project.pinned]
+    failing = [Failing(session.draws.choose(others), next_file(session))] if others else []
     session.end(
         "cause: the run ends without the pinned test",
         failing=failing,
@@ -166,12 +186,12 @@ def _a_new_failure(session: Session) -> Ticks[None]:
     if not (yield from _run_on(session)):
         return
     pinned = session.project.pinned
-    fresh = session.draws.choose([t for t in _passed_before(session) if t != pinned])
+    fresh = session.draws.choose([t for t in _may_break(session) if t != pinned])
     selected = Failing(fresh, next_file(session))
-    old = [t for t in _not_new(session) if t != fresh][:1]
-    if session.outcome.get(pinned) == "failed" and session.draws.chance(0.8):
+    old = [t for t in _not_new(session) if t != fresh]
+    if pinned in old and session.outcome.get(pinned) == "failed" and session.draws.chance(0.8):
         old = [pinned]
-    failing = [Failing(t, session.other_file(selected.file), session.new_error()) for t in old]
+    failing = [Failing(t, session.other_file(selected.file), session.new_error()) for t in old[:1]]
     session.end(
         "cause: the run ends with a newly failing test",
         failing=[*failing, selected],
@@ -185,7 +205,7 @@ def _two_new_failures(session: Session) -> Ticks[None]:
     if not (yield from _run_on(session)):
         return
     pinned = session.project.pinned
-    fresh = session.draws.choose([t for t in _passed_before(session) if t != pinned])
+    fresh = session.draws.choose([t for t in _may_break(session) if t != pinned])
     selected = Failing(fresh, next_file(session))
     second = Failing(pinned, session.other_file(selected.file), session.new_error())
     session.end(
@@ -218,8 +238,8 @@ def _not_fixed(session: Session) -> Ticks[None]:
         return
     file = next(f for f in session.project.theirs if f.team == session.committed)
     pinned = session.project.pinned
-    old = [t for t in _not_new(session) if t != pinned] or [pinned]
-    selected = Failing(old[0], file, session.new_error())
+    old = [t for t in _not_new(session) if session.outcome.get(t) == "failed"]
+    selected = Failing(min(old, key=pinned.__eq__), file, session.new_error())
     session.end(
         "cause: the run ends, the hand-over has not helped",
         failing=[selected],
@@ -228,9 +248,24 @@ def _not_fixed(session: Session) -> Ticks[None]:
     session.show_failure(selected, f"{session.run} needs a commitment of its own")
 
 
-def _others_passed_before(session: Session) -> bool:
+def _as_before(session: Session) -> Ticks[None]:
+    """Nothing was done about a failure, so it is there again."""
+    if not (yield from _run_on(session)):
+        return
+    left = session.unmended()
+    session.end("cause: the run ends, a failure nobody touched is there again")
+    pinned = [f for f in left if f.test == session.project.pinned]
+    session.show_failure([*pinned, *left][0], f"nobody has mended what fails in {session.run}")
+
+
+def _others_may_break(session: Session) -> bool:
     pinned = session.project.pinned
-    return _ends(session) and any(t != pinned for t in _passed_before(session))
+    return _ends(session) and any(t != pinned for t in _may_break(session))
+
+
+def _can_be_in_vain(session: Session) -> bool:
+    failed = [t for t in _not_new(session) if session.outcome.get(t) == "failed"]
+    return bool(failed) and not _pin_is_unmended(session)
 
 
 _FAILURE = ("selection", "frame", "owner", "patterns", "order")
@@ -243,7 +278,7 @@ RESULTS: tuple[Situation[Session], ...] = (
         "result",
         GREEN,
         ("ready", "coverage", "target_result"),
-        lambda s: _ends_without_failure(s) and s.width() >= 0,
+        lambda s: _can_be_green(s) and s.width() >= 0,
         _green,
         1,
     ),
@@ -251,10 +286,16 @@ RESULTS: tuple[Situation[Session], ...] = (
         "result",
         NARROW,
         ("coverage",),
-        lambda s: _ends_without_failure(s) and s.scope != "full",
+        lambda s: _can_be_green(s) and s.scope != "full",
         _too_narrow,
     ),
-    Situation("result", NOT_COMPILED, ("compiler", "order", "target_result"), _ends, _uncompiled),
+    Situation(
+        "result",
+        NOT_COMPILED,
+        ("compiler", "order", "target_result"),
+        lambda s: _ends(s) and bool(_may_not_compile(s)),
+        _uncompiled,
+    ),
     Situation(
         "result",
         ABSENT,
@@ -266,29 +307,39 @@ RESULTS: tuple[Situation[Session], ...] = (
         "result",
         "pinned test still fails",
         (*_FAILURE, "target_result"),
-        lambda s: _ends(s) and s.outcome.get(s.project.pinned) == "failed",
+        lambda s: _ends(s) and s.project.pinned in _not_new(s),
         _pinned_still_fails,
     ),
-    Situation("result", "a new failure", _FAILURE, _others_passed_before, _a_new_failure),
+    Situation("result", "a new failure", _FAILURE, _others_may_break, _a_new_failure),
     Situation(
         "result",
         "two new failures",
         _FAILURE,
-        lambda s: _others_passed_before(s) and s.outcome.get(s.project.pinned) == "passed",
+        lambda s: _others_may_break(s) and s.project.pinned in _may_break(s),
         _two_new_failures,
     ),
     Situation(
         "result",
         "first in the list",
         _FAILURE,
-        lambda s: _ends(s) and any(t != s.project.pinned for t in _not_new(s)),
+        lambda s: (
+            _ends(s) and any(t != s.project.pinned for t in _not_new(s)) and not _pin_is_unmended(s)
+        ),
         _first_in_the_list,
+    ),
+    Situation(
+        "result",
+        "a failure nobody touched",
+        _FAILURE,
+        lambda s: _ends(s) and bool(s.unmended()),
+        _as_before,
+        dealt=False,
     ),
     Situation(
         "result",
         IN_VAIN,
         (*_FAILURE, "commitment"),
-        lambda s: _ends(s) and bool(s.committed) and bool(_not_new(s)),
+        lambda s: _ends(s) and bool(s.committed) and _can_be_in_vain(s),
         _not_fixed,
         1,
     ),

@@ -6,7 +6,7 @@ that should show; nothing here calls the reference.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from streamdecisionbench.families.debugging import events as say
@@ -31,6 +31,11 @@ _NOT_OURS = (
     "Not us, sorry.",
     "We don't own anything in {run}.",
 )
+_TOO_SOON = (
+    "Ready, says the card. With {run} failing?",
+    "Who believes that card? {run} has failed.",
+    "I won't push while {run} is red, whatever the card says.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +52,7 @@ class Result:
     """What a run has come to; the same code run again comes to the same."""
 
     failing: tuple[Failing, ...]
-    absent: tuple[str, ...]
-    skipped: int
+    skipped: tuple[str, ...]
     compiler: tuple[dict[str, str], ...]
 
 
@@ -68,11 +72,13 @@ class Session:
     scope: str = "module"
     due: str = "module"
     """The scope the last rerun card should have had."""
-    last: Result = Result((), (), 0, ())
+    last: Result = Result((), (), ())
     vain: int = 0
     """Runs started though nothing had changed."""
     reports: dict[Failing, dict[str, object]] = field(default_factory=dict)
     started: int = -9
+    lines: int = 0
+    """Lines the active run has printed."""
     sign: int = 0
     """Tick of the active run's last sign of life."""
     paused: bool = False
@@ -83,8 +89,14 @@ class Session:
     """Test → passed or failed in the most recent run that executed it."""
     ever_passed: set[str] = field(default_factory=set)
     """Tests that passed in some run, even if they failed in a later one."""
-    saved: int = -99
-    """Tick of the last save of a watched file."""
+    failures: dict[str, Failing] = field(default_factory=dict)
+    """Test → how it failed in the most recent run that executed it, if it did."""
+    seen: dict[str, int] = field(default_factory=dict)
+    """Test → start of the most recent run that executed it."""
+    before: int = -99
+    """Start of the run before the last one."""
+    saves: list[tuple[int, SourceFile]] = field(default_factory=list)
+    """All saves of watched files so far, with their ticks."""
     changed: list[SourceFile] = field(default_factory=list)
     """Watched files saved after the last start."""
     blame: SourceFile | None = None
@@ -100,6 +112,10 @@ class Session:
     met_limit: bool = False
     """Whether a run that skipped exactly the limit was enough."""
     utterances: int = 0
+    said: set[str] = field(default_factory=set)
+    """What has been said, and lines it was made of: nobody says them again."""
+    typing: SourceFile | None = None
+    """The watched file with unsaved edits."""
     open_speech: tuple[str, Person, str] | None = None
     """A partial utterance still to be completed: id, speaker, final text."""
 
@@ -115,18 +131,54 @@ class Session:
         self.show("rerun", because, rerun_scope=scope)
 
     def edit(self, file: SourceFile, note: str) -> None:
+        """Somebody types in a watched file, where the cursor then is."""
         self.script.emit(say.edit(self.now, file.path, note))
+        self.typing = file
+        self.move_cursor()
+
+    def move_cursor(self) -> None:
+        """Within the file somebody types in; anywhere while nobody does."""
+        everything = [*self.project.ours, *self.project.theirs, self.project.test_file]
+        file = self.typing or self.draws.choose(everything)
+        self.script.emit(say.cursor(self.now, f"{file.path}:{self.draws.between(3, 160)}"))
 
     def save(self, file: SourceFile, by: str, note: str) -> None:
         """A watched file is saved; from now on it differs from what the last run saw."""
         self.script.emit(say.save(self.now, file.path, by, note))
-        self.saved = self.now
+        self.saves.append((self.now, file))
+        if file == self.typing:
+            self.typing = None
         if self.started < self.now and file not in self.changed:
             self.changed.append(file)
 
     def grace_left(self) -> int:
         """Ticks until the last save of a watched file has left its grace."""
-        return self.saved + self.policy("save_grace_ticks") - self.now
+        saved = self.saves[-1][0] if self.saves else -99
+        return saved + self.policy("save_grace_ticks") - self.now
+
+    def saved_since(self, tick: int) -> list[SourceFile]:
+        """What was saved after that tick and is part of the last run that was started."""
+        return [file for at, file in self.saves if tick < at <= self.started]
+
+    def moved(self, test: str) -> list[SourceFile]:
+        """What was saved since the test was last executed: without that it ends as it did."""
+        return self.saved_since(self.seen[test]) if test in self.seen else []
+
+    def is_free_to_fail(self, test: str) -> bool:
+        """It has never run, or something has changed since; a test that passed has to call it."""
+        if test not in self.seen:
+            return True
+        passed = self.outcome[test] == "passed"
+        return any(not passed or self._is_called_by(test, file) for file in self.moved(test))
+
+    def _is_called_by(self, test: str, file: SourceFile) -> bool:
+        own = self.project.places[test].startswith(f"{self.project.test_file.path}:")
+        return own or file != self.project.test_file
+
+    def unmended(self) -> list[Failing]:
+        """Tests of the scope that failed and for which nothing has changed since."""
+        failed = [t for t in self.in_scope() if self.outcome.get(t) == "failed"]
+        return [self.failures[t] for t in failed if not self.moved(t)]
 
     def let_grace_pass(self) -> Ticks[None]:
         yield from self.script.wait(max(self.grace_left(), 0))
@@ -180,7 +232,7 @@ class Session:
         again = {f.test for f in failing}
         failed = [t for t in inside if self.outcome.get(t) == "failed" and t not in again]
         narrower = _WIDTHS.index(self.scope) < _WIDTHS.index(before)
-        skipped = self.policy("max_skipped") + 1 if narrower else last.skipped
+        skipped = self.policy("max_skipped") + 1 if narrower else len(last.skipped)
         self.end(
             "cause: the run ends as the one before",
             failing=failing,
@@ -200,7 +252,7 @@ class Session:
             self.show("inspect", because, inspect_file=errors[0])
         elif last.failing:
             self.show_failure([*pinned, *last.failing][0], because)
-        elif last.skipped > self.policy("max_skipped"):
+        elif len(last.skipped) > self.policy("max_skipped"):
             self.show_rerun(self.wider(), because)
         else:
             self.show("ready", because)
@@ -222,7 +274,8 @@ class Session:
         """Whoever mends a failure opens the file on the panel; what is written in another is lost."""
         if self.card != "inspect":
             return
-        yield from self.see(route="inspect")
+        if not (yield from self.see(route="inspect")):
+            self._wonder()
         shown = self.script.panel.get("inspect_file")
         for file in self.project.files:
             if file.path == shown and file != self.blame:
@@ -235,29 +288,45 @@ class Session:
 
     def ask_owner(self) -> Ticks[None]:
         """Somebody turns to the team on the panel; another than the owner's says no."""
-        yield from self.see(route="delegate")
-        shown = self.script.panel.get("owner")
-        if shown in self.project.other_people and shown != self.owed:
-            text = self.draws.choose(_NOT_OURS).format(run=self.run)
-            self.script.trap(self.chat(self.outsider(str(shown)), text, "trap: asked for nothing"))
+        if not (yield from self.see(route="delegate")):
+            self._wonder()
+        elif self._refuses(self.script.panel.get("owner", ""), self.owed):
             yield from self.script.wait(self.draws.between(2, 3))
+
+    def _wonder(self) -> None:
+        """What people say to a card that is for another case: nothing but talk comes of it."""
+        route = self.script.panel.get("route")
+        text = self.line(_TOO_SOON).format(run=self.run) if route == "ready" else ""
+        if text:
+            self.script.trap(self.chat(self.colleague(), text, "trap: a card nobody believes"))
+        if route == "delegate":
+            self._refuses(self.script.panel.get("owner", ""), "")
+
+    def _refuses(self, team: str, owner: str) -> bool:
+        """A team that is asked for what is not its own says no; whether it did."""
+        if team not in self.project.other_people or team == owner:
+            return False
+        text = (self.line(_NOT_OURS) or "Not {run} either.").format(run=self.run)
+        self.script.trap(self.chat(self.outsider(team), text, "trap: asked for nothing"))
+        return True
 
     def start(self, note: str) -> None:
         """A run of the scope on the card starts."""
         self.runs += 1
         self.run = f"r{self.runs}"
         self.script.emit(say.run_start(self.now, self.run, self.scope, note))
-        self.phase, self.process, self.eventful = RUNNING, "running", False
-        self.started = self.sign = self.now
+        self.phase, self.process, self.eventful, self.lines = RUNNING, "running", False, 0
+        self.before, self.started, self.sign = self.started, self.now, self.now
         self.changed = []
         self.show("wait", f"{self.run} starts")
 
-    def print_line(self, note: str, text: str = "") -> None:
-        """The active run prints something, which is a sign of life."""
-        line = text or self.draws.choose(self.project.tools.progress)
-        share = min(5 + 15 * (self.now - self.started), 95)
-        self.script.emit(say.run_output(self.now, line.format(share=share), note))
-        self.sign = self.now
+    def print_line(self, note: str) -> None:
+        """The active run prints something, which is a sign of life: how it starts, then how far it is."""
+        age = self.now - self.started
+        begins = self.lines < len(self.project.tools.begins) and (age < 3 or not self.lines)
+        text = self.project.tools.begins[self.lines] if begins else f"[ {100 * age // (age + 7)}%]"
+        self.script.emit(say.run_output(self.now, text, note))
+        self.lines, self.sign = self.lines + 1, self.now
 
     def go_on(self, ticks: int) -> Ticks[None]:
         """The active run runs on and prints often enough not to seem stalled."""
@@ -277,14 +346,21 @@ class Session:
         *,
         failing: Sequence[Failing] = (),
         absent: Sequence[str] = (),
-        skipped: int,
+        skipped: int = 0,
         compiler: Sequence[dict[str, str]] = (),
         stopped: bool = False,
     ) -> None:
-        """The runner reports. Every test of the scope has passed, failed or is absent."""
+        """The runner reports. Every test of the scope has passed, failed or was skipped.
+
+        What failed before and was not touched since fails again, listed last. `skipped` is how many
+        are skipped where so many can be: absent ones, and some of those that would pass.
+        """
         failing = [replace(f, error=f.error or self.new_error()) for f in failing]
-        self.last = Result(tuple(failing), tuple(absent), skipped, tuple(compiler))
         failed = {f.test: f for f in failing}
+        left = [f for f in self.unmended() if f.test not in {*failed, *absent}]
+        failing, failed = [*failing, *left], failed | {f.test: f for f in left}
+        absent = [*absent, *self._left_out({*failed, *absent}, skipped - len(absent))]
+        self.last = Result(tuple(failing), tuple(absent), tuple(compiler))
         passed = [t for t in self.in_scope() if t not in failed and t not in absent]
         self.script.emit(
             say.run_end(
@@ -292,7 +368,7 @@ class Session:
                 note,
                 passed=passed,
                 failed=[self.report(f) for f in failing],
-                skipped=skipped,
+                skipped=len(absent),
                 compiler=compiler,
                 end="stopped" if stopped else "complete",
             )
@@ -300,8 +376,18 @@ class Session:
         self.phase, self.process, self.paused = IDLE, "idle", False
         self.blame = None
         self.ever_passed.update(passed)
-        self.outcome |= dict.fromkeys(passed, "passed") | dict.fromkeys(failed, "failed")
+        self.note_results(passed, failing)
         self.target = self._badge(passed, failed)
+
+    def note_results(self, passed: Sequence[str], failing: Sequence[Failing]) -> None:
+        self.failures |= {f.test: f for f in failing}
+        self.outcome |= dict.fromkeys(passed, "passed") | {f.test: "failed" for f in failing}
+        self.seen |= dict.fromkeys([*passed, *(f.test for f in failing)], self.started)
+
+    def _left_out(self, others: set[str], most: int) -> list[str]:
+        """Tests of the scope that would have passed, in the order in which runs leave them out."""
+        inside = set(self.in_scope()) - others
+        return [t for t in self.project.skips if t in inside][: max(most, 0)]
 
     def break_off(self, note: str) -> None:
         """The run is stopped before the pinned test; what it left is a result all the same."""
@@ -309,7 +395,6 @@ class Session:
         self.end(
             note,
             absent=[t for t in self.in_scope() if t == pinned or self.draws.chance(0.5)],
-            skipped=self.policy("max_skipped") + self.draws.between(1, 4),
             stopped=True,
         )
         self.show_rerun("target", f"{self.run} is stopped before the pinned test")
@@ -329,19 +414,25 @@ class Session:
     def report(self, failing: Failing) -> dict[str, object]:
         """A failure as the runner prints it, every time it fails so."""
         if failing not in self.reports:
-            frames = self.frames(failing.file)
+            frames = self._frames(failing)
             self.reports[failing] = say.failure(failing.test, failing.error, *frames)
         return self.reports[failing]
 
-    def frames(self, file: SourceFile) -> list[str]:
-        """A traceback: a library inside, the file, a caller of another owner, the test outside."""
-        line = self.draws.between
+    def _frames(self, failing: Failing) -> list[str]:
+        """A traceback: a library inside, the file, a caller, the test outside.
+
+        Where the test passed before, something saved since is among them, unless everything has changed.
+        """
+        line, file = self.draws.between, failing.file
         callers = [f for f in (*self.project.ours, *self.project.theirs) if f != file]
+        moved = self.moved(failing.test)
+        if self.outcome.get(failing.test) == "passed" and file not in moved:
+            callers = [f for f in moved if f in callers] or callers
         inside_out = [
             f"{file.path}:{line(8, 140)}",
             f"{self.draws.choose(callers).path}:{line(8, 140)}",
         ]
-        inside_out.append(f"{self.project.test_file.path}:{line(12, 90)}")
+        inside_out.append(self.project.places[failing.test])
         if self.draws.chance(0.5):
             library = self.draws.choose(self.project.libraries)
             inside_out.insert(
@@ -366,7 +457,27 @@ class Session:
             if text != self.project.session["original_error"]:
                 return text
 
+    def line(self, lines: Sequence[str]) -> str:
+        """One that nobody has said yet, of those for this seat while there are any; "" without one."""
+        unsaid = [line for line in lines if line not in self.said]
+        mine = [line for line in self.seat.some(lines) if line not in self.said]
+        if not unsaid:
+            return ""
+        found = self.draws.choose(mine or unsaid)
+        self.said.add(found)
+        return found
+
+    def unsaid(self, words: Callable[[], str]) -> str:
+        """Words drawn again until nobody has said them, if there are others."""
+        found = words()
+        for _ in range(20):
+            if found not in self.said:
+                break
+            found = words()
+        return found
+
     def chat(self, who: Person, text: str, note: str) -> Event:
+        self.said.add(text)
         self.utterances += 1
         return say.chat(self.now, f"m{self.utterances}", who, text, note)
 
@@ -374,6 +485,7 @@ class Session:
         """Speech that is still going on; `final_text` is what it will turn out to be."""
         self.utterances += 1
         ident = f"m{self.utterances}"
+        self.said.add(final_text)
         self.open_speech = (ident, who, final_text)
         return say.voice(self.now, ident, who, text, note, final=False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from streamdecisionbench.families.debugging import events as say
 from streamdecisionbench.families.debugging.generator.commitments import COMMITMENTS
 from streamdecisionbench.families.debugging.generator.incidents import PAUSES, SILENCES
-from streamdecisionbench.families.debugging.generator.project import STOPPED
+from streamdecisionbench.families.debugging.generator.project import STOPPED, SourceFile
 from streamdecisionbench.families.debugging.generator.results import RESULTS
 from streamdecisionbench.families.debugging.generator.session import DUE, IDLE, Session
 from streamdecisionbench.suite.generation.script import Ticks
@@ -27,12 +27,39 @@ def _fixes_theirs(session: Session) -> bool:
     return _may_edit(session) and blame is not None and blame.team != session.project.team
 
 
+_WISHES = (
+    "Review wants {file} simpler before it goes in.",
+    "One more thing: {file} still has the old name in it.",
+    "While it is green, let me tidy up {file}.",
+    "The ticket asks for one more case in {file}.",
+    "{file} could do with a comment, I'll add one.",
+    "Before we push: {file} has a leftover in it.",
+    "Last wish: {file} should log less.",
+)
+
+
+def _sit_down(session: Session, file: SourceFile) -> Ticks[bool]:
+    """Somebody gets to work on the file: the card asks for it, or somebody has a wish though all is green.
+
+    False if a run was started instead.
+    """
+    ready = session.card == "ready"
+    if not (yield from session.idle(session.script.pace(1, 3 if ready else 4))):
+        return False
+    if ready:
+        wish = session.line(_WISHES) or "And {file} once more, sorry."
+        text = wish.format(file=file.path.rpartition("/")[2].partition(".")[0])
+        session.script.emit(session.chat(session.colleague(), text, "a wish, and the next edit"))
+        return (yield from session.idle(1))
+    yield from session.read_file()
+    return True
+
+
 def _edit_and_save(session: Session) -> Ticks[None]:
     """An edit, a save, and the grace to its very end."""
     file = session.blame or session.draws.choose([*session.project.ours, session.project.test_file])
-    if not (yield from session.idle(session.script.pace(1, 4))):
+    if not (yield from _sit_down(session, file)):
         return
-    yield from session.read_file()
     session.edit(file, "cause: an unsaved edit of a watched file")
     session.show("wait", f"{file.path} has unsaved edits")
     yield from session.script.hold(1, 3)
@@ -44,9 +71,8 @@ def _edit_and_save(session: Session) -> Ticks[None]:
 def _save_twice(session: Session) -> Ticks[None]:
     """A second save inside the grace of the first starts it anew."""
     file = session.blame or session.project.ours[0]
-    if not (yield from session.idle(session.script.pace(1, 4))):
+    if not (yield from _sit_down(session, file)):
         return
-    yield from session.read_file()
     session.edit(file, "cause: an unsaved edit of a watched file")
     session.show("wait", f"{file.path} has unsaved edits")
     yield from session.script.hold(1, 2)
@@ -61,9 +87,8 @@ def _widest_of_two(session: Session) -> Ticks[None]:
     """Two changed files of different scope; one keeps its unsaved edit while the other's grace ends."""
     narrow = session.blame or session.project.ours[1]
     wide = session.draws.choose([*session.project.theirs, session.project.settings[1]])
-    if not (yield from session.idle(session.script.pace(1, 4))):
+    if not (yield from _sit_down(session, narrow)):
         return
-    yield from session.read_file()
     session.edit(narrow, "cause: an unsaved edit of a watched file")
     session.show("wait", f"{narrow.path} has unsaved edits")
     yield from session.script.wait(1)
@@ -113,12 +138,19 @@ def _start(session: Session) -> Ticks[None]:
 
 
 def _start_with_a_save(session: Session) -> Ticks[None]:
-    """A save at the very tick of the start belongs to the run."""
+    """A save at the very tick of the start belongs to the run.
+
+    Where a file of another team has to keep a run from compiling, it is pulled then.
+    """
     yield from session.script.hold(1, 3)
     yield from session.read_scope()
-    file = session.draws.choose(session.project.ours)
+    project = session.project
+    ours = project.uncompiled in project.ours or project.uncompiled.path in session.answered
+    pulled = not ours and project.uncompiled.path in project.file_options
+    file = project.uncompiled if pulled else session.draws.choose(project.ours)
+    by = "git pull" if pulled else session.colleague()[0]
     session.start("cause: a run starts")
-    session.save(file, session.colleague()[0], "trap: saved at the very start, so part of the run")
+    session.save(file, by, "trap: saved at the very start, so part of the run")
 
 
 _WAITING = ("wait", "changed", "watched", "patterns", "order")
