@@ -220,7 +220,7 @@ def test_a_partial_grows_into_its_final() -> None:
 
 def test_a_customer_is_answered() -> None:
     """Never more than three things in a row without a word of the agent or a note of the desk."""
-    for steps in states():
+    for steps in told():
         turns = [(u["at"], u["speaker"]) for u in steps[-1]["transcript"] if u["final"]]
         turns += [(at, "agent") for at in logged(steps[-1], "desk: ")]
         row = 0
@@ -286,7 +286,7 @@ def test_nobody_agrees_to_a_sum_unheard_of() -> None:
     assert agreed >= 30
 
 
-def test_nobody_asks_where_a_parcel_is_that_has_come_or_was_called_off() -> None:
+def test_nobody_asks_where_a_parcel_is_that_has_come_or_is_not_wanted() -> None:
     for scenario in stories():
         for now, after in pairwise(scenario.steps):
             target = after.gold.get("delivery_target", "none")
@@ -296,6 +296,9 @@ def test_nobody_asks_where_a_parcel_is_that_has_come_or_was_called_off() -> None
                 gone = [c for c in seen if (c["parcel"], c["outcome"]) == (target, "cancelled")]
                 assert parcel["status"] != "delivered"
                 assert not gone
+                name = now.state["policy"]["names"][target]
+                asked_off = {line.format(name=name) for line in LINES["cancel_request"]}
+                assert not asked_off & set(lines(now.state, 0, now.t))
 
 
 def test_a_parcel_moves_step_by_step_and_its_address_is_asked_for_once() -> None:

@@ -129,7 +129,7 @@ class Call(ABC):
 
     def breathe(self) -> Ticks[None]:
         """A tick before something that changes nothing, if the pace allows."""
-        yield from self.wait(0 if self.script.behind else 1)
+        yield from self.wait(0 if self.script.behind and self.now else 1)
 
     def utter(self, speaker: str, final: bool, text: str, note: str, ident: str = "") -> Event:
         """What is heard of somebody, who is the only one to speak with this voice."""
@@ -173,17 +173,29 @@ class Call(ABC):
         return text
 
     def words(self, purpose: str) -> str:
-        """A sentence for the purpose, which goes back to something only if there was something."""
-        begun = CUSTOMER in self.spoke
+        """A sentence that counts for the purpose."""
+        return self._in_turn(lambda: self.voice.says(purpose))
 
-        def drawn() -> str:
+    def unsaid(self, purpose: str) -> str:
+        """A sentence that only sounds like it."""
+        return self._in_turn(lambda: self.voice.unsaid(purpose))
+
+    def _in_turn(self, drawn: Callable[[], str]) -> str:
+        """A sentence goes back to something only if there was something."""
+
+        def fitting() -> str:
             for _ in range(_REDRAWN):
-                text = self.voice.says(purpose)
-                if begun or not _LATER.search(text):
+                text = drawn()
+                if CUSTOMER in self.spoke or not _LATER.search(text):
                     break
             return text
 
-        return self.fresh(drawn)
+        return self.fresh(fitting)
+
+    def acknowledge(self) -> None:
+        """An agent whom the panel tells nothing has at least heard."""
+        if self.unanswered and self.status == CONNECTED and self.silent(AGENT):
+            self.say_line("ack")
 
     def tell(self, line: str, **words: str) -> Ticks[None]:
         """The agent says a line of the desk's script, which changes nothing."""

@@ -44,7 +44,7 @@ def _in_other_words(call: PaymentCall) -> Ticks[None]:
     """Words that are not listed, a half sentence, then words that are."""
     subject, other = _others(call)
     yield from call.breathe()
-    yield from call.trap(CUSTOMER, call.voice.unsaid(other), "sounds like a subject and names none")
+    yield from call.trap(CUSTOMER, call.unsaid(other), "sounds like a subject and names none")
     yield from call.slip(subject)
     yield from call.turn_to(subject)
     yield from attend(call)
@@ -121,6 +121,8 @@ def _report(call: PaymentCall) -> Ticks[None]:
         yield from call.tell(action)
         call.known = action
         call.told(call.decision().get("service_action") == action)
+    else:
+        call.acknowledge()
 
 
 def _router(call: PaymentCall) -> Ticks[None]:

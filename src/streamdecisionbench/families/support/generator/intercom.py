@@ -68,6 +68,8 @@ class IntercomCall(Call):
     item: str = ""
     preferred: str = "none"
     permitted: set[str] = field(default_factory=set)
+    unwanted: set[str] = field(default_factory=set)
+    """Parcels that the customer has asked to call off."""
     lost: bool = False
     """Whether the preferred channel has lost its permission once."""
     entered: set[str] = field(default_factory=set)
@@ -138,10 +140,16 @@ class IntercomCall(Call):
         """Parcels that are neither delivered nor called off."""
         return [i for i, p in self.parcels.items() if p.status != "delivered" and not p.called_off]
 
+    @property
+    def awaited(self) -> list[str]:
+        """Open parcels that the customer still wants to have."""
+        return [item for item in self.open_parcels if item not in self.unwanted]
+
     def report(self) -> Ticks[None]:
         """The agent tells the customer what the card says."""
         yield from self.wait(1)
         if not (yield from self.until(lambda: self._on_the_card() in LINES, most=2)):
+            self.acknowledge()
             return
         if self.status != CONNECTED:
             return
@@ -205,11 +213,13 @@ class IntercomCall(Call):
         kind, _, item = purpose.partition(" ")
         if purpose in CHANNELS:
             self.preferred = purpose
-        elif kind == "correct":
-            if (item in self.devices) == (self.kind == "repair"):
-                self.item = item
-        else:
+        elif kind != "correct":
             self.kind, self.item = kind, item
+        elif (item in self.devices) == (self.kind == "repair"):
+            self.unwanted.discard(self.item)
+            self.item = item
+        if self.kind == "cancel":
+            self.unwanted.add(self.item)
 
     def ask(self, kind: str, item: str) -> Ticks[None]:
         """The customer asks for this work, unless it is the work already and not only by the menu."""
@@ -224,7 +234,7 @@ class IntercomCall(Call):
 
     def next_parcel(self) -> str:
         """A parcel that is still to come, and that no card has named while there is one."""
-        return self._turn_of(self.open_parcels)
+        return self._turn_of(self.awaited)
 
     def next_device(self) -> str:
         """A device that was not tested, while there is one."""
@@ -277,6 +287,7 @@ class IntercomCall(Call):
         """Somebody switches the device off and on, so that it has to be tested anew."""
         device = self.devices[item]
         device.test = device.remote = "none"
+        self.last_told = "", ""
         empty = {f"devices.{item}.{check}": _public("none") for check in ("test", "remote")}
         text = f"{device.name}: switched off and on, results cleared"
         self.tool(empty, text, "cause: what was found is void")

@@ -18,9 +18,9 @@ def other_item(call: IntercomCall, item: str) -> str:
 def askable(call: IntercomCall) -> list[tuple[str, str]]:
     """Work that a customer could ask for now, other than the present one.
 
-    Nobody asks where a parcel is that has come or was called off.
+    Nobody asks where a parcel is that has come, or that he does not want.
     """
-    works = [("delivery", item) for item in call.open_parcels]
+    works = [("delivery", item) for item in call.awaited]
     works += [("cancel", item) for item in _undecided(call)]
     works += [("repair", item) for item in call.devices]
     return [work for work in works if work != (call.kind, call.item)]
@@ -57,7 +57,7 @@ def _in_other_words(call: IntercomCall) -> Ticks[None]:
     """Words that are not listed, a half sentence, then words that are."""
     kind, item = other_work(call)
     yield from call.breathe()
-    text = call.voice.unsaid(f"{kind} {other_item(call, item)}")
+    text = call.unsaid(f"{kind} {other_item(call, item)}")
     yield from call.trap(CUSTOMER, text, "sounds like a request")
     yield from call.slip(f"{kind} {item}")
     yield from call.ask(kind, item)
@@ -192,8 +192,8 @@ def _on_its_way(call: IntercomCall) -> Ticks[None]:
 
 
 def _unqueried(call: IntercomCall) -> list[str]:
-    """Parcels still to come that the carrier knows where to take, as far as it has asked."""
-    return [i for i in call.open_parcels if not call.parcels[i].queried]
+    """Parcels waited for that the carrier knows where to take, as far as it has asked."""
+    return [i for i in call.awaited if not call.parcels[i].queried]
 
 
 def _undecided(call: IntercomCall) -> list[str]:
@@ -259,7 +259,7 @@ def on_the_line(call: IntercomCall) -> bool:
 
 
 def _to_come(call: IntercomCall) -> bool:
-    return on_the_line(call) and bool(call.open_parcels)
+    return on_the_line(call) and bool(call.awaited)
 
 
 def _can_cancel(call: IntercomCall) -> bool:

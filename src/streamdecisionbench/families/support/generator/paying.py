@@ -69,6 +69,7 @@ def serve(call: PaymentCall, done: Callable[[], bool], turns: int = _TURNS) -> T
             call.show("the payment leaves draft")
         else:
             idle += 1
+            call.acknowledge()
     return done()
 
 
@@ -249,7 +250,7 @@ def _withdrawn(call: PaymentCall) -> Ticks[None]:
     yield from call.pause(1, 2)
     yield from call.customer_says("withdrawal", "withdraws", "the customer withdraws the consent")
     yield from call.pause(1, 3)
-    yield from call.trap(CUSTOMER, call.voice.unsaid("consent"), "sounds like consent and is none")
+    yield from call.trap(CUSTOMER, call.unsaid("consent"), "sounds like consent and is none")
     yield from _to_an_agreed_draft(call)
 
 
@@ -280,9 +281,7 @@ def _card(call: PaymentCall) -> Ticks[None]:
     )
     yield from call.slip(f"card {card}")
     yield from call.breathe()
-    yield from call.trap(
-        CUSTOMER, call.voice.unsaid(f"card {card}"), "sounds like a choice and is none"
-    )
+    yield from call.trap(CUSTOMER, call.unsaid(f"card {card}"), "sounds like a choice and is none")
     yield from call.pause(1, 2)
     yield from _choose(call, card)
 

@@ -89,7 +89,7 @@ CONSENT = _pool(
 WITHDRAWAL = _pool(
     ("don't take the payment", "No, don't take the payment.", "Please don't take the payment yet.", "Until you say so, we don't take the payment."),
     ("leave my money alone", "Please leave my money alone.", "No, leave my money alone.", "Some callers just say, leave my money alone."),
-    ("i take that back", "Sorry, I take that back.", "No, I take that back.", "It's sunny here... no, I take that back."),
+    ("i take that back", "Sorry, I take that back.", "No, I take that back.", "Shall we say Friday... no, I take that back."),
     ("no charge today", "There'll be no charge today.", "I want no charge today.", "For the call there's no charge today."),
     ("hold off with the charge", "Hold off with the charge.", "Please hold off with the charge.", "Shall I hold off with the charge?"),
     ("i'd rather not pay", "I'd rather not pay now.", "Hm, I'd rather not pay that.", "If you think, I'd rather not pay, do say so."),

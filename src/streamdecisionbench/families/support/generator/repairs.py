@@ -171,7 +171,7 @@ def _words_only(call: IntercomCall) -> Ticks[None]:
             yield from call.wait(1)
             call.permit(channel, True, CUSTOMER, "a permission for a channel not preferred")
     yield from _ask_how(call)
-    yield from call.trap(CUSTOMER, call.voice.unsaid(first), "sounds like a preference and is none")
+    yield from call.trap(CUSTOMER, call.unsaid(first), "sounds like a preference and is none")
     yield from call.pause(1, 2)
     text = call.voice.both(first, second)
     yield from call.customer_says(
