@@ -220,7 +220,7 @@ class Call(ABC):
         """The note of something that changes nothing; it is noise while there is room for it."""
         return f"distractor: {what}" if self.script.has_room_for_traps else what
 
-    def trap(self, speaker: str, text: str, note: str) -> Ticks[None]:
+    def mislead(self, speaker: str, text: str, note: str) -> Ticks[None]:
         """Somebody says something that must change nothing, unless there is noise enough."""
         if self.script.has_room_for_traps:
             yield from self.turn(speaker)
@@ -311,7 +311,7 @@ class Call(ABC):
         yield from self.until(self.told_to_return, most=_PATIENCE)
         if not self.told_to_return():
             line = self.voice.line("ages")[0]
-            yield from self.trap(AGENT, line, "impatience is no waiting time")
+            yield from self.mislead(AGENT, line, "impatience is no waiting time")
             yield from self.wait(1)
         yield from self.take_back()
 

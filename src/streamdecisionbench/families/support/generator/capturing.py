@@ -32,7 +32,7 @@ def _long_number(call: PaymentCall) -> Ticks[None]:
         return
     yield from _close_capture(call)
     yield from call.breathe()
-    yield from call.trap(
+    yield from call.mislead(
         CUSTOMER, call.voice.by_others("request", CUSTOMER), "a request from the customer"
     )
     yield from _ask(call)
@@ -59,7 +59,7 @@ def _stopped(call: PaymentCall) -> Ticks[None]:
         return
     yield from open_capture(call)
     yield from call.breathe()
-    yield from call.trap(
+    yield from call.mislead(
         BACKGROUND, call.voice.by_others("stop", BACKGROUND), "stop from the background"
     )
     yield from call.slip("stop", AGENT)
@@ -153,7 +153,7 @@ def _strange_digits(call: PaymentCall) -> Ticks[None]:
     call.script.trap(call.final(BACKGROUND, text, "trap: background", ident))
     yield from call.pause(1, 2)
     row = " ".join(call.draws.sample(DIGITS, call.digits + 1))
-    yield from call.trap(CUSTOMER, f"My customer number is {row}.", "digits that are final")
+    yield from call.mislead(CUSTOMER, f"My customer number is {row}.", "digits that are final")
 
 
 def _has_time(call: PaymentCall) -> bool:

@@ -23,7 +23,7 @@ def _turn(call: PaymentCall) -> Ticks[None]:
     yield from call.breathe()
     speaker = call.draws.choose(call.voice.bystanders())
     text = call.voice.by_others(other, speaker)
-    yield from call.trap(speaker, text, f"a subject from the {speaker}")
+    yield from call.mislead(speaker, text, f"a subject from the {speaker}")
     yield from call.turn_to(subject)
     yield from attend(call)
 
@@ -44,7 +44,7 @@ def _in_other_words(call: PaymentCall) -> Ticks[None]:
     """Words that are not listed, a half sentence, then words that are."""
     subject, other = _others(call)
     yield from call.breathe()
-    yield from call.trap(CUSTOMER, call.unsaid(other), "sounds like a subject and names none")
+    yield from call.mislead(CUSTOMER, call.unsaid(other), "sounds like a subject and names none")
     yield from call.slip(subject)
     yield from call.turn_to(subject)
     yield from attend(call)
@@ -135,7 +135,7 @@ def _router(call: PaymentCall) -> Ticks[None]:
         if call.router_online
         else "All the lights are green here."
     )
-    yield from call.trap(CUSTOMER, seen, "the field counts, not the remark")
+    yield from call.mislead(CUSTOMER, seen, "the field counts, not the remark")
     yield from call.pause(1, 2)
     call.switch_router(not call.router_online, "cause: the router's status")
     call.show("the router's status changes")
@@ -147,7 +147,7 @@ def _long_hold(call: PaymentCall) -> Ticks[None]:
     yield from call.breathe()
     yield from call.announce_hold()
     yield from call.wait(call.since + call.hold_limit - 1 - call.now)
-    yield from call.trap(AGENT, call.voice.line("soon")[0], "one tick short")
+    yield from call.mislead(AGENT, call.voice.line("soon")[0], "one tick short")
     yield from call.wait(1)
     yield from call.come_back()
 

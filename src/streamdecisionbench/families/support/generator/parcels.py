@@ -48,7 +48,7 @@ def _ask(call: IntercomCall) -> Ticks[None]:
     if offers:
         speaker = call.draws.choose(call.voice.bystanders())
         text = call.voice.by_others(call.draws.choose(offers), speaker)
-        yield from call.trap(speaker, text, f"a request from the {speaker}")
+        yield from call.mislead(speaker, text, f"a request from the {speaker}")
     yield from call.ask(kind, item)
     yield from call.attend()
 
@@ -58,7 +58,7 @@ def _in_other_words(call: IntercomCall) -> Ticks[None]:
     kind, item = other_work(call)
     yield from call.breathe()
     text = call.unsaid(f"{kind} {other_item(call, item)}")
-    yield from call.trap(CUSTOMER, text, "sounds like a request")
+    yield from call.mislead(CUSTOMER, text, "sounds like a request")
     yield from call.slip(f"{kind} {item}")
     yield from call.ask(kind, item)
     yield from call.attend()
@@ -131,7 +131,7 @@ def _deadline(call: IntercomCall) -> Ticks[None]:
     )
     call.show("a new deadline")
     yield from call.wait(2)
-    yield from call.trap(AGENT, call.voice.line("late")[0], "the agent's opinion")
+    yield from call.mislead(AGENT, call.voice.line("late")[0], "the agent's opinion")
     yield from call.wait(deadline - 1 - call.now)
     driver = call.draws.choose(["turning into your street", "two stops away", "parking outside"])
     call.trap_log(f"driver: {driver}", "a message moves no deadline")
@@ -180,7 +180,7 @@ def _on_its_way(call: IntercomCall) -> Ticks[None]:
         yield from call.report()
     yield from call.wait(1)
     text = call.voice.line("moving", name=parcel.name)[0]
-    yield from call.trap(AGENT, text, "the agent's opinion")
+    yield from call.mislead(AGENT, text, "the agent's opinion")
     yield from call.pause(1, 2)
     parcel.queried = True
     held = f"carrier: {parcel.name} held, house number missing"
@@ -212,7 +212,9 @@ def _to_a_cancellation(call: IntercomCall) -> Ticks[str]:
 def _cancel_in_the_shop(call: IntercomCall, item: str) -> Ticks[None]:
     """The agent and the shop's own record cancel nothing."""
     yield from call.breathe()
-    yield from call.trap(AGENT, call.voice.line("cancelled")[0], "the agent's word cancels nothing")
+    yield from call.mislead(
+        AGENT, call.voice.line("cancelled")[0], "the agent's word cancels nothing"
+    )
     fields = {f"parcels.{item}.order_line": "cancelled"}
     text = f"shop: {call.name(item)} order line cancelled"
     call.tool(fields, text, "trap: the shop's own record")

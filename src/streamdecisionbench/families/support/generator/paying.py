@@ -195,7 +195,7 @@ def _consent(call: PaymentCall) -> Ticks[None]:
     if call.agreed:
         yield from _add_a_fee(call)
     yield from _ask_for_consent(call)
-    yield from call.trap(AGENT, call.voice.by_others("consent", AGENT), "consent from the agent")
+    yield from call.mislead(AGENT, call.voice.by_others("consent", AGENT), "consent from the agent")
     yield from call.slip("consent")
     yield from _to_an_agreed_draft(call)
 
@@ -214,11 +214,11 @@ def _another_amount(call: PaymentCall) -> Ticks[None]:
         return
     yield from _add_a_fee(call)
     yield from call.breathe()
-    yield from call.trap(AGENT, call.voice.line("claim")[0], "the agent's claim of consent")
+    yield from call.mislead(AGENT, call.voice.line("claim")[0], "the agent's claim of consent")
     if call.script.has_room_for_traps:
         call.tick("trap: the checklist is no consent")
     yield from call.breathe()
-    yield from call.trap(
+    yield from call.mislead(
         BACKGROUND, call.voice.by_others("consent", BACKGROUND), "consent from the background"
     )
     yield from _to_an_agreed_draft(call)
@@ -243,14 +243,14 @@ def _withdrawn(call: PaymentCall) -> Ticks[None]:
     if not (yield from _to_an_agreed_draft(call)):
         return
     yield from call.breathe()
-    yield from call.trap(
+    yield from call.mislead(
         AGENT, call.voice.by_others("withdrawal", AGENT), "withdrawal from the agent"
     )
     yield from call.slip("withdrawal")
     yield from call.pause(1, 2)
     yield from call.customer_says("withdrawal", "withdraws", "the customer withdraws the consent")
     yield from call.pause(1, 3)
-    yield from call.trap(CUSTOMER, call.unsaid("consent"), "sounds like consent and is none")
+    yield from call.mislead(CUSTOMER, call.unsaid("consent"), "sounds like consent and is none")
     yield from _to_an_agreed_draft(call)
 
 
@@ -276,12 +276,14 @@ def _card(call: PaymentCall) -> Ticks[None]:
     yield from to_a_draft(call)
     card = _next_card(call)
     yield from call.breathe()
-    yield from call.trap(
+    yield from call.mislead(
         AGENT, call.voice.by_others(f"card {card}", AGENT), "a card from the agent"
     )
     yield from call.slip(f"card {card}")
     yield from call.breathe()
-    yield from call.trap(CUSTOMER, call.unsaid(f"card {card}"), "sounds like a choice and is none")
+    yield from call.mislead(
+        CUSTOMER, call.unsaid(f"card {card}"), "sounds like a choice and is none"
+    )
     yield from call.pause(1, 2)
     yield from _choose(call, card)
 
@@ -336,7 +338,7 @@ def _paid(call: PaymentCall) -> Ticks[None]:
     """From a complete form to the bank's reply; capture does not outlive the draft."""
     if (yield from _to_a_full_form(call)):
         sent = call.voice.line("sent")[0]
-        yield from call.trap(AGENT, sent, "still a draft, capture still open")
+        yield from call.mislead(AGENT, sent, "still a draft, capture still open")
         yield from finish(call)
 
 

@@ -28,7 +28,7 @@ def _to_a_test(call: IntercomCall, result: str) -> Ticks[str]:
 def _clear(call: IntercomCall) -> Ticks[None]:
     item = yield from _to_a_test(call, "clear")
     yield from call.breathe()
-    yield from call.trap(
+    yield from call.mislead(
         CUSTOMER, "Well, I hear what I hear.", f"an opinion about the {call.name(item)}"
     )
 
@@ -54,7 +54,7 @@ def _hardware(call: IntercomCall) -> Ticks[None]:
     call.show("one spare in stock that the customer can fit")
     yield from call.report()
     yield from call.breathe()
-    yield from call.trap(AGENT, call.voice.line("technician")[0], "the agent's preference")
+    yield from call.mislead(AGENT, call.voice.line("technician")[0], "the agent's preference")
 
 
 def _technicians_part(call: IntercomCall) -> Ticks[None]:
@@ -69,7 +69,7 @@ def _technicians_part(call: IntercomCall) -> Ticks[None]:
         yield from call.pause(1, 2)
         call.stock(item, call.draws.between(1, 4), "trap: in stock, not for the customer to fit")
     yield from call.breathe()
-    yield from call.trap(AGENT, call.voice.line("post")[0], "the customer cannot fit it")
+    yield from call.mislead(AGENT, call.voice.line("post")[0], "the customer cannot fit it")
     yield from call.pause(1, 2)
     call.fit(item, True, "cause: can be fitted")
     call.show("a spare in stock that the customer can fit")
@@ -122,7 +122,7 @@ def _prefers(call: IntercomCall) -> Ticks[None]:
     yield from _ask_how(call)
     speaker = call.draws.choose(call.voice.bystanders())
     text = call.voice.by_others(other, speaker)
-    yield from call.trap(speaker, text, f"a preference from the {speaker}")
+    yield from call.mislead(speaker, text, f"a preference from the {speaker}")
     yield from call.slip(other)
     yield from call.pause(1, 2)
     yield from call.customer_says(channel, f"prefers {channel}", f"the customer prefers {channel}")
@@ -156,7 +156,7 @@ def _without_permission(call: IntercomCall) -> Ticks[None]:
     channel = call.draws.choose(closed)
     yield from call.customer_says(channel, f"prefers {channel}", f"no permission for {channel}")
     yield from call.pause(1, 3)
-    yield from call.trap(CUSTOMER, call.voice.talk(CUSTOMER), "nothing said is a permission")
+    yield from call.mislead(CUSTOMER, call.voice.talk(CUSTOMER), "nothing said is a permission")
     yield from call.pause(1, 2)
     call.permit(channel, True, CUSTOMER, f"cause: {channel} is permitted")
     call.show(f"{channel} is preferred and permitted")
@@ -171,7 +171,7 @@ def _words_only(call: IntercomCall) -> Ticks[None]:
             yield from call.wait(1)
             call.permit(channel, True, CUSTOMER, "a permission for a channel not preferred")
     yield from _ask_how(call)
-    yield from call.trap(CUSTOMER, call.unsaid(first), "sounds like a preference and is none")
+    yield from call.mislead(CUSTOMER, call.unsaid(first), "sounds like a preference and is none")
     yield from call.pause(1, 2)
     text = call.voice.both(first, second)
     yield from call.customer_says(
@@ -186,7 +186,7 @@ def _long_hold(call: IntercomCall) -> Ticks[None]:
     yield from call.breathe()
     call.trap_log(f"music on hold: track {call.draws.between(1, 9)}", "nothing restarts the timer")
     yield from call.wait(call.since + call.hold_limit - 1 - call.now)
-    yield from call.trap(AGENT, call.voice.line("soon")[0], "one tick short")
+    yield from call.mislead(AGENT, call.voice.line("soon")[0], "one tick short")
     yield from call.wait(1)
     yield from call.come_back()
 
