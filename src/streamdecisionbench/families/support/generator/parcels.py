@@ -18,10 +18,10 @@ def other_item(call: IntercomCall, item: str) -> str:
 def askable(call: IntercomCall) -> list[tuple[str, str]]:
     """Work that a customer could ask for now, other than the present one.
 
-    Nobody asks where a parcel is that has come, or that he does not want.
+    Nobody asks where a parcel is that has come or that he does not want, nor calls one off twice.
     """
     works = [("delivery", item) for item in call.awaited]
-    works += [("cancel", item) for item in _undecided(call)]
+    works += [("cancel", item) for item in _undecided(call) if item not in call.unwanted]
     works += [("repair", item) for item in call.devices]
     return [work for work in works if work != (call.kind, call.item)]
 
