@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,16 @@ import pytest
 
 from streamdecisionbench.families.generate import generate, open_world
 from streamdecisionbench.families.support import reference
-from streamdecisionbench.families.support.generator.talk import LINES, NOTES
+from streamdecisionbench.families.support.generator.talk import LEAVE, LEFT, LINES, NOTES
 from streamdecisionbench.families.support.generator.voice import plain
 from streamdecisionbench.families.support.misreadings import MISREADINGS
+from streamdecisionbench.suite.authoring import expand
+from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.generation.world import Held, World
 from streamdecisionbench.suite.misreading import Misreading, misread
 from streamdecisionbench.suite.scenario import Scenario
+from tests.families.test_worlds import PLAYERS, play
 
 FAMILY = "support_call_assist"
 PREVENTABLE = (
@@ -57,10 +61,10 @@ def prevented(world: World[Any], but: str = "") -> list[float]:
 
 def holds_of(world: World[Any]) -> Iterator[tuple[int, int]]:
     """From and to which tick the customer was on hold."""
-    events = [e for e in world.script.events if e.kind == "phone"]
-    for one, other in pairwise(events):
-        if one.data["status"] == "hold":
-            yield one.at, other.at
+    events = [(e.at, e.data["status"]) for e in world.script.events if e.kind == "phone"]
+    for one, other in pairwise([*events, (world.script.steps, "over")]):
+        if one[1] == "hold":
+            yield one[0], other[0]
 
 
 @pytest.mark.parametrize("wording", ["listed", "free"])
@@ -162,31 +166,61 @@ def test_agents_greet() -> None:
     assert len(first) >= 5
 
 
-def test_one_utterance_of_a_person_is_live_at_a_time_and_none_after_the_end() -> None:
-    for steps in states():
+Steps = list[dict[str, Any]]
+
+
+@cache
+def told() -> tuple[Steps, ...]:
+    """Calls played right, and calls lived through by panels of all sorts."""
+    found = list(states())
+    for wording, number in product(("listed", "free"), range(6)):
+        for player in PLAYERS:
+            world = opened(number, 5, wording).again()
+            play(world, player, Draws("told", number))
+            found.append([step.state for step in expand(world.draft()).steps])
+    return tuple(found)
+
+
+def test_nobody_speaks_after_the_end() -> None:
+    for steps in told():
+        end = telephone(steps[-1])
+        if end["status"] in ("after_call", "ended"):
+            assert all(u["final"] and u["at"] <= end["since"] for u in steps[-1]["transcript"])
+
+
+def test_a_voice_says_one_thing_at_a_time() -> None:
+    """Of one speaker at most one utterance is heard at a tick, and none while another is live.
+
+    Only a recogniser may be late: then all words of the live one were heard before.
+    """
+    for steps in told():
+        whole = {u["id"]: plain(u["text"]) for u in steps[-1]["transcript"]}
         for state in steps:
-            live = [u["speaker"] for u in state["transcript"] if not u["final"]]
-            assert len(set(live)) == len(live), live
-            if telephone(state)["status"] in ("after_call", "ended"):
-                assert not live
-                end = telephone(state)["since"]
-                assert all(u["at"] <= end for u in state["transcript"])
+            now = state["clock"]["now"]
+            for speaker in ("customer", "agent", "background"):
+                said = [u for u in state["transcript"] if u["speaker"] == speaker]
+                heard = [u["id"] for u in said if u["at"] == now]
+                assert len(heard) <= 1, (now, [u for u in said if u["at"] == now])
+                live = {u["id"]: u["text"] for u in said if not u["final"]}
+                assert all(live[i] == whole[i] for i in live if heard not in ([], [i])), (now, live)
 
 
-def test_a_partial_turns_into_its_own_final() -> None:
-    for steps in states():
-        texts: dict[str, str] = {}
+def test_a_partial_grows_into_its_final() -> None:
+    """But for its last word, which a recogniser may have expected, and for digits."""
+    digit = re.compile(r"\d|\b(oh|one|two|three|four|five|six|seven|eight|nine)\b")
+    for steps in told():
+        before: dict[str, str] = {}
         for state in steps:
             for heard in state["transcript"]:
-                now, before = plain(heard["text"]), texts.get(heard["id"], "")
-                shared = [a for a, b in zip(now.split(), before.split(), strict=False) if a == b]
-                assert not before or shared[:1] == before.split()[:1], (before, now)
-                texts[heard["id"]] = now
+                now, then = plain(heard["text"]), before.get(heard["id"], "")
+                kept = digit.split(then)[0] if digit.search(then) else then.rpartition(" ")[0]
+                assert now.startswith(kept), (then, now)
+                before[heard["id"]] = now
 
 
 def test_a_customer_is_answered() -> None:
     """Never more than three things in a row without a word of the agent or a note of the desk."""
-    for steps in states():
+    for steps in told():
         turns = [(u["at"], u["speaker"]) for u in steps[-1]["transcript"] if u["final"]]
         turns += [(at, "agent") for at in logged(steps[-1], "desk: ")]
         row = 0
@@ -201,10 +235,94 @@ def test_nobody_takes_leave_in_the_middle_of_a_call() -> None:
         assert all(at >= len(steps) - 10 for at in leave)
 
 
-def test_agents_only_repeat_what_a_customer_would_say() -> None:
-    voice = opened(1, 5, "free").again().opened.world.voice
-    for purpose in ("email", "sms", "phone"):
-        assert voice.by_others(purpose, "agent").count('"') == 2
+def test_a_customer_who_leaves_content_knows_the_end_of_it() -> None:
+    open_work = {
+        "ask_consent", "choose_card", "collect", "submit", "wait", "run_test", "wait_test", "check_power",
+        "correct_address", "diagnose", "await_result", "request_access", "remote_check",
+    }  # fmt: skip
+    left = 0
+    for scenario in stories():
+        said = scenario.steps[-1].state
+        for line in (*said["transcript"], *said["log"]):
+            if line["text"] in (*LEAVE[True], LEFT[True]):
+                gold = scenario.steps[line["at"]].gold
+                stage = {
+                    gold.get("payment_stage"),
+                    gold.get("service_action"),
+                    gold.get("repair_action"),
+                }
+                assert not stage & open_work, (scenario.episode_id, stage)
+                left += 1
+    assert left >= 8
+
+
+def test_what_the_customer_turns_to_is_seen_to() -> None:
+    """Between two subjects or two pieces of work the agent says something, or the desk notes it."""
+    for scenario in stories():
+        last = scenario.steps[-1].state
+        lines_at = {u["at"] for u in last["transcript"] if u["speaker"] == "agent"}
+        lines_at |= set(logged(last, "desk: ")) | set(logged(last, "telephony: "))
+        turns = []
+        for now, after in pairwise(scenario.steps):
+            if telephone(now.state)["status"] == telephone(after.state)["status"] == "connected":
+                about = [(s.gold["route"], s.gold.get("service_target"), s.gold.get("delivery_target"), s.gold.get("repair_target")) for s in (now, after)]  # fmt: skip
+                turns += [after.t] if about[0] != about[1] else []
+        hurried = [b for a, b in pairwise(turns) if not lines_at & set(range(a, b + 1))]
+        assert len(hurried) <= 1, (
+            scenario.episode_id,
+            hurried,
+        )  # one sentence may overtake another
+
+
+def test_nobody_agrees_to_a_sum_unheard_of() -> None:
+    agreed = 0
+    for scenario in stories():
+        for now, after in pairwise(scenario.steps):
+            stages = now.gold.get("payment_stage"), after.gold.get("payment_stage")
+            if stages[0] == "ask_consent" and stages[1] in ("choose_card", "collect", "submit"):
+                amount = after.state["payment"]["amount"]
+                assert any(amount in text for text in lines(after.state, 0, after.t))
+                agreed += 1
+    assert agreed >= 30
+
+
+def test_nobody_asks_where_a_parcel_is_that_has_come_or_is_not_wanted() -> None:
+    for scenario in stories():
+        for now, after in pairwise(scenario.steps):
+            target = after.gold.get("delivery_target", "none")
+            asked = (now.gold["route"], now.gold.get("delivery_target")) != ("delivery", target)
+            if after.gold["route"] == "delivery" and asked and now.gold["route"][:4] != "hold":
+                parcel, seen = now.state["parcels"][target], now.state["carrier_callbacks"]
+                gone = [c for c in seen if (c["parcel"], c["outcome"]) == (target, "cancelled")]
+                assert parcel["status"] != "delivered"
+                assert not gone
+                name = now.state["policy"]["names"][target]
+                asked_off = {line.format(name=name) for line in LINES["cancel_request"]}
+                assert not asked_off & set(lines(now.state, 0, now.t))
+
+
+def test_a_parcel_moves_step_by_step_and_its_address_is_asked_for_once() -> None:
+    for steps in states("intercom"):
+        for item in steps[0]["parcels"]:
+            ways = [state["parcels"][item]["status"] for state in steps]
+            moves = [(a, b) for a, b in pairwise(ways) if a != b]
+            assert ("label_only", "delivered") not in moves
+            assert ("label_only", "address_query") not in moves
+            assert sum(b == "address_query" for _, b in moves) <= 1
+            for at, (a, b) in enumerate(pairwise(ways), start=1):
+                if (a, b) == ("address_query", "in_transit"):
+                    thanks = [t for t in lines(steps[at], at - 3, at) if "number" in t.lower()]
+                    assert thanks
+
+
+def test_only_a_permission_that_was_given_is_withdrawn() -> None:
+    for steps in told():
+        own: set[str] = set()
+        for entry in steps[-1].get("permission_log", ()):
+            given, mine = entry["says"] == "given", entry["by"] == "customer"
+            assert given or not mine or entry["for"] in own, entry
+            if mine:
+                (own.add if given else own.discard)(entry["for"])
 
 
 def test_no_twelve_ticks_of_nothing_but_the_clock() -> None:
@@ -213,10 +331,14 @@ def test_no_twelve_ticks_of_nothing_but_the_clock() -> None:
         assert max(b - a for a, b in pairwise(busy)) <= 12
 
 
-def test_no_sentence_is_in_every_call() -> None:
+def test_no_sentence_is_in_most_calls() -> None:
     for kind in ("payment", "intercom"):
-        said = [{u["text"] for u in steps[-1]["transcript"]} for steps in states(kind)]
-        assert set.intersection(*said) == set()
+        said = [
+            {u["text"] for u in steps[-1]["transcript"] if u["final"]} for steps in states(kind)
+        ]
+        heard = Counter(text for texts in said for text in texts)
+        heard = Counter({text: n for text, n in heard.items() if "[digits removed]" not in text})
+        assert max(heard.values()) <= 0.5 * len(said), heard.most_common(3)
 
 
 def test_holds_are_announced_right_before_they_begin() -> None:

@@ -39,7 +39,7 @@ WORDINGS = ("listed", "free")
 def _open_payment(script: Script, draws: Draws, seat: Seat) -> Opened[PaymentCall]:
     call, state = open_payment(script, draws, seat)
     script.distract, script.stream = partial(distract_payment, call), call.draws
-    call.tell("greeting")
+    call.say_line("greeting")
     call.show("")
     must = {("instrument", card) for card in call.cards} | _end(seat, "wrap")
     return Opened(call, partial(_payment_draft, call, state), frozenset(must))
@@ -48,7 +48,7 @@ def _open_payment(script: Script, draws: Draws, seat: Seat) -> Opened[PaymentCal
 def _open_intercom(script: Script, draws: Draws, seat: Seat) -> Opened[IntercomCall]:
     call, state = open_intercom(script, draws, seat)
     script.distract, script.stream = partial(distract_intercom, call), call.draws
-    call.tell("greeting")
+    call.say_line("greeting")
     call.show("")
     items = {("delivery_target", item) for item in call.parcels}
     items |= {("repair_target", item) for item in call.devices}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from streamdecisionbench.families.support import events as say
-from streamdecisionbench.families.support.generator.call import ENDED, HOLD, Call
+from streamdecisionbench.families.support.generator.call import CONNECTED, ENDED, HOLD, Call
 from streamdecisionbench.families.support.generator.intercom import CHANNELS, IntercomCall
 from streamdecisionbench.families.support.generator.payment import SUBJECTS, PaymentCall
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
@@ -53,8 +53,10 @@ def _distract(call: Any, purposes: Sequence[str], kinds: dict[Callable[[Any], No
     shared: dict[Callable[[Any], None], int] = {_tool: 4}
     if call.status == HOLD:
         shared[_tone] = 4
-    elif call.status != ENDED and call.open_speech is None:
-        shared |= {_word_by_word: 4, _talk: 3, lambda c: _words_of_others(c, purposes): 2}
+    elif call.status != ENDED and call.silent(BACKGROUND) and call.next_up != BACKGROUND:
+        shared |= {_word_by_word: 4, lambda c: _words_of_others(c, purposes): 2}
+    if call.idle and call.status == CONNECTED:
+        shared[_talk] = 3
     crowded = len(call.script.events) > _CROWDED
     call.draws.weighted(_short(shared) if crowded else {**shared, **kinds})(call)
     return True
@@ -67,7 +69,8 @@ def _short(kinds: dict[Callable[[Any], None], int]) -> dict[Callable[[Any], None
 
 def _tool(call: Call) -> None:
     note = "distractor: a tool of the desk"
-    call.script.emit(say.log(call.now, call.draws.choose(_TOOLS), note))
+    text = call.fresh(lambda: call.draws.choose(_TOOLS))
+    call.script.emit(say.log(call.now, text, note))
 
 
 def _tone(call: Call) -> None:
@@ -75,14 +78,18 @@ def _tone(call: Call) -> None:
 
 
 def _talk(call: Call) -> None:
-    speaker = call.draws.choose([CUSTOMER, AGENT, BACKGROUND])
-    text = call.voice.talk(speaker)
+    """Between two things that matter; who is speaking goes on."""
+    speaker = call.draws.choose([CUSTOMER, AGENT])
+    if not call.silent(speaker):
+        _tool(call)
+        return
+    text = call.fresh(lambda: call.voice.talk(speaker))
     call.script.emit(call.final(speaker, text, "distractor: small talk"))
 
 
 def _word_by_word(call: Call) -> None:
     """A voice of the background that grows in the transcript."""
-    text = call.voice.talk(BACKGROUND)
+    text = call.fresh(lambda: call.voice.talk(BACKGROUND))
     words = plain(text).split()
     cuts = sorted({call.draws.between(1, len(words)) for _ in range(call.draws.between(1, 3))})
     call.begin(BACKGROUND, [*(" ".join(words[:cut]) for cut in cuts), text])
@@ -90,30 +97,26 @@ def _word_by_word(call: Call) -> None:
 
 def _words_of_others(call: Call, purposes: Sequence[str]) -> None:
     """Words that would count, from somebody from whom they do not."""
-    speaker = call.draws.choose([AGENT, BACKGROUND])
-    text = call.voice.by_others(call.draws.choose(purposes), speaker)
-    note = f"distractor: words from the {speaker}"
-    call.script.emit(call.final(speaker, text, note))
+    text = call.voice.by_others(call.draws.choose(purposes), BACKGROUND)
+    call.script.emit(call.final(BACKGROUND, text, "distractor: words from the background"))
 
 
 def _account(call: PaymentCall) -> None:
     lines = ("account: address unchanged", "account: two cards known, numbers are not kept",
              "account: paper bill on", "billing: last payment on time")  # fmt: skip
-    call.script.emit(say.log(call.now, call.draws.choose(lines), "distractor: the account"))
+    text = call.fresh(lambda: call.draws.choose(lines))
+    call.script.emit(say.log(call.now, text, "distractor: the account"))
 
 
 def _checklist(call: PaymentCall) -> None:
-    """Ticked by an agent who has not looked; only the goodbye waits for the end."""
-    text = f"checklist: {call.draws.choose(['consent', 'identity'])} ticked by agent"
-    note = "distractor: the checklist is information only"
-    ticked = text.split()[1]
-    call.script.emit(say.put(call.now, {f"checklist.{ticked}": True}, text, note))
+    """Ticked by an agent who has not looked, once; the goodbye waits for the end."""
+    if not call.tick("distractor: the checklist is information only"):
+        _account(call)
 
 
 def _chat(call: PaymentCall) -> None:
-    purpose = call.draws.choose(["consent", "withdrawal", "request", "stop"])
-    speaker = CUSTOMER if purpose in ("request", "stop") else AGENT
-    text = f"chat, supervisor: {plain(call.voice.by_others(purpose, speaker))}"
+    purpose = call.draws.choose(["consent", "withdrawal"])
+    text = f"chat, supervisor: {plain(call.voice.by_others(purpose, AGENT))}"
     call.script.emit(say.log(call.now, text, "distractor: chat commands nothing"))
 
 
@@ -148,7 +151,8 @@ def _other_callback(call: IntercomCall) -> None:
 def _own_entry(call: IntercomCall) -> None:
     """The agent writes into the permission log."""
     permission = call.draws.choose([*CHANNELS, "remote_access"])
-    call.permit(permission, call.draws.chance(0.6), AGENT, "distractor: an entry the agent made")
+    given = permission not in call.entered
+    call.permit(permission, given, AGENT, "distractor: an entry the agent made")
 
 
 def _idle_device(call: IntercomCall) -> None:

@@ -6,9 +6,10 @@ own account after every tick and declares what shows; it never asks the referenc
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.voice import (
@@ -35,6 +36,13 @@ AFTER = (
 )
 _UNANSWERED = 2
 """Utterances of a customer in a row after which the agent says something."""
+_LATER = re.compile(
+    r"\b(back|as well|again|any more|leaves|next|now|then|turn|carry on|return|finish|enough|instead)\b",
+    re.IGNORECASE,
+)
+"""In sentences that nobody begins a call with."""
+_REDRAWN = 5
+"""How often another line is looked for in place of one that was said before."""
 _PATIENCE = 9
 """Ticks after which an agent goes back to a customer on hold unasked."""
 
@@ -59,6 +67,16 @@ class Call(ABC):
     """What has been done at the desk since the call ended."""
     unanswered: int = 0
     """What the customer has said since the agent last spoke, in utterances."""
+    speaking: set[str] = field(default_factory=set)
+    """Whose words are not final yet."""
+    spoke: dict[str, int] = field(default_factory=dict)
+    """When each speaker was last heard."""
+    lines: list[str] = field(default_factory=list)
+    """What has been said of the desk's script and of small talk, in order."""
+    next_up: str = ""
+    """Who goes on at the next tick, and makes no small talk until then."""
+    idle: bool = False
+    """Whether nobody has anything to say before the next tick."""
 
     @abstractmethod
     def decision(self) -> dict[str, str]:
@@ -99,8 +117,10 @@ class Call(ABC):
 
     def wait(self, ticks: int) -> Ticks[None]:
         """Ticks pass; some limits are reached by the clock alone."""
-        for _ in range(ticks):
+        for tick in range(ticks):
+            self.idle = tick < ticks - 1
             yield from self.script.wait(1)
+            self.idle = False
             self.show("the clock reaches a limit")
 
     def pause(self, least: int = 1, most: int = 3) -> Ticks[None]:
@@ -109,35 +129,101 @@ class Call(ABC):
 
     def breathe(self) -> Ticks[None]:
         """A tick before something that changes nothing, if the pace allows."""
-        yield from self.wait(0 if self.script.behind else 1)
+        yield from self.wait(0 if self.script.behind and self.now else 1)
+
+    def utter(self, speaker: str, final: bool, text: str, note: str, ident: str = "") -> Event:
+        """What is heard of somebody, who is the only one to speak with this voice."""
+        (self.speaking.discard if final else self.speaking.add)(speaker)
+        self.spoke[speaker] = self.now
+        return say.say(self.now, ident or self.next_id(), speaker, final, text, note)
 
     def final(self, speaker: str, text: str, note: str, ident: str = "") -> Event:
         """What somebody has said; a customer who has said two things is answered first."""
         self.listen(speaker)
         if speaker != BACKGROUND:
             self.unanswered = self.unanswered + 1 if speaker == CUSTOMER else 0
-        return say.say(self.now, ident or self.next_id(), speaker, True, text, note)
+        return self.utter(speaker, True, text, note, ident)
 
     def listen(self, speaker: str) -> None:
         """Before a customer goes on who has said enough, the agent says something."""
-        if speaker == CUSTOMER and self.unanswered >= _UNANSWERED and self.status == CONNECTED:
-            self.tell("ack")
+        enough = speaker == CUSTOMER and self.unanswered >= _UNANSWERED
+        if enough and self.status == CONNECTED and self.silent(AGENT):
+            self.say_line("ack")
 
-    def tell(self, line: str, **words: str) -> None:
-        """The agent says a line of the desk's script, which changes nothing.
+    def silent(self, speaker: str) -> bool:
+        """Whether somebody has said nothing at this tick, and is not speaking."""
+        return speaker not in self.speaking and self.spoke.get(speaker) != self.now
 
-        Where agents may only use the words of a bank, the desk notes what was said instead.
-        """
-        room = self.script.has_room_for_traps
-        note = "distractor: the agent's part" if room else "the agent's part"
-        text, spoken = self.voice.line(line, **words)
-        event = self.final(AGENT, text, note) if spoken else say.log(self.now, text, note)
+    def turn(self, speaker: str) -> Ticks[None]:
+        """Somebody who has just spoken goes on at the next tick."""
+        yield from self.settle(speaker)
+        if not self.silent(speaker):
+            self.next_up = speaker
+            yield from self.wait(1)
+            self.next_up = ""
+
+    def fresh(self, drawn: Callable[[], str]) -> str:
+        """Something that has not been said in this call, as far as there is a choice."""
+        text = drawn()
+        for _ in range(_REDRAWN):
+            if text not in self.lines:
+                break
+            text = drawn()
+        self.lines.append(text)
+        return text
+
+    def words(self, purpose: str) -> str:
+        """A sentence that counts for the purpose."""
+        return self._in_turn(lambda: self.voice.says(purpose))
+
+    def unsaid(self, purpose: str) -> str:
+        """A sentence that only sounds like it."""
+        return self._in_turn(lambda: self.voice.unsaid(purpose))
+
+    def _in_turn(self, drawn: Callable[[], str]) -> str:
+        """A sentence goes back to something only if there was something."""
+
+        def fitting() -> str:
+            for _ in range(_REDRAWN):
+                text = drawn()
+                if CUSTOMER in self.spoke or not _LATER.search(text):
+                    break
+            return text
+
+        return self.fresh(fitting)
+
+    def acknowledge(self) -> None:
+        """An agent whom the panel tells nothing has at least heard."""
+        if self.unanswered and self.status == CONNECTED and self.silent(AGENT):
+            self.say_line("ack")
+
+    def tell(self, line: str, **words: str) -> Ticks[None]:
+        """The agent says a line of the desk's script, which changes nothing."""
+        yield from self.turn(AGENT)
+        self.say_line(line, **words)
+
+    def say_line(self, line: str, **words: str) -> None:
+        """Where agents may only use the words of a bank, the desk notes what was said instead."""
+        note, aloud = self.mere("the agent's part"), {}
+
+        def drawn() -> str:
+            text, aloud[text] = self.voice.line(line, **words)
+            return text
+
+        text = self.fresh(drawn)
+        said = self.final(AGENT, text, note) if aloud[text] else say.log(self.now, text, note)
+        self.happen(said)
+        self.spoke[AGENT] = self.now
         self.unanswered = 0
-        (self.script.trap if room else self.script.emit)(event)
 
-    def trap(self, speaker: str, text: str, note: str) -> None:
+    def mere(self, what: str) -> str:
+        """The note of something that changes nothing; it is noise while there is room for it."""
+        return f"distractor: {what}" if self.script.has_room_for_traps else what
+
+    def mislead(self, speaker: str, text: str, note: str) -> Ticks[None]:
         """Somebody says something that must change nothing, unless there is noise enough."""
         if self.script.has_room_for_traps:
+            yield from self.turn(speaker)
             self.script.trap(self.final(speaker, text, f"trap: {note}"))
 
     def trap_log(self, text: str, note: str) -> None:
@@ -148,28 +234,29 @@ class Call(ABC):
         self, speaker: str, text: str, cause: str, because: str, effect: Callable[[], None]
     ) -> Ticks[None]:
         """Somebody says something that matters once it is final."""
-        yield from self.settle(speaker)
+        yield from self.turn(speaker)
         self.listen(speaker)
         ident = self.next_id()
         if self.draws.chance(_WORD_BY_WORD) and self.script.has_room_for_traps:
             for part in _growing(plain(text), self.draws):
                 note = "trap: the words are not final yet"
-                self.script.trap(say.say(self.now, ident, speaker, False, part, note))
+                self.script.trap(self.utter(speaker, False, part, note, ident))
                 yield from self.wait(1)
         self.script.emit(self.final(speaker, text, f"cause: {cause}", ident))
         effect()
         self.show(because)
 
     def slip(self, purpose: str, speaker: str = CUSTOMER) -> Ticks[None]:
-        """A partial that reads like something, and a final that is not."""
-        if not self.script.has_room_for_traps:
+        """A partial that reads like something, and a final that goes on into something else."""
+        slipped = self.voice.slip(purpose)
+        if slipped is None or not self.script.has_room_for_traps:
             return
-        yield from self.settle(speaker)
+        yield from self.turn(speaker)
         self.listen(speaker)
-        heard, final = self.voice.slip(purpose)
+        heard, final = slipped
         ident = self.next_id()
         note = "trap: only a partial says so"
-        self.script.trap(say.say(self.now, ident, speaker, False, heard, note))
+        self.script.trap(self.utter(speaker, False, heard, note, ident))
         yield from self.wait(1 if self.script.behind else self.draws.between(1, 2))
         note = "trap: the final says something else"
         self.script.trap(self.final(speaker, final, note, ident))
@@ -189,7 +276,7 @@ class Call(ABC):
         self.heard_at = self.now
         if later:
             note = "distractor: partial speech"
-            self.script.emit(say.say(self.now, ident, speaker, False, text, note))
+            self.script.emit(self.utter(speaker, False, text, note, ident))
         else:
             self.script.emit(self.final(speaker, text, "distractor: only talk", ident))
 
@@ -209,22 +296,43 @@ class Call(ABC):
 
     def happen(self, event: Event) -> None:
         """Something a tool reports; its note says whether it is there to mislead."""
-        (self.script.trap if event.note.startswith("trap") else self.script.emit)(event)
+        noise = event.note.startswith(("trap", "distractor"))
+        (self.script.trap if noise else self.script.emit)(event)
 
     def announce_hold(self) -> Ticks[None]:
         """The agent says so, then puts the customer on hold."""
         yield from self.settle()
-        self.tell("hold")
+        yield from self.tell("hold")
         yield from self.wait(1)
-        self.put_on_hold()
+        self.telephone(HOLD, "hold", "cause: hold begins", "the customer is put on hold")
 
     def come_back(self) -> Ticks[None]:
         """The agent returns when the panel says so; without a word of it, long after the limit."""
         yield from self.until(self.told_to_return, most=_PATIENCE)
         if not self.told_to_return():
-            self.trap(AGENT, self.voice.line("ages")[0], "impatience is no waiting time")
+            line = self.voice.line("ages")[0]
+            yield from self.mislead(AGENT, line, "impatience is no waiting time")
             yield from self.wait(1)
-        self.take_back()
+        yield from self.take_back()
+
+    def take_back(self) -> Ticks[None]:
+        """The telephone reports the customer back, and the agent says so."""
+        self.telephone(CONNECTED, "connected", "cause: the hold ends", "the hold is over")
+        yield from self.tell("back")
+
+    def take_leave(self) -> Ticks[None]:
+        """The customer says goodbye: content, or because there is no more time."""
+        yield from self.settle()
+        if not (self.silent(CUSTOMER) and self.silent(AGENT)):
+            yield from self.wait(1)
+        text, spoken = self.voice.leave(self.at_rest)
+        note = self.mere("a goodbye ends no call")
+        self.happen(self.final(CUSTOMER, text, note) if spoken else say.log(self.now, text, note))
+
+    @property
+    @abstractmethod
+    def at_rest(self) -> bool:
+        """Whether the customer knows the end of what he spoke of last."""
 
     def after_call(self) -> Ticks[None]:
         """What is left to do at the desk, a line at a time."""
@@ -235,14 +343,6 @@ class Call(ABC):
     @abstractmethod
     def told_to_return(self) -> bool:
         """Whether the panel sends the agent back to the customer."""
-
-    @abstractmethod
-    def put_on_hold(self) -> None:
-        """The telephone reports a hold."""
-
-    @abstractmethod
-    def take_back(self) -> None:
-        """The telephone reports the customer back."""
 
     def told(self, right: bool) -> None:
         """The agent has told the customer something, true or not."""
@@ -258,6 +358,7 @@ class Call(ABC):
 def _growing(text: str, draws: Draws) -> list[str]:
     """One or two stages of a partial; the last one often has all the words already."""
     words = text.split()
-    stages = [words[: draws.between(1, max(len(words) - 1, 1))]] if draws.chance(0.5) else []
-    stages.append(words if draws.chance(0.7) else words[:-1] or words)
-    return [" ".join(stage) for stage in stages]
+    last = len(words) if draws.chance(0.7) else max(len(words) - 1, 1)
+    first = draws.between(1, last)
+    stages = [first, last] if first < last and draws.chance(0.5) else [last]
+    return [" ".join(words[:stage]) for stage in stages]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from streamdecisionbench.families.support import events as say
+from streamdecisionbench.families.support.generator.helping import attend
 from streamdecisionbench.families.support.generator.paying import (
     on_the_line,
     open_capture,
     take_details,
+    take_number,
     to_missing_details,
 )
 from streamdecisionbench.families.support.generator.payment import DIGITS, PaymentCall
@@ -14,11 +15,9 @@ from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROU
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
+_OPENINGS = {CUSTOMER: ("it ends in", "the postcode is"), AGENT: ("the reference is",)}
 _SUM = "that makes"
-_OPENINGS = {
-    CUSTOMER: ("it ends in", "the postcode is", _SUM),
-    AGENT: ("the reference is", _SUM),
-}
+"""How a customer adds up; only what is heard in figures is a sum."""
 
 
 def _close_capture(call: PaymentCall) -> Ticks[None]:
@@ -33,16 +32,25 @@ def _long_number(call: PaymentCall) -> Ticks[None]:
         return
     yield from _close_capture(call)
     yield from call.breathe()
-    call.trap(CUSTOMER, call.voice.by_others("request", CUSTOMER), "a request from the customer")
+    yield from call.mislead(
+        CUSTOMER, call.voice.by_others("request", CUSTOMER), "a request from the customer"
+    )
+    yield from _ask(call)
+    yield from take_number(call)
+    yield from call.pause(1, 2)
+    yield from call.announce_hold()
+    yield from call.wait(call.draws.between(2, call.hold_limit - 1))
+    yield from call.take_back()
+    yield from call.wait(1)
+    yield from take_details(call)
+
+
+def _ask(call: PaymentCall) -> Ticks[None]:
+    """The form of the card is open, and the agent has asked for its number."""
     if call.form["card"] != call.card:
         call.open_form(call.card, "an empty form changes nothing")
     yield from open_capture(call)
-    yield from call.pause(1, 2)
-    yield from call.announce_hold()
-    yield from call.wait(call.draws.between(1, call.hold_limit - 1))
-    call.take_back()
     yield from call.wait(1)
-    yield from take_details(call)
 
 
 def _stopped(call: PaymentCall) -> Ticks[None]:
@@ -51,25 +59,38 @@ def _stopped(call: PaymentCall) -> Ticks[None]:
         return
     yield from open_capture(call)
     yield from call.breathe()
-    call.trap(BACKGROUND, call.voice.by_others("stop", BACKGROUND), "stop from the background")
+    yield from call.mislead(
+        BACKGROUND, call.voice.by_others("stop", BACKGROUND), "stop from the background"
+    )
     yield from call.slip("stop", AGENT)
-    yield from call.turn_to(call.draws.choose(["connection", "router"]))
+    untold = [] if call.line in ("up", "down") else ["connection"]
+    yield from call.turn_to(call.draws.choose(["router", *untold]))
     yield from call.breathe()
     call.trap_log("chat, supervisor: the recorder may run again", "chat commands nothing")
     yield from call.pause(1, 2)
     yield from call.agent_says("stop", "closes capture", "the agent stops the capture")
+    yield from attend(call)
 
 
 def _ask_and_stop(call: PaymentCall) -> Ticks[None]:
-    """Request and stop in one breath, either way round."""
+    """Request and stop in one breath: too early to ask, then too early to stop."""
     if not (yield from to_missing_details(call)):
         return
-    order = ("request", "stop") if call.capturing else ("stop", "request")
-    for first, second in (order, order[::-1]):
+    if not call.capturing:
         yield from call.pause(1, 2)
-        text = call.voice.both(first, second)
-        cause = f"{first}, then {second}"
-        yield from call.agent_says(second, cause, f"the last word is {second}", text)
+        yield from _rethink(call, "request", "stop")
+        yield from call.pause(1, 2)
+    yield from _ask(call)
+    yield from take_number(call)
+    yield from call.wait(1)
+    yield from _rethink(call, "stop", "request")
+    yield from take_details(call)
+
+
+def _rethink(call: PaymentCall, first: str, second: str) -> Ticks[None]:
+    text = call.voice.both(first, second)
+    cause, because = f"{first}, then {second}", f"the last word is {second}"
+    yield from call.agent_says(second, cause, because, text)
 
 
 def _live_digits(call: PaymentCall) -> Ticks[None]:
@@ -89,7 +110,8 @@ def _in_figures(call: PaymentCall) -> Ticks[None]:
     """A number in figures has as many digits as figures, those after a point included."""
     figures = "".join(call.draws.sample("123456789", call.digits))
     speaker = call.draws.choose([CUSTOMER, CUSTOMER, AGENT])
-    opening = call.draws.choose(_OPENINGS[speaker])
+    sums = [_SUM] if speaker == CUSTOMER else []
+    opening = call.draws.choose([*_OPENINGS[speaker], *sums])
     point = "." if opening == _SUM else call.draws.choose(["", " "])
     heard = f"{figures[:-2]}{point}{figures[-2:]}"
     yield from _dictate(call, speaker, opening, figures[:-1], heard, "[digits removed]")
@@ -101,13 +123,13 @@ def _dictate(
     """A partial grows by the digit that pauses the recorder, until it is final."""
     yield from _close_capture(call)
     yield from call.breathe()
-    yield from call.settle(speaker)
+    yield from call.turn(speaker)
     ident = call.next_id()
     text = f"{opening} {short}"
-    call.script.trap(say.say(call.now, ident, speaker, False, text, "trap: one digit too few"))
+    call.script.trap(call.utter(speaker, False, text, "trap: one digit too few", ident))
     yield from call.wait(call.draws.between(1, 2))
     text = f"{opening} {heard}"
-    call.script.emit(say.say(call.now, ident, speaker, False, text, "cause: live digits"))
+    call.script.emit(call.utter(speaker, False, text, "cause: live digits", ident))
     call.live = True
     call.show(f"{call.digits} digits in a live partial")
     yield from call.wait(call.draws.between(1, 3))
@@ -121,17 +143,17 @@ def _strange_digits(call: PaymentCall) -> Ticks[None]:
     """Digits of a television, and digits that are final at once."""
     yield from _close_capture(call)
     yield from call.pause(1, 2)
-    yield from call.settle()
+    yield from call.turn(BACKGROUND)
     ident = call.next_id()
     row = " ".join(call.draws.sample(DIGITS, call.digits + 1))
     text = f"Ring us now on {row}!"
     note = "trap: live digits from the background"
-    call.script.trap(say.say(call.now, ident, BACKGROUND, False, plain(text), note))
+    call.script.trap(call.utter(BACKGROUND, False, plain(text), note, ident))
     yield from call.wait(call.draws.between(1, 2))
-    call.script.trap(say.say(call.now, ident, BACKGROUND, True, text, "trap: background"))
+    call.script.trap(call.final(BACKGROUND, text, "trap: background", ident))
     yield from call.pause(1, 2)
     row = " ".join(call.draws.sample(DIGITS, call.digits + 1))
-    call.trap(CUSTOMER, f"My customer number is {row}.", "digits that are final")
+    yield from call.mislead(CUSTOMER, f"My customer number is {row}.", "digits that are final")
 
 
 def _has_time(call: PaymentCall) -> bool:

@@ -25,6 +25,8 @@ _SETTLED = (
     "explain_clear",
 )
 """What ends a piece of work once the customer knows it."""
+_UNDER_WAY = ("correct_address", "diagnose", "await_result", "request_access", "remote_check")
+"""What something has to follow on, or nobody would hang up."""
 
 
 @dataclass
@@ -36,6 +38,8 @@ class Parcel:
     deadline: int
     answer: str = "cancel_request"
     """What the carrier's callbacks come to."""
+    queried: bool = False
+    """Whether the carrier has asked for its address, which it does once."""
 
     @property
     def called_off(self) -> bool:
@@ -64,6 +68,12 @@ class IntercomCall(Call):
     item: str = ""
     preferred: str = "none"
     permitted: set[str] = field(default_factory=set)
+    unwanted: set[str] = field(default_factory=set)
+    """Parcels that the customer has asked to call off."""
+    lost: bool = False
+    """Whether the preferred channel has lost its permission once."""
+    entered: set[str] = field(default_factory=set)
+    """Permissions whose last entry says given, whoever made it."""
     other_parcels: tuple[str, ...] = ()
     shown: set[str] = field(default_factory=set)
     """Items and channels that some card has named."""
@@ -121,14 +131,25 @@ class IntercomCall(Call):
         return "send_part" if device.self_fit and device.stock else "book_visit"
 
     @property
+    def at_rest(self) -> bool:
+        action = next((v for k, v in self.decision().items() if k in _ACTIONS), "")
+        return self.last_told == (action, self.item) and action not in _UNDER_WAY
+
+    @property
     def open_parcels(self) -> list[str]:
         """Parcels that are neither delivered nor called off."""
         return [i for i, p in self.parcels.items() if p.status != "delivered" and not p.called_off]
+
+    @property
+    def awaited(self) -> list[str]:
+        """Open parcels that the customer still wants to have."""
+        return [item for item in self.open_parcels if item not in self.unwanted]
 
     def report(self) -> Ticks[None]:
         """The agent tells the customer what the card says."""
         yield from self.wait(1)
         if not (yield from self.until(lambda: self._on_the_card() in LINES, most=2)):
+            self.acknowledge()
             return
         if self.status != CONNECTED:
             return
@@ -138,11 +159,35 @@ class IntercomCall(Call):
         if (action, known) == self.last_told:
             return
         self.last_told = action, known
-        self.tell(action, name=self.name(known))
         so = action in right.values() and known == self.item
+        yield from self.tell(action, name=self.name(known))
         self.told(so)
         if so and action in _SETTLED:
             self.settled.add((self.kind, self.item))
+
+    def attend(self) -> Ticks[None]:
+        """The agent sees to what the customer has asked for."""
+        if self.kind == "repair" and self.devices[self.item].test == "none":
+            yield from self.examine(self.draws.choose(["clear", "hardware"]))
+        else:
+            yield from self.report()
+
+    def examine(self, result: str) -> Ticks[None]:
+        """The device of the work tests itself; `result` comes out."""
+        item = self.item
+        yield from self.wait(1)
+        yield from self.until(lambda: self.shows(repair_action="diagnose"), most=3)
+        yield from self.tell("diagnose", name=self.name(item))
+        yield from self.wait(1)
+        self.test(item, "running", "cause: the test runs")
+        self.show("the self-test runs")
+        yield from self.breathe()
+        other = next(i for i in self.devices if i != item)
+        self.trap_log(f"{self.name(other)}: heartbeat ok", "the other device")
+        yield from self.pause(1, 3)
+        self.test(item, result, f"cause: the result is {result}")
+        self.show(f"the self-test says {result}")
+        yield from self.report()
 
     def _on_the_card(self) -> str:
         found = (self.script.panel.get(name) for name in _ACTIONS)
@@ -161,22 +206,24 @@ class IntercomCall(Call):
         return self.shows(route="hold_return")
 
     def customer_says(self, purpose: str, cause: str, because: str, text: str = "") -> Ticks[None]:
-        text = text or self.voice.says(purpose)
+        text = text or self.words(purpose)
         yield from self.speak(CUSTOMER, text, cause, because, lambda: self.hear(purpose))
 
     def hear(self, purpose: str) -> None:
         kind, _, item = purpose.partition(" ")
         if purpose in CHANNELS:
             self.preferred = purpose
-        elif kind == "correct":
-            if (item in self.devices) == (self.kind == "repair"):
-                self.item = item
-        else:
+        elif kind != "correct":
             self.kind, self.item = kind, item
+        elif (item in self.devices) == (self.kind == "repair"):
+            self.unwanted.discard(self.item)
+            self.item = item
+        if self.kind == "cancel":
+            self.unwanted.add(self.item)
 
     def ask(self, kind: str, item: str) -> Ticks[None]:
-        """The customer asks for this work, unless it is the work already."""
-        if (self.kind, self.item) != (kind, item):
+        """The customer asks for this work, unless it is the work already and not only by the menu."""
+        if (self.kind, self.item) != (kind, item) or CUSTOMER not in self.spoke:
             yield from self.pause()
             name = self.name(item)
             yield from self.customer_says(f"{kind} {item}", f"asks: {kind}", f"{kind}: the {name}")
@@ -186,11 +233,13 @@ class IntercomCall(Call):
         return known.name if known else item
 
     def next_parcel(self) -> str:
-        """A parcel that no card has named, or any that is still to come."""
-        return self._turn_of(self.open_parcels or list(self.parcels))
+        """A parcel that is still to come, and that no card has named while there is one."""
+        return self._turn_of(self.awaited)
 
     def next_device(self) -> str:
-        return self._turn_of(list(self.devices))
+        """A device that was not tested, while there is one."""
+        untested = [item for item, device in self.devices.items() if device.test == "none"]
+        return self._turn_of(untested or list(self.devices))
 
     def next_channel(self) -> str:
         """Another channel than the preferred one; the one that has its turn comes first."""
@@ -214,7 +263,7 @@ class IntercomCall(Call):
         parcel.deadline = deadline
         self.tool(
             {f"parcels.{item}.deadline": deadline, f"parcels.{item}.eta": eta},
-            f"shop: {parcel.name} promised for {deadline}, carrier expects {eta}",
+            f"shop: {parcel.name} promise corrected to {deadline}, carrier expects {eta}",
             note,
         )
 
@@ -234,6 +283,16 @@ class IntercomCall(Call):
             {f"devices.{item}.test": _public(status)}, f"{device.name}: self-test {status}", note
         )
 
+    def restart(self, item: str) -> None:
+        """Somebody switches the device off and on, so that it has to be tested anew."""
+        device = self.devices[item]
+        device.test = device.remote = "none"
+        self.last_told = "", ""
+        empty = {f"devices.{item}.{check}": _public("none") for check in ("test", "remote")}
+        text = f"{device.name}: switched off and on, results cleared"
+        self.tool(empty, text, "cause: what was found is void")
+        self.show("the device has to be tested anew")
+
     def remote(self, item: str, status: str, note: str) -> None:
         device = self.devices[item]
         device.remote = status
@@ -252,9 +311,9 @@ class IntercomCall(Call):
         """Whether the customer can fit the spare part without a technician."""
         device = self.devices[item]
         device.self_fit = self_fit
-        what = "part, fits without tools" if self_fit else "part, for technicians only"
+        what = "listed as fit without tools" if self_fit else "listed for technicians only"
         fields = {f"devices.{item}.spare.self_fit": self_fit}
-        self.tool(fields, f"stores: new {device.name} {what}", note)
+        self.tool(fields, f"stores: {device.name} part {what}", note)
 
     def permit(self, permission: str, given: bool, by: str, note: str) -> None:
         """An entry of the permission log; only the customer's own count."""
@@ -262,15 +321,9 @@ class IntercomCall(Call):
         via = self.draws.choose(["portal", "link"]) if by == CUSTOMER else "desk"
         entry = {"for": permission, "says": says, "by": by, "via": via}
         self.happen(say.feed(self.now, "permission_log", entry, note))
+        (self.entered.add if given else self.entered.discard)(permission)
         if by == CUSTOMER:
             (self.permitted.add if given else self.permitted.discard)(permission)
-
-    def put_on_hold(self) -> None:
-        self.telephone(HOLD, "hold", "cause: hold begins", "the customer is put on hold")
-
-    def take_back(self) -> None:
-        self.telephone(CONNECTED, "connected", "cause: the hold ends", "the hold is over")
-        self.tell("back")
 
     def hang_up(self) -> None:
         self.telephone(ENDED, "ended", "cause: the call is over", "the telephone reports the end")

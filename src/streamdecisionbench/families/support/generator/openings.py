@@ -38,7 +38,7 @@ def open_payment(script: Script, draws: Draws, seat: Seat) -> tuple[PaymentCall,
     """A payment call at tick 0, and the state it starts from."""
     cards = draws.choose(names.CARDS.of(seat.split))
     drawn = _payment_phrases(cards, draws.fork("phrases"), seat.split)
-    menu = draws.choose(SUBJECTS)
+    menu = seat.suite.fork("menu").shuffled(SUBJECTS)[seat.number // 2 % len(SUBJECTS)]
     amount = draws.between(1200, 9800)
     stream = draws.fork("call")
     call = PaymentCall(
@@ -110,7 +110,7 @@ def open_intercom(script: Script, draws: Draws, seat: Seat) -> tuple[IntercomCal
     )
     kind = draws.choose(["delivery", "cancel", "repair"])
     item = draws.choose(devices if kind == "repair" else parcels)[0]
-    permitted = draws.sample([*CHANNELS, "remote_access"], draws.between(1, 2))
+    permitted = draws.sample(CHANNELS, draws.between(1, 2))
     stream = draws.fork("call")
     call = IntercomCall(
         script,
@@ -125,6 +125,7 @@ def open_intercom(script: Script, draws: Draws, seat: Seat) -> tuple[IntercomCal
         kind=kind,
         item=item,
         permitted=set(permitted),
+        entered=set(permitted),
         owed=CHANNELS[seat.number // 2 % len(CHANNELS)],
         other_parcels=tuple(names.OTHER_PARCELS.draw(draws, seat.split, 2)),
     )
@@ -201,18 +202,16 @@ def _wordings(call: IntercomCall, listed: _Phrases, spoken: Mapping[str, str]) -
 
 
 def _payment_phrases(cards: tuple[str, ...], draws: Draws, split: str) -> _Drawn:
-    pools: dict[str, tuple[Pool[Phrase], str]] = {
-        "payment": (phrases.PAYMENT, "subject"),
-        "connection": (phrases.CONNECTION, "subject"),
-        "router": (phrases.ROUTER, "subject"),
-        "consent": (phrases.CONSENT, "agreement"),
-        "withdrawal": (phrases.WITHDRAWAL, "refusal"),
-        "request": (phrases.REQUEST, "capture"),
-        "stop": (phrases.STOP, "capture"),
-    }
     found = _Drawn(draws, split)
-    for purpose, (pool, sort) in pools.items():
-        found.add({purpose: ""}, pool, sort)
+    for purpose in SUBJECTS:
+        found.add({purpose: ""}, phrases.POOLS[purpose], "subject")
+    for purpose, sort in (
+        ("consent", "agreement"),
+        ("withdrawal", "refusal"),
+        ("request", "capture"),
+        ("stop", "capture"),
+    ):
+        found.add({purpose: ""}, phrases.POOLS[purpose], sort)
     found.add({f"card {card}": card for card in cards}, phrases.CARD, "card")
     return found
 
@@ -221,15 +220,15 @@ def _intercom_phrases(
     parcels: list[str], devices: list[str], spoken: Mapping[str, str], draws: Draws, split: str
 ) -> _Drawn:
     found = _Drawn(draws, split)
-    for kind, pool, items in (
-        ("delivery", phrases.DELIVERY, parcels),
-        ("cancel", phrases.CANCEL, parcels),
-        ("repair", phrases.REPAIR, devices),
-        ("correct", phrases.CORRECTION, [*parcels, *devices]),
+    for kind, items in (
+        ("delivery", parcels),
+        ("cancel", parcels),
+        ("repair", devices),
+        ("correct", [*parcels, *devices]),
     ):
-        found.add({f"{kind} {item}": spoken[item] for item in items}, pool, "work")
-    for channel, pool in zip(CHANNELS, (phrases.EMAIL, phrases.SMS, phrases.PHONE), strict=True):
-        found.add({channel: ""}, pool, "contact")
+        found.add({f"{kind} {item}": spoken[item] for item in items}, phrases.POOLS[kind], "work")
+    for channel in CHANNELS:
+        found.add({channel: ""}, phrases.POOLS[channel], "contact")
     return found
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.call import CONNECTED
-from streamdecisionbench.families.support.generator.payment import DETAILS, DIGITS, PaymentCall
+from streamdecisionbench.families.support.generator.payment import (
+    DETAILS,
+    DIGITS,
+    PaymentCall,
+    money,
+)
 from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER, plain
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
@@ -17,13 +21,15 @@ _TURNS = 6
 
 def to_a_draft(call: PaymentCall) -> Ticks[None]:
     """The panel shows a payment that is still a draft."""
-    yield from call.turn_to("payment")
+    if call.payment != "approved":
+        yield from call.turn_to("payment")
     if call.payment == "processing":
         yield from _reply(call, call.draws.choose(["approved", "declined"]))
     if call.payment != "draft":
         yield from call.pause()
         call.new_draft("cause: a new payment is drafted")
         call.show("a new payment is drafted")
+    yield from call.turn_to("payment")
 
 
 def _reply(call: PaymentCall, reply: str) -> Ticks[None]:
@@ -33,27 +39,27 @@ def _reply(call: PaymentCall, reply: str) -> Ticks[None]:
     call.show(f"the bank has {reply}")
     yield from call.wait(1)
     if (yield from call.until(lambda: call.shows(payment_stage="result"), most=3)):
-        call.tell(reply)
+        yield from call.tell(reply)
         call.resolved |= reply == "approved"
 
 
-def _serve(call: PaymentCall, done: Callable[[], bool]) -> Ticks[bool]:
+def serve(call: PaymentCall, done: Callable[[], bool], turns: int = _TURNS) -> Ticks[bool]:
     """The agent takes the payment forward as the panel says, until `done`; whether it came to that.
 
     A panel that says submit is obeyed as soon as a form is full, with consent or without.
     """
     idle = 0
-    for _ in range(_TURNS):
+    for _ in range(turns):
         if done() or call.payment != "draft" or idle > 2:
             break
         yield from call.pause(1, 2)
         stage = call.script.panel.get("payment_stage")
         if stage == "ask_consent":
-            call.tell("consent", amount=call.price)
+            yield from call.tell("consent", amount=call.price)
             yield from call.wait(1)
             yield from _agree(call)
         elif stage == "choose_card":
-            call.tell("card", cards=" or ".join(call.cards))
+            yield from call.tell("card", cards=" or ".join(call.cards))
             yield from call.wait(1)
             yield from _choose(call, _next_card(call))
         elif stage == "collect":
@@ -63,7 +69,23 @@ def _serve(call: PaymentCall, done: Callable[[], bool]) -> Ticks[bool]:
             call.show("the payment leaves draft")
         else:
             idle += 1
+            call.acknowledge()
     return done()
+
+
+def finish(call: PaymentCall) -> Ticks[None]:
+    """The payment is sent when the panel says so, and the bank replies."""
+    yield from serve(call, lambda: False)
+    if call.payment == "processing":
+        yield from _reply(call, "approved")
+
+
+def _ask_for_consent(call: PaymentCall) -> Ticks[None]:
+    """The agent names the amount because the panel says so; nobody agrees to a sum unheard of."""
+    yield from call.pause(1, 2)
+    if (yield from call.until(lambda: call.shows(payment_stage="ask_consent"), most=2)):
+        yield from call.tell("consent", amount=call.price)
+    yield from call.wait(1)
 
 
 def _agree(call: PaymentCall, because: str = "the customer agrees to the amount") -> Ticks[None]:
@@ -73,30 +95,30 @@ def _agree(call: PaymentCall, because: str = "the customer agrees to the amount"
 def _to_an_agreed_draft(call: PaymentCall) -> Ticks[bool]:
     """Whether the customer has agreed to what is still a draft, asked or not."""
     yield from to_a_draft(call)
-    if not (yield from _serve(call, lambda: call.agreed)) and call.payment == "draft":
+    if not (yield from serve(call, lambda: call.agreed)) and call.payment == "draft":
         yield from _agree(call)
     return call.payment == "draft"
 
 
 def to_a_chosen_card(call: PaymentCall) -> Ticks[bool]:
     if (yield from _to_an_agreed_draft(call)):
-        chosen = yield from _serve(call, lambda: call.card != "unknown")
+        chosen = yield from serve(call, lambda: call.card != "unknown")
         if not chosen and call.payment == "draft":
             yield from _choose(call, _next_card(call))
     return call.payment == "draft"
 
 
 def to_missing_details(call: PaymentCall) -> Ticks[bool]:
-    """A card is chosen whose details are still to be taken: if all are in, it is another one."""
+    """A card is chosen whose details are still to be taken: what is complete is sent before."""
     if (yield from to_a_chosen_card(call)) and call.complete:
-        yield from call.pause()
-        yield from _choose(call, _next_card(call))
-    return call.payment == "draft"
+        yield from finish(call)
+        yield from to_a_chosen_card(call)
+    return call.payment == "draft" and not call.complete
 
 
 def _to_a_full_form(call: PaymentCall) -> Ticks[bool]:
     if (yield from to_a_chosen_card(call)):
-        full = yield from _serve(call, lambda: call.complete)
+        full = yield from serve(call, lambda: call.complete)
         if not full and call.payment == "draft":
             yield from collect(call)
     return call.payment == "draft" and call.complete
@@ -115,13 +137,18 @@ def collect(call: PaymentCall) -> Ticks[None]:
     yield from take_details(call)
 
 
-def take_details(call: PaymentCall) -> Ticks[None]:
-    """The customer says the number; the form has it, and the rest is keyed in."""
+def take_number(call: PaymentCall) -> Ticks[None]:
+    """The customer says the number, and the form has it."""
     if not call.form["number"]:
         row = " ".join(call.draws.sample(DIGITS, call.digits + call.draws.between(0, 2)))
         yield from aloud(call, CUSTOMER, call.draws.choose(call.voice.number()), row)
         call.accept("number", "the number is in")
         call.show("the number is in")
+
+
+def take_details(call: PaymentCall) -> Ticks[None]:
+    """The number, and the rest is keyed in."""
+    yield from take_number(call)
     for detail in [d for d in DETAILS if not call.form[d]]:
         yield from call.wait(1)
         call.accept(detail, f"{detail} is in")
@@ -130,10 +157,10 @@ def take_details(call: PaymentCall) -> Ticks[None]:
 
 def aloud(call: PaymentCall, speaker: str, final: str, row: str) -> Ticks[None]:
     """Digits are live for a tick or two; the final has them removed."""
-    yield from call.settle(speaker)
+    yield from call.turn(speaker)
     ident = call.next_id()
     text = plain(final).replace("digits removed", row)
-    call.script.emit(say.say(call.now, ident, speaker, False, text, "cause: live digits"))
+    call.script.emit(call.utter(speaker, False, text, "cause: live digits", ident))
     call.live = True
     call.show("digits in a live partial")
     yield from call.wait(call.draws.between(1, 2))
@@ -167,17 +194,17 @@ def _consent(call: PaymentCall) -> Ticks[None]:
     yield from to_a_draft(call)
     if call.agreed:
         yield from _add_a_fee(call)
-    yield from call.breathe()
-    call.trap(AGENT, call.voice.by_others("consent", AGENT), "consent from the agent")
+    yield from _ask_for_consent(call)
+    yield from call.mislead(AGENT, call.voice.by_others("consent", AGENT), "consent from the agent")
     yield from call.slip("consent")
     yield from _to_an_agreed_draft(call)
 
 
 def _add_a_fee(call: PaymentCall) -> Ticks[None]:
     yield from call.pause()
-    call.tell("fee")
+    yield from call.tell("fee")
     yield from call.wait(1)
-    call.raise_amount()
+    call.raise_amount(call.draw_fee())
     call.show("the amount changes, so the consent lapses")
 
 
@@ -187,13 +214,11 @@ def _another_amount(call: PaymentCall) -> Ticks[None]:
         return
     yield from _add_a_fee(call)
     yield from call.breathe()
-    call.trap(AGENT, call.voice.line("claim")[0], "the agent's claim of consent")
+    yield from call.mislead(AGENT, call.voice.line("claim")[0], "the agent's claim of consent")
     if call.script.has_room_for_traps:
-        fields = {"checklist.consent": True}
-        text = "checklist: consent ticked by agent"
-        call.script.trap(say.put(call.now, fields, text, "trap: the checklist is no consent"))
+        call.tick("trap: the checklist is no consent")
     yield from call.breathe()
-    call.trap(
+    yield from call.mislead(
         BACKGROUND, call.voice.by_others("consent", BACKGROUND), "consent from the background"
     )
     yield from _to_an_agreed_draft(call)
@@ -202,15 +227,13 @@ def _another_amount(call: PaymentCall) -> Ticks[None]:
 def _at_the_very_tick(call: PaymentCall) -> Ticks[None]:
     """A consent at the tick of the new amount counts."""
     yield from to_a_draft(call)
-    if call.agreed:
-        yield from _add_a_fee(call)
     yield from call.pause(1, 2)
-    call.tell("fee")
+    fee = call.draw_fee()
+    yield from call.tell("total", amount=money(call.amount + fee))
     yield from call.wait(1)
-    call.raise_amount()
-    call.script.emit(
-        call.final(CUSTOMER, call.voice.says("consent"), "cause: consent at the very tick")
-    )
+    yield from call.turn(CUSTOMER)
+    call.raise_amount(fee)
+    call.script.emit(call.final(CUSTOMER, call.words("consent"), "cause: consent at the very tick"))
     call.hear("consent")
     call.show("the customer agrees at the tick of the new amount")
 
@@ -220,29 +243,32 @@ def _withdrawn(call: PaymentCall) -> Ticks[None]:
     if not (yield from _to_an_agreed_draft(call)):
         return
     yield from call.breathe()
-    call.trap(AGENT, call.voice.by_others("withdrawal", AGENT), "withdrawal from the agent")
+    yield from call.mislead(
+        AGENT, call.voice.by_others("withdrawal", AGENT), "withdrawal from the agent"
+    )
     yield from call.slip("withdrawal")
     yield from call.pause(1, 2)
     yield from call.customer_says("withdrawal", "withdraws", "the customer withdraws the consent")
     yield from call.pause(1, 3)
-    call.trap(CUSTOMER, call.voice.unsaid("consent"), "sounds like consent and is none")
+    yield from call.mislead(CUSTOMER, call.unsaid("consent"), "sounds like consent and is none")
     yield from _to_an_agreed_draft(call)
 
 
 def _yes_and_no(call: PaymentCall) -> Ticks[None]:
     """Consent and withdrawal in one breath: what comes last counts."""
     yield from to_a_draft(call)
-    first, second = ("consent", "withdrawal") if call.agreed else ("withdrawal", "consent")
-    yield from call.pause()
+    if not call.agreed:
+        yield from _ask_for_consent(call)
+        yield from _waver(call, "consent", "withdrawal")
+    if (yield from _to_an_agreed_draft(call)) and on_the_line(call):
+        yield from call.pause(2, 4)
+        yield from _waver(call, "withdrawal", "consent")
+
+
+def _waver(call: PaymentCall, first: str, second: str) -> Ticks[None]:
     text = call.voice.both(first, second)
-    yield from call.customer_says(
-        second, f"{first}, then {second}", f"the last word is {second}", text
-    )
-    yield from call.pause(1, 2)
-    text = call.voice.both(second, first)
-    yield from call.customer_says(
-        first, f"{second}, then {first}", f"the last word is {first}", text
-    )
+    cause, because = f"{first}, then {second}", f"the last word is {second}"
+    yield from call.customer_says(second, cause, because, text)
 
 
 def _card(call: PaymentCall) -> Ticks[None]:
@@ -250,10 +276,14 @@ def _card(call: PaymentCall) -> Ticks[None]:
     yield from to_a_draft(call)
     card = _next_card(call)
     yield from call.breathe()
-    call.trap(AGENT, call.voice.by_others(f"card {card}", AGENT), "a card from the agent")
+    yield from call.mislead(
+        AGENT, call.voice.by_others(f"card {card}", AGENT), "a card from the agent"
+    )
     yield from call.slip(f"card {card}")
     yield from call.breathe()
-    call.trap(CUSTOMER, call.voice.unsaid(f"card {card}"), "sounds like a choice and is none")
+    yield from call.mislead(
+        CUSTOMER, call.unsaid(f"card {card}"), "sounds like a choice and is none"
+    )
     yield from call.pause(1, 2)
     yield from _choose(call, card)
 
@@ -282,10 +312,12 @@ def _too_late(call: PaymentCall) -> Ticks[None]:
     call.pay("cause: the payment leaves draft, capture closes")
     card = next(c for c in call.cards if c != call.card)
     call.script.trap(
-        call.final(CUSTOMER, call.voice.says(f"card {card}"), "trap: a card at the very tick")
+        call.final(CUSTOMER, call.words(f"card {card}"), "trap: a card at the very tick")
     )
     call.hear(f"card {card}")
     call.show("the payment leaves draft")
+    yield from call.wait(1)
+    yield from call.tell("late_card")
     yield from _reply(call, "declined")
     yield from call.pause(1, 2)
     call.new_draft("cause: a new payment is drafted")
@@ -305,10 +337,9 @@ def _other_form(call: PaymentCall) -> Ticks[None]:
 def _paid(call: PaymentCall) -> Ticks[None]:
     """From a complete form to the bank's reply; capture does not outlive the draft."""
     if (yield from _to_a_full_form(call)):
-        call.trap(AGENT, call.voice.line("sent")[0], "still a draft, capture still open")
-        yield from _serve(call, lambda: False)
-    if call.payment == "processing":
-        yield from _reply(call, "approved")
+        sent = call.voice.line("sent")[0]
+        yield from call.mislead(AGENT, sent, "still a draft, capture still open")
+        yield from finish(call)
 
 
 def _once_more(call: PaymentCall) -> Ticks[None]:
@@ -318,6 +349,17 @@ def _once_more(call: PaymentCall) -> Ticks[None]:
 
 def on_the_line(call: PaymentCall) -> bool:
     return call.status == CONNECTED and call.left >= 7
+
+
+def _unfilled(call: PaymentCall) -> bool:
+    """Nobody thinks of another card who has just given all details of one."""
+    return on_the_line(call) and not call.complete
+
+
+def _ready(call: PaymentCall) -> bool:
+    """Nothing is missing but that the payment is sent."""
+    at_hand = on_the_line(call) and call.subject == "payment"
+    return at_hand and call.payment == "draft" and call.agreed and call.complete
 
 
 def _decided(call: PaymentCall) -> bool:
@@ -333,10 +375,11 @@ PAYING: tuple[Situation[PaymentCall], ...] = (
     Situation("consent", "at the very tick", _CONSENT, on_the_line, _at_the_very_tick, 1),
     Situation("consent", "withdrawn", _CONSENT, on_the_line, _withdrawn, 2),
     Situation("consent", "yes and no", _CONSENT, on_the_line, _yes_and_no, 1),
-    Situation("card", "a card", _CARD, on_the_line, _card, 3),
-    Situation("card", "two cards", _CARD, on_the_line, _two_cards, 2),
+    Situation("card", "a card", _CARD, _unfilled, _card, 3),
+    Situation("card", "two cards", _CARD, _unfilled, _two_cards, 2),
     Situation("card", "too late", (*_CARD, "A10_stage", "A15_capture"), on_the_line, _too_late, 1),
     Situation("form", "the other form", ("A13_details", "A10_stage"), on_the_line, _other_form, 1),
     Situation("form", "paid", ("A10_stage", "A15_capture"), on_the_line, _paid, 1),
-    Situation("form", "once more", ("A10_stage", "A11_consent"), _decided, _once_more, 4, dealt=False),
+    Situation("form", "ready", ("A10_stage", "A15_capture"), _ready, finish, 16, dealt=False),
+    Situation("form", "once more", ("A10_stage", "A11_consent"), _decided, _once_more, 2, dealt=False),
 )  # fmt: skip

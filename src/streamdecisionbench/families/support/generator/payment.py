@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamdecisionbench.families.support import events as say
-from streamdecisionbench.families.support.generator.call import CONNECTED, ENDED, HOLD, Call
+from streamdecisionbench.families.support.generator.call import ENDED, HOLD, Call
 from streamdecisionbench.families.support.generator.voice import AGENT, CUSTOMER
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.world import Decision, Outcome
@@ -42,6 +42,10 @@ class PaymentCall(Call):
     router_online: bool = False
     shown: set[str] = field(default_factory=set)
     """Cards that some panel has named."""
+    ticked: bool = False
+    """Whether the checklist has a consent."""
+    known: str = ""
+    """What the customer was told last of line or router, as the panel has it."""
     resolved: bool = False
     """Whether the customer knows that the bank has approved a payment."""
 
@@ -87,6 +91,12 @@ class PaymentCall(Call):
         return "submit" if self.complete else "collect"
 
     @property
+    def at_rest(self) -> bool:
+        if self.subject == "payment":
+            return self.payment == "approved" and self.resolved
+        return self.known == self._service() and self.known in ("escalate_line", "confirm_online")
+
+    @property
     def complete(self) -> bool:
         """Whether the form has every detail of the chosen card."""
         return self.form["card"] == self.card and self.full
@@ -98,18 +108,18 @@ class PaymentCall(Call):
 
     @property
     def price(self) -> str:
-        return f"{self.amount // 100}.{self.amount % 100:02d}"
+        return money(self.amount)
 
     def told_to_return(self) -> bool:
         return self.shows(hold_action="return_customer")
 
     def customer_says(self, purpose: str, cause: str, because: str, text: str = "") -> Ticks[None]:
         """The customer says something that counts for `purpose`."""
-        text = text or self.voice.says(purpose)
+        text = text or self.words(purpose)
         yield from self.speak(CUSTOMER, text, cause, because, lambda: self.hear(purpose))
 
     def agent_says(self, purpose: str, cause: str, because: str, text: str = "") -> Ticks[None]:
-        text = text or self.voice.says(purpose)
+        text = text or self.words(purpose)
         yield from self.speak(AGENT, text, cause, because, lambda: self.hear(purpose))
 
     def hear(self, purpose: str) -> None:
@@ -127,8 +137,8 @@ class PaymentCall(Call):
             self.capturing = purpose == "request"
 
     def turn_to(self, subject: str) -> Ticks[None]:
-        """The customer names the subject, unless it is the subject already."""
-        if self.subject != subject:
+        """The customer names the subject, unless it is the subject already and not only by the menu."""
+        if self.subject != subject or CUSTOMER not in self.spoke:
             yield from self.pause()
             yield from self.customer_says(
                 subject, f"names {subject}", f"the customer turns to {subject}"
@@ -137,17 +147,28 @@ class PaymentCall(Call):
     def tool(self, fields: Mapping[str, Any], text: str, note: str) -> None:
         self.happen(say.put(self.now, fields, text, note))
 
-    def raise_amount(self) -> None:
+    def draw_fee(self) -> int:
+        return 100 * self.draws.between(3, 19) + self.draws.choose([0, 50])
+
+    def raise_amount(self, fee: int) -> None:
         """Billing changes the amount: what was agreed before no longer counts."""
-        fee = 100 * self.draws.between(3, 19) + self.draws.choose([0, 50])
         self.amount += fee
         reason = self.draws.choose(["reconnection fee", "late fee", "router rental", "stamp duty"])
         self.tool(
             {"payment.amount": self.price, "payment.amount_since": self.now},
-            f"billing: {reason} {fee // 100}.{fee % 100:02d} added, now {self.price}",
+            f"billing: {reason} {money(fee)} added, now {self.price}",
             "cause: the consent was for another amount",
         )
         self.agreed = False
+
+    def tick(self, note: str) -> bool:
+        """The agent ticks off the consent without having looked; whether it was still to tick."""
+        first = not self.ticked
+        if first:
+            fields = {"checklist.consent": True}
+            self.tool(fields, "checklist: consent ticked by agent", note)
+        self.ticked = True
+        return first
 
     def open_form(self, card: str, note: str) -> None:
         self.form = _empty(card)
@@ -213,13 +234,6 @@ class PaymentCall(Call):
         shown = "online" if online else "offline"
         self.tool({"service.router.status": shown}, f"router: {shown}", note)
 
-    def put_on_hold(self) -> None:
-        self.telephone(HOLD, "hold", "cause: hold begins", "the customer is put on hold")
-
-    def take_back(self) -> None:
-        self.telephone(CONNECTED, "connected", "cause: the hold ends", "the hold is over")
-        self.tell("back")
-
     def hang_up(self) -> None:
         self.telephone(
             ENDED, "after_call", "cause: the call is over", "the telephone reports the end"
@@ -244,6 +258,10 @@ OUTCOMES: tuple[Outcome[PaymentCall], ...] = (
     Outcome("unresolved_s", "s", "until the customer knows of an approved payment", ("route", "payment_stage"), lambda call, panel: not call.resolved),
 )  # fmt: skip
 """What the owner of a payment call counts."""
+
+
+def money(pence: int) -> str:
+    return f"{pence // 100}.{pence % 100:02d}"
 
 
 def _empty(card: str | None) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from streamdecisionbench.families.support import events as say
 from streamdecisionbench.families.support.generator.call import CONNECTED, ENDED
 from streamdecisionbench.families.support.generator.intercom import CHANNELS, IntercomCall
 from streamdecisionbench.families.support.generator.parcels import (
@@ -10,7 +9,7 @@ from streamdecisionbench.families.support.generator.parcels import (
     other_item,
     other_work,
 )
-from streamdecisionbench.families.support.generator.voice import AGENT, BACKGROUND, CUSTOMER
+from streamdecisionbench.families.support.generator.voice import AGENT, CUSTOMER
 from streamdecisionbench.suite.generation.script import Ticks
 from streamdecisionbench.suite.generation.situations import Situation
 
@@ -18,35 +17,20 @@ from streamdecisionbench.suite.generation.situations import Situation
 def _to_a_test(call: IntercomCall, result: str) -> Ticks[str]:
     """A device is tested; `result` comes out."""
     item = call.next_device()
-    yield from call.ask("repair", item)
-    if call.devices[item].remote != "none":
-        call.remote(item, "none", "the old remote check is void")
-        call.show("the old remote check is void")
-    if call.devices[item].test == result:
+    if call.devices[item].test != "none":
         yield from call.pause()
-        call.test(item, "none", "cause: the old test is void")
-        call.show("the old test is void")
-    yield from call.wait(1)
-    if call.devices[item].test == "none":
-        yield from call.until(lambda: call.shows(repair_action="diagnose"), most=3)
-    call.tell("diagnose", name=call.name(item))
-    yield from call.wait(1)
-    call.test(item, "running", "cause: the test runs")
-    call.show("the self-test runs")
-    yield from call.breathe()
-    other = other_item(call, item)
-    call.trap_log(f"{call.name(other)}: heartbeat ok", "the other device")
-    yield from call.pause(1, 3)
-    call.test(item, result, f"cause: the result is {result}")
-    call.show(f"the self-test says {result}")
-    yield from call.report()
+        call.restart(item)
+    yield from call.ask("repair", item)
+    yield from call.examine(result)
     return item
 
 
 def _clear(call: IntercomCall) -> Ticks[None]:
     item = yield from _to_a_test(call, "clear")
     yield from call.breathe()
-    call.trap(CUSTOMER, "Well, I hear what I hear.", f"an opinion about the {call.name(item)}")
+    yield from call.mislead(
+        CUSTOMER, "Well, I hear what I hear.", f"an opinion about the {call.name(item)}"
+    )
 
 
 def _hardware(call: IntercomCall) -> Ticks[None]:
@@ -70,7 +54,7 @@ def _hardware(call: IntercomCall) -> Ticks[None]:
     call.show("one spare in stock that the customer can fit")
     yield from call.report()
     yield from call.breathe()
-    call.trap(AGENT, call.voice.line("technician")[0], "the agent's preference")
+    yield from call.mislead(AGENT, call.voice.line("technician")[0], "the agent's preference")
 
 
 def _technicians_part(call: IntercomCall) -> Ticks[None]:
@@ -85,7 +69,7 @@ def _technicians_part(call: IntercomCall) -> Ticks[None]:
         yield from call.pause(1, 2)
         call.stock(item, call.draws.between(1, 4), "trap: in stock, not for the customer to fit")
     yield from call.breathe()
-    call.trap(AGENT, call.voice.line("post")[0], "the customer cannot fit it")
+    yield from call.mislead(AGENT, call.voice.line("post")[0], "the customer cannot fit it")
     yield from call.pause(1, 2)
     call.fit(item, True, "cause: can be fitted")
     call.show("a spare in stock that the customer can fit")
@@ -94,11 +78,6 @@ def _technicians_part(call: IntercomCall) -> Ticks[None]:
 
 def _unclear(call: IntercomCall) -> Ticks[None]:
     """A remote check needs the customer's own permission, and outlives it."""
-    if "remote_access" in call.permitted:
-        call.permit(
-            "remote_access", False, CUSTOMER, "the permission for another visit is withdrawn"
-        )
-        call.show("remote access is withdrawn")
     item = yield from _to_a_test(call, "unclear")
     yield from call.breathe()
     if call.script.has_room_for_traps:
@@ -111,7 +90,7 @@ def _unclear(call: IntercomCall) -> Ticks[None]:
         call.show("remote access is allowed")
         yield from call.pause(1, 2)
         yield from call.until(lambda: call.shows(repair_action="remote_check"), most=3)
-    call.tell("remote_check", name=call.name(item))
+    yield from call.tell("remote_check", name=call.name(item))
     call.remote(item, "running", "cause: the remote check runs")
     call.show("the remote check runs")
     yield from call.wait(1)
@@ -124,16 +103,26 @@ def _unclear(call: IntercomCall) -> Ticks[None]:
     yield from call.report()
 
 
+def _ask_how(call: IntercomCall) -> Ticks[None]:
+    """The agent asks how to get back to a customer who has not said so."""
+    yield from call.pause(1, 2)
+    if call.preferred == "none":
+        yield from call.tell("contact")
+        yield from call.wait(1)
+
+
 def _prefers(call: IntercomCall) -> Ticks[None]:
     """A preference with its permission; others cannot prefer for the customer."""
     channel = call.next_channel()
-    other = call.draws.choose([c for c in CHANNELS if c not in (channel, call.preferred)])
+    others = [c for c in CHANNELS if c not in (channel, call.preferred)]
+    other = call.draws.choose([c for c in others if c in call.permitted] or others)
     if channel not in call.permitted:
         yield from call.wait(1)
         call.permit(channel, True, CUSTOMER, "a permission for a channel not preferred")
-    yield from call.breathe()
-    speaker = call.draws.choose([AGENT, BACKGROUND])
-    call.trap(speaker, call.voice.by_others(other, speaker), f"a preference from the {speaker}")
+    yield from _ask_how(call)
+    speaker = call.draws.choose(call.voice.bystanders())
+    text = call.voice.by_others(other, speaker)
+    yield from call.mislead(speaker, text, f"a preference from the {speaker}")
     yield from call.slip(other)
     yield from call.pause(1, 2)
     yield from call.customer_says(channel, f"prefers {channel}", f"the customer prefers {channel}")
@@ -141,6 +130,7 @@ def _prefers(call: IntercomCall) -> Ticks[None]:
 
 def _loses(call: IntercomCall) -> Ticks[None]:
     """The preferred channel loses its permission: no other one takes its place."""
+    call.lost = True
     if call.preferred == "none" or call.preferred not in call.permitted:
         yield from _prefers(call)
     channel = call.preferred
@@ -161,16 +151,12 @@ def _loses(call: IntercomCall) -> Ticks[None]:
 
 def _without_permission(call: IntercomCall) -> Ticks[None]:
     """A preference for a channel without permission leaves nothing until it is given."""
-    closed = [c for c in CHANNELS if c not in call.permitted and c != call.preferred]
-    yield from call.pause(1, 2)
-    if not closed:
-        closed = [call.draws.choose([c for c in CHANNELS if c != call.preferred])]
-        call.permit(closed[0], False, CUSTOMER, "a permission nobody uses is withdrawn")
-        yield from call.wait(1)
+    closed = _closed(call)
+    yield from _ask_how(call)
     channel = call.draws.choose(closed)
     yield from call.customer_says(channel, f"prefers {channel}", f"no permission for {channel}")
     yield from call.pause(1, 3)
-    call.trap(CUSTOMER, call.voice.talk(CUSTOMER), "nothing said is a permission")
+    yield from call.mislead(CUSTOMER, call.voice.talk(CUSTOMER), "nothing said is a permission")
     yield from call.pause(1, 2)
     call.permit(channel, True, CUSTOMER, f"cause: {channel} is permitted")
     call.show(f"{channel} is preferred and permitted")
@@ -184,8 +170,8 @@ def _words_only(call: IntercomCall) -> Ticks[None]:
         if channel not in call.permitted:
             yield from call.wait(1)
             call.permit(channel, True, CUSTOMER, "a permission for a channel not preferred")
-    yield from call.breathe()
-    call.trap(CUSTOMER, call.voice.unsaid(first), "sounds like a preference and is none")
+    yield from _ask_how(call)
+    yield from call.mislead(CUSTOMER, call.unsaid(first), "sounds like a preference and is none")
     yield from call.pause(1, 2)
     text = call.voice.both(first, second)
     yield from call.customer_says(
@@ -200,7 +186,7 @@ def _long_hold(call: IntercomCall) -> Ticks[None]:
     yield from call.breathe()
     call.trap_log(f"music on hold: track {call.draws.between(1, 9)}", "nothing restarts the timer")
     yield from call.wait(call.since + call.hold_limit - 1 - call.now)
-    call.trap(AGENT, call.voice.line("soon")[0], "one tick short")
+    yield from call.mislead(AGENT, call.voice.line("soon")[0], "one tick short")
     yield from call.wait(1)
     yield from call.come_back()
 
@@ -211,26 +197,27 @@ def _news_on_hold(call: IntercomCall) -> Ticks[None]:
     yield from call.announce_hold()
     yield from call.wait(1)
     kind, item = other_work(call)
-    text = call.voice.says(f"{kind} {item}")
+    text = call.words(f"{kind} {item}")
     call.script.trap(call.final(CUSTOMER, text, "trap: shows once the hold is over"))
     call.hear(f"{kind} {item}")
     yield from call.wait(1)
-    if call.open_parcels and call.draws.chance(0.5):
-        parcel = call.open_parcels[0]
+    travelling = [i for i in call.open_parcels if call.parcels[i].status == "in_transit"]
+    if travelling and call.draws.chance(0.5):
+        parcel = travelling[0]
         call.ship(parcel, "delivered", f"carrier: {call.name(parcel)} signed for", "trap: on hold")
     yield from call.wait(call.draws.between(0, call.hold_limit - 2))
-    call.take_back()
+    yield from call.take_back()
+    yield from call.attend()
 
 
 def _resolved(call: IntercomCall) -> Ticks[None]:
     """A resolved case and a goodbye end nothing; the telephone does."""
-    yield from call.settle()
-    fields = {"case.status": "resolved"}
-    if call.script.has_room_for_traps:
-        call.script.trap(say.put(call.now, fields, "case: resolved", "trap: a case is no call"))
-    else:
-        call.tool(fields, "case: resolved", "a case is no call")
-    call.trap(CUSTOMER, "Great, thank you. Goodbye!", "a goodbye while still connected")
+    if not call.at_rest:
+        yield from call.report()
+    yield from call.take_leave()
+    if call.at_rest:
+        fields = {"case.status": "resolved"}
+        call.tool(fields, "case: resolved", call.mere("a resolved case ends no call"))
     yield from call.wait(call.draws.between(1, 2))
     yield from call.settle()
     call.hang_up()
@@ -240,6 +227,16 @@ def _resolved(call: IntercomCall) -> Ticks[None]:
 
 def _after(call: IntercomCall) -> Ticks[None]:
     yield from call.after_call()
+
+
+def _closed(call: IntercomCall) -> list[str]:
+    """Channels without permission that are not the preferred one."""
+    return [c for c in CHANNELS if c not in call.permitted and c != call.preferred]
+
+
+def _settled_in(call: IntercomCall) -> bool:
+    """Nobody speaks of letters before he has said what he calls about."""
+    return on_the_line(call) and call.now > 4
 
 
 def _has_time(call: IntercomCall) -> bool:
@@ -255,10 +252,10 @@ REPAIRS: tuple[Situation[IntercomCall], ...] = (
     Situation("device", "hardware", _DEVICE, on_the_line, _hardware, 2),
     Situation("device", "a technician's part", _DEVICE, on_the_line, _technicians_part, 1),
     Situation("device", "unclear", (*_DEVICE, "B11_remote", "B13_permissions"), on_the_line, _unclear, 2),
-    Situation("contact", "prefers", (*_CONTACT, "B04_speech"), on_the_line, _prefers, 2),
-    Situation("contact", "loses its permission", _CONTACT, on_the_line, _loses, 1),
-    Situation("contact", "without permission", _CONTACT, on_the_line, _without_permission, 1),
-    Situation("contact", "words only", (*_CONTACT, "B03_wordings"), on_the_line, _words_only, 1),
+    Situation("contact", "prefers", (*_CONTACT, "B04_speech"), _settled_in, _prefers, 2),
+    Situation("contact", "loses its permission", _CONTACT, lambda c: _settled_in(c) and not c.lost, _loses, 1),
+    Situation("contact", "without permission", _CONTACT, lambda c: _settled_in(c) and bool(_closed(c)), _without_permission, 1),
+    Situation("contact", "words only", (*_CONTACT, "B03_wordings"), _settled_in, _words_only, 1),
     Situation("hold", "a long hold", _HOLD, _has_time, _long_hold, 2),
     Situation("hold", "news on hold", _HOLD, _has_time, _news_on_hold, 1),
     Situation(

@@ -63,6 +63,23 @@ NUMBER = (
 )
 """How customers say the number of a card."""
 
+LEAVE: dict[bool, tuple[str, ...]] = {
+    True: (
+        "Lovely, that's everything. Bye now!",
+        "Great, thank you. Goodbye!",
+        "That was all I wanted, thanks. Bye!",
+        "You've been a help. Goodbye!",
+        "Thank you very much, bye!",
+    ),
+    False: (
+        "I have to go, I'll try again later. Bye!",
+        "Oh, my bus is here. Another time, bye!",
+        "I'm out of time, we'll do the rest tomorrow. Bye!",
+        "Somebody's at the door, I'd better go. Goodbye!",
+    ),
+}
+"""How customers take leave: content, or before everything is done."""
+
 LINES: dict[str, tuple[str, ...]] = {
     "greeting": (
         "Hello, thanks for calling. What can I do for you?",
@@ -99,6 +116,11 @@ LINES: dict[str, tuple[str, ...]] = {
         "One more item has to go on the bill.",
         "The bill is about to change a little.",
     ),
+    "total": (
+        "With the fee it will be {amount}. All right?",
+        "There's a fee as well, that makes {amount}. Shall I?",
+        "Together with the fee I get {amount}. Is that fine?",
+    ),
     "approved": (
         "The bank has approved it.",
         "That went through, thank you.",
@@ -119,6 +141,21 @@ LINES: dict[str, tuple[str, ...]] = {
         "You have agreed already, so we're fine.",
         "I have your consent from before.",
         "We've been through that, so all is well.",
+    ),
+    "late_card": (
+        "Too late for this one, the bank has it already.",
+        "That one has just gone out, I'm sorry.",
+        "I can't change it any more, it's with the bank.",
+    ),
+    "contact": (
+        "And how may we get back to you?",
+        "How would you like to hear from us?",
+        "Where shall we send word?",
+        "What's the best way to reach you?",
+    ),
+    "house_number": (
+        "Thanks, I've added the number for the {name}.",
+        "Number added, the {name} can go on.",
     ),
     "hold": (
         "I'm putting you on hold now.",
@@ -248,11 +285,21 @@ NOTES: dict[str, str] = {
     "consent": "desk: {amount} named, consent asked for",
     "card": "desk: asked which card, {cards}",
     "fee": "desk: a fee announced",
+    "total": "desk: {amount} with the fee named, consent asked for",
     "approved": "desk: customer told, approved",
     "declined": "desk: customer told, declined",
+    "late_card": "desk: customer told, too late for another card",
     "back": "desk: agent back on the line",
+    "run_test": "desk: line test announced",
+    "hold": "desk: customer asked to hold",
     "escalate_line": "desk: customer told, fault passed on",
     "confirm_online": "desk: customer told, online",
     "check_power": "desk: asked to check plug and lights",
 }
 """The desk's notes of lines that are in no bank of sentences."""
+
+LEFT: dict[bool, str] = {
+    True: "desk: customer thanked, goodbye said",
+    False: "desk: customer had to go, will ring again",
+}
+"""The same of leave-taking."""

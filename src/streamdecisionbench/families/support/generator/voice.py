@@ -7,21 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from streamdecisionbench.families.support.generator.phrases import SLIPS, Phrase
-from streamdecisionbench.families.support.generator.talk import LINES, NUMBER, TALK
+from streamdecisionbench.families.support.generator.talk import LEAVE, LINES, NUMBER, TALK
 from streamdecisionbench.suite.generation.draws import Draws
 
 CUSTOMER, AGENT, BACKGROUND = "customer", "agent", "background"
 
-_BY_OTHERS = {
-    AGENT: (
-        "Shall I note: {words}?",
-        "You'd say {words}, I take it?",
-        "Should I put: {words}?",
-        "My form says: {words}. Is that it?",
-    ),
-    BACKGROUND: ("{Words}, come on!", "Tell them: {words}!", "{Words}, I said!"),
-    CUSTOMER: ("Did you mean {words}?", "You'll say {words} next, won't you?"),
-}
+_SHOUTED = ("Tell them: {words}!", "Just say: {words}!", "Say it: {words}!")
 _SORRY = ("no, sorry,", "no, wait,", "hm, no,", "oh no,")
 
 
@@ -34,8 +25,8 @@ class Voice(Protocol):
     def unsaid(self, purpose: str) -> str:
         """A sentence of the same speaker that sounds like it and counts for nothing."""
 
-    def slip(self, purpose: str) -> tuple[str, str]:
-        """A partial that reads like the purpose, and the final it turns into, which does not."""
+    def slip(self, purpose: str) -> tuple[str, str] | None:
+        """A partial that reads like the purpose, and the final it goes on into, which does not."""
 
     def both(self, first: str, second: str) -> str:
         """Both in one breath; the second stands."""
@@ -43,8 +34,14 @@ class Voice(Protocol):
     def by_others(self, purpose: str, speaker: str) -> str:
         """The words of the purpose from somebody from whom they do not count."""
 
+    def bystanders(self) -> tuple[str, ...]:
+        """Who can have the words of a purpose without counting."""
+
     def talk(self, speaker: str) -> str:
         """Small talk."""
+
+    def leave(self, content: bool) -> tuple[str, bool]:
+        """How a customer takes leave, content or in haste, and whether he says it aloud."""
 
     def number(self) -> tuple[str, ...]:
         """How a customer says the card number, as it is kept."""
@@ -75,11 +72,11 @@ class ListedVoice:
         return self._draws.choose(self._draws.choose(self._unlisted[purpose]).sentences)
 
     def slip(self, purpose: str) -> tuple[str, str]:
-        """The speaker breaks off within the phrase."""
+        """The speaker breaks off within the phrase, whose last word was only expected."""
         phrase = self._draws.choose(self._listed[purpose])
-        sentence = self._draws.choose(phrase.sentences)
-        begun = broken_off(sentence, phrase.words)
-        return plain(sentence), f"{begun}... {self._draws.choose(SLIPS[self._sorts[purpose]])}"
+        begun = broken_off(self._draws.choose(phrase.sentences), phrase.words)
+        heard = f"{plain(begun)} {phrase.words.split()[-1]}"
+        return heard, f"{begun}... {self._draws.choose(SLIPS[self._sorts[purpose]])}"
 
     def both(self, first: str, second: str) -> str:
         start = self.says(first).rstrip(".?!")
@@ -89,9 +86,16 @@ class ListedVoice:
         return f"{start}... {self._draws.choose(_SORRY)} {end}"
 
     def by_others(self, purpose: str, speaker: str) -> str:
-        words = self._draws.choose(self._listed[purpose]).words
-        frame = self._draws.choose(_BY_OTHERS[speaker])
-        return frame.format(words=words, Words=words[0].upper() + words[1:])
+        phrase = self._draws.choose(self._listed[purpose])
+        if speaker != BACKGROUND:
+            return phrase.by_others
+        return self._draws.choose(_SHOUTED).format(words=re.sub(r"\bi\b", "I", phrase.words))
+
+    def bystanders(self) -> tuple[str, ...]:
+        return AGENT, BACKGROUND
+
+    def leave(self, content: bool) -> tuple[str, bool]:
+        return self._draws.choose(LEAVE[content]), True
 
     def talk(self, speaker: str) -> str:
         return self._draws.choose(TALK[speaker])
