@@ -217,6 +217,8 @@ def test_claims_of_the_side_log_and_levels_tempt(wording: str) -> None:
                 if re.fullmatch(re.escape(line).replace(r"\{n\}", r"\d+"), text):
                     gold = steps[max(at - 1, 0)].gold
                     assert claim not in (gold["question_card"], gold["clip_state"]), (at, text)
+                    asked = claim in ("repeat", "answer")
+                    assert not asked or gold["question_card"] != "waiting", (at, text)
                     claimed += 1
         for event in world.script.events:
             if event.kind == "desk":
@@ -245,11 +247,11 @@ def test_no_sentence_is_in_every_session_and_most_rules_matter_in_each(wording: 
     rules = RULES if wording == "listed" else FREE_RULES
     for world in played(wording):
         said = {e["text"] for e in entries(world, "presenter", "host", "audience", "clip")}
-        found.update(said | {text for _, _, text in logged(world)})
+        found.update(said | {re.sub(r"\d+", "#", text) for _, _, text in logged(world)})
         named = {rule for situation in world.played for rule in situation.rules} & set(rules)
         assert len(named) >= len(rules) / 2, world.scenario_id
     text, times = found.most_common(1)[0]
-    assert times <= 0.7 * len(played(wording)), text
+    assert times <= 0.6 * len(played(wording)), text
 
 
 @BOTH
@@ -284,6 +286,13 @@ def test_nobody_begins_again_before_everything_is_said(wording: str) -> None:
                     there = world.right.steps[two["onset"]].state["transcript"]
                     shown = next(e["text"] for e in there if e["id"] == one["id"])
                     assert shown == re.sub(r"[.,?!]", "", one["text"].lower()), (one, two)
+
+
+@BOTH
+def test_nobody_takes_for_ever_over_a_sentence(wording: str) -> None:
+    for world in played(wording):
+        for entry in entries(world, "presenter", "host", "audience", "clip"):
+            assert entry["final_at"] - entry["onset"] <= 6, (world.scenario_id, entry)
 
 
 @BOTH

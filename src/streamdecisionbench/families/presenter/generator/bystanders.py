@@ -30,31 +30,31 @@ _LOG: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "questions": {
         "operator": (
-            "I would go to {page} now.", "That must mean {page}.", "Questions look done.",
+            "That was on {page}.", "That must mean {page}.", "Questions look done.",
             "Back to the pages, I think.", "Chair, please get ready.", "Chair is taking over?",
             "Page {number} would show that.", "Shall I put the talk back up?",
         ),
-        "player": ("Play request from the lectern, not armed.", "Armed, waits for a key."),
+        "player": ("Play request from the panel, not armed.", "Armed, waits for a key."),
         "chat": ("{Jump}, please.", "Can {play}?", "Is it over?", "Are questions closed again?",
                  "On with the talk, please."),
         "floor": ("Row {n} gives the microphone back.", "People at the back are leaving."),
     },
     "clip": {
         "operator": (
-            "Clip looks done, back to the pages?", "I would go to {page} now.",
+            "Clip looks done, back to the pages?", "Then {page}, I suppose.",
             "Floor opens in a moment.", "Looks like the end, lights in a minute.",
         ),
         "player": ("Stop request from the lectern, not armed.", "Close request from the lectern, not armed."),
         "chat": ("{Next}!", "{Jump}, please.", "Questions at last?", "Did the clip go away?",
                  "We see the page again here."),
-        "floor": ("Somebody in row {n} has a hand up.", "The chair is standing up.",
+        "floor": ("A hand up in row {n}.", "The chair is standing up.",
                   "Microphone on its way to row {n}."),
     },
     "closed": {
         "operator": ("Stage still live here.", "Shall I go to {page}?", "They go on, I think."),
-        "player": ("Play request from the lectern, not armed.", "Armed, waits for a key."),
+        "player": ("Play request from the clicker port, not armed.", "Armed, waits for a key."),
         "chat": ("{Jump}, please.", "One more question!", "Can {play}?", "Is it still going on?"),
-        "floor": ("Somebody in row {n} has a hand up.", "Microphone back in row {n}."),
+        "floor": ("Row {n} stays seated.", "Microphone back in row {n}."),
     },
 }  # fmt: skip
 """Mode → who writes what there. Every line would have the stage show what it should not."""
@@ -130,7 +130,8 @@ def side_line(room: Room) -> Event:
     lines = [(source, text) for source, texts in _LOG[room.mode].items() for text in texts]
     if room.hall.fields["clicker"].startswith("paired"):
         lines += [("clicker", text) for text in _PRESSES]
-    claims = {"clip": ("play", "pause"), "questions": ("waiting", "listening", "repeat", "answer")}
+    asked = ("repeat", "answer") if room.question is not None else ()
+    claims = {"clip": ("play", "pause"), "questions": ("waiting", "listening", *asked)}
     now = room.on_screen if room.mode == "clip" else room.card
     lines += [_UNLESS[claim] for claim in claims.get(room.mode, ()) if claim != now] * 3
     lines = [entry for entry in lines if _thinkable(room, entry[1])]
@@ -166,7 +167,9 @@ def _may_speak(room: Room) -> bool:
         return False
     if channel == "clip":
         return room.mode == "clip" and room.clip == "play" and not room.early_pause
-    return not (channel == "audience" and room.mode == "questions")
+    if room.mode == "questions":
+        return channel == "host" or (channel == "presenter" and room.card in ("waiting", "answer"))
+    return True
 
 
 def _voice(room: Room) -> None:

@@ -64,6 +64,7 @@ _FIRST_PERSON = re.compile(r"\b(?:i|i'\w+|me|my|we'll|dear|our speaker)\b", re.I
 """What only presenter and chair would say."""
 _SHORT = 3
 _CORRECTED = 0.25
+"""How often somebody begins with something else; half as often each time, as nobody always does."""
 
 
 class FreeWords:
@@ -77,6 +78,7 @@ class FreeWords:
         self.questions = {question: FREE_ASKED[question] for question in fitting(hall, FREE_ASKED)}
         self._hall = hall
         self._split = split
+        self._corrections = 0
         self._draws = draws
 
     def says(self, purpose: str, page: str = "") -> Said:
@@ -84,8 +86,9 @@ class FreeWords:
 
     def ordered(self, purpose: str, page: str = "") -> Said:
         corrections = self._now(self._sort(purpose, "correction"))
-        if not corrections or not self._draws.chance(_CORRECTED):
+        if not corrections or not self._draws.chance(_CORRECTED / 2**self._corrections):
             return self.says(purpose, page)
+        self._corrections += 1
         return self._said(self._draws.choose(corrections), page)
 
     def called(self, purpose: str, page: str = "") -> Said:
@@ -184,8 +187,12 @@ class FreeWords:
     def lines(self, channel: str) -> Sequence[str]:
         if channel not in _READ:
             return fitting(self._hall, LINES[channel])
-        wanted = _is_talk if self._draws.chance(0.6) else _only_sounds
-        return [s.text for s in self._of(channel, wanted)]
+        talk = self._now(self._of(channel, _is_talk))
+        if self._draws.chance(0.65):
+            return [s.text for s in talk]
+        manner = self._draws.choose(_SOUNDS_LIKE)
+        sounding = self._now(self._of(channel, lambda s: s.manner == manner))
+        return [s.text for s in sounding or talk]
 
     def fill(self, line: str, a: str, b: str) -> str:
         page = self._page(line) if "{name}" in line else ""
@@ -266,7 +273,8 @@ class FreeWords:
         text = sentence.text
         if "name" in sentence.slots:
             page = page or self._page(text)
-            other = other or self._draws.choose([p for p in self._hall.pages if p != page])
+            others = [p for p in self._hall.pages if p not in (page, self.here.slide)]
+            other = other or self._draws.choose(others)
             text = text.replace("{other}", self._hall.number(other))
         asked = self._draws.choose(bank().fillers["asked"])
         text = self._about(text.replace("{asked}", asked), page)

@@ -64,6 +64,7 @@ def settle(room: Room, least: int, most: int) -> Ticks[None]:
     stood still and is not to be seen is started.
     """
     yield from room.script.hold(least, most)
+    room.complete_old_halves()
     if _amiss(room) and not (yield from room.script.until(lambda: not _amiss(room), _A_MOMENT)):
         what = _amiss(room)
         if what:

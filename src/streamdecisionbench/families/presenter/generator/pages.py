@@ -118,7 +118,7 @@ def _wish_passed_on(room: Room) -> Ticks[None]:
     page = room.wanted = room.draws.choose(room.seen_before)
     yield from speak(room, "host", room.words.wish(page), "a wish that the host passes on")
     yield from settle(room, 1, 2)
-    if room.draws.chance(0.5):
+    if room.draws.chance(0.7):
         yield from speak(
             room, "presenter", room.words.declined(page), "declined, in words of a command"
         )

@@ -36,6 +36,8 @@ from streamdecisionbench.suite.generation.world import Decision, Outcome
 
 CHANNELS = ("presenter", "host", "audience", "clip")
 _NEVER = -1
+_BREATH = 3
+"""So many ticks a sentence of no consequence takes."""
 _STILL_HEARD = 6
 """So many ticks later somebody may answer what was called."""
 
@@ -202,6 +204,12 @@ class Room:
         if voice is self.question:
             self.card = "repeat"
 
+    def complete_old_halves(self) -> None:
+        """Nobody takes for ever over a sentence."""
+        for channel, (voice, _) in sorted(self.halves.items()):
+            if self.now - voice.onset >= _BREATH:
+                self.complete_half(channel)
+
     def complete_half(self, channel: str) -> None:
         """Half a sentence of no consequence is completed."""
         voice, text = self.halves.pop(channel)
@@ -264,8 +272,8 @@ class Room:
         if intent == "play":
             return self.clip_was_on or not OF_A_CLIP_BEGUN.search(words)
         if intent == "previous":
-            before = pages[max(pages.index(self.slide) - 1, 0)]
-            return before in self.shown or not OF_A_PAGE_LEFT.search(words)
+            before = pages[: pages.index(self.slide)][-1:]
+            return any(p in self.shown for p in before) or not OF_A_PAGE_LEFT.search(words)
         if intent == "close":
             return self.mode != "questions" or "question" not in words
         if intent != "none":

@@ -57,6 +57,10 @@ class Here(Protocol):
     """What words may depend on besides the hall."""
 
     @property
+    def slide(self) -> str:
+        """The page that is up."""
+
+    @property
     def shown(self) -> Sequence[str]:
         """The pages that were up, in the order of their first time."""
 
