@@ -19,7 +19,7 @@ _LOG: dict[str, dict[str, tuple[str, ...]]] = {
             "Play request from the lectern, not armed.", "First frame ready.", "Armed, waits for a key.",
         ),
         "chat": (
-            "{Jump}, please.", "{Next}!", "Can {play}?", "Is it over?", "Questions at last?",
+            "{Jump}.", "{Next}!", "Can {play}?", "Is it over?", "Questions at last?",
             "Is the clip on? Black here.", "May we ask in the chat?",
         ),
         "floor": (
@@ -35,7 +35,7 @@ _LOG: dict[str, dict[str, tuple[str, ...]]] = {
             "Page {number} would show that.", "Shall I put the talk back up?",
         ),
         "player": ("Play request from the panel, not armed.", "Armed, waits for a key."),
-        "chat": ("{Jump}, please.", "Can {play}?", "Is it over?", "Are questions closed again?",
+        "chat": ("{Jump}.", "Is there a film of that?", "Is it over?", "Are questions closed again?",
                  "On with the talk, please."),
         "floor": ("Row {n} gives the microphone back.", "People at the back are leaving."),
     },
@@ -45,15 +45,15 @@ _LOG: dict[str, dict[str, tuple[str, ...]]] = {
             "Floor opens in a moment.", "Looks like the end, lights in a minute.",
         ),
         "player": ("Stop request from the lectern, not armed.", "Close request from the lectern, not armed."),
-        "chat": ("{Next}!", "{Jump}, please.", "Questions at last?", "Did the clip go away?",
+        "chat": ("{Next}!", "{Jump}.", "Questions at last?", "Did the clip go away?",
                  "We see the page again here."),
         "floor": ("A hand up in row {n}.", "The chair is standing up.",
                   "Microphone on its way to row {n}."),
     },
     "closed": {
         "operator": ("Stage still live here.", "Shall I go to {page}?", "They go on, I think."),
-        "player": ("Play request from the clicker port, not armed.", "Armed, waits for a key."),
-        "chat": ("{Jump}, please.", "One more question!", "Can {play}?", "Is it still going on?"),
+        "player": ("Play request from the lectern, not armed.", "Armed, waits for a key."),
+        "chat": ("{Jump}.", "One more question!", "Play it again!", "Is it still going on?"),
         "floor": ("Row {n} stays seated.", "Microphone back in row {n}."),
     },
 }  # fmt: skip
@@ -157,6 +157,8 @@ def _thinkable(room: Room, text: str) -> bool:
         return spoken.final_at is None or room.now - spoken.final_at <= _JUST_NOW
     if text in _OF_AN_END:
         return 2 * room.now > room.script.steps
+    if "gives the microphone back" in text:
+        return room.question is not None
     return not (room.cue == "stand_by" and text.startswith("Chair"))
 
 
@@ -168,7 +170,7 @@ def _may_speak(room: Room) -> bool:
     if channel == "clip":
         return room.mode == "clip" and room.clip == "play" and not room.early_pause
     if room.mode == "questions":
-        return channel == "host" or (channel == "presenter" and room.card in ("waiting", "answer"))
+        return channel == "host" or (channel == "presenter" and room.card == "waiting")
     return True
 
 

@@ -16,6 +16,8 @@ _IN_THE_DARK = 4
 
 def _begin_hand_over(room: Room, said: Said) -> Ticks[Voice]:
     yield from settle(room, 1, 3)
+    if "host" in room.halves:
+        room.complete_half("host")
     if "host" in room.newest and room.newest["host"].onset == room.now:
         yield from room.script.wait(1)  # otherwise the host would count as having started
     voice = room.begin("presenter", said.words, "cause: the current text hands over")

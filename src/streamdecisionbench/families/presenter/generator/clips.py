@@ -134,8 +134,9 @@ def _put_away(room: Room) -> Ticks[None]:
 
 
 def _paused_beforehand(room: Room) -> Ticks[None]:
-    """A pause in talk is lost: entering the mode plays."""
+    """A pause in talk is lost, even on the clip's page: entering the mode plays."""
     yield from into(room, "talk")
+    yield from to_page(room, room.hall.clip_page)
     yield from settle(room, 1, 2)
     yield from speak(room, "presenter", room.words.says("pause").text, "there is no clip to pause")
     yield from into(room, "clip")

@@ -19,10 +19,6 @@ _AWAITED = 4
 """So many ticks an asker waits for the presenter to take up the question."""
 
 
-def _opened(room: Room) -> Ticks[None]:
-    yield from into(room, "questions")
-
-
 def _ask(room: Room, text: str = "") -> Ticks[None]:
     """A question from its onset, often without words, to its last word."""
     text = text or question(room)
@@ -70,7 +66,7 @@ def _take_up(room: Room) -> Ticks[None]:
     yield from settle(room, 1, 3)
     yield from room.script.until(lambda: room.card_seen in ("repeat", "answer"), _AWAITED)
     if room.card_seen == "repeat":
-        at_once = room.draws.chance(0.6)
+        at_once = room.draws.chance(0.7)
         yield from _restate(room, room.words.answer(room.asked) if at_once else "")
         if not at_once:
             yield from settle(room, 1, 2)
@@ -163,7 +159,7 @@ def _begun_early(room: Room) -> Ticks[None]:
 
 
 def _before_the_opening(room: Room) -> Ticks[None]:
-    """Who started before the floor was open asks nothing, however late the words are final, but again."""
+    """Who started before the floor was open asks nothing, however late the words are final, and asks again."""
     yield from into(room, "talk")
     yield from settle(room, 1, 2)
     text = question(room)
@@ -174,9 +170,10 @@ def _before_the_opening(room: Room) -> Ticks[None]:
     yield from open_floor(room)
     yield from room.script.wait(room.a_while())
     room.finish(early, text, "trap: it started before the floor was open", trap=True)
-    yield from settle(room, 1, 3)
-    yield from _ask(room, text)
-    yield from _take_up(room)
+    if room.end - room.now >= _AWAITED + _AWAITED:
+        yield from settle(room, 1, 3)
+        yield from _ask(room, text)
+        yield from _take_up(room)
 
 
 def _at_the_opening(room: Room) -> Ticks[None]:
@@ -230,8 +227,11 @@ def _race(room: Room) -> Ticks[None]:
 
 
 def _play_in_vain(room: Room) -> Ticks[None]:
-    """Even on the clip's page there is no playing while the floor is open."""
+    """Even on the clip's page there is no playing while the floor is open, not even as an answer."""
     yield from into(room, "questions")
+    if room.question is None:
+        yield from settle(room, 1, 2)
+        yield from _ask(room)
     yield from to_page(room, room.hall.clip_page)
     yield from settle(room, 1, 2)
     yield from speak(
@@ -254,14 +254,13 @@ def _aside(room: Room) -> Ticks[None]:
 _CARD = ("card", "tiers", "transcript")
 
 FLOOR: tuple[Situation[Room], ...] = (
-    Situation("floor", "the floor is opened", ("mode", "card"), happens_in("questions", ticks=14), _opened, 2, dealt=False),
     Situation("asked", "asked and restated", _CARD, happens_in("questions", ticks=12), _asked_and_restated, 3, dealt=False),
     Situation("asked", "thanked first", _CARD, happens_in("questions", ticks=13), _thanked_first),
     Situation("asked", "not quite a restatement", _CARD, happens_in("questions", ticks=13), _not_quite),
     Situation("asked", "two ask at once", _CARD, happens_in("questions", ticks=12), _two_ask),
     Situation("asked", "restated too early", _CARD, happens_in("questions", ticks=13), _too_early),
     Situation("asked", "restated while it is asked", _CARD, happens_in("questions", ticks=12), _begun_early),
-    Situation("floor", "a voice before the opening", ("card", "mode"), happens_in("talk", ticks=14), _before_the_opening),
+    Situation("floor", "a voice before the opening", ("card", "mode"), happens_in("talk"), _before_the_opening),
     Situation("floor", "a voice at the opening", ("card", "mode"), happens_in("talk"), _at_the_opening),
     Situation("floor", "opened twice", ("mode", "card"), happens_in("questions", ticks=13), _opened_again),
     Situation("floor", "a race for the stage", ("order", "mode"), happens_in("talk", ticks=12), _race),

@@ -60,7 +60,10 @@ _BACK = re.compile(
     r"\b(?:was|wanted|again|already|remembers?|readable|crowded|back to|once more|wrote|shown)\b"
 )
 """Of a page that was up before."""
-_FIRST_PERSON = re.compile(r"\b(?:i|i'\w+|me|my|we'll|dear|our speaker)\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(
+    r"\b(?:i|i'\w+|me|my|we'll|dear|our speaker|your?|audience|thank|thanks|goodbye|see you)\b",
+    re.IGNORECASE,
+)
 """What only presenter and chair would say."""
 _SHORT = 3
 _CORRECTED = 0.25
@@ -213,7 +216,7 @@ class FreeWords:
             "pause": f"'{_bare(self.says('pause').text)}'",
             "play": "somebody start the clip",
             "Next": _bare(self.called("next").text),
-            "Jump": _bare(self.called("jump", page).text),
+            "Jump": _bare(self.called("jump", page).text) + ", please",
         }
 
     def _grown(self, purpose: str) -> list[tuple[Sentence, Sentence]]:
@@ -300,4 +303,4 @@ def _is_talk(sentence: Sentence) -> bool:
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"(?:, please)?[.?!]$", "", text)
+    return re.sub(r"(?:, please)?[.?!]$", "", re.sub(r"^Please (\w)", lambda m: m[1].upper(), text))

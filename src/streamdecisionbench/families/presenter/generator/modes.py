@@ -17,7 +17,7 @@ _A_MOMENT = 2
 _PATIENCE = 2
 """So often somebody says the same thing again before they put up with what the panel shows."""
 _GLANCE = 3
-"""So many ticks a clip is looked at, or questions are waited for, at least."""
+"""So many ticks a clip is looked at, at least."""
 _STAY = 5
 """A mode lasts at least this long before a situation of another mode may come next."""
 
@@ -63,8 +63,9 @@ def settle(room: Room, least: int, most: int) -> Ticks[None]:
     They say again what they have said before, which changes nothing but the captions; only a clip that
     stood still and is not to be seen is started.
     """
-    yield from room.script.hold(least, most)
-    room.complete_old_halves()
+    for _ in range(room.script.pace(least, most)):
+        yield from room.script.wait(1)
+        room.complete_old_halves()
     if _amiss(room) and not (yield from room.script.until(lambda: not _amiss(room), _A_MOMENT)):
         what = _amiss(room)
         if what:
@@ -114,7 +115,7 @@ def _complain(room: Room) -> Ticks[None]:
     """Who reads the captions calls out; while that would be a question, the chair is told."""
     carried = room.script.panel.get("captions") in CHANNELS
     if room.mode != "questions":
-        text = room.draws.choose(ABOUT_CAPTIONS["other" if carried else "none"])
+        text = room.unsaid(ABOUT_CAPTIONS["other" if carried else "none"])
         yield from plain(room, "audience", text)
     else:
         row = room.draws.between(2, room.hall.rows)
@@ -152,8 +153,8 @@ def to_page(room: Room, page: str) -> Ticks[None]:
 
 
 def stay(room: Room) -> Ticks[None]:
-    """Nobody asks for a clip or for questions to leave them at once."""
-    if room.mode != "talk":
+    """Nobody asks for a clip to leave it at once."""
+    if room.mode == "clip":
         yield from room.script.wait(max(_GLANCE - (room.now - room.mode_since), 0))
 
 

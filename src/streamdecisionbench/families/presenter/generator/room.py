@@ -245,6 +245,7 @@ class Room:
         return self.newest[channel].onset if channel in self.newest else _NEVER
 
     def _say(self, event: Event, trap: bool) -> None:
+        self.complete_old_halves()
         (self.script.trap if trap else self.script.emit)(event)
 
     @property

@@ -295,7 +295,7 @@ class ListedWords:
             "pause": hall.phrase("pause"),
             "play": f"somebody {hall.phrase('play')}",
             "Next": hall.phrase("next").capitalize(),
-            "Jump": hall.jump(page).capitalize(),
+            "Jump": hall.jump(page).capitalize() + ", please",
         }
 
     def _framed(self, frame: str, purpose: str, thing: str) -> str:
