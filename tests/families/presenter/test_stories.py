@@ -296,6 +296,21 @@ def test_nobody_takes_for_ever_over_a_sentence(wording: str) -> None:
 
 
 @BOTH
+def test_nobody_chats_over_a_question(wording: str) -> None:
+    """From its first word to its restatement nobody on stage speaks of something else."""
+    chatter = [filled(text) for text in (*lines.LINES["presenter"], *lines.LINES["host"])]
+    for world in played(wording):
+        steps = world.right.steps
+        for entry in entries(world, "presenter", "host"):
+            before = steps[max(entry["onset"] - 1, 0)].gold["question_card"]
+            if before in ("listening", "repeat"):
+                assert not any(p.fullmatch(entry["text"]) for p in chatter), (
+                    world.scenario_id,
+                    entry,
+                )
+
+
+@BOTH
 def test_partial_text_grows_into_the_final_or_was_a_command_misheard(wording: str) -> None:
     misheard = 0
     for world in played(wording):

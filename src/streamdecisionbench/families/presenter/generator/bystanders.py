@@ -170,7 +170,8 @@ def _may_speak(room: Room) -> bool:
     if channel == "clip":
         return room.mode == "clip" and room.clip == "play" and not room.early_pause
     if room.mode == "questions":
-        return channel == "host" or (channel == "presenter" and room.card == "waiting")
+        chats = {"waiting": ("presenter", "host"), "answer": ("host",)}
+        return channel in chats.get(room.card, ())
     return True
 
 

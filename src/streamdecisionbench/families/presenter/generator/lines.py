@@ -116,7 +116,7 @@ FREE_REMARKS = frozenset(
 INTERJECTIONS = ("Hm.", "Yes.", "Quite.", "Ah.", "Indeed.", "Well.")
 AFTERTHOUGHTS = {
     "presenter": ("Thank you.", "I will be quick.", "That would be kind."),
-    "host": ("Thank you.", "Thank you all."),
+    "host": ("Thank you.", "Thank you very much."),
 }
 FREE_AFTERTHOUGHTS = {
     "presenter": frozenset(("Thank you.", "You'll see why.")),
