@@ -158,6 +158,54 @@ def test_a_light_that_stays_off_makes_the_presenter_hand_over_again() -> None:
     assert more >= 2
 
 
+@pytest.mark.parametrize("wording", WORDINGS)
+@pytest.mark.parametrize("modes", [("talk", "clip"), ("questions",)])
+@pytest.mark.parametrize("shown", ["clip", "nobody"])
+def test_who_reads_wrong_captions_says_so_and_not_for_ever(
+    shown: str, modes: tuple[str, ...], wording: str
+) -> None:
+    """In talk and clip somebody calls out; while that would be a question, the chair is told."""
+
+    def panel(world: World[Any]) -> Decision:
+        right = world.reference()
+        return {**right, "captions": shown} if right["mode"] in modes else right
+
+    complaints = 0
+    for seed, number in SESSIONS[::2]:
+        world = live(hall(seed, number, wording), panel)
+        called = [e for e in spoken(world, "audience") if "captions" in e["text"].lower()]
+        told = [e for e in world.state()["side_log"] if "captions" in e["text"]]
+        assert not (told if "talk" in modes else called)
+        assert world.outcomes()["complaints"] == len(called) + len(told) <= 2
+        complaints += len(called) + len(told)
+    assert complaints > 5
+
+
+def test_who_calls_out_has_the_captions() -> None:
+    """What was said because of the panel stands in the states that follow, and is right from then on."""
+    world = hall()
+    while not world.outcomes()["complaints"]:
+        wrong = {**world.reference(), "captions": "nobody"}
+        world.advance((world.t + 1) * TICK, [(world.t * TICK, wrong)])
+    assert world.reference()["captions"] == "audience"
+    twin = world.right.steps[world.t].state["transcript"]
+    assert world.state()["transcript"] != twin
+    live(world, lambda w: w.reference())
+    assert world.outcomes()["complaints"] == 1
+    assert any("captions" in e["text"] for e in spoken(world, "audience"))
+
+
+def test_captions_that_are_a_tick_late_bother_nobody() -> None:
+    for number in range(10):
+        world, late = hall(1, number), ""
+        while not world.done:
+            right = world.reference()
+            held = {**right, "captions": late or right["captions"]}
+            late = right["captions"]
+            world.advance((world.t + 1) * TICK, [(world.t * TICK, held)])
+        assert not world.outcomes()["complaints"]
+
+
 def test_over_time_is_what_passes_between_the_end_and_the_close() -> None:
     for number in range(10):
         world = live(hall(1, number), lambda w: w.reference())

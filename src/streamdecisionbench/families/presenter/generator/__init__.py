@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from streamdecisionbench.families.presenter.generator import names
-from streamdecisionbench.families.presenter.generator.bystanders import distract
+from streamdecisionbench.families.presenter.generator.bystanders import distract, murmur
 from streamdecisionbench.families.presenter.generator.chair import (
     AFTER,
     CHAIR,
@@ -66,9 +66,9 @@ def _open(subjects: Pool[Subject], script: Script, draws: Draws, seat: Seat) -> 
     told = draws.fork("room")
     free = seat.wording == "free"
     start = hall.prepared["start"]["slide"]
-    up = {start}
-    words: Words = FreeWords(hall, seat.split, told, up) if free else ListedWords(hall, told)
-    room = Room(script, told, hall, words, start, _end(script, draws, seat), shown=up)
+    words: Words = FreeWords(hall, seat.split, told) if free else ListedWords(hall, told)
+    room = Room(script, told, hall, words, start, _end(script, draws, seat), shown=[start])
+    room.murmur = partial(murmur, room)
     script.distract, script.stream = partial(distract, room), told
     text = line(room, "presenter")
     shown = words.part("presenter", text, 3)

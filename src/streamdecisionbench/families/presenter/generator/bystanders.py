@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from streamdecisionbench.families.presenter.events import desk, log
 from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.generator.speech import line
@@ -12,46 +10,57 @@ from streamdecisionbench.suite.authoring import Event
 _LOG: dict[str, dict[str, tuple[str, ...]]] = {
     "talk": {
         "operator": (
-            "I would go to {page} now.", "She must mean {page}.", "Sounded like {page} to me.",
+            "I would go to {page} now.", "That must mean {page}.", "Sounded like {page} to me.",
             "Page {number} is next on my list.", "Are we in questions now?", "Clip window up now?",
             "Looks like the end, lights in a minute.", "Chair, please get ready.",
+            "I have {page} ready.", "Shall I bring the house lights up?",
         ),
-        "player": ("Play request from the lectern, not armed.", "First frame up.", "Rolling in {n}."),
-        "chat": ("{Jump}, please.", "{Next}!", "Can {play}?", "Is it over?", "Questions at last?"),
+        "player": (
+            "Play request from the lectern, not armed.", "First frame ready.", "Armed, waits for a key.",
+        ),
+        "chat": (
+            "{Jump}.", "{Next}!", "Can {play}?", "Is it over?", "Questions at last?",
+            "Is the clip on? Black here.", "May we ask in the chat?",
+        ),
         "floor": (
             "Microphone on its way to row {n}.", "Somebody in row {n} has a hand up.",
             "A child wants to ask something.", "They are asking already, at the back.",
+            "Row {n} has a question.", "Two hands up by the door.",
         ),
     },
     "questions": {
         "operator": (
-            "I would go to {page} now.", "She must mean {page}.", "Questions look done.",
+            "That was on {page}.", "That must mean {page}.", "Questions look done.",
             "Back to the pages, I think.", "Chair, please get ready.", "Chair is taking over?",
+            "Page {number} would show that.", "Shall I put the talk back up?",
         ),
-        "player": ("Play request from the lectern, not armed.", "Clip armed for the answer."),
-        "chat": ("{Jump}, please.", "Can {play}?", "Is it over?", "Are questions closed again?"),
+        "player": ("Play request from the panel, not armed.", "Armed, waits for a key."),
+        "chat": ("{Jump}.", "Is there a film of that?", "Is it over?", "Are questions closed again?",
+                 "On with the talk, please."),
         "floor": ("Row {n} gives the microphone back.", "People at the back are leaving."),
     },
     "clip": {
         "operator": (
-            "Clip looks done, back to the pages?", "I would go to {page} now.",
+            "Clip looks done, back to the pages?", "Then {page}, I suppose.",
             "Floor opens in a moment.", "Looks like the end, lights in a minute.",
         ),
-        "player": ("Window closed by the desk.", "End of file in {n} ticks."),
-        "chat": ("{Next}!", "{Jump}, please.", "Questions at last?", "Did the clip go away?"),
-        "floor": ("Somebody in row {n} has a hand up.", "The chair is standing up."),
+        "player": ("Stop request from the lectern, not armed.", "Close request from the lectern, not armed."),
+        "chat": ("{Next}!", "{Jump}.", "Questions at last?", "Did the clip go away?",
+                 "We see the page again here."),
+        "floor": ("A hand up in row {n}.", "The chair is standing up.",
+                  "Microphone on its way to row {n}."),
     },
     "closed": {
         "operator": ("Stage still live here.", "Shall I go to {page}?", "They go on, I think."),
-        "player": ("Play request from the lectern, not armed.", "Rolling in {n}."),
-        "chat": ("{Jump}, please.", "One more question!", "Can {play}?", "Is it still going on?"),
-        "floor": ("Somebody in row {n} has a hand up.", "Microphone back in row {n}."),
+        "player": ("Play request from the lectern, not armed.", "Armed, waits for a key."),
+        "chat": ("{Jump}.", "One more question!", "Play it again!", "Is it still going on?"),
+        "floor": ("Row {n} stays seated.", "Microphone back in row {n}."),
     },
 }  # fmt: skip
 """Mode → who writes what there. Every line would have the stage show what it should not."""
 _PRESSES = ("Forward pressed, ignored.", "Back pressed, ignored.", "Play pressed, ignored.")
 _UNLESS = {
-    "play": ("player", "{n} ticks shown, running on."),
+    "play": ("chat", "Still moving on the stream."),
     "pause": ("chat", "Picture froze here."),
     "waiting": ("floor", "No hands up."),
     "listening": ("floor", "Row {n} is talking."),
@@ -60,6 +69,12 @@ _UNLESS = {
 }
 """What somebody claims of clip and card, as long as it is not so."""
 
+_OF_WORDS = frozenset(("That must mean {page}.", "Sounded like {page} to me."))
+"""What is made of words that were just said."""
+_OF_AN_END = frozenset(("Looks like the end, lights in a minute.", "Is it over?",
+                        "Shall I bring the house lights up?", "People at the back are leaving."))  # fmt: skip
+"""What nobody thinks in the first half."""
+_JUST_NOW = 2
 _CALM = {"presenter": -44, "host": -58, "audience": -45, "clip": -90}
 _AMPLE = 5200
 """Characters that transcript and side log may grow to before talk gives way to levels."""
@@ -67,30 +82,42 @@ _AMPLE = 5200
 
 def distract(room: Room) -> bool:
     """One event that changes nothing. A half sentence is often completed before another begins."""
-    halves = sorted(c for c, (voice, _) in room.halves.items() if voice is not room.question)
+    halves = sorted(
+        channel
+        for channel, (voice, _) in room.halves.items()
+        if voice is not room.question and voice.onset < room.now
+    )
     if halves and room.draws.chance(0.7):
         room.complete_half(room.draws.choose(halves))
         return True
     ample = room.written < _AMPLE * (room.now + 12) / (room.script.steps + 12)
-    kinds: dict[Callable[[Room], None], int] = {_levels: 3}
-    if ample:
-        kinds[_side_log] = 5
-        if _may_speak(room):
-            kinds[_voice] = 5
-    room.draws.weighted(kinds)(room)
+    if ample and _may_speak(room) and room.draws.chance(0.4):
+        _voice(room)
+    else:
+        murmur(room, ample=ample)
     return True
 
 
+def murmur(room: Room, *, ample: bool = True) -> None:
+    """Levels, or a line of the side log."""
+    (_side_log if ample and room.draws.chance(0.6) else _levels)(room)
+
+
 def _levels(room: Room) -> None:
-    """Mostly somebody is loud who could be speaking, and has not got the captions."""
-    others = [c for c in _CALM if c != room.captions and (c != "clip" or room.mode == "clip")]
+    """Mostly somebody is loud who has not got the captions: coughs, laughs or knocks on the lectern."""
+    others = [c for c in _CALM if c not in (room.captions, "clip")]
     room.script.emit(levels_now(room, room.draws.choose((*others, *others, room.captions))))
 
 
 def levels_now(room: Room, loud: str) -> Event:
-    """A reading in which this channel is loud, whoever has the captions."""
+    """A reading in which this channel is the loudest, whoever has the captions; who speaks is heard."""
     level = {c: calm + room.draws.between(-3, 3) for c, calm in _CALM.items()}
-    level[loud] = -room.draws.between(12, 24)
+    heard = {voice.channel for voice in room.open}
+    if room.on_screen == "play" and not room.hall.silent:
+        heard.add("clip")
+    level |= {channel: -room.draws.between(20, 28) for channel in sorted(heard)}
+    if loud != "clip" or "clip" in heard:
+        level[loud] = -room.draws.between(11, 17)
     return desk(room.now, **level)
 
 
@@ -103,22 +130,36 @@ def side_line(room: Room) -> Event:
     lines = [(source, text) for source, texts in _LOG[room.mode].items() for text in texts]
     if room.hall.fields["clicker"].startswith("paired"):
         lines += [("clicker", text) for text in _PRESSES]
-    claims = {"clip": ("play", "pause"), "questions": ("waiting", "listening", "repeat", "answer")}
+    asked = ("repeat", "answer") if room.question is not None else ()
+    claims = {"clip": ("play", "pause"), "questions": ("waiting", "listening", *asked)}
     now = room.on_screen if room.mode == "clip" else room.card
     lines += [_UNLESS[claim] for claim in claims.get(room.mode, ()) if claim != now] * 3
-    if room.cue == "stand_by":
-        lines = [entry for entry in lines if not entry[1].startswith("Chair")]
+    lines = [entry for entry in lines if _thinkable(room, entry[1])]
     source, line_ = room.draws.choose([x for x in lines if x[1] not in room.said] or lines)
     room.said.add(line_)
+    if "{Next}" in line_:
+        room.urged = room.now
     page = room.hint()
     text = line_.format(
         page=page,
         number=page[1:],
-        n=room.draws.between(2, 19),
+        n=room.draws.between(2, room.hall.rows),
         **room.words.side_words(page),
     )
     room.written += 40 + len(text)
     return log(room.now, source, text)
+
+
+def _thinkable(room: Room, text: str) -> bool:
+    """Whether somebody could take it for so."""
+    if text in _OF_WORDS:
+        spoken = room.newest["presenter"]
+        return spoken.final_at is None or room.now - spoken.final_at <= _JUST_NOW
+    if text in _OF_AN_END:
+        return 2 * room.now > room.script.steps
+    if "gives the microphone back" in text:
+        return room.question is not None
+    return not (room.cue == "stand_by" and text.startswith("Chair"))
 
 
 def _may_speak(room: Room) -> bool:
@@ -128,7 +169,10 @@ def _may_speak(room: Room) -> bool:
         return False
     if channel == "clip":
         return room.mode == "clip" and room.clip == "play" and not room.early_pause
-    return not (channel == "audience" and room.mode == "questions")
+    if room.mode == "questions":
+        chats = {"waiting": ("presenter", "host"), "answer": ("host",)}
+        return channel in chats.get(room.card, ())
+    return True
 
 
 def _voice(room: Room) -> None:

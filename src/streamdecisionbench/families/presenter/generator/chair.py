@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from streamdecisionbench.families.presenter.generator.lines import ONE_MORE
 from streamdecisionbench.families.presenter.generator.modes import happens_in, into, settle
 from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.speech import command, line, plain, speak
@@ -15,6 +16,8 @@ _IN_THE_DARK = 4
 
 def _begin_hand_over(room: Room, said: Said) -> Ticks[Voice]:
     yield from settle(room, 1, 3)
+    if "host" in room.halves:
+        room.complete_half("host")
     if "host" in room.newest and room.newest["host"].onset == room.now:
         yield from room.script.wait(1)  # otherwise the host would count as having started
     voice = room.begin("presenter", said.words, "cause: the current text hands over")
@@ -43,8 +46,13 @@ def _light(room: Room) -> Ticks[None]:
 def _chair_starts(room: Room) -> Ticks[None]:
     yield from into(room, "talk", "questions")
     yield from _hand_over(room)
+    yield from _take_the_word(room)
+
+
+def _take_the_word(room: Room) -> Ticks[None]:
+    """The chair, at the light."""
     yield from _light(room)
-    yield from plain(room, "host")
+    yield from plain(room, "host", f"{room.words.takes_over()} {line(room, 'host')}")
 
 
 def _taken_back(room: Room) -> Ticks[None]:
@@ -95,6 +103,7 @@ def _second_sentence(room: Room) -> Ticks[None]:
     room.finish(voice, text, "cause: a sentence of the final hands over")
     room.hand_over()
     room.show("the second sentence of the final hands over")
+    yield from _take_the_word(room)
 
 
 def _again(room: Room) -> Ticks[None]:
@@ -105,7 +114,7 @@ def _again(room: Room) -> Ticks[None]:
         yield from plain(room, "host")
     yield from _hand_over(room)
     yield from settle(room, 1, 2)
-    yield from plain(room, "presenter")
+    yield from plain(room, "presenter", room.words.goes_on())
 
 
 def _at_once(room: Room) -> Ticks[None]:
@@ -187,9 +196,11 @@ def _voice_after(room: Room) -> Ticks[None]:
     yield from settle(room, 1, 3)
     others = [c for c in ("host", "audience", "presenter") if c != room.captions]
     channel = room.draws.choose(others)
-    if channel == "presenter" and room.draws.chance(0.5):
+    if channel == "presenter" and room.draws.chance(0.3):
         yield from _in_vain(room)
     elif channel == "host" and room.draws.chance(0.5):
+        yield from plain(room, "audience", room.draws.choose(ONE_MORE))
+        yield from settle(room, 1, 2)
         yield from speak(
             room, "host", room.words.says("open").text, "no command counts after the close"
         )

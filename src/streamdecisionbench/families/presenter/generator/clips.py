@@ -7,6 +7,7 @@ from streamdecisionbench.families.presenter.generator.modes import (
     into,
     play_on,
     settle,
+    stay,
     to_page,
 )
 from streamdecisionbench.families.presenter.generator.room import Room, Voice
@@ -123,6 +124,7 @@ def _floor_in_vain(room: Room) -> Ticks[None]:
 def _put_away(room: Room) -> Ticks[None]:
     """A page is asked for, perhaps the one already showing: the clip goes away with it."""
     yield from into(room, "clip")
+    yield from stay(room)
     yield from settle(room, 1, 3)
     same = room.draws.chance(0.3)
     page = room.slide if same else room.target()
@@ -132,8 +134,9 @@ def _put_away(room: Room) -> Ticks[None]:
 
 
 def _paused_beforehand(room: Room) -> Ticks[None]:
-    """A pause in talk is lost: entering the mode plays."""
+    """A pause in talk is lost, even on the clip's page: entering the mode plays."""
     yield from into(room, "talk")
+    yield from to_page(room, room.hall.clip_page)
     yield from settle(room, 1, 2)
     yield from speak(room, "presenter", room.words.says("pause").text, "there is no clip to pause")
     yield from into(room, "clip")

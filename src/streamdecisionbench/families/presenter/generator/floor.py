@@ -19,10 +19,6 @@ _AWAITED = 4
 """So many ticks an asker waits for the presenter to take up the question."""
 
 
-def _opened(room: Room) -> Ticks[None]:
-    yield from into(room, "questions")
-
-
 def _ask(room: Room, text: str = "") -> Ticks[None]:
     """A question from its onset, often without words, to its last word."""
     text = text or question(room)
@@ -52,9 +48,9 @@ def _restatement(room: Room) -> str:
     return f"{lead}{room.words.restatement(room.asked)}"
 
 
-def _restate(room: Room) -> Ticks[None]:
+def _restate(room: Room, answer: str = "") -> Ticks[None]:
     """A provisional restatement changes nothing; the final one does."""
-    text = _restatement(room)
+    text = f"{_restatement(room)} {answer}".rstrip()
     note = "trap: a provisional restatement"
     shown = room.words.part("presenter", text, room.draws.between(4, 6))
     voice = room.begin("presenter", shown, note)
@@ -70,14 +66,15 @@ def _take_up(room: Room) -> Ticks[None]:
     yield from settle(room, 1, 3)
     yield from room.script.until(lambda: room.card_seen in ("repeat", "answer"), _AWAITED)
     if room.card_seen == "repeat":
-        yield from _restate(room)
-        if room.draws.chance(0.7):
+        at_once = room.draws.chance(0.7)
+        yield from _restate(room, room.words.answer(room.asked) if at_once else "")
+        if not at_once:
             yield from settle(room, 1, 2)
-            yield from plain(room, "presenter", room.words.answer(), trap=True)
+            yield from plain(room, "presenter", room.words.answer(room.asked), trap=True)
         return
     room.script.count("questions_missed")
     if room.card_seen == "answer":
-        yield from plain(room, "presenter")
+        yield from plain(room, "presenter", room.words.answer(room.asked))
 
 
 def _asked_and_restated(room: Room) -> Ticks[None]:
@@ -93,7 +90,9 @@ def _thanked_first(room: Room) -> Ticks[None]:
     yield from settle(room, 1, 2)
     yield from _ask(room)
     yield from settle(room, 1, 2)
-    yield from speak(room, "presenter", room.words.thanks(), "thanks are no restatement")
+    yield from speak(
+        room, "presenter", room.words.thanks(room.asked_about), "thanks are no restatement"
+    )
     yield from _take_up(room)
 
 
@@ -104,7 +103,8 @@ def _not_quite(room: Room) -> Ticks[None]:
     question(room)  # which the asker puts in words that would restate it
     yield from _ask(room, room.words.asked_formally(room.asked))
     yield from settle(room, 1, 2)
-    yield from speak(room, "presenter", room.words.not_restated(), "words that do not restate")
+    text = room.words.not_restated(room.asked_about)
+    yield from speak(room, "presenter", text, "words that do not restate")
     yield from _take_up(room)
 
 
@@ -148,17 +148,18 @@ def _too_early(room: Room) -> Ticks[None]:
 
 def _begun_early(room: Room) -> Ticks[None]:
     """A restatement may begin while the question is spoken: it counts if it is final later."""
-    asked, restated = yield from _ahead(room, "the presenter knows what is being asked")
+    asked, (voice, restated) = yield from _ahead(room, "the presenter knows what is being asked")
+    restated += f" {room.words.answer(room.asked)}"
     yield from room.script.wait(room.a_while())
     _end_asking(room, *asked)
     yield from room.script.wait(room.a_while())
-    room.finish(*restated, "cause: begun before the question was final, but final after it")
+    room.finish(voice, restated, "cause: begun before the question was final, but final after it")
     room.restate()
     room.show("the restatement became final, whenever it began")
 
 
 def _before_the_opening(room: Room) -> Ticks[None]:
-    """Who started before the floor was open asks nothing, however late the words are final."""
+    """Who started before the floor was open asks nothing, however late the words are final, and asks again."""
     yield from into(room, "talk")
     yield from settle(room, 1, 2)
     text = question(room)
@@ -169,6 +170,10 @@ def _before_the_opening(room: Room) -> Ticks[None]:
     yield from open_floor(room)
     yield from room.script.wait(room.a_while())
     room.finish(early, text, "trap: it started before the floor was open", trap=True)
+    if room.end - room.now >= _AWAITED + _AWAITED:
+        yield from settle(room, 1, 3)
+        yield from _ask(room, text)
+        yield from _take_up(room)
 
 
 def _at_the_opening(room: Room) -> Ticks[None]:
@@ -190,15 +195,15 @@ def _at_the_opening(room: Room) -> Ticks[None]:
 
 
 def _opened_again(room: Room) -> Ticks[None]:
-    """Opening what is open does nothing: the card stays with its question."""
+    """Opening what is open does nothing: the card stays with the question that was answered."""
     yield from into(room, "questions")
     if room.card == "waiting":
         yield from settle(room, 1, 2)
         yield from _ask(room)
-    yield from settle(room, 1, 3)
-    yield from speak(room, "host", room.words.says("open").text, "the floor is open already")
     if room.card == "repeat":
         yield from _take_up(room)
+    yield from settle(room, 1, 3)
+    yield from speak(room, "host", room.words.says("open").text, "the floor is open already")
 
 
 def _race(room: Room) -> Ticks[None]:
@@ -222,8 +227,11 @@ def _race(room: Room) -> Ticks[None]:
 
 
 def _play_in_vain(room: Room) -> Ticks[None]:
-    """Even on the clip's page there is no playing while the floor is open."""
+    """Even on the clip's page there is no playing while the floor is open, not even as an answer."""
     yield from into(room, "questions")
+    if room.question is None:
+        yield from settle(room, 1, 2)
+        yield from _ask(room)
     yield from to_page(room, room.hall.clip_page)
     yield from settle(room, 1, 2)
     yield from speak(
@@ -246,7 +254,6 @@ def _aside(room: Room) -> Ticks[None]:
 _CARD = ("card", "tiers", "transcript")
 
 FLOOR: tuple[Situation[Room], ...] = (
-    Situation("floor", "the floor is opened", ("mode", "card"), happens_in("questions", ticks=14), _opened, 2, dealt=False),
     Situation("asked", "asked and restated", _CARD, happens_in("questions", ticks=12), _asked_and_restated, 3, dealt=False),
     Situation("asked", "thanked first", _CARD, happens_in("questions", ticks=13), _thanked_first),
     Situation("asked", "not quite a restatement", _CARD, happens_in("questions", ticks=13), _not_quite),

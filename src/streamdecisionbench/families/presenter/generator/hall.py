@@ -14,8 +14,8 @@ from streamdecisionbench.families.presenter.state import NUMBERS
 from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
 
 _TITLES = (
-    "{X} in one picture", "What {x} costs", "{X} before and after", "Who looks after {x}",
-    "Numbers on {x}", "{X}, step by step", "Mistakes with {x}", "Where {x} comes from",
+    "{X} in one picture", "The price of {x}", "{X} before and after", "Who looks after {x}",
+    "Numbers on {x}", "{X}, step by step", "Mistakes with {x}", "The story of {x}",
     "Plans for {x}", "{X} in winter", "Testing {x}", "Open points about {x}",
 )  # fmt: skip
 
@@ -32,6 +32,8 @@ class Hall:
     fields: dict[str, Any]
     rules: list[str]
     deck: dict[str, str]
+    about: dict[str, str]
+    """Page → the thing it is about."""
     due: tuple[str, ...]
     first_name: str
     sounds_like_pause: str
@@ -63,6 +65,11 @@ class Hall:
         both = self.prepared["commands"]
         return str({**both["presenter"], **both["host"]}[name])
 
+    @property
+    def rows(self) -> int:
+        """Of seats that somebody sits in."""
+        return max(int(str(self.prepared["people"]["audience"]).split()[1]) // 10, 3)
+
     def number(self, page: str) -> str:
         """The word a page is asked for by."""
         return str(next(e["said"] for e in self.prepared["deck"] if e["id"] == page))
@@ -77,7 +84,14 @@ def draw_hall(draws: Draws, seat: Seat, subjects: Pool[Subject]) -> Hall:
     subject = draws.choose(subjects.of(seat.split))
     due = [(_DUE * seat.number + i) % len(NUMBERS) for i in range(_DUE)]
     pages = max(draws.between(8, 12), max(due) + 1)
-    deck = _deck(subject, pages, draws)
+    about = {
+        f"s{i}": thing for i, thing in enumerate(draws.shuffled(subject.things)[:pages], start=1)
+    }
+    titles = draws.shuffled(_TITLES)
+    deck = {
+        page: title.format(x=thing, X=thing[:1].upper() + thing[1:])
+        for (page, thing), title in zip(about.items(), titles, strict=False)
+    }
     presenter, host = names.PEOPLE.draw(draws, seat.split, 2)
     commands, pause, hand_over = _commands(draws, seat.split)
     free = seat.wording == "free"
@@ -117,6 +131,7 @@ def draw_hall(draws: Draws, seat: Seat, subjects: Pool[Subject]) -> Hall:
         fields=fields,
         rules=[f"{name}: {text}" for name, text in rules.items()],
         deck=deck,
+        about=about,
         due=tuple(ids[i] for i in due),
         first_name=presenter.partition(" ")[0],
         sounds_like_pause=pause,
@@ -136,14 +151,6 @@ def worded(commands: dict[str, Any]) -> dict[str, str]:
     any_phrase = re.compile("|".join(map(re.escape, phrases)))
     return {
         name: any_phrase.sub(lambda found: phrases[found[0]], text) for name, text in RULES.items()
-    }
-
-
-def _deck(subject: Subject, pages: int, draws: Draws) -> dict[str, str]:
-    things, titles = draws.shuffled(subject.things), draws.shuffled(_TITLES)
-    return {
-        f"s{i + 1}": titles[i].format(x=things[i], X=things[i][:1].upper() + things[i][1:])
-        for i in range(pages)
     }
 
 

@@ -22,6 +22,11 @@ class Subject:
     things: tuple[str, ...]
     """A page of the deck each; with an article, as one says them."""
 
+    @property
+    def singles(self) -> list[str]:
+        """Those of which one says it, not they: what sentences are about."""
+        return [thing for thing in self.things if not thing.endswith("s")]
+
 
 PEOPLE = Pool(
     (

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from streamdecisionbench.families.presenter.generator.bystanders import levels_now, side_line
-from streamdecisionbench.families.presenter.generator.modes import happens_in, into, settle, to_page
+from streamdecisionbench.families.presenter.generator.modes import (
+    happens_in,
+    into,
+    settle,
+    stay,
+    to_page,
+)
 from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.generator.speech import plain, speak
 from streamdecisionbench.families.presenter.generator.words import Said
@@ -17,6 +23,7 @@ def _turns(room: Room) -> Ticks[None]:
 
 def _another_number(room: Room) -> Ticks[None]:
     """First one number, and then the final asks for another: finals rule."""
+    yield from _finish_with_the_page(room)
     yield from settle(room, 1, 3)
     page = room.target()
     meant = room.draws.choose([p for p in room.hall.pages if p not in (room.slide, page)])
@@ -31,11 +38,13 @@ def _another_number(room: Room) -> Ticks[None]:
 
 def _two_commands(room: Room) -> Ticks[None]:
     """Two commands in one final, one after the other."""
+    yield from _finish_with_the_page(room)
     yield from settle(room, 1, 3)
     pages = room.hall.pages
     page = room.target(of=pages[1:])
     before = pages[pages.index(page) - 1]
-    text = f"{room.words.says('jump', before).text} {room.words.says('next').text}"
+    first, then = room.words.says("jump", before).text, room.words.says("next").text
+    text = f"{first} {room.words.lead('presenter')} {then}"
     shown = room.words.part("presenter", text)
     voice = room.begin("presenter", shown, "trap: two commands, both provisional")
     room.show("the presenter starts to speak")
@@ -43,6 +52,14 @@ def _two_commands(room: Room) -> Ticks[None]:
     room.finish(voice, text, "cause: both commands of the final count, in their order")
     room.go(page)
     room.show("two commands of one final, one after the other")
+
+
+def _finish_with_the_page(room: Room) -> Ticks[None]:
+    """Who has not said anything about a page does so before another is up."""
+    yield from stay(room)
+    if not room.remarked:
+        yield from settle(room, 1, 2)
+        yield from plain(room, "presenter", room.words.remark())
 
 
 def _beyond_the_end(room: Room) -> Ticks[None]:
@@ -86,6 +103,7 @@ def _heckler(room: Room) -> Ticks[None]:
     yield from into(room, "talk", "clip")
     yield from settle(room, 1, 3)
     text = _loud(_would_work(room))
+    room.urged = room.now
     yield from speak(room, "audience", text, "the audience commands nothing")
     yield from settle(room, 1, 2)
     yield from plain(room, "presenter")
@@ -100,7 +118,7 @@ def _wish_passed_on(room: Room) -> Ticks[None]:
     page = room.wanted = room.draws.choose(room.seen_before)
     yield from speak(room, "host", room.words.wish(page), "a wish that the host passes on")
     yield from settle(room, 1, 2)
-    if room.draws.chance(0.5):
+    if room.draws.chance(0.7):
         yield from speak(
             room, "presenter", room.words.declined(page), "declined, in words of a command"
         )
@@ -114,7 +132,7 @@ def _not_the_host(room: Room) -> Ticks[None]:
     yield from settle(room, 1, 3)
     name = room.draws.choose(("open", "close"))
     who = room.draws.choose(room.words.impostors)
-    said = room.words.says(name)
+    said = room.words.called(name)
     text = room.draws.choose((said.text, _loud(said)))
     yield from speak(room, who, text, f"only the host may say so, not the {who}")
 
@@ -134,10 +152,10 @@ def _insistent_desk(room: Room) -> Ticks[None]:
 def _would_work(room: Room) -> Said:
     """A command that would change something, were it the presenter's."""
     pages, words = room.hall.pages, room.words
-    found = [words.says("next" if room.slide != pages[-1] else "previous")]
-    found.append(words.says("jump", room.draws.choose([p for p in pages if p != room.slide])))
-    if room.mode == "clip":
-        found.append(words.back(room.mode))
+    found = [words.called("next" if room.slide != pages[-1] else "previous")]
+    found.append(words.called("jump", room.draws.choose([p for p in pages if p != room.slide])))
+    if room.on_screen == "play":
+        found.append(words.called("pause"))
     return room.draws.choose(found)
 
 

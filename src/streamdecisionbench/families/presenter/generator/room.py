@@ -6,12 +6,28 @@ This is the situations' own account, kept step by step. It never asks the refere
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from streamdecisionbench.families.presenter.events import final, partial
 from streamdecisionbench.families.presenter.generator.hall import Hall
-from streamdecisionbench.families.presenter.generator.lines import OF_A_QUESTION, OF_THE_CLIP
+from streamdecisionbench.families.presenter.generator.lines import (
+    AWAY_FROM_THE_TALK,
+    BEFORE_THE_CLIP,
+    FLOOR_TO_COME,
+    OF_A_CLIP_BEGUN,
+    OF_A_PAGE_BEFORE,
+    OF_A_PAGE_LEFT,
+    OF_A_PAGE_TO_COME,
+    OF_A_QUESTION,
+    OF_A_WISH,
+    OF_THE_CLIP,
+    OF_THE_FLOOR,
+    OF_THE_PAGE,
+    OF_URGING,
+    WHILE_IT_RUNS,
+    WITHOUT_NEXT,
+)
 from streamdecisionbench.families.presenter.generator.words import Words
 from streamdecisionbench.suite.authoring import Event
 from streamdecisionbench.suite.generation.draws import Draws
@@ -20,6 +36,10 @@ from streamdecisionbench.suite.generation.world import Decision, Outcome
 
 CHANNELS = ("presenter", "host", "audience", "clip")
 _NEVER = -1
+_BREATH = 3
+"""So many ticks a sentence of no consequence takes."""
+_STILL_HEARD = 6
+"""So many ticks later somebody may answer what was called."""
 
 
 @dataclass(slots=True)
@@ -60,21 +80,34 @@ class Room:
     """Channel → a sentence that anybody may complete, and how it ends."""
     busy: set[str] = field(default_factory=set)
     """Channels on which a situation has somebody speaking."""
-    shown: set[str] = field(default_factory=set)
-    """Pages that were selected at some time."""
+    open: list[Voice] = field(default_factory=list)
+    """Voices that have not come to their end."""
+    shown: list[str] = field(default_factory=list)
+    """Pages that were up, in the order of their first time."""
     said: set[str] = field(default_factory=set)
     """Lines that nobody should repeat."""
     hinted: str = ""
     """The page that the side log would like to see, until another is up; nobody goes there next."""
     wanted: str = ""
     """The page somebody has in mind."""
+    remarked: bool = True
+    """Whether the presenter has said anything since the page is up."""
+    urged: int | None = None
+    """When somebody last called for the next page."""
     clip_was_on: bool = False
     asked: str = ""
-    """What the last question was about, as one would restate it."""
+    """What the last question was, as one would restate it."""
+    asked_about: str = ""
+    """The thing it was about."""
     objected: Counter[tuple[str, str]] = field(default_factory=Counter)
     """A field and what it should be → how often somebody said so because the panel was wrong."""
     written: int = 0
     """Characters of transcript and side log so far, roughly."""
+    murmur: Callable[[], None] = lambda: None
+    """Something that nobody says and that changes nothing happens."""
+
+    def __post_init__(self) -> None:
+        self.words.here = self
 
     def show(self, because: str) -> None:
         """The composed decision from now on."""
@@ -85,7 +118,8 @@ class Room:
             decision["question_card"] = self.card
         if self.mode == "clip":
             decision["clip_state"] = self.on_screen
-        self.shown.add(self.slide)
+        if self.slide not in self.shown:
+            self.shown.append(self.slide)
         self.script.decide(decision, because)
 
     @property
@@ -97,7 +131,7 @@ class Room:
 
     def go(self, page: str) -> None:
         """A slide command is obeyed, and puts the clip away."""
-        self.slide, self.hinted = page, ""
+        self.slide, self.hinted, self.remarked = page, "", False
         if self.mode == "clip":
             self._enter("talk")
 
@@ -142,6 +176,7 @@ class Room:
         """Somebody starts to speak; whoever had not finished on that microphone has, now."""
         voice = self._start(channel)
         self._say(partial(self.now, voice.ident, text, note), trap)
+        self.open.append(voice)
         self.busy.add(channel)
         return voice
 
@@ -150,6 +185,7 @@ class Room:
         voice = self._start(channel)
         voice.final_at = self.now
         self._say(final(self.now, voice.ident, text, note), trap)
+        self.remarked = self.remarked or channel == "presenter"
         if voice is self.question:
             self.card = "repeat"
         return voice
@@ -162,9 +198,17 @@ class Room:
         voice.final_at = self.now
         self._say(final(self.now, voice.ident, text, note), trap)
         self.busy.discard(voice.channel)
+        self.open.remove(voice)
+        self.remarked = self.remarked or voice.channel == "presenter"
         self.written += len(text)
         if voice is self.question:
             self.card = "repeat"
+
+    def complete_old_halves(self) -> None:
+        """Nobody takes for ever over a sentence."""
+        for channel, (voice, _) in sorted(self.halves.items()):
+            if self.now - voice.onset >= _BREATH:
+                self.complete_half(channel)
 
     def complete_half(self, channel: str) -> None:
         """Half a sentence of no consequence is completed."""
@@ -172,7 +216,9 @@ class Room:
         self.finish(voice, text, "distractor: speech becomes final, and commands nothing")
 
     def _start(self, channel: str) -> Voice:
-        if channel in self.halves:
+        if channel in self.halves and self.halves[channel][0].onset == self.now:
+            self._unsay(channel)
+        elif channel in self.halves:
             self.complete_half(channel)
         self.started[channel] = self.started.get(channel, 0) + 1
         voice = Voice(f"{channel[0]}{self.started[channel]}", channel, self.now)
@@ -186,10 +232,20 @@ class Room:
         self.written += 75
         return voice
 
+    def _unsay(self, channel: str) -> None:
+        """Nobody begins twice at one tick: what has to be said is said, and something else happens."""
+        voice, _ = self.halves.pop(channel)
+        self.open.remove(voice)
+        self.started[channel] -= 1
+        said = next(e for e in self.script.events[::-1] if e.data.get("id") == voice.ident)
+        self.script.events.remove(said)
+        self.murmur()
+
     def _onset(self, channel: str) -> int:
         return self.newest[channel].onset if channel in self.newest else _NEVER
 
     def _say(self, event: Event, trap: bool) -> None:
+        self.complete_old_halves()
         (self.script.trap if trap else self.script.emit)(event)
 
     @property
@@ -205,22 +261,57 @@ class Room:
     def left(self) -> int:
         return self.script.steps - self.now
 
-    @property
-    def thing(self) -> str:
-        """Something to talk about."""
-        return self.draws.choose(self.hall.subject.things)
-
     def a_while(self) -> int:
         """One, two or three ticks: how long something at a boundary holds, as the pace allows."""
         if self.script.pace(1, 9) > 2:
             return self.draws.weighted({1: 2, 2: 2, 3: 1})
         return self.draws.weighted({1: 8, 2: 1, 3: 1})
 
-    def fits(self, text: str) -> bool:
+    def fits(self, text: str, channel: str, intent: str = "none") -> bool:
         """Whether somebody could say so here and now: nothing of a question nobody has asked."""
+        pages, words = self.hall.pages, text.lower()
+        if intent == "play":
+            return self.clip_was_on or not OF_A_CLIP_BEGUN.search(words)
+        if intent == "previous":
+            before = pages[: pages.index(self.slide)][-1:]
+            return any(p in self.shown for p in before) or not OF_A_PAGE_LEFT.search(words)
+        if intent == "close":
+            return self.mode != "questions" or "question" not in words
+        if intent != "none":
+            return True
         if text in OF_A_QUESTION:
             return self.mode == "questions" and self.card in ("repeat", "answer")
-        return self.clip_was_on or text not in OF_THE_CLIP
+        if text in OF_THE_CLIP:
+            return self.clip_was_on
+        if text in BEFORE_THE_CLIP:
+            return not self.clip_was_on
+        if text in WHILE_IT_RUNS:
+            return self.mode == "clip"
+        if text in AWAY_FROM_THE_TALK | OF_THE_FLOOR:
+            return self.mode == "questions" or (self.mode == "clip" and text not in OF_THE_FLOOR)
+        if text in OF_A_WISH:
+            return False  # said to whoever has the wish
+        if text in OF_URGING:
+            return self.urged is not None and self.now - self.urged <= _STILL_HEARD
+        if text == WITHOUT_NEXT or "next slide" in words:
+            return (self.slide == pages[-1]) == (text == WITHOUT_NEXT)
+        if "previous slide" in words or "one slide" in words:
+            return self.slide != pages[0]
+        return not (channel == "host" and self.mode == "questions" and FLOOR_TO_COME.search(words))
+
+    def about(self, text: str) -> str:
+        """A thing that the sentence can be about: that of the page up, of another, or any."""
+        before = [page for page in self.shown if page != self.slide]
+        to_come = [page for page in self.hall.pages if page not in self.shown]
+        found = {OF_THE_PAGE: [self.slide], OF_A_PAGE_BEFORE: before, OF_A_PAGE_TO_COME: to_come}
+        pages = next((pages for texts, pages in found.items() if text in texts), [])
+        return self.draws.choose([self.hall.about[p] for p in pages] or self.hall.subject.singles)
+
+    @property
+    def beside(self) -> str:
+        pages = self.hall.pages
+        here = pages.index(self.slide)
+        return pages[here - 1 if self.slide == pages[-1] else here + 1]
 
     def unsaid(self, lines: Sequence[str]) -> str:
         """One of the lines, and not one that was chosen before while there are others."""
@@ -238,7 +329,8 @@ class Room:
     @property
     def seen_before(self) -> list[str]:
         """Pages that were up and that somebody may want again."""
-        return [p for p in self.hall.pages if p in self.shown - {self.slide, self.hinted}]
+        taken = (self.slide, self.hinted)
+        return [p for p in self.hall.pages if p in self.shown and p not in taken]
 
     def hint(self) -> str:
         """A page for the side log: neither up nor about to be, and nobody will want it next."""
@@ -274,8 +366,12 @@ OUTCOMES: tuple[Outcome[Room], ...] = (
         "interruptions", "times", "the chair took the word because the light was on", ("host_cue",)
     ),
     Outcome(
+        "complaints", "times", "somebody who reads the captions could not follow, and said so",
+        ("captions",),
+    ),
+    Outcome(
         "over_time_s", "s", "the session was not closed at its time",
-        ("mode", "slide", "clip_state", "question_card", "host_cue"),
+        ("mode", "slide", "captions", "clip_state", "question_card", "host_cue"),
         rate=lambda room, panel: room.mode != "closed" and room.now >= room.end,
     ),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from streamdecisionbench.families.presenter.generator.room import Room, Voice
 from streamdecisionbench.families.presenter.generator.words import Said
@@ -11,16 +12,22 @@ from streamdecisionbench.suite.generation.script import Ticks
 
 def line(room: Room, channel: str) -> str:
     """A sentence or two of no consequence."""
-    a, b = room.draws.sample(room.hall.subject.things, 2)
-    fitting = [text for text in room.words.lines(channel) if room.fits(text)]
-    return room.words.fill(room.unsaid(fitting), a, b)
+    if room.mode == "closed":
+        lines = room.words.leaving(channel)
+    else:
+        lines = [text for text in room.words.lines(channel) if room.fits(text, channel)]
+    text = room.unsaid(lines)
+    a = room.about(text)
+    b = room.draws.choose([thing for thing in room.hall.subject.singles if thing != a])
+    return room.words.fill(text, a, b)
 
 
 def question(room: Room) -> str:
     """A question from the audience; what it asks is kept for whoever restates it."""
-    a, b = room.draws.sample(room.hall.subject.things, 2)
+    a, b = room.draws.sample(room.hall.subject.singles, 2)
     text = room.unsaid(list(room.words.questions))
     room.asked = room.words.questions[text].format(a=a, b=b)
+    room.asked_about = a if "{a}" in text else b
     return text.format(a=a, b=b)
 
 
@@ -56,13 +63,15 @@ def speak(room: Room, channel: str, text: str, note: str) -> Ticks[None]:
 
 
 def command(
-    room: Room, channel: str, said: Said, obey: Callable[[], None], because: str
+    room: Room, channel: str, said: Said, obey: Callable[[], None], because: str, remark: str = ""
 ) -> Ticks[Voice]:
     """A command that counts: provisional for a while, then final, and only then obeyed."""
     ways: dict[Callable[[Room, str, Said], Ticks[tuple[Voice, str]]], int] = {
         _plainly: 4, _growing: 2, _after_a_word: 3, _with_an_afterthought: 1,
     }  # fmt: skip
-    if room.draws.chance(0.12):
+    if remark:
+        ways = {partial(_after_a_word, lead=remark): 1}
+    if not remark and room.draws.chance(0.12):
         voice = room.utter(channel, _sentence(room, said), "cause: short, and final at once")
     else:
         voice, text = yield from room.draws.weighted(ways)(room, channel, said)
@@ -109,9 +118,9 @@ def _growing(room: Room, channel: str, said: Said) -> Ticks[tuple[Voice, str]]:
     return voice, _sentence(room, said)
 
 
-def _after_a_word(room: Room, channel: str, said: Said) -> Ticks[tuple[Voice, str]]:
+def _after_a_word(room: Room, channel: str, said: Said, lead: str = "") -> Ticks[tuple[Voice, str]]:
     yield from ()
-    lead = room.words.lead(channel)
+    lead = lead or room.words.lead(channel)
     text = f"{lead} {_sentence(room, said)}"
     return _begin(room, channel, room.words.part(channel, text)), text
 
@@ -119,4 +128,4 @@ def _after_a_word(room: Room, channel: str, said: Said) -> Ticks[tuple[Voice, st
 def _with_an_afterthought(room: Room, channel: str, said: Said) -> Ticks[tuple[Voice, str]]:
     yield from ()
     after = room.words.afterthought(channel)
-    return _begin(room, channel, said.words), f"{_sentence(room, said)} {after}"
+    return _begin(room, channel, said.words), f"{_sentence(room, said)} {after}".rstrip()

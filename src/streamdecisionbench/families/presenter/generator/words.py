@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,16 +12,22 @@ from streamdecisionbench.families.presenter.generator.lines import (
     AFTERTHOUGHTS,
     ANSWERS,
     ASKED,
+    ASKED_FORMALLY,
+    CHAIR_ABOUT_CAPTIONS,
+    GOES_ON,
     INTERJECTIONS,
     LEADS,
+    LEAVING,
     LINES,
     OF_WHAT_ONE_CARRIES,
+    REMARKS,
+    TAKES_OVER,
 )
 from streamdecisionbench.suite.generation.draws import Draws
 
 _AROUND = (
     "Nobody should have to say {phrase} twice.", "{Phrase}, please.", "Please {phrase}.",
-    "{Phrase} shows {a}, but not yet.", "In rehearsal I said {phrase} far too early.",
+    "{Phrase}, and you will see {a}.", "In rehearsal I said {phrase} far too early.",
     "You will hear me say {phrase} a lot.", "{Phrase} when you are ready.",
 )  # fmt: skip
 _AROUND_HAND_OVER = ("I should say {phrase} any minute now.", "Soon enough I will say {phrase}.",
@@ -32,8 +38,8 @@ _ONLY_BEGINS = (
     "{Phrase} is what the children always shout.",
 )
 _THANKS = ("Thank you, that one comes every year.", "Good point.", "Oh, I like that one.",
-           "Thank you for {a}.", "It is simple, {a} needs {b}.")  # fmt: skip
-_NOT_QUITE = ("I think {restate} about {a}.", "So {restate} more or less {a}.",
+           "Thank you for bringing up {a}.", "It is simple, {a} needs {b}.")  # fmt: skip
+_NOT_QUITE = ("I think {restate} about {a}.", "So {restate} about {a}, more or less.",
               "If {restate} about {a} then yes.")  # fmt: skip
 _WISHES = ("Somebody would like that one again.", "A wish from the stream.")
 _SO_FAR = ("That is all from me.", "So far {a}.", "No more on {a} today.")
@@ -47,8 +53,32 @@ class Said:
     text: str
 
 
+class Here(Protocol):
+    """What words may depend on besides the hall."""
+
+    @property
+    def slide(self) -> str:
+        """The page that is up."""
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """The pages that were up, in the order of their first time."""
+
+    @property
+    def beside(self) -> str:
+        """The page that the next one leads to, or else the previous one."""
+
+    def fits(self, text: str, channel: str, intent: str = "none") -> bool:
+        """Whether somebody could say so now."""
+
+    def about(self, text: str) -> str:
+        """Something that the sentence can be about."""
+
+
 class Words(Protocol):
     """Everything that can be said in one hall. A purpose is a command's name in the rules."""
+
+    here: Here
 
     @property
     def impostors(self) -> Sequence[str]:
@@ -63,6 +93,9 @@ class Words(Protocol):
 
     def ordered(self, purpose: str, page: str = "") -> Said:
         """The same, where the speaker may also begin with something else and correct himself."""
+
+    def called(self, purpose: str, page: str = "") -> Said:
+        """The same as somebody could call it who may not: nothing that only its speaker would say."""
 
     def back(self, mode: str) -> Said:
         """A sentence that leads from this mode back to the talk, and mentions no other."""
@@ -88,14 +121,14 @@ class Words(Protocol):
     def asked_formally(self, asked: str) -> str:
         """The asker in words that would restate the question."""
 
-    def not_restated(self) -> str:
+    def not_restated(self, thing: str) -> str:
         """The presenter about asking, without restating anything."""
 
-    def thanks(self) -> str:
+    def thanks(self, thing: str) -> str:
         """The presenter about a question, without restating it."""
 
-    def answer(self) -> str:
-        """What the presenter says once the question is restated."""
+    def answer(self, asked: str) -> str:
+        """What the presenter says once that question is restated."""
 
     def wish(self, page: str) -> str:
         """The host passes on that somebody would like to see a page again."""
@@ -105,6 +138,21 @@ class Words(Protocol):
 
     def so_far(self) -> str:
         """A sentence before the presenter hands over."""
+
+    def remark(self) -> str:
+        """A sentence about the page that is up, before the presenter leaves it."""
+
+    def takes_over(self) -> str:
+        """What the chair says first who was handed over to."""
+
+    def goes_on(self) -> str:
+        """What the presenter says who has handed over and goes on."""
+
+    def about_captions(self) -> str:
+        """What the chair says because somebody cannot follow the captions."""
+
+    def leaving(self, channel: str) -> Sequence[str]:
+        """Sentences of people who are about to leave, to be filled in."""
 
     def lead(self, channel: str) -> str:
         """A short sentence before a command."""
@@ -133,8 +181,10 @@ class ListedWords:
 
     impostors = ("presenter", "audience")
 
+    here: Here
+
     def __init__(self, hall: Hall, draws: Draws) -> None:
-        self.questions = fitting_questions(hall, ASKED)
+        self.questions = {question: ASKED[question] for question in fitting(hall, ASKED)}
         self._hall = hall
         self._draws = draws
 
@@ -143,6 +193,9 @@ class ListedWords:
         return Said(phrase, capital(phrase) + ".")
 
     def ordered(self, purpose: str, page: str = "") -> Said:
+        return self.says(purpose, page)
+
+    def called(self, purpose: str, page: str = "") -> Said:
         return self.says(purpose, page)
 
     def back(self, mode: str) -> Said:
@@ -155,8 +208,8 @@ class ListedWords:
     def around(self, purpose: str) -> str:
         frames = _AROUND_HAND_OVER if purpose == "hand_over" else _AROUND
         frame = self._draws.choose(frames)
-        thing = "" if purpose == "hand_over" else self._thing()
-        return capital(self._framed(frame, purpose, thing))
+        thing = "" if purpose == "hand_over" else self._hall.about[self.here.beside]
+        return self._framed(frame, purpose, thing)
 
     def drift(self, purpose: str) -> tuple[Said, str]:
         said, hall = self.says(purpose), self._hall
@@ -179,19 +232,19 @@ class ListedWords:
         return f"{capital(self._hall.restate)} {asked}."
 
     def asked_formally(self, asked: str) -> str:
-        return f"{capital(self._hall.restate)} {asked}, if I may."
+        return ASKED_FORMALLY[self._hall.restate].format(asked=of_the_asker(asked))
 
-    def not_restated(self) -> str:
+    def not_restated(self, thing: str) -> str:
         frame = self._draws.choose(_NOT_QUITE)
-        return frame.format(restate=self._hall.restate, a=self._thing())
+        return capital(frame.format(restate=self._hall.restate, a=thing))
 
-    def thanks(self) -> str:
-        a, b = self._draws.sample(self._hall.subject.things, 2)
-        return self._draws.choose(_THANKS).format(a=a, b=b)
+    def thanks(self, thing: str) -> str:
+        return self.fill(self._draws.choose(_THANKS), thing, self._another(thing))
 
-    def answer(self) -> str:
-        a, b = self._draws.sample(self._hall.subject.things, 2)
-        return capital(self._draws.choose(ANSWERS).format(a=a, b=b))
+    def answer(self, asked: str) -> str:
+        thing = self._thing()
+        answers = ANSWERS[asked.split(maxsplit=1)[0]]
+        return self.fill(self._draws.choose(answers), thing, self._another(thing))
 
     def wish(self, page: str) -> str:
         return f"{self._draws.choose(_WISHES)} {capital(self._hall.jump(page))}."
@@ -200,19 +253,34 @@ class ListedWords:
         return f"I would rather not {self._hall.jump(page)} today."
 
     def so_far(self) -> str:
-        return self._draws.choose(_SO_FAR).format(a=self._thing())
+        return self._filled(_SO_FAR)
+
+    def remark(self) -> str:
+        return self._filled(REMARKS)
+
+    def takes_over(self) -> str:
+        return self._filled(TAKES_OVER)
+
+    def goes_on(self) -> str:
+        return self._filled(GOES_ON)
+
+    def about_captions(self) -> str:
+        return self._draws.choose(CHAIR_ABOUT_CAPTIONS)
+
+    def leaving(self, channel: str) -> Sequence[str]:
+        return fitting(self._hall, LEAVING[channel])
 
     def lead(self, channel: str) -> str:
         return self._draws.choose(LEADS)
 
     def afterthought(self, channel: str) -> str:
-        return self._draws.choose(AFTERTHOUGHTS)
+        return self._draws.choose(AFTERTHOUGHTS[channel])
 
     def interjection(self, channel: str) -> str:
         return self._draws.choose(INTERJECTIONS)
 
     def lines(self, channel: str) -> Sequence[str]:
-        return fitting_lines(self._hall, channel)
+        return fitting(self._hall, LINES[channel])
 
     def fill(self, line: str, a: str, b: str) -> str:
         noun = b.removeprefix("the ")
@@ -227,29 +295,41 @@ class ListedWords:
             "pause": hall.phrase("pause"),
             "play": f"somebody {hall.phrase('play')}",
             "Next": hall.phrase("next").capitalize(),
-            "Jump": hall.jump(page).capitalize(),
+            "Jump": hall.jump(page).capitalize() + ", please",
         }
 
     def _framed(self, frame: str, purpose: str, thing: str) -> str:
         phrase = self._hall.phrase(purpose)
-        return frame.format(phrase=phrase, Phrase=capital(phrase), a=thing)
+        return capital(frame.format(phrase=phrase, Phrase=capital(phrase), a=thing))
+
+    def _filled(self, frames: Sequence[str]) -> str:
+        frame = self._draws.choose(frames)
+        return self.fill(frame, self.here.about(frame), "")
 
     def _thing(self) -> str:
-        return self._draws.choose(self._hall.subject.things)
+        return self._draws.choose(self._hall.subject.singles)
+
+    def _another(self, thing: str) -> str:
+        return self._draws.choose([x for x in self._hall.subject.singles if x != thing])
 
 
-def fitting_lines(hall: Hall, channel: str) -> list[str]:
-    """What is said on a channel in whatever words, where it fits the hall."""
-    return [x for x in LINES[channel] if not (hall.silent and x in OF_WHAT_ONE_CARRIES)]
+def fitting(hall: Hall, lines: Iterable[str]) -> list[str]:
+    """Those that can be said in the hall."""
+    return [x for x in lines if not (hall.silent and x in OF_WHAT_ONE_CARRIES)]
 
 
-def fitting_questions(hall: Hall, asked: Mapping[str, str]) -> dict[str, str]:
-    """Questions that fit the hall, with how they are restated."""
-    return {q: r for q, r in asked.items() if not (hall.silent and q in OF_WHAT_ONE_CARRIES)}
+def of_the_asker(asked: str) -> str:
+    """What the presenter says of an own doing, as somebody else says it to the presenter."""
+    return asked.replace("we tried", "you tried")
 
 
 def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """As a sentence is written.
+
+    >>> capital("now i hand back.")
+    'Now I hand back.'
+    """
+    return re.sub(r"\bi\b", "I", text[:1].upper() + text[1:])
 
 
 def heard(text: str, words: int | None = None) -> str:
