@@ -58,8 +58,8 @@ SEGMENT, LATER = len(ALL_CLASSES), len(ALL_CLASSES) + 1
 
 _CLASS = np.array(CLASS_OF_BITS, dtype=np.int64)
 _IS_CORRECT = np.isin(np.arange(len(ALL_CLASSES)), CORRECT)
-_AT_ONCE = 1 << 13
-"""Meetings looked at together: enough to be fast, few enough to stay near the processor."""
+_AT_ONCE = 3 << 11
+"""Meetings looked at together: enough to be fast, few enough that memory is not asked for again each time."""
 
 
 def shares_over(
