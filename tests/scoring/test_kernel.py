@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from streamdecisionbench.in_force import ALL_CLASSES, CORRECT
@@ -72,13 +72,19 @@ def test_one_pace_is_the_kernel_with_all_weight_on_it(
     assert by_scenario(flat.scenario, by_steps, flat.count) == pytest.approx(right, abs=EXACT)
 
 
+A_MILLISECOND = Stream([0.0, 64.0], [None, 0.001], [None, "a"], [None, "a"], 64.001)
+
+
 @SOME
+@example([A_MILLISECOND])
 @given(st.lists(streams(), min_size=1, max_size=3))
 def test_logs_at_the_recorded_pace_with_unknown_references(found: list[Stream]) -> None:
     flat = flat_of(found)
     ones = np.ones(flat.count)
     want = at(swept(flat, ones), ones)
-    assert table_of(flat, stretches_at(flat, None)) == pytest.approx(want, abs=EXACT)
+    # A time is known to its last bit, and a short segment makes much of that bit.
+    near = EXACT + float(np.spacing(flat.H).max() * flat.segment_weight.max())
+    assert table_of(flat, stretches_at(flat, None)) == pytest.approx(want, abs=near)
     fast = table_of(flat, stretches_at(flat, None), segments=False)
     names = range(len(ALL_CLASSES))
     assert fast[:, names] == pytest.approx(want[:, names], abs=EXACT)

@@ -32,11 +32,19 @@ from streamdecisionbench.in_force import (
     OWN_KNOWN,
     RIGHT,
 )
-from streamdecisionbench.scoring.cut import Meetings, meetings_of
+from streamdecisionbench.scoring.cut import Meetings, meetings_of, spans_of
 from streamdecisionbench.scoring.measure import At, Measure, measure_over
 from streamdecisionbench.scoring.pace_bounds import Bounds, check_interval
 from streamdecisionbench.scoring.sweep import Sweep, by_step, effects_of, sweep_over
-from streamdecisionbench.scoring.timeline import NOTHING, Effects, Flat, Floats, Ints, by_scenario
+from streamdecisionbench.scoring.timeline import (
+    NOTHING,
+    Effects,
+    Flat,
+    Floats,
+    Ints,
+    by_scenario,
+    portions,
+)
 
 TABLE = (*ALL_CLASSES, "segment_in_force", "later_component")
 """Columns of the scorer's tables: the classes, segment-balanced in-force accuracy, and the share of
@@ -45,8 +53,8 @@ SEGMENT, LATER = len(ALL_CLASSES), len(ALL_CLASSES) + 1
 
 _CLASS = np.array(CLASS_OF_BITS, dtype=np.int64)
 _IS_CORRECT = np.isin(np.arange(len(ALL_CLASSES)), CORRECT)
-_AT_ONCE = 1 << 11
-"""Pieces cut together: enough to be fast, few enough to stay near the processor."""
+_AT_ONCE = 3 << 11
+"""Meetings looked at together: enough to be fast, few enough that memory is not asked for again each time."""
 
 
 def shares_over(
@@ -57,35 +65,34 @@ def shares_over(
     Without `segments` the segment-balanced accuracy is left at zero.
     """
     refs = sweep.references
-    count, width = refs.count, len(TABLE)
-    found = [np.zeros((count, width)) for _ in measures]
+    shape = refs.count, len(TABLE)
+    size = refs.count * len(TABLE)
+    seconds, balanced = np.zeros((2, len(measures), size))
     for met, column in classified(sweep):
-        right = np.flatnonzero(_IS_CORRECT[column])
+        row = met.scenario * len(TABLE)
+        place = row + column
+        weight = refs.weight[met.segment] if segments else None
         component = met.sweep.component
         later = None if component is None else np.flatnonzero(component[met.piece] > 0)
-        for out, measure in zip(found, measures, strict=True):
+        for k, measure in enumerate(measures):
             time = _within(met, measure).time(measure)
-            by_class = np.bincount(met.scenario * width + column, time, count * width)
-            out += by_class.reshape(count, width)
-            if segments:
-                balanced = time[right] * refs.weight[met.segment[right]]
-                out[:, SEGMENT] += np.bincount(met.scenario[right], balanced, count)
+            seconds[k] += np.bincount(place, time, size)
+            if weight is not None:
+                balanced[k] += np.bincount(place, time * weight, size)
             if later is not None:
-                out[:, LATER] += np.bincount(met.scenario[later], time[later], count)
-    for out in found:
-        balanced = out[:, SEGMENT].copy()
-        out /= refs.observed[:, None]
-        out[:, SEGMENT] = balanced
+                seconds[k] += np.bincount(row[later] + LATER, time[later], size)
+    found = [one.reshape(shape) / refs.observed[:, None] for one in seconds]
+    for out, one in zip(found, balanced, strict=True):
+        out[:, SEGMENT] = one.reshape(shape)[:, CORRECT].sum(axis=1)
     return found
 
 
 def classified(sweep: Sweep) -> Iterator[tuple[Meetings, Ints]]:
     """A sweep's pieces beside the reference segments they meet, with the class of each, some at a time."""
-    find, whole = class_finder(sweep), len(sweep.low)
-    for begin in range(0, whole, _AT_ONCE):
-        some = slice(begin, begin + _AT_ONCE)
-        met = meetings_of(sweep if whole <= _AT_ONCE else sweep.where(some))
-        yield met, find(met.piece + begin, met.segment)
+    find, (first, count) = class_finder(sweep), spans_of(sweep)
+    for some in portions(count, _AT_ONCE):
+        met = meetings_of(sweep.where(some), first[some], count[some])
+        yield met, find(met.piece + some.start, met.segment)
 
 
 def class_finder(sweep: Sweep) -> Callable[[Ints, Ints], Ints]:
@@ -135,7 +142,7 @@ def _column(bits: NDArray[np.uint8], decision: Ints, own: Ints, now: Ints) -> In
     bits += np.equal(own, now).view(np.uint8) * CURRENT
     if len(bits) and not bits[0] & NOW_KNOWN:
         bits += np.greater_equal(now, 0).view(np.uint8) * NOW_KNOWN
-    column: Ints = _CLASS[bits]
+    column: Ints = _CLASS.take(bits)
     return column
 
 

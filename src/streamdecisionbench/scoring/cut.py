@@ -88,70 +88,75 @@ class Cut(Columns):
 
 
 @dataclass(frozen=True, slots=True)
-class Meetings(Columns):
-    """Every piece of a sweep beside every segment [B, E) it meets, for c in [low, high).
+class Meetings:
+    """Pieces of a sweep beside every segment [B, E) they meet, piece after piece in the order of time.
 
-    It begins with the segment below `from_piece` and with the piece above, and ends with the piece below
-    `to_segment` and with the segment above.
+    Segments follow each other, so only B matters: from scale `reached` on the piece ends after it, from
+    `passed` on it begins after it. The E of a meeting is the B of the piece's next one.
     """
-
-    SHARED: ClassVar[tuple[str, ...]] = ("sweep",)
 
     sweep: Sweep
     scenario: Ints
     piece: Ints
     segment: Ints
-    begin_at: Floats
-    begin_delay: Floats
-    end_at: Floats
-    end_delay: Floats
-    B: Floats
-    E: Floats
     low: Floats
-    high: Floats
-    from_piece: Floats
-    to_segment: Floats
+    begin_to_b: Floats
+    """B − `begin_at` of the piece."""
+    begin_delay: Floats
+    end_to_b: Floats
+    end_delay: Floats
+    reached: Floats
+    passed: Floats
+    last: Ints
+    """The last meeting of each piece."""
+
+    def until(self, values: Floats, of_piece: Floats) -> Floats:
+        """Values at B become those at E; at the end of the last segment stands that of the piece."""
+        found = np.append(values[1:], 0.0)
+        found[self.last] = of_piece[self.piece[self.last]]
+        return found
 
     def time(self, measure: Measure) -> Floats:
-        """How long each lasts on the recording clock, weighed: the piece, less what is before B or after E."""
-        one, scale = measure.lengths(self.scenario, self.low, self.high)
-        time: Floats = (self.end_at - self.begin_at) * one
-        time += (self.end_delay - self.begin_delay) * scale
-        one, scale = measure.lengths(self.scenario, self.low, self.from_piece)
-        time -= (self.B - self.begin_at) * one - self.begin_delay * scale
-        one, scale = measure.lengths(self.scenario, self.to_segment, self.high)
-        time -= (self.end_at - self.E) * one + self.end_delay * scale
-        return time
+        """How long each lasts on the recording clock, weighed: the piece before E less the piece before B.
+
+        Before B are ∫(B − begin) while it begins before B, less ∫(B − end) while it ends before B.
+        """
+        sweep = self.sweep
+        one, scale = measure.lengths(sweep.scenario, sweep.low, sweep.high)
+        whole = (sweep.end_at - sweep.begin_at) * one
+        whole += (sweep.end_delay - sweep.begin_delay) * scale
+        one, scale = measure.lengths(self.scenario, self.low, self.passed)
+        before = self.begin_to_b * one - self.begin_delay * scale
+        one, scale = measure.lengths(self.scenario, self.low, self.reached)
+        before -= self.end_to_b * one - self.end_delay * scale
+        return self.until(before, whole) - before
 
     def within(self, lowest: Floats, highest: Floats) -> Meetings:
         """As far as scales of each scenario go."""
-        bounds = lowest[self.scenario], highest[self.scenario]
-        names = ("low", "high", "from_piece", "to_segment")
-        return replace(self, **{name: np.clip(getattr(self, name), *bounds) for name in names})
+
+        def clipped(scenario: Ints, *scales: Floats) -> list[Floats]:
+            return [np.clip(c, lowest[scenario], highest[scenario]) for c in scales]
+
+        low, high = clipped(self.sweep.scenario, self.sweep.low, self.sweep.high)
+        sweep = replace(self.sweep, low=low, high=high)
+        low, reached, passed = clipped(self.scenario, self.low, self.reached, self.passed)
+        return replace(self, sweep=sweep, low=low, reached=reached, passed=passed)
 
 
-def meetings_of(sweep: Sweep) -> Meetings:
-    refs = sweep.references
-    piece, segment = _meetings(sweep)
-    begin_at, begin_delay = sweep.begin_at[piece], sweep.begin_delay[piece]
-    end_at, end_delay = sweep.end_at[piece], sweep.end_delay[piece]
-    B, E = refs.begin[segment], refs.end[segment]
-    # The piece meets the segment while it begins before E and ends after B.
+def meetings_of(sweep: Sweep, first: Ints, count: Ints) -> Meetings:
+    """Of each piece with segment `first` and those after it, `count` in all."""
+    piece, segment = spread(first, count)
     low, high = sweep.low[piece], sweep.high[piece]
+    B = sweep.references.begin[segment]
+    begin_to_b, begin_delay = B - sweep.begin_at[piece], sweep.begin_delay[piece]
+    end_to_b, end_delay = B - sweep.end_at[piece], sweep.end_delay[piece]
+    # What stands still at B (0/0) never begins before it, and never ends after it.
     with np.errstate(divide="ignore", invalid="ignore"):
-        ends_after_b, begins_at_e = (B - end_at) / end_delay, (E - begin_at) / begin_delay
-        begins_at_b, ends_at_e = (B - begin_at) / begin_delay, (E - end_at) / end_delay
-    # What stands still has no crossing (0/0) where it is there already: from the first scale on.
-    low, high = (
-        np.fmax(np.fmin(ends_after_b, high), low),
-        np.fmin(np.fmax(begins_at_e, low), high),
-    )
-    high = np.where((B < E) & (low < high), high, low)
-    from_piece = np.fmin(np.fmax(begins_at_b, low), high)
-    to_segment = np.fmin(np.fmax(ends_at_e, low), high)
-    ends = (begin_at, begin_delay, end_at, end_delay, B, E)
-    scales = (low, high, from_piece, to_segment)
-    return Meetings(sweep, sweep.scenario[piece], piece, segment, *ends, *scales)
+        passed = np.fmin(np.fmax(begin_to_b / begin_delay, low), high)
+        reached = np.fmax(np.fmin(end_to_b / end_delay, high), low)
+    last = (np.cumsum(count) - 1)[count > 0]
+    ends = begin_to_b, begin_delay, end_to_b, end_delay
+    return Meetings(sweep, sweep.scenario[piece], piece, segment, low, *ends, reached, passed, last)
 
 
 def cut_of(sweep: Sweep, references: References | None = None) -> Cut:
@@ -163,7 +168,7 @@ def cut_of(sweep: Sweep, references: References | None = None) -> Cut:
         sweep = replace(sweep, references=references)
     refs = sweep.references
     if np.array_equal(sweep.highest, np.nextafter(sweep.lowest, np.inf)):
-        piece, segment = _meetings(sweep)
+        piece, segment = spread(*spans_of(sweep))
         begin = np.maximum(sweep.begin_at[piece], refs.begin[segment])
         end = np.minimum(sweep.end_at[piece], refs.end[segment])
         row = np.flatnonzero(end - begin > ROUNDING * refs.horizon[refs.scenario[segment]])
@@ -172,46 +177,43 @@ def cut_of(sweep: Sweep, references: References | None = None) -> Cut:
         ends = (begin[row], still, end[row], still)
         low, high = sweep.low[piece], sweep.high[piece]
         return Cut(sweep, sweep.scenario[piece], piece, segment, *ends, low, high, opens)
-    met = meetings_of(sweep)
+    met = meetings_of(sweep, *spans_of(sweep))
+    B, E, low = refs.begin[met.segment], refs.end[met.segment], met.reached
+    high = met.until(met.passed, sweep.high)
+    high = np.where((B < E) & (low < high), high, low)
+    from_piece = np.clip(met.passed, low, high)
+    to_segment = np.clip(met.until(low, sweep.high), low, high)
     # At most three forms for each meeting, beside each other in c.
-    scales = np.stack(
-        (
-            met.low,
-            np.minimum(met.from_piece, met.to_segment),
-            np.maximum(met.from_piece, met.to_segment),
-            met.high,
-        ),
-        axis=1,
-    )
+    inner = np.minimum(from_piece, to_segment), np.maximum(from_piece, to_segment)
+    scales = np.stack((low, *inner, high), axis=1)
     place = np.flatnonzero(scales[:, :-1] < scales[:, 1:])
     row = place // 3
     low, high = scales.ravel()[place + row], scales.ravel()[place + row + 1]
-    opens, closes = low >= met.from_piece[row], low < met.to_segment[row]
+    opens, closes = low >= from_piece[row], low < to_segment[row]
     piece, segment = met.piece[row], met.segment[row]
     ends = (
-        np.where(opens, met.begin_at[row], met.B[row]),
-        np.where(opens, met.begin_delay[row], 0.0),
-        np.where(closes, met.end_at[row], met.E[row]),
-        np.where(closes, met.end_delay[row], 0.0),
+        np.where(opens, sweep.begin_at[piece], B[row]),
+        np.where(opens, sweep.begin_delay[piece], 0.0),
+        np.where(closes, sweep.end_at[piece], E[row]),
+        np.where(closes, sweep.end_delay[piece], 0.0),
     )
     return Cut(sweep, met.scenario[row], piece, segment, *ends, low, high, opens)
 
 
-def _meetings(sweep: Sweep) -> tuple[Ints, Ints]:
-    """Every piece with every segment it may meet at some scale of its range."""
+def spans_of(sweep: Sweep) -> tuple[Ints, Ints]:
+    """The first segment each piece may meet at some scale of its range, and how many."""
     refs = sweep.references
     earliest = sweep.begin_at + sweep.low * sweep.begin_delay
     latest = sweep.end_at + sweep.high * sweep.end_delay
     first = refs.places.find(earliest, sweep.scenario)
     last = np.maximum(refs.places.find(latest, sweep.scenario), first)
-    return spread(first, np.where(sweep.empty, 0, last - first + 1))
+    return first, np.where(sweep.empty, 0, last - first + 1)
 
 
 def spread(first: Ints, count: Ints) -> tuple[Ints, Ints]:
     """Row k for each of first[k], first[k] + 1, …, `count[k]` of them."""
     row = np.repeat(np.arange(len(count)), count)
-    nth = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    return row, first[row] + nth
+    return row, np.arange(len(row)) + (first - np.cumsum(count) + count)[row]
 
 
 def at_most(at: Floats, slope: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:

@@ -76,10 +76,8 @@ class Over:
     def __init__(self, bounds: Bounds, tick: Floats) -> None:
         self.bounds = bounds
         self.lowest, self.highest = tick / bounds.high, tick / bounds.low
-        if bounds.weighting == "log":
-            self._norm = np.full(len(tick), 1.0 / np.log(bounds.high / bounds.low))
-        else:
-            self._norm = tick / (bounds.high - bounds.low)
+        self._log_norm = 1.0 / np.log(bounds.high / bounds.low)
+        self._linear_norm = tick / (bounds.high - bounds.low)
 
     def of(self, scenario: Ints, low: Floats, high: Floats) -> Weights:
         """The three for ranges [low, high] of scenarios."""
@@ -90,9 +88,9 @@ class Over:
 
     def lengths(self, scenario: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """The last two, which times need."""
-        norm = self._norm[scenario]
         if self.bounds.weighting == "log":
-            return np.log(high / low) * norm, (high - low) * norm
+            return np.log(high / low) * self._log_norm, (high - low) * self._log_norm
+        norm = self._linear_norm[scenario]
         return (high - low) / (low * high) * norm, np.log(high / low) * norm
 
 
@@ -172,10 +170,12 @@ class Levels:
         """
         rows = values.reshape(len(values), -1)
         known = ~np.isnan(rows)
-        sums = np.zeros((len(self.families), rows.shape[1]))
-        np.add.at(sums, self._family, np.where(known, rows, 0.0))
-        counts = np.zeros_like(sums)
-        np.add.at(counts, self._family, known)
+        shape = len(self.families), rows.shape[1]
+        place = (self._family[:, None] * shape[1] + np.arange(shape[1])).ravel()
+        sums, counts = (
+            np.bincount(place, each.ravel(), shape[0] * shape[1]).reshape(shape)
+            for each in (np.where(known, rows, 0.0), known)
+        )
         with np.errstate(invalid="ignore"):
             means = sums / counts
         heard = counts > 0

@@ -45,6 +45,7 @@ from streamdecisionbench.scoring.timeline import (
     Timeline,
     flat_of,
     joined,
+    portions,
     timelines,
 )
 from streamdecisionbench.suite.scenario import Suite
@@ -76,14 +77,7 @@ class Tables(Columns):
 
 def batches(n: Ints) -> Iterator[slice]:
     """Consecutive streams with some thousand decisions together, or one longer stream alone."""
-    ends = np.cumsum(n)
-    begin = 0
-    while begin < len(n):
-        passed = int(ends[begin - 1]) if begin else 0
-        end = int(np.searchsorted(ends, passed + _DECISIONS, side="right"))
-        end = max(min(end, begin + _STREAMS), begin + 1)
-        yield slice(begin, end)
-        begin = end
+    return portions(n, _DECISIONS, _STREAMS)
 
 
 def tables_of(

@@ -79,11 +79,11 @@ def critical_scale(flat: Flat, c_max: Floats) -> Floats:
         active = active[active + distance <= end[active]]
         gap = r[active + distance] - r[active]
         # No newer answer beyond this gap can lower c*_i: its quotient is at least gap / L_i.
-        near = gap < np.minimum(c[active], limit[active]) * L[active]
+        near = np.flatnonzero(gap < np.minimum(c[active], limit[active]) * L[active])
         active, gap = active[near], gap[near]
         drop = L[active] - L[active + distance]
         with np.errstate(divide="ignore"):
-            quotient = np.where(drop > 0, gap / np.where(drop > 0, drop, 1.0), np.inf)
+            quotient = np.where(drop > 0, gap / drop, np.inf)
         c[active] = np.minimum(c[active], quotient)
         distance += 1
     for scenario in np.unique(flat.scenario[active]).tolist():
@@ -124,7 +124,8 @@ def _lower_envelope(flat: Flat, scenario: int, c: Floats) -> None:
 
 
 def runs_of(flat: Flat, critical: Floats, c_low: Floats, c_high: Floats) -> Runs:
-    """All runs over [c_low, c_high] of each scenario, of answers accepted exactly below `critical`.
+    """All runs over [c_low, c_high] of each scenario, of answers accepted exactly below `critical`,
+    in the order of their sources.
 
     Sources i < j follow each other at scale c exactly when every source between them is gone
     (c ≥ max of their c*) and both are still there (c < min of theirs). So j is the first source
@@ -139,13 +140,12 @@ def runs_of(flat: Flat, critical: Floats, c_low: Floats, c_high: Floats) -> Runs
     step_of_node = np.full(total, -1, dtype=np.int64)
     step_of_node[node_of_step] = np.arange(len(flat.r))
     scenario_of_node = np.repeat(np.arange(flat.count), flat.n + 2)
-    is_end, is_start = np.zeros((2, total), dtype=bool)
-    is_end[flat.last + 2 * np.arange(flat.count) + 2] = True
-    is_start[flat.first + 2 * np.arange(flat.count)] = True
+    is_head = np.ones(total, dtype=bool)
+    is_head[flat.last + 2 * np.arange(flat.count) + 2] = False
 
-    heads = np.flatnonzero(~is_end)
+    heads = np.flatnonzero(is_head)
     follower, gone_by_then = _first_lasting(lasts, heads, step=1, strict=False)
-    tails = np.flatnonzero(np.isfinite(lasts) & ~is_start)
+    tails = np.flatnonzero(np.isfinite(lasts))
     leader, gone_before = _first_lasting(lasts, tails, step=-1, strict=True)
 
     i = np.concatenate((heads, leader))
@@ -153,7 +153,8 @@ def runs_of(flat: Flat, critical: Floats, c_low: Floats, c_high: Floats) -> Runs
     scenario = scenario_of_node[i]
     low = np.maximum(np.concatenate((gone_by_then, gone_before)), c_low[scenario])
     high = np.minimum(np.minimum(lasts[i], lasts[j]), c_high[scenario])
-    keep = low < high
+    keep = np.flatnonzero(low < high)
+    keep = keep[np.argsort(i[keep], kind="stable")]
     return Runs(scenario[keep], step_of_node[i[keep]], step_of_node[j[keep]], low[keep], high[keep])
 
 
@@ -392,7 +393,6 @@ def sweep_over(flat: Flat, bounds: Bounds) -> Sweep:
 def sweep_of(flat: Flat, low: Floats, high: Floats) -> Sweep:
     """One component in replay for every c from `low` to `high` of its scenario."""
     runs = runs_of(flat, critical_scale(flat, high), low, high)
-    runs = runs.where(np.lexsort((runs.source, runs.scenario)))
     return sweep_along(flat, runs, low, high, flat.r, flat.L, flat.p)
 
 
@@ -402,21 +402,23 @@ def sweep_along(
     """Runs as pieces. What runs number as sources are answers: those of the first component, for every
     step in turn, then those of the next; `r`, `L` and `p` are theirs."""
     scenario, holder, until, steps = runs.scenario, runs.source, runs.until, len(flat.r)
-    waiting, at_horizon = holder < 0, until < 0
+    # Of no answer, −1, the last place tells.
+    said, delay = np.append(p, NOTHING), np.append(L, 0.0)
+    later = None if len(r) == steps else (holder >= steps).astype(np.int64)
     return Sweep(
         references_of(flat),
         low,
         high,
         scenario,
-        np.where(waiting, NOTHING, p[holder]),
-        np.where(waiting, NOTHING, holder % steps),
-        begin_at=np.where(waiting, flat.r0[scenario], r[holder]),
-        begin_delay=np.where(waiting, 0.0, L[holder]),
-        end_at=np.where(at_horizon, flat.H[scenario], r[until]),
-        end_delay=np.where(at_horizon, 0.0, L[until]),
+        said[holder],
+        holder if later is None else holder - later * steps,
+        begin_at=np.where(holder < 0, flat.r0[scenario], r[holder]),
+        begin_delay=delay[holder],
+        end_at=np.where(until < 0, flat.H[scenario], r[until]),
+        end_delay=delay[until],
         low=runs.low,
         high=runs.high,
-        component=None if len(r) == steps else (holder >= steps).astype(np.int64),
+        component=later,
     )
 
 

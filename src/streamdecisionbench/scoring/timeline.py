@@ -9,7 +9,7 @@ right.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -70,6 +70,17 @@ def joined(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
 def by_scenario(scenario: Ints, values: Floats, count: int) -> Floats:
     """Sums over what belongs to each of `count` scenarios."""
     return np.bincount(scenario, weights=values, minlength=count).astype(np.float64)
+
+
+def portions(size: Ints, together: int, rows: int | None = None) -> Iterator[slice]:
+    """Consecutive rows, at most so many, whose sizes sum to at most `together`; a larger row alone."""
+    ends, begin = np.cumsum(size), 0
+    while begin < len(size):
+        passed = int(ends[begin - 1]) if begin else 0
+        end = int(np.searchsorted(ends, passed + together, side="right"))
+        end = max(end if rows is None else min(end, begin + rows), begin + 1)
+        yield slice(begin, end)
+        begin = end
 
 
 class Decisions(list[Mapping[str, str]]):
