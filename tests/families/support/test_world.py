@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise, product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -474,14 +473,3 @@ def test_half_of_the_rules_matter_in_every_call() -> None:
         wrong = [m for m in MISREADINGS if not m.answers_only and m.rule in rules]
         matter = {m.rule for m in wrong if noticed(scenario, m)}
         assert 2 * len(matter) >= len({m.rule for m in wrong}), (scenario.episode_id, matter)
-
-
-def test_the_call_printed_in_the_docs_is_a_generated_one() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "generation.md").read_text()
-    printed = page.partition("seed 2,\nnumber 4")[2].partition("```text\n")[2].partition("```")[0]
-    world = opened(4, seed=2).again()
-    world.play_right()
-    texts = {str(event.data.get("text")) for event in world.script.events}
-    said = [line.split(": ", 1)[1] for line in printed.splitlines() if re.match(r" +\d+  (agent|customer|background)", line)]  # fmt: skip
-    assert len(said) > 20
-    assert set(said) <= texts

@@ -66,8 +66,8 @@ Tell = Callable[[str], None]
 
 TOKENS = (2000, 4000)
 BEST_CONSTANT = 0.30
-ATTEMPTS = 300
-_COMPLETE_ATTEMPTS = 240
+ATTEMPTS = 660
+_COMPLETE_ATTEMPTS = 600
 """Up to here a session must also name every option and play its whole agenda."""
 _LABELLINGS = 40
 
