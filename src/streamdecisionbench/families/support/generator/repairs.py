@@ -163,7 +163,10 @@ def _without_permission(call: IntercomCall) -> Ticks[None]:
 
 
 def _words_only(call: IntercomCall) -> Ticks[None]:
-    """Words of the same meaning that are not listed, then two in one breath."""
+    """Two channels in one breath, and words that sound like the first and are none.
+
+    Whoever takes a mere thought for a wish to be called is found out where another channel is preferred.
+    """
     second = call.next_channel()
     first = call.draws.choose([c for c in CHANNELS if c not in (second, call.preferred)])
     for channel in (first, second):
@@ -171,12 +174,20 @@ def _words_only(call: IntercomCall) -> Ticks[None]:
             yield from call.wait(1)
             call.permit(channel, True, CUSTOMER, "a permission for a channel not preferred")
     yield from _ask_how(call)
-    yield from call.mislead(CUSTOMER, call.unsaid(first), "sounds like a preference and is none")
-    yield from call.pause(1, 2)
+    if second == "phone":
+        yield from _half_a_wish(call, first)
     text = call.voice.both(first, second)
     yield from call.customer_says(
         second, f"{first}, then {second}", f"the customer settles on {second}", text
     )
+    if second != "phone":
+        yield from call.pause(1, 2)
+        yield from _half_a_wish(call, first)
+
+
+def _half_a_wish(call: IntercomCall, channel: str) -> Ticks[None]:
+    yield from call.mislead(CUSTOMER, call.unsaid(channel), "sounds like a preference and is none")
+    yield from call.pause(1, 2)
 
 
 def _long_hold(call: IntercomCall) -> Ticks[None]:

@@ -49,7 +49,7 @@ TALK: dict[str, tuple[str, ...]] = {
         "And now the weather for the weekend.",
         "Leo, shoes off!",
         "Who left the light on?",
-        "Next stop, Market Square.",
+        "Has the post come?",
         "It's on the second shelf.",
         "And that is the half-time score.",
     ),
