@@ -148,3 +148,13 @@ class Seat:
         [['b', 'c', 'e'], ['a', 'c', 'd']]
         """
         return [line for i, line in enumerate(lines) if (i - self.number) % 3]
+
+    def unsaid(self, lines: Sequence[str], said: set[str], draws: Draws) -> str:
+        """A line that is not among the `said`, which it joins; of `some` while there are any; "" without one."""
+        left = [line for line in lines if line not in said]
+        if not left:
+            return ""
+        mine = [line for line in self.some(lines) if line not in said]
+        found = draws.choose(mine or left)
+        said.add(found)
+        return found

@@ -365,14 +365,8 @@ class Bench:
         self.present.remove(role)
 
     def line(self, lines: Sequence[str]) -> str:
-        """One that nobody has said yet, of those for this seat while there are any; "" without one."""
-        unsaid = [line for line in lines if line not in self.said]
-        mine = [line for line in self.seat.some(lines) if line not in self.said]
-        if not unsaid:
-            return ""
-        found = self.draws.choose(mine or unsaid)
-        self.said.add(found)
-        return found
+        """One that nobody has said yet; "" without one."""
+        return self.seat.unsaid(lines, self.said, self.draws)
 
     def lead_says(self, lines: Sequence[str], **words: str) -> None:
         """The lead gives a reason for what comes next; speech decides nothing."""

@@ -458,14 +458,8 @@ class Session:
                 return text
 
     def line(self, lines: Sequence[str]) -> str:
-        """One that nobody has said yet, of those for this seat while there are any; "" without one."""
-        unsaid = [line for line in lines if line not in self.said]
-        mine = [line for line in self.seat.some(lines) if line not in self.said]
-        if not unsaid:
-            return ""
-        found = self.draws.choose(mine or unsaid)
-        self.said.add(found)
-        return found
+        """One that nobody has said yet; "" without one."""
+        return self.seat.unsaid(lines, self.said, self.draws)
 
     def unsaid(self, words: Callable[[], str]) -> str:
         """Words drawn again until nobody has said them, if there are others."""
