@@ -207,7 +207,7 @@ class Room:
     def complete_old_halves(self) -> None:
         """Nobody takes for ever over a sentence."""
         for channel, (voice, _) in sorted(self.halves.items()):
-            if self.now - voice.onset >= _BREATH:
+            if self.now - voice.onset >= _BREATH and voice is not self.question:
                 self.complete_half(channel)
 
     def complete_half(self, channel: str) -> None:
