@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from streamdecisionbench.families.presenter.generator import WORDINGS
+from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.generation.world import Decision, World
-from tests.families.test_worlds import composed
+from tests.families.test_worlds import composed, half_right, play
 
 FAMILY = "presenter_voice_control"
 TICK = 2.0
@@ -212,3 +213,8 @@ def test_over_time_is_what_passes_between_the_end_and_the_close() -> None:
         end = world.opened.world.end
         open_late = [d["mode"] != "closed" for d in world.right.reference()[end:]]
         assert world.outcomes()["over_time_s"] == TICK * sum(open_late)
+
+
+def test_talk_that_begins_as_the_floor_opens_is_a_question_and_stays_one() -> None:
+    """One of ten thousand histories: what was begun as talk is not ended while the card listens to it."""
+    play(hall(19, 9), half_right, Draws("history", 9353))
