@@ -147,10 +147,27 @@ def test_a_right_action_that_comes_too_late_lets_the_pole_fall(cart: str, tmp_pa
 
 
 def test_rank_correlations_are_those_of_scipy() -> None:
+    """Of means over seeds, and their mean over groups of settings; what is all alike tells nothing."""
     stats: Any = pytest.importorskip("scipy.stats")
     spearman = bench("worlds")._spearman
-    drawn = np.random.default_rng(1)
+    drawn, seeds, groups = (
+        np.random.default_rng(1),
+        np.array([[0, 1], [2, 2]]),
+        np.split(np.arange(12), 2),
+    )
     for _ in range(50):
-        one, other = drawn.integers(0, 6, (2, 12))
-        assert spearman(one, other) == pytest.approx(stats.spearmanr(one, other).statistic)
-    assert np.isnan(spearman(np.ones(4), np.arange(4)))
+        one, other = drawn.integers(0, 6, (2, 12, 3)).astype(float)
+        expected = [
+            np.mean(
+                [
+                    stats.spearmanr(one[g][:, s].mean(1), other[g][:, s].mean(1)).statistic
+                    for g in groups
+                ]
+            )
+            for s in seeds
+        ]
+        assert spearman(one, other, seeds, groups) == pytest.approx(expected)
+    flat, rising = np.ones((12, 1)), np.arange(12.0)[:, None]
+    assert np.isnan(spearman(flat, rising, np.array([[0]]), groups)).all()
+    flat[6:] = rising[6:]
+    assert spearman(flat, rising, np.array([[0]]), groups) == pytest.approx([1.0])
