@@ -136,6 +136,12 @@ def test_it_is_bundled_and_verified_with_its_suite(tmp_path: Path) -> None:
     suite = read_suite(tmp_path / "run" / "suite")
     write_bundle([read_recording(tmp_path / "run", suite)], suite, tmp_path / "b.zip")
     assert len(open_bundle(tmp_path / "b.zip").recordings) == 1
+    run({"fast": "baseline:constant", "slow": "simulated:jev"}, tmp_path / "pair")
+    done = sdb("bundle", tmp_path / "pair", "--out", tmp_path / "pair.zip")
+    assert done.returncode == 0, done.stderr
+    done = sdb("board", tmp_path / "pair.zip", "--out", tmp_path / "board")
+    assert done.returncode == 0, done.stderr
+    assert "1 row(s)" in done.stdout  # a pair that lived through a session is one thing
 
 
 def test_a_pair_and_a_policy_live_in_a_world(tmp_path: Path) -> None:

@@ -95,8 +95,10 @@ def outcomes(recording: Recording, unhurried: Recording | None = None) -> dict[s
 
 def outcomes_table(name: str, found: Mapping[str, Twins]) -> Table:
     """One row per outcome."""
-    columns = ("run", "oracle", "late_oracle", "unhurried", "latency", "judgment", "interaction")
     missing = any(one.unhurried is None for one in found.values())
+    columns = ["run", "oracle", "late_oracle", "latency"]
+    if not missing:
+        columns = [*columns[:3], "unhurried", "latency", "judgment", "interaction"]
     return Table(
         f"Outcomes of {name}",
         (text("outcome"), text("unit"), *(number(c.replace("_", " "), 2, key=c) for c in columns)),

@@ -85,6 +85,11 @@ class Recording:
         ruled = bool(self.halves) or self.policy is not None
         return ruled and self.lived_at_s is not None
 
+    @property
+    def parts(self) -> tuple[Recording, ...]:
+        """What is scored of it: itself, or of a live pair its components, which in a world have none alone."""
+        return (self,) if self.arbitrated or not self.halves else tuple(self.halves.values())
+
     def answers(self, episode_id: str) -> dict[int, Response]:
         """What was said in the end of each state that was asked about: of several components, by the last."""
         members = self.halves.values() or (self,)

@@ -144,8 +144,7 @@ def make_material(
                 where=recording.path or recording.name,
                 fix="make one report for each",
             )
-        halves = () if recording.arbitrated else recording.halves.values()
-        for one in halves or (recording,):
+        for one in recording.parts:
             scored = score(one, suite, interval=interval, bounds=bounds)
             entries.append(Entry(one, suite, scored))
     limits = Bounds(bounds[0], bounds[1], alone=lived_at_s is not None)

@@ -462,8 +462,8 @@ def _passes(
                 again += 1
                 continue
             seen[events] = f"{entry.name} of {name}"
-            for half in recording.halves.values() or (recording,):
-                scored = Pass(name, entry, half, score(half, bundle.suite))
+            for one in recording.parts:
+                scored = Pass(name, entry, one, score(one, bundle.suite))
                 found.setdefault(bundle.suite.dataset_hash, []).append(scored)
     return found, again
 
