@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: demo test quick lint types unit bench docs clean
+.PHONY: demo test quick lint types unit faults bench docs clean
 
 demo: $(VENV)/.run
 	$(BIN)/sdb demo
@@ -37,24 +37,10 @@ unit: $(VENV)/.dev
 	if [ $$timed != 0 ]; then $(FAILED) .pytest_cache/realtime >> $(VENV)/again.txt; $(TIMED) $(AGAIN) || exit 1; fi; \
 	if [ -s $(VENV)/again.txt ]; then echo "Failed at first and passed when tried again, alone:"; cat $(VENV)/again.txt; fi
 
-# What a change of ordinary code needs, in about a minute on two cores. Left out: whatever starts servers,
-# browsers, Spark, local models or other processes, presses keys and kills; the families and what they
-# generate; commands of the documentation; whole reports; and the dearest of the property tests.
-SLOW = tests/test_inspect_task.py tests/test_pytest_plugin.py tests/test_worlds.py tests/docs tests/families \
-  $(addprefix tests/analysis/test_,choose_policies.py policy_search.py repacing_served.py) \
-  $(addprefix tests/audit/test_,check.py export.py probe.py) \
-  $(addprefix tests/cli/,analyze suite $(addprefix test_,bad_input.py demo.py gate.py main.py one_answer.py policy.py)) \
-  $(addprefix tests/components/,serving $(addprefix test_,gguf.py http_policy.py real_servers.py serve.py)) \
-  $(addprefix tests/logs/,engines test_export.py) \
-  $(addprefix tests/meter/test_,decision_log.py opentelemetry.py prometheus.py) \
-  $(addprefix tests/recording/test_,full_pass.py kill.py never_spoiled.py policy_servers.py resume.py runner.py) \
-  $(addprefix tests/recording/test_,runner_record.py services.py preparation.py worlds.py) \
-  $(addprefix tests/report/,leaderboard watch) \
-  $(addprefix tests/report/test_,figures.py hostile_text.py page.py page_browser.py report.py tables.py) \
-  $(addprefix tests/scoring/,costs policies) \
-  $(addprefix tests/scoring/test_,exact.py pairs.py pairs_live.py streams.py trajectory.py)
+# Tests for a change of ordinary code, in about a minute on two cores. Tests marked slow start servers, browsers,
+# Spark, local models or many processes, or compute for long.
 quick: lint types
-	$(SHARED) -n 2 --dist loadfile $(addprefix --ignore=,$(SLOW))
+	$(BIN)/pytest -m "not slow and not realtime and not environments" -n 2 --dist loadfile
 
 # The documentation as a site in site/, with the demonstration's report in it; search wants a server.
 docs: $(VENV)/.dev demo/report/index.html
@@ -66,6 +52,10 @@ demo/report/index.html: | $(VENV)/.run
 
 bench: $(VENV)/.dev
 	$(BIN)/python bench/scoring.py
+
+# Applies every planted fault of bench/faults.toml to a copy of the tree; its tests must notice it.
+faults: $(VENV)/.dev
+	$(BIN)/python bench/faults.py
 
 clean:
 	rm -rf $(VENV)

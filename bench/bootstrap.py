@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from streamdecisionbench.analysis.bootstrap import METRICS, Sampling, intervals
+from streamdecisionbench.kernel.arrays import Timeline
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.timeline import Timeline
 
 FAMILIES = ("a", "a", "b", "b", "c", "c", "d", "d")
 STEPS, TICK = 60, 2.0

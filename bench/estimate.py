@@ -2,6 +2,7 @@
 
     python bench/estimate.py                 # 2,000 audits of each kind of log
     python bench/estimate.py --audits 200
+    python bench/estimate.py --unfinished --audits 1000    # audits of which a part is answered
 
 Logs are made with what is right for every state; people are taken as right. An audit draws moments from
 the log's own strata, counts, and melds, by the functions of the product. Coverage is the share of audits
@@ -17,26 +18,39 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from streamdecisionbench.audit.labels import Consensus
-from streamdecisionbench.in_force import ALL_CLASSES, CORRECT, NO_DECISION, UNJUDGED, class_of
-from streamdecisionbench.logs.estimate import (
+from streamdecisionbench.kernel.classes import (
+    ALL_CLASSES,
+    CORRECT,
+    NO_DECISION,
+    UNJUDGED,
+    class_of,
+)
+from streamdecisionbench.labels.estimate import (
+    OPEN,
     JudgedMoments,
     StratumCounts,
     counted,
     melded,
     stream_replicates,
 )
-from streamdecisionbench.logs.sample import NONE, allocate, draw_sample
+from streamdecisionbench.labels.label_files import Consensus
+from streamdecisionbench.labels.sample import (
+    NONE,
+    AuditSample,
+    allocate,
+    draw_sample,
+)
 
 OPTIONS = ("a", "b", "c", "d")
 DRAWS = 10_000
@@ -64,6 +78,8 @@ class MadeLog:
     """Silver agrees with every wrong answer, and is wrong where the answer is right as often."""
     groups: tuple[float, ...] = (1.0,)
     """What share of streams each group has."""
+    distinct: int | None = None
+    """So many states per option come again and again; None: every state comes once."""
 
 
 KINDS: Mapping[str, MadeLog] = {
@@ -100,8 +116,16 @@ class Cells:
         return float(self.share[np.isin(self.column, CORRECT)].sum())
 
 
-def make(kind: MadeLog, seed: int = 1) -> list[Cells]:
-    """The groups of a made log, cut by the product."""
+LATE: Mapping[str, MadeLog] = {
+    "late": MadeLog(100, 40, late=1.5),
+    "late, few long streams": MadeLog(6, 600, late=1.5),
+    "late and often wrong": MadeLog(100, 40, late=1.5, wrong=0.5),
+    "late, 200 states that repeat": MadeLog(100, 40, late=1.5, distinct=50),
+}
+
+
+def census_of(kind: MadeLog, seed: int = 1) -> tuple[AuditSample, dict[str, str]]:
+    """All time of a made log, and what is right for every item."""
     rng = np.random.default_rng(seed)
     rows: dict[str, list[object]] = {
         n: [] for n in ("stream", "published_at", "answered_at", "decision", "reference", "state")
@@ -129,6 +153,8 @@ def make(kind: MadeLog, seed: int = 1) -> list[Cells]:
             if kind.adversarial:
                 silver = decision if wrong or rng.random() < 0.9 else other
             state = f"{stream}/{i}"
+            if kind.distinct is not None:
+                state = f"{right}/{rng.integers(kind.distinct)}"
             right_of[state] = right
             rows["stream"].append(f"s{stream}")
             rows["published_at"].append(float(at[i]))
@@ -141,14 +167,19 @@ def make(kind: MadeLog, seed: int = 1) -> list[Cells]:
             group.append(f"g{int(np.searchsorted(edges, stream, side='right'))}")
     table = pa.table({**rows, "ended_at": ended, "release": group})
     sample, items = draw_sample(table, moments=None, by="release", silver="column")
-    state_of = {item.item: str(item.state) for item in items}
+    return sample, {item.item: right_of[str(item.state)] for item in items}
+
+
+def make(kind: MadeLog, seed: int = 1) -> list[Cells]:
+    """The groups of a made log, cut by the product."""
+    sample, right_of = census_of(kind, seed)
     found = []
     for g in range(len(sample.groups)):
         strata = [k for k, one in enumerate(sample.strata) if one.group == g]
         own = [m for m in sample.moments if m.stratum in strata]
         names = {name: k for k, name in enumerate(dict.fromkeys(m.stream for m in own))}
-        now = [right_of[state_of[m.item]] for m in own]
-        source = [right_of[state_of[m.source or m.item]] for m in own]
+        now = [right_of[m.item] for m in own]
+        source = [right_of[m.source or m.item] for m in own]
         found.append(
             Cells(
                 says=np.array([strata.index(m.stratum) for m in own]),
@@ -363,6 +394,127 @@ def whole_streams(count: int) -> None:
         print(f"{name:31}{answers:8.0f} {100 * one:8.2f} {100 * two:8.2f} {ratio}")
 
 
+class UnfinishedAudits:
+    """Audits of one log whose items were answered in part, in random order."""
+
+    def __init__(self, kind: MadeLog, moments: int, *, silver: bool) -> None:
+        sample, right_of = census_of(kind)
+        said = {name: Consensus(right, False, ("",), ()) for name, right in right_of.items()}
+        self.strata = sample.strata
+        whole = JudgedMoments.of(sample, said)
+        if not silver:
+            decided = [one for one in sample.strata if one.says != NONE]
+            nothing = [one for one in sample.strata if one.says == NONE]
+            both = msgspec.structs.replace(
+                decided[0], says="decided", share=sum(one.share for one in decided)
+            )
+            self.strata = [both, *nothing]
+            of_none = np.array([one.says == NONE for one in sample.strata])
+            whole = replace(whole, stratum=of_none[whole.stratum].astype(np.int64))
+        self.whole = whole
+        truth = counted(self.strata, whole, census=True).shares
+        assert truth is not None
+        self.truth = truth
+        self.given = allocate({one.says: one.share for one in self.strata}, moments)
+
+    def draw(self, share: float, rng: np.random.Generator) -> JudgedMoments:
+        """Moments drawn in the time of every stratum, this share of their items answered."""
+        chosen = []
+        for h, one in enumerate(self.strata):
+            inside = np.flatnonzero(self.whole.stratum == h)
+            reached = np.cumsum(self.whole.share[inside])
+            at = np.searchsorted(reached, rng.random(self.given[one.says]) * reached[-1])
+            chosen.append(inside[np.minimum(at, len(inside) - 1)])
+        return answered_in_part(self.whole.take(np.concatenate(chosen)), share, rng)
+
+
+def answered_in_part(
+    judged: JudgedMoments, share: float, rng: np.random.Generator
+) -> JudgedMoments:
+    """With this share of the items that these moments need."""
+    items = np.setdiff1d(np.union1d(judged.item, judged.source), [-1])
+    return with_answers(judged, rng.permutation(items)[: max(1, round(share * len(items)))])
+
+
+def with_answers(judged: JudgedMoments, known: NDArray[np.int64]) -> JudgedMoments:
+    """As `JudgedMoments.of` has it with answers to these items."""
+    now, own = np.isin(judged.item, known), np.isin(judged.source, known)
+    right = np.isin(judged.column, CORRECT)
+    unsure = np.where(right, CORRECT[0], ALL_CLASSES.index("unattributed"))
+    older = judged.older & now
+    pending = older & ~own
+    column = np.where(pending, unsure, judged.column)
+    return replace(
+        judged, column=np.where(now, column, OPEN), older=older, pending=pending,
+        unclear=judged.unclear & now,
+    )  # fmt: skip
+
+
+def without_pending(judged: JudgedMoments) -> JudgedMoments:
+    """An open second answer taken as "cannot tell"."""
+    none = np.zeros_like(judged.pending)
+    return replace(judged, older=none, pending=none)
+
+
+UNFINISHED_CLASSES = ("stale", "judgment", "compound")
+
+
+def unfinished(count: int, moments: int) -> float:
+    """The table of audits answered in part; the worst coverage."""
+    print(
+        f"Mean estimate, and coverage of 95 % intervals (%), {count} audits of {moments} moments\n"
+    )
+    heads = " | ".join(f"{name}: truth | estimate | covers" for name in UNFINISHED_CLASSES)
+    print(f"| log | answered | {heads} | in force covers | stale before: estimate | covers |")
+    print("|---|---:|" + "---:|" * (3 * len(UNFINISHED_CLASSES) + 3))
+    worst = 1.0
+    for number, (name, kind) in enumerate(LATE.items()):
+        made = UnfinishedAudits(kind, moments, silver=True)
+        for share in (0.25, 0.5, 0.75, 1.0):
+            rng = np.random.default_rng([7, number, round(100 * share)])
+            means, covered, usable = unfinished_rates(made, share, count, rng)
+            cells = []
+            for one in UNFINISHED_CLASSES:
+                k = ALL_CLASSES.index(one)
+                cells += [made.truth[k], means[one], covered[one]]
+            cells += [covered["in force"], means["before"], covered["before"]]
+            worst = min(worst, *(covered[one] for one in (*UNFINISHED_CLASSES, "in force")))
+            shown = " | ".join(f"{100 * v:.1f}" for v in cells)
+            left = "" if usable == count else f" ({usable} audits)"
+            print(f"| {name}{left} | {100 * share:.0f} % | {shown} |", flush=True)
+    return worst
+
+
+def unfinished_rates(
+    made: UnfinishedAudits, share: float, count: int, rng: np.random.Generator, draws: int = 2000
+) -> tuple[dict[str, float], dict[str, float], int]:
+    """Mean estimates and coverage by class, `before` for stale without `pending`; of so many audits in
+    which every stratum has an answer."""
+    truth = {name: float(made.truth[ALL_CLASSES.index(name)]) for name in UNFINISHED_CLASSES}
+    truth["in force"] = float(made.truth[list(CORRECT)].sum())
+    truth["before"] = truth["stale"]
+    sums, hits, usable = dict.fromkeys(truth, 0.0), dict.fromkeys(truth, 0), 0
+    for _ in range(count):
+        judged = made.draw(share, rng)
+        found = counted(made.strata, judged, census=False)
+        before = counted(made.strata, without_pending(judged), census=False)
+        if found.shares is None:
+            continue
+        usable += 1
+        for name, true in truth.items():
+            own = before if name == "before" else found
+            columns = {"in force": list(CORRECT), "before": [ALL_CLASSES.index("stale")]}.get(
+                name
+            ) or [ALL_CLASSES.index(name)]
+            assert own.shares is not None
+            sums[name] += float(own.shares[columns].sum())
+            bounds = melded(own, columns, rng, draws, of_judged=name == "in force")
+            low, high = bounds.interval_95
+            hits[name] += low - 1e-9 <= true <= high + 1e-9
+    means = {name: value / usable for name, value in sums.items()}
+    return means, {name: n / usable for name, n in hits.items()}, usable
+
+
 def sessions(count: int) -> None:
     """Logs drawn anew from one population of sessions: which interval covers the population?"""
     print(
@@ -423,7 +575,12 @@ def main() -> None:
     )
     parser.add_argument("--audits", type=int, default=2000)
     parser.add_argument("--moments", type=int, default=300)
+    parser.add_argument("--unfinished", action="store_true", help="audits answered in part")
     given = parser.parse_args()
+    if given.unfinished:
+        worst = unfinished(given.audits, given.moments)
+        print(f"\nworst coverage {100 * worst:.1f} %")
+        return
     began = time.monotonic()
     worst = coverage(given.audits, given.moments)
     ratio = widths(max(100, given.audits // 5))

@@ -37,11 +37,14 @@ from streamdecisionbench.analysis.bootstrap import (
 )
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.components.simulated.simulator import Simulator
-from streamdecisionbench.families.generate import generate, generated_families
+from streamdecisionbench.kernel.arrays import Timeline
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.timeline import Timeline
-from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.scenario import Scenario
+from streamdecisionbench.worlds.generate import (
+    generate,
+    generated_families,
+)
+from streamdecisionbench.worlds.generation.parameters import Parameters
 
 HOSTED = ("jev", "terra-none", "terra-low", "luna-low", "astra-low", "luna-none")
 APART = 1.0

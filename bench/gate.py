@@ -1,6 +1,7 @@
 """How often the gate is wrong: false passes and false alarms, by how much data there is.
 
     python bench/gate.py [--trials 200] [--allowed 1] [--kinds recordings suites scores logs unpaired]
+    python bench/gate.py --shapes [--trials 4000]    # logs whose streams are not equally long
 
 Pairs of components are drawn whose true drop is known, gated, and the verdicts counted, in percent:
 
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.analysis.bootstrap import Sampling
-from streamdecisionbench.analysis.gate import (
+from streamdecisionbench.gate.verdict import (
     FAIL,
     PASS,
     Gate,
@@ -32,7 +33,10 @@ from streamdecisionbench.analysis.gate import (
     gate_streams,
     gate_timelines,
 )
-from streamdecisionbench.scoring.timeline import Floats, Timeline
+from streamdecisionbench.kernel.arrays import (
+    Floats,
+    Timeline,
+)
 
 SIZES = ((1, 60), (2, 30), (2, 60), (3, 30), (5, 1), (5, 10), (5, 60), (8, 1), (8, 2), (8, 3), (8, 10),
          (8, 30), (8, 60), (20, 1), (20, 10), (20, 60), (50, 1), (50, 10), (50, 60))  # fmt: skip
@@ -100,6 +104,96 @@ def of_unpaired(new: Wrong, old: Wrong, limits: Limits) -> Gate:
     return gate_streams(*sides, limits=limits, measure="in force", paired=False)
 
 
+SHAPES = ("equal", "lognormal", "one stream of 30 %", "one stream of 80 %")
+"""How long the streams of a log are: 60 states; 60·exp(N(0, 1)); 60, and one that has most of the time."""
+SHAPE_STREAMS = (5, 10, 20, 50)
+
+
+def run_counts(rng: np.random.Generator, shape: str, streams: int) -> NDArray[np.int64]:
+    """How many runs of `RUN` states each stream has."""
+    usual = 60 // RUN
+    if shape == "lognormal":
+        drawn = np.round(usual * rng.lognormal(0.0, 1.0, streams))
+        return np.maximum(drawn, 1).astype(np.int64)
+    found = np.full(streams, usual)
+    if shape != "equal":
+        share = int(shape.split()[-2]) / 100
+        found[0] = max(usual, round(share / (1 - share) * usual * (streams - 1)))
+    return found
+
+
+def unequal_logs(
+    rng: np.random.Generator, shape: str, streams: int, drop: float
+) -> tuple[Streams, Streams]:
+    """The new log and the old one, of the same streams; runs are counted, not laid out.
+
+    As in `drawn`, and each component is better on some streams than on others, so that streams differ in
+    what they lose.
+    """
+    runs = run_counts(rng, shape, streams)
+    share = rng.beta(2, 6, streams)
+    rest = runs - rng.binomial(runs, 0.8 * share)
+    own, others = (0.4 * share * rng.beta(2, 2, streams) for _ in range(2))
+    more = np.minimum(drop / ((1 - 0.8 * share) * (1 - own)), 1.0)
+    right = (rng.binomial(rest, (1 - own) * (1 - more)), rng.binomial(rest, 1 - others))
+    whole = RUN * runs.astype(np.float64)
+    new, old = (
+        Streams(np.arange(streams), RUN * one.astype(np.float64), whole, whole, int(whole.sum()))
+        for one in right
+    )
+    return new, old
+
+
+def shape_verdicts(
+    shape: str, streams: int, drop: float, limits: Limits, trials: int, *, paired: bool
+) -> list[str]:
+    """Of so many pairs of logs whose new component errs in `drop` of all states more."""
+    seed = [SHAPES.index(shape), streams, round(1e6 * drop), paired]
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(trials):
+        new, old = unequal_logs(rng, shape, streams, drop)
+        if not paired:
+            _, old = unequal_logs(rng, shape, streams, 0.0)
+        gate = gate_streams(new, old, limits=limits, measure="in force", paired=paired)
+        found.append(gate.verdict)
+    return found
+
+
+def shape_rates(
+    shape: str, streams: int, allowed: float, trials: int, *, paired: bool
+) -> list[float]:
+    """As `rates`; a drop of 20 points is found or passes."""
+    limits = Limits(100 * allowed)
+    beyond, edge = (
+        shape_verdicts(shape, streams, drop, limits, trials, paired=paired)
+        for drop in (allowed + 2 * BEYOND, allowed)
+    )
+    counts = (beyond.count(PASS), edge.count(PASS), edge.count(FAIL), beyond.count(FAIL))
+    return [n / trials for n in counts]
+
+
+def print_shapes(allowed: float, trials: int) -> None:
+    print(
+        "| streams | | "
+        + " | ".join(f"{n}: passes | fails | found" for n in SHAPE_STREAMS)
+        + " |\n|---|---|"
+        + "---:|---:|---:|" * len(SHAPE_STREAMS)
+    )
+    worst = 0.0
+    for shape in SHAPES:
+        for paired in (True, False):
+            cells = []
+            for streams in SHAPE_STREAMS:
+                shares = shape_rates(shape, streams, allowed / 100, trials, paired=paired)
+                worst = max(worst, *shares[:3])
+                cells += [f"{100 * x:.1f}" for x in shares[1:]]
+            pairing = "paired" if paired else "unpaired"
+            print(f"| {shape} | {pairing} | {' | '.join(cells)} |", flush=True)
+    error = 100 * np.sqrt(0.025 * 0.975 / trials)
+    print(f"most of any false verdict {100 * worst:.1f}; standard error of 2.5 is {error:.2f}")
+
+
 KINDS: dict[str, Kind] = {
     "recordings": of_recordings, "suites": of_suites, "scores": of_scores, "logs": of_logs,
     "unpaired": of_unpaired,
@@ -153,7 +247,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--allowed", type=float, default=1.0, help="points")
     parser.add_argument("--kinds", nargs="+", choices=[*KINDS], default=[*KINDS])
+    parser.add_argument("--shapes", action="store_true", help="logs of unequal streams")
     asked = parser.parse_args(arguments)
+    if asked.shapes:
+        print(f"{asked.trials} trials each, {asked.allowed:g} points allowed; percent of verdicts")
+        print_shapes(asked.allowed, asked.trials)
+        return
     print(f"{asked.trials} trials each, {asked.allowed:g} points allowed; percent of verdicts")
     print(
         f"{'':12}{'streams':>8}{'steps':>7}{'false pass':>12}{'edge pass':>11}{'alarm':>8}{'found':>8}"

@@ -20,17 +20,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.families.second_solvers import second_solver
 
 from streamdecisionbench.families.coverage import coverage
-from streamdecisionbench.families.generate import generate, generated_families
 from streamdecisionbench.families.registry import drafts
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.generation.parameters import Parameters
-from streamdecisionbench.suite.scenario import Suite, estimate_tokens
-from streamdecisionbench.suite.trivial_policies import (
+from streamdecisionbench.suite.constant_baselines import (
     best_constant,
     first_option,
     lexical_overlap,
     states_right,
 )
+from streamdecisionbench.suite.scenario import Suite, estimate_tokens
+from streamdecisionbench.worlds.generate import (
+    generate,
+    generated_families,
+)
+from streamdecisionbench.worlds.generation.parameters import Parameters
 
 
 def main() -> None:

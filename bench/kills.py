@@ -31,8 +31,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from tests.labels.person import audit, killed_while_answering
 from tests.recording.recorder_kit import suite_folder
-from tests.report.label.person import audit, killed_while_answering
 
 from streamdecisionbench.errors import SdbError
 from streamdecisionbench.recording.event_log import EVENTS_FILE, scan
@@ -167,7 +167,8 @@ class Trial:
         return sum(log.read_bytes().count(b"\n") for log in self._logs())
 
     def _command(self, *, resume: bool) -> list[str]:
-        run = [sys.executable, "-m", "streamdecisionbench.cli.main", "run"]
+        run = [sys.executable, "-m", "streamdecisionbench.cli.main"]
+        run += ["sweep" if self.sweep else "run"]
         run += ["python:echo_component:Echo", *(SWEEP if self.sweep else ())]
         more = ["--resume"] if resume else []
         return [*run, "--data", str(self.data), "--out", str(self.out), "--quiet", *more]

@@ -3,6 +3,7 @@
     python bench/logs.py                        # 10⁶ and 10⁷ decisions
     python bench/logs.py 1e6 1e7 1e8 --spark    # as the aims are stated; 10⁸ needs 10 GB of disk
     python bench/logs.py --coverage             # how often intervals hold, at 5 to 150 streams
+    python bench/logs.py --causes               # causes of wrong time at 10 to 100 % labels
 
 Generates logs of 100 decisions a stream, rows in no order, and prints for every size: what DuckDB
 needs to read and sort the same columns, what the whole score takes beside it, and the most memory it
@@ -32,12 +33,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import duckdb
 import numpy as np
-from tests.logs.made_logs import covered
-from tests.scoring import plain_streams
+from tests.kernel import plain_streams
+from tests.logs.made_logs import causes_found, covered
 
-from streamdecisionbench.scoring.pace_bounds import Bounds
-from streamdecisionbench.scoring.score import batches, tables
-from streamdecisionbench.scoring.timeline import Flat
+from streamdecisionbench.kernel.arrays import JoinedTimelines
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.kernel.shares import (
+    batches,
+    tables,
+)
 
 PER_STREAM = 100
 COLUMNS = "stream, published_at, answered_at, decision, reference, ended_at"
@@ -139,13 +143,36 @@ def coverage(logs: int = 1000) -> None:
         print(f"{streams:7d}   {share * 100:43.1f} %   {width * 100:9.1f}", flush=True)
 
 
+def causes(logs: int = 1000, streams: int = 150) -> None:
+    """Causes of wrong time where references are missing at random: estimate, truth, coverage."""
+    print(f"{logs} logs of {streams} streams, % of judged time: mean estimate ± standard error")
+    print("(95 % intervals that hold the truth); counted: latency without an estimate\n")
+    print("| references | latency | judgment | both | counted |")
+    print("|---|---:|---:|---:|---:|")
+    kept = [(0.1, False), (0.2, False), (0.5, False), (1.0, False), (0.2, True), (0.5, True)]
+    for labels, by_stream in kept:
+        found = causes_found(logs, streams, labels, seed=1, by_stream=by_stream)
+        shown = [found[cause] for cause in ("latency", "judgment", "both")]
+        if labels == kept[0][0]:
+            truths = " | ".join(f"{100 * one.truth:.2f}" for one in shown)
+            print(f"| truth | {truths} | {100 * shown[0].truth:.2f} |")
+        cells = " | ".join(
+            f"{100 * one.mean:.2f} ± {100 * one.error:.2f} ({100 * one.held:.0f} %)"
+            for one in shown
+        )
+        of = "streams" if by_stream else "states"
+        print(
+            f"| {100 * labels:.0f} % of {of} | {cells} | {100 * shown[0].counted:.2f} |", flush=True
+        )
+
+
 def many_streams(streams: int = 50_000, steps: int = 60) -> tuple[float, float, list[float]]:
     """Seconds and most memory (MB) of a process of its own, and the processor time of `score_timelines`
     in it: its own, and the system's."""
     return _timed(
         "import os, numpy as np\n"
         "from streamdecisionbench.scoring.score import score_timelines\n"
-        "from streamdecisionbench.scoring.timeline import Timeline\n"
+        "from streamdecisionbench.kernel.arrays import Timeline\n"
         "rng = np.random.default_rng(1)\n"
         f"n = {steps}\n"
         "parts = [Timeline(f's{k}', f'f{k % 4}', 2.0, np.arange(n) * 2.0, rng.exponential(2.5, n),\n"
@@ -157,13 +184,13 @@ def many_streams(streams: int = 50_000, steps: int = 60) -> tuple[float, float, 
     )
 
 
-def kernel_input(streams: int) -> Flat:
+def kernel_input(streams: int) -> JoinedTimelines:
     rng = np.random.default_rng(1)
     n = PER_STREAM
     size = streams * n
     y = np.repeat(rng.integers(0, 9, size // 3 + 1), 3)[:size]
     wrong = rng.random(size) < 0.1
-    return Flat.of(
+    return JoinedTimelines.of(
         n=np.full(streams, n),
         r=(np.arange(size) % n) * 2.0 + rng.uniform(0, 1, size),
         L=rng.lognormal(np.log(2.5), 0.35, size),
@@ -188,10 +215,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("sizes", nargs="*", type=float, default=[1e6, 1e7], metavar="DECISIONS")
     parser.add_argument("--coverage", action="store_true", help="only how often intervals hold")
+    parser.add_argument("--causes", action="store_true", help="only causes on partial labels")
     parser.add_argument("--spark", action="store_true", help="one executor against two")
     chosen = parser.parse_args()
     if chosen.coverage:
         coverage()
+        return
+    if chosen.causes:
+        causes()
         return
     print("decisions     sort s  score s   ratio   s per 10⁶   peak MB")
     with tempfile.TemporaryDirectory() as folder:
@@ -223,10 +254,10 @@ def main() -> None:
         "y": flat.y % 9, "p": flat.p % 9,
     }  # fmt: skip
     decisions = size * PER_STREAM
-    one = rate(lambda: tables(Flat.of(**args), segments=False), decisions)
-    from streamdecisionbench.scoring.classes import table_over
+    one = rate(lambda: tables(JoinedTimelines.of(**args), segments=False), decisions)
+    from streamdecisionbench.kernel.shares import table_over
 
-    over = rate(lambda: table_over(Flat.of(**args), Bounds(), segments=False), decisions)
+    over = rate(lambda: table_over(JoinedTimelines.of(**args), Bounds(), segments=False), decisions)
     print(f"kernel, one pace     {one:6.2f} million decisions a second and core (aim: 3)")
     print(f"kernel, integrated   {over:6.2f} (aim: 0.5)")
 

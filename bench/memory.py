@@ -23,6 +23,7 @@ from streamdecisionbench.components.contract import Options, Request
 from streamdecisionbench.components.local.python_class import PythonComponent
 from streamdecisionbench.recording.episode import Member
 from streamdecisionbench.recording.recorder import RunConfig, record
+from streamdecisionbench.recording.run_options import RunOptions
 from streamdecisionbench.suite.scenario import Step, Suite
 from streamdecisionbench.suite.suite_files import (
     builtin_suite_path,
@@ -99,7 +100,10 @@ def main() -> int:
         record(
             suite,
             [Member(often_right(suite))],
-            RunConfig({None: "python:bench:answer"}, tuple(suite.scenarios), clock="virtual"),
+            RunConfig(
+                RunOptions.of({None: "python:bench:answer"}, clock="virtual", warmup=0),
+                tuple(suite.scenarios),
+            ),
             home / "long",
         )
         bare, _ = peak_mb(("providers",), home)

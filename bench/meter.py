@@ -20,7 +20,7 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter
 
-from streamdecisionbench.in_force import Newest
+from streamdecisionbench.kernel.rule import Newest
 from streamdecisionbench.meter import Meter
 
 

@@ -97,11 +97,11 @@ PREPARATION = (
     f"run simulated:terra-none {VIRTUAL} --seed 1 --out runs/terra-none-2",
     f"run simulated:astra-low {VIRTUAL} --seed 2 --interval 1 --out runs/astra-low",
     f"run simulated:kev-4b {VIRTUAL} --seed 3 --workers 1 --out runs/kev-4b",
-    f"run --fast simulated:jev --slow simulated:astra-low --rule lag-one {VIRTUAL} --out runs/pair",
+    f"run --member fast=simulated:jev --member slow=simulated:astra-low --rule lag-one {VIRTUAL} --out runs/pair",
     f"run simulated:jev --policy gate.toml {VIRTUAL} --seed 4 --out runs/gated",
     "run --policy escalate.toml --member jev=simulated:jev --member astra-low=simulated:astra-low"
     f" {VIRTUAL} --out runs/cascade",
-    f"run simulated:jev {VIRTUAL} --workers 2 --intervals 1,0.5,0.25 --streams 1,8 --out sweep",
+    f"sweep simulated:jev {VIRTUAL} --workers 2 --intervals 1,0.5,0.25 --streams 1,8 --out sweep",
     "suite generate --seed 7 --per-family 5 --steps 30 --changes 10 --out fresh",
     f"run simulated:jev {VIRTUAL} --data fresh --out runs/fresh-jev",
     f"run simulated:luna-low {VIRTUAL} --data fresh --out runs/fresh-luna",
@@ -123,7 +123,7 @@ PUBLISHED = "published/astra-low published/jev --data published/suite"
 # exit code it must have. The longest come first, so that nothing waits for them at the end.
 NONE = "''"
 LONG = f"""
-policy-search           jt  policy search {FOUR} --interval 2
+policy-search           jt  choose {FOUR} --interval 2 --frontier
 choose                  jt  choose {FOUR} --interval 1.2
 choose-no-pairs         j   choose {FOUR} --interval 1.2 --no-pairs --budget 5
 choose-costs            j   choose runs/jev runs/terra-none --interval 3 --costs mine.toml

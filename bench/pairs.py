@@ -19,12 +19,13 @@ from pathlib import Path
 
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.components.simulated.simulator import Simulator
-from streamdecisionbench.in_force import RULES
+from streamdecisionbench.kernel.arrays import Timeline
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.kernel.rule import RULES
 from streamdecisionbench.recording.event_log import Release, Response
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pairs import all_pairs, compose, compose_recordings
-from streamdecisionbench.scoring.timeline import Timeline, timelines
+from streamdecisionbench.scoring.timelines import timelines
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 

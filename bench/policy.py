@@ -19,16 +19,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.scoring.policies import plain_policy
 
-from streamdecisionbench.analysis.candidates import Field
+from streamdecisionbench.analysis.candidates import CandidatePool
 from streamdecisionbench.analysis.policy_search import search
 from streamdecisionbench.analysis.token_cost import request_costs
 from streamdecisionbench.components import registry
 from streamdecisionbench.components.contract import Options
-from streamdecisionbench.recording.episode import Member
-from streamdecisionbench.recording.prices import read_prices
-from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.recorder import RunConfig, record
-from streamdecisionbench.rules.policy_file import (
+from streamdecisionbench.kernel.paces import Bounds, OverPaces
+from streamdecisionbench.kernel.shares import shares_over
+from streamdecisionbench.policies.policy_file import (
     Cascade,
     ConfidenceGate,
     Debounce,
@@ -36,9 +34,11 @@ from streamdecisionbench.rules.policy_file import (
     Expire,
     Policy,
 )
-from streamdecisionbench.scoring.classes import shares_over
-from streamdecisionbench.scoring.measure import Over
-from streamdecisionbench.scoring.pace_bounds import Bounds
+from streamdecisionbench.recording.episode import Member
+from streamdecisionbench.recording.prices import read_prices
+from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.recording.recorder import RunConfig, record
+from streamdecisionbench.recording.run_options import RunOptions
 from streamdecisionbench.scoring.policy_answers import Answers, Variant, answers_of, policy_arrays
 from streamdecisionbench.scoring.policy_replay import PolicyReplay, correct_share
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
@@ -64,7 +64,7 @@ def main() -> None:
     components = _record(asked.recordings)
     began, worked = time.perf_counter(), time.process_time()
     recordings = {one.name: one.parts for one in components}
-    field = Field(recordings, answers=components, thresholds=asked.thresholds)
+    field = CandidatePool(recordings, answers=components, thresholds=asked.thresholds)
     found = search(field, 2.0)
     took, work = time.perf_counter() - began, time.process_time() - worked
     print(
@@ -89,7 +89,7 @@ def _compare(name: str, policy: Policy, components: list[Answers]) -> None:
     batch = _timed(lambda: correct_share(many, many.rows(2.0, 20)), 3)
     began = time.process_time()
     sweep = played.sweep(Bounds())
-    shares_over(sweep, [Over(Bounds(), played.flat.tick)])
+    shares_over(sweep, [OverPaces(Bounds(), played.flat.tick)])
     pieces = len(sweep.low)
     covered = time.process_time() - began
     per_piece = plain / count * 2 / len(components[0].parts[0].release)
@@ -128,7 +128,9 @@ def _record(count: int) -> list[Answers]:
             profile = PROFILES[k % len(PROFILES)]
             name = f"simulated:{profile}"
             component = registry.create(name, Options(seed=k, extra={"clock": "virtual"}))
-            settings = RunConfig({None: name}, tuple(suite.scenarios), clock="virtual", seed=k)
+            settings = RunConfig(
+                RunOptions.of({None: name}, clock="virtual"), tuple(suite.scenarios), seed=k
+            )
             out = Path(folder) / f"{profile}-{k}"
             record(suite, [Member(component)], settings, out)
             recording = read_recording(out, suite)

@@ -1,6 +1,7 @@
-"""How late the recorder is: release lag, dispatch lag, and what thousands of streams at once cost.
+"""How late the recorder is: release lag, dispatch lag, what thousands of streams cost, which stalls it finds.
 
-    python bench/recorder.py                          # all three, about a minute
+    python bench/recorder.py                          # all four, about five minutes
+    python bench/recorder.py --only stalls            # the table in docs/recording.md
     python bench/recorder.py --loop asyncio           # without uvloop
     python bench/recorder.py --only streams --streams 1000 --processes 2
     python bench/recorder.py --only streams --streams 10000 --stream-interval 20
@@ -10,7 +11,8 @@ request at a time, and prints how much later than planned its replies are. The s
 31–32 requests in flight, through httpx, into a real recording folder, and prints lags beside the dispatch
 waits published for 480 requests. The third records many streams against `sdb serve` itself, in one process or
 in several with a log each, merged, and prints answers a second, lags beside a process that only sleeps, and
-processor time per stream.
+processor time per stream. The fourth stops a recording process between two releases with SIGSTOP, for 50 ms to
+2 s, and prints how often the recorder found it and what it did about it.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ import asyncio
 import contextlib
 import itertools
 import json
+import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -30,6 +34,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -37,10 +42,11 @@ from streamdecisionbench.components.contract import Answer, ComponentInfo, Reque
 from streamdecisionbench.recording import recorder as record_module
 from streamdecisionbench.recording.episode import Member
 from streamdecisionbench.recording.event_log import Release, Response, scan
-from streamdecisionbench.recording.folder import quantiles_ms
 from streamdecisionbench.recording.merge import merge
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recorder import RunConfig, record
+from streamdecisionbench.recording.recording_folder import quantiles_ms
+from streamdecisionbench.recording.run_options import RunOptions
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,
@@ -210,7 +216,9 @@ def planned_delay(port: str, delay_s: float, requests: int) -> None:
 
 def lags_in_flight(url: str, delay_s: float, steps: int, interval_s: float) -> None:
     suite = make_suite([scenario("bench", steps)])
-    settings = RunConfig({None: "bench:httpx"}, ("bench",), interval_s=interval_s)
+    settings = RunConfig(
+        RunOptions.of({None: "bench:httpx"}, warmup=0), ("bench",), interval_s=interval_s
+    )
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         record(suite, [Member(HttpxComponent(url))], settings, out)
@@ -252,7 +260,10 @@ def play_streams(port: str, folder: Path, share: tuple[int, int], chosen: Chosen
     mine = tuple(suite.scenarios)[share[0] :: share[1]]
     component = PooledComponent(port)
     settings = RunConfig(
-        {None: "bench:pooled"}, mine, interval_s=chosen.interval_s, streams=len(mine)
+        RunOptions.of({None: "bench:pooled"}, warmup=0),
+        mine,
+        interval_s=chosen.interval_s,
+        streams=len(mine),
     )
     record(suite, [Member(component)], settings, folder)
     (begin, cpu), (end, cpu_then) = component.spans
@@ -310,6 +321,66 @@ def served(suite: Path) -> Iterator[str]:
         process.communicate(timeout=60)
 
 
+STALLS_S = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0)
+
+
+class SlowComponent:
+    """Stands for a remote service that takes 0.3 s."""
+
+    info = ComponentInfo("bench", "slow")
+
+    async def open(self) -> None:
+        """Nothing to open."""
+
+    async def answer(self, request: Request) -> Answer:
+        await asyncio.sleep(0.3)
+        return Answer({f"q{k}": "K01" for k in range(7)})
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def play_stalled(folder: Path) -> None:
+    """Six states, one every 0.5 s."""
+    suite = make_suite([scenario("bench", 6, 6_000)])
+    settings = RunConfig(RunOptions.of({None: "bench:slow"}, warmup=0), ("bench",), interval_s=0.5)
+    record(suite, [Member(SlowComponent())], settings, folder)
+
+
+def stalls(repeats: int, loop: str) -> None:
+    print(
+        f"{repeats} recordings each, stopped once with SIGSTOP, 0.1 s after a release: an answer is pending"
+    )
+    print("  stall      found   recorded again   marked   scored without a word")
+    for stall_s in (0.0, *STALLS_S):
+        again = marked = 0
+        for _ in range(repeats):
+            with tempfile.TemporaryDirectory() as name:
+                run = stalled_recording(Path(name) / "out", stall_s, loop)
+            stopped = [x for x in run["interruptions"] if x["reason"] in ("stopped", "too_late")]
+            again += bool(stopped)
+            marked += not stopped and "stalled" in run["summary"]
+        print(f"  {1e3 * stall_s:5.0f} ms  {again + marked:3} of {repeats}  {again:14}  {marked:7}"
+              f"  {repeats - again - marked:22}")  # fmt: skip
+
+
+def stalled_recording(folder: Path, stall_s: float, loop: str) -> dict[str, Any]:
+    """The run record of a recording whose process was stopped once."""
+    command = [sys.executable, __file__, "--loop", loop, "--stalled", "--folder", str(folder)]
+    process = subprocess.Popen(command)
+    log = folder / "events.jsonl"
+    while not log.exists() or log.read_bytes().count(b'"release"') < 3:
+        time.sleep(0.005)
+    time.sleep(0.1)
+    if stall_s:
+        os.kill(process.pid, signal.SIGSTOP)
+        time.sleep(stall_s)
+        os.kill(process.pid, signal.SIGCONT)
+    assert process.wait(timeout=120) == 0
+    run: dict[str, Any] = json.loads((folder / "run.json").read_bytes())
+    return run
+
+
 def show(what: str, lags_s: Sequence[float], goal_ms: float | None = None) -> None:
     q = quantiles_ms(lags_s)
     goal = (
@@ -344,7 +415,9 @@ def main() -> None:
     parser.add_argument("--stream-steps", type=int, default=8)
     parser.add_argument("--stream-interval", type=float, default=2.0)
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--only", choices=("server", "flight", "streams"))
+    parser.add_argument("--only", choices=("server", "flight", "streams", "stalls"))
+    parser.add_argument("--repeats", type=int, default=5, help="recordings per length of a stall")
+    parser.add_argument("--stalled", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--serve", type=float, help=argparse.SUPPRESS)
     parser.add_argument("--sleep", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--share", help=argparse.SUPPRESS)
@@ -364,6 +437,9 @@ def main() -> None:
         number, of = map(int, asked.share.split("/"))
         play_streams(asked.port, asked.folder, (number, of), chosen)
         return
+    if asked.stalled:
+        play_stalled(asked.folder)
+        return
     print(f"event loop: {asked.loop}")
     if asked.only in (None, "server"):
         with Beside("--serve", "0.0205") as port, Beside("--sleep"):
@@ -374,6 +450,8 @@ def main() -> None:
             lags_in_flight(f"http://127.0.0.1:{port}/", delay_s, asked.steps, asked.interval)
     if asked.only in (None, "streams"):
         many_streams(chosen, asked.loop)
+    if asked.only in (None, "stalls"):
+        stalls(asked.repeats, asked.loop)
 
 
 class Beside:

@@ -18,7 +18,10 @@ from pathlib import Path
 
 from streamdecisionbench.analysis.repacing import Repacing, repacing
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.request import RunRequest, launch
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.recording.run_request import (
+    launch,
+)
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
 CONDITIONS = ((2.0, 1), (1.0, 1), (1.0, 2), (2.0, 8), (1.0, 8))
@@ -31,7 +34,7 @@ def sweep(home: Path, seed: int, workers: int | None) -> Repacing:
     for index, (interval, streams) in enumerate(CONDITIONS):
         out = home / f"{seed}-{workers}-{interval:g}-{streams}"
         launch(
-            RunRequest(
+            RunOptions.of(
                 {None: "simulated:jev"},
                 out,
                 interval_s=interval,

@@ -24,7 +24,10 @@ from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
 
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.request import RunRequest, launch
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.recording.run_request import (
+    launch,
+)
 from streamdecisionbench.report.write_report import write_report
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
@@ -40,7 +43,7 @@ def main() -> None:
         loaded = []
         for seed, profile in itertools.islice(settings, count):
             out = folder / f"{profile}-{seed}"
-            request = RunRequest({None: f"simulated:{profile}"}, out, clock="virtual", seed=seed)
+            request = RunOptions.of({None: f"simulated:{profile}"}, out, clock="virtual", seed=seed)
             launch(request, lambda estimates: True)
             loaded.append((read_recording(out, suite), suite))
 

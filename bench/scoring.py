@@ -21,11 +21,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
-from tests.scoring import plain
+from tests.kernel import plain
 
-from streamdecisionbench.scoring.pace_bounds import Bounds
+from streamdecisionbench.kernel.arrays import Timeline
+from streamdecisionbench.kernel.paces import Bounds
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.timeline import Timeline, timelines
+from streamdecisionbench.scoring.timelines import timelines
 
 
 def drawn(steps: int, seed: int, scenarios: int = 8) -> list[Timeline]:
@@ -132,12 +133,12 @@ def main() -> None:
 
 def costs() -> None:
     """What spells, delays, changes, acts and costs add to a score of a recorded folder."""
-    from streamdecisionbench.rules.cost_file import default_costs
-    from streamdecisionbench.scoring.cost import (
+    from streamdecisionbench.policies.cost_file import default_costs
+    from streamdecisionbench.scoring.error_costs import (
         act_measures,
         change_measures,
         charge,
-        course_of,
+        path_measures,
         spell_measures,
     )
     from streamdecisionbench.scoring.score import score
@@ -150,7 +151,7 @@ def costs() -> None:
         parts = score(out).parts
 
         def everything() -> None:
-            course = course_of(parts, 2.0, Bounds())
+            course = path_measures(parts, 2.0, Bounds())
             spell_measures(course, 4.0)
             change_measures(course)
             charge(course, default_costs())

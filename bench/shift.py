@@ -13,17 +13,20 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import mean, median
 
-from streamdecisionbench.families.generate import generate, generated_families
 from streamdecisionbench.families.sdb_v1 import build
-from streamdecisionbench.suite.generation.parameters import Parameters
-from streamdecisionbench.suite.scenario import FAMILIES, Scenario, estimate_tokens
-from streamdecisionbench.suite.trivial_policies import (
+from streamdecisionbench.suite.constant_baselines import (
     Policy,
     best_constant,
     first_option,
     lexical_overlap,
     states_right,
 )
+from streamdecisionbench.suite.scenario import FAMILIES, Scenario, estimate_tokens
+from streamdecisionbench.worlds.generate import (
+    generate,
+    generated_families,
+)
+from streamdecisionbench.worlds.generation.parameters import Parameters
 
 COLUMNS = (
     "changes", "ticks between changes", "of these 1–3 ticks", "commonest route", "routes",

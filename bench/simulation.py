@@ -1,7 +1,7 @@
-"""Simulated profiles against the published figures: the table in docs/simulation.md.
+"""Simulated profiles against the published figures: the table in docs/explanation/simulation.md.
 
     python bench/simulation.py            prints the table
-    python bench/simulation.py --write    also puts it into docs/simulation.md
+    python bench/simulation.py --write    also puts it into docs/explanation/simulation.md
     python bench/simulation.py --json     one JSON object a profile and seed, for tests
 
 Every profile is recorded on the virtual clock over the suite with the real recorder, and scored
@@ -26,12 +26,13 @@ from streamdecisionbench.families.registry import drafts
 from streamdecisionbench.recording.episode import Member
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recorder import RunConfig, record
+from streamdecisionbench.recording.run_options import RunOptions
 from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import make_suite
 
-DOCS = Path(__file__).parent.parent / "docs" / "simulation.md"
+DOCS = Path(__file__).parent.parent / "docs" / "explanation" / "simulation.md"
 BEGIN, END = "<!-- table: bench/simulation.py -->", "<!-- end of table -->"
 
 
@@ -92,9 +93,8 @@ def facts(profile: Profile, suite: Suite, simulator: Simulator) -> dict[str, Any
 def simulate(profile: Profile, suite: Suite, simulator: Simulator) -> Score:
     component = SimulatedComponent(simulator, profile, virtual=True)
     settings = RunConfig(
-        names={None: component.info.name},
-        scenarios=tuple(suite.scenarios),
-        clock="virtual",
+        RunOptions.of({None: component.info.name}, clock="virtual"),
+        tuple(suite.scenarios),
         seed=simulator.seed,
     )
     with tempfile.TemporaryDirectory() as folder:

@@ -36,10 +36,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.families.test_worlds import PLAYERS, composed, play
 
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
-from streamdecisionbench.families.generate import generate, generated_families, open_seeds
 from streamdecisionbench.families.registry import FAMILY_MODULES
+from streamdecisionbench.policies.cost_file import default_costs
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.request import RunRequest, launch
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.recording.run_request import (
+    launch,
+)
+from streamdecisionbench.render.palette import (
+    GREY,
+    PALETTE,
+)
 from streamdecisionbench.report.figures.figure import Figure, render
 from streamdecisionbench.report.figures.style import (
     beside,
@@ -51,12 +58,16 @@ from streamdecisionbench.report.figures.style import (
     panel_title,
     quantity,
 )
-from streamdecisionbench.report.palette import GREY, PALETTE
-from streamdecisionbench.rules.cost_file import default_costs
 from streamdecisionbench.scoring.score import Score, score
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.suite_files import read_suite
+from streamdecisionbench.worlds.generate import (
+    generate,
+    generated_families,
+    open_seeds,
+)
+from streamdecisionbench.worlds.generation.draws import Draws
+from streamdecisionbench.worlds.generation.parameters import Parameters
+from streamdecisionbench.worlds.live_sessions import open_world
 
 
 def main() -> None:
@@ -111,11 +122,13 @@ def histories(wanted: argparse.Namespace) -> None:
 
 def recorded(component: str, folder: Path, **options: Any) -> tuple[Score, dict[str, Any]]:
     """What a component scored in a world, costs included, and the outcomes of every session."""
-    request = RunRequest({None: component}, folder, clock="virtual", **options)
+    request = RunOptions.of({None: component}, folder, clock="virtual", **options)
     launch(request, lambda _: True)
     suite = read_suite(folder / "suite")
     found = read_recording(folder, suite)
-    scored = score(found, suite, interval=found.lived_at_s or 2.0, costs=default_costs())
+    scored = score(
+        found, suite, interval=found.closed_loop_interval_s or 2.0, costs=default_costs()
+    )
     return scored, found.run["summary"]["outcomes"]
 
 
@@ -125,7 +138,7 @@ def speed() -> None:
         (opened,) = open_seeds(world, (1,))
         with tempfile.TemporaryDirectory() as folder:
             began = time.process_time()
-            recorded("baseline:constant", Path(folder) / "run", world=world, seeds=(1,))
+            recorded("baseline:constant", Path(folder) / "run", world=open_world(world))
             whole = time.process_time() - began
         began = time.process_time()
         opened.again().play_right()
@@ -209,7 +222,7 @@ def _lived(given: tuple[Any, ...]) -> list[tuple[list[float], dict[str, float]]]
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
         scored, outcomes = recorded(
-            f"simulated:{profile}", run, world=world, seeds=seeds, interval_s=pace
+            f"simulated:{profile}", run, world=open_world(world, seeds), interval_s=pace
         )
     assert scored.cost is not None
     kinds = {w.right.episode_id: w.kind for w in open_seeds(world, seeds)}
@@ -323,10 +336,12 @@ def cart(seeds: int, out: Path) -> None:
             scored, outcomes = recorded(
                 "python:bench_cart:Player",
                 Path(folder) / str(latency_ms),
-                world="gym:CartPole-v1",
-                reference="python:bench_cart:right",
-                steps=STEPS,
-                seeds=tuple(range(1, seeds + 1)),
+                world=open_world(
+                    "gym:CartPole-v1",
+                    tuple(range(1, seeds + 1)),
+                    STEPS,
+                    reference="python:bench_cart:right",
+                ),
                 interval_s=CART_TICK_S,
                 latency=str(latency_ms / 1000),
                 workers=32,
