@@ -25,22 +25,22 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from streamdecisionbench.analysis.bundles import open_bundle
 from streamdecisionbench.errors import InputError, SdbError
 from streamdecisionbench.examples import example_suite
-from streamdecisionbench.logs.score import score_log
+from streamdecisionbench.logs.log_score import score_log
 from streamdecisionbench.meter import Meter
 from streamdecisionbench.meter.decision_log import DecisionLog
-from streamdecisionbench.scoring.timeline import timelines
+from streamdecisionbench.scoring.timelines import timelines
+from streamdecisionbench.sharing.bundles import open_bundle
 from streamdecisionbench.suite.suite_files import write_suite
-from tests.analysis.bundles.test_bundles import packed, unpacked, with_events
 from tests.cli.command import record_simulated, sdb
+from tests.kernel.plain import accuracy
+from tests.kernel.plain_streams import Stream, in_force_accuracy
 from tests.logs.made_logs import SCHEMA, pooled, rows_of
 from tests.meter import plain, written
 from tests.meter.plain import Happened
 from tests.mutations import mutate_json
-from tests.scoring.plain import accuracy
-from tests.scoring.plain_streams import Stream, in_force_accuracy
+from tests.sharing.test_bundles import packed, unpacked, with_events
 
 EXACT = 1e-9
 
@@ -462,7 +462,7 @@ def _bundle() -> Path:
     """Of a suite of one scenario: whatever is read, it is read as often as a large one."""
     write_suite(example_suite(), _suite())
     run = record_simulated("jev", Path(_home().name) / "tiny", "--data", _suite())
-    done = sdb("bundle", run, "--data", _suite(), "--out", run.parent / "tiny.zip")
+    done = sdb("share", "bundle", run, "--data", _suite(), "--out", run.parent / "tiny.zip")
     assert done.returncode == 0, done.stderr
     return run.parent / "tiny.zip"
 
@@ -489,7 +489,7 @@ def attack_bundles(draw: random.Random, folder: Path) -> bool:
     if draw.random() < 0.3:
         path.write_bytes(_torn(draw, path.read_bytes()))
     found = open_bundle(path)
-    done = sdb("verify", path)
+    done = sdb("share", "verify", path)
     require(done.returncode == 0, f"opened, and verify says {done.stderr[:200]}")
     for entry, recording in zip(found.contents.recordings, found.recordings, strict=True):
         parts = timelines(recording, found.suite)
@@ -522,7 +522,7 @@ def _bundled_anew(draw: random.Random, files: dict[str, bytes], folder: Path) ->
     for name, data in with_events(files, exchange).items():
         if name.startswith("recordings/"):
             (run / Path(name).name).write_bytes(data)
-    done = sdb("bundle", run, "--data", _suite(), "--out", folder / "anew.zip")
+    done = sdb("share", "bundle", run, "--data", _suite(), "--out", folder / "anew.zip")
     require(done.returncode == 0, f"nothing is wrong with it, and it is refused: {done.stderr}")
     return folder / "anew.zip"
 

@@ -21,7 +21,7 @@ from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 # CI draws the same examples every time, so that a change is judged by the change; a contributor's
 # machine goes on looking for new ones.
 settings.register_profile("ci", derandomize=True)
-# `bench/mutants.py` asks whether a fault is noticed, not for the smallest example of it.
+# `bench/faults.py` asks whether a fault is noticed, not for the smallest example of it.
 settings.register_profile("faults", derandomize=True, phases=(Phase.explicit, Phase.generate))
 if os.environ.get("CI"):
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -16,7 +16,7 @@ _DEAREST = (
     "report/test_page_browser.py",
     "report/test_figures.py",
     "report/test_tables.py",
-    "scoring/test_exact.py",
+    "kernel/test_exact.py",
     "families/test_generated.py",
     "recording/test_kill.py",
     "docs/test_commands.py",

@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from streamdecisionbench.audit.agreement import check, read_answers
+from streamdecisionbench.analysis.agreement import (
+    check,
+    read_answers,
+)
 from streamdecisionbench.audit.audit_record import read_record, summarise, violations
 from streamdecisionbench.components.providers.address_and_key import load
 from streamdecisionbench.components.simulated.profiles import read_profiles
@@ -25,11 +28,11 @@ from streamdecisionbench.recording.event_log import EVENTS_FILE, file_sha256
 from streamdecisionbench.recording.prices import find_price, read_prices
 from streamdecisionbench.recording.published_tables import import_tables
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.scoring.cost import read_costs
-from streamdecisionbench.scoring.json import scores_to_json
+from streamdecisionbench.scoring.error_costs import read_costs
 from streamdecisionbench.scoring.score import score
-from streamdecisionbench.suite.check import validate_suite
+from streamdecisionbench.scoring.score_json import scores_to_json
 from streamdecisionbench.suite.digest import digest
+from streamdecisionbench.suite.suite_check import validate_suite
 from streamdecisionbench.suite.suite_files import read_suite, write_suite
 
 DATA = Path(__file__).resolve().parents[1] / "src" / "streamdecisionbench" / "data"

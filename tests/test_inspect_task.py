@@ -10,6 +10,8 @@ import pytest
 
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
+pytestmark = pytest.mark.slow
+
 SCENARIO = "presenter_a"
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.rules.policy_file import read_policy
-from streamdecisionbench.scoring.cost import read_costs
+from streamdecisionbench.policies.policy_file import read_policy
+from streamdecisionbench.scoring.error_costs import read_costs
 from tests.mutations import KINDS, run_case
 
 CASES = 450

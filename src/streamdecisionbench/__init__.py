@@ -15,12 +15,17 @@ if TYPE_CHECKING:
 
     from streamdecisionbench._version import __version__
     from streamdecisionbench.examples import example_recording, example_suite
-    from streamdecisionbench.logs.score import LogScore, score_log
+    from streamdecisionbench.kernel.shares import Shares
+    from streamdecisionbench.logs.log_score import (
+        LogScore,
+        score_log,
+    )
     from streamdecisionbench.recording.reader import read_recording
     from streamdecisionbench.recording.recording import Recording
-    from streamdecisionbench.scoring.answers import mistakes
+    from streamdecisionbench.scoring.answer_accuracy import mistakes
     from streamdecisionbench.scoring.pairs import all_pairs, compose_recordings
-    from streamdecisionbench.scoring.score import Level, Score, Shares, score
+    from streamdecisionbench.scoring.result import Level, Result
+    from streamdecisionbench.scoring.score import Score, score
     from streamdecisionbench.suite.scenario import DecisionSpec, Scenario, Suite
     from streamdecisionbench.suite.suite_files import read_suite, write_suite
 
@@ -29,6 +34,7 @@ __all__ = [
     "Level",
     "LogScore",
     "Recording",
+    "Result",
     "Scenario",
     "Score",
     "Shares",
@@ -49,12 +55,14 @@ __all__ = [
 _HOMES = {
     "_version": ("__version__",),
     "examples": ("example_recording", "example_suite"),
-    "logs.score": ("LogScore", "score_log"),
+    "logs.log_score": ("LogScore", "score_log"),
     "recording.reader": ("read_recording",),
     "recording.recording": ("Recording",),
-    "scoring.answers": ("mistakes",),
+    "scoring.answer_accuracy": ("mistakes",),
     "scoring.pairs": ("all_pairs", "compose_recordings"),
-    "scoring.score": ("Level", "Score", "Shares", "score"),
+    "scoring.result": ("Level", "Result"),
+    "scoring.score": ("Score", "score"),
+    "kernel.shares": ("Shares",),
     "suite.scenario": ("DecisionSpec", "Scenario", "Suite"),
     "suite.suite_files": ("read_suite", "write_suite"),
 }

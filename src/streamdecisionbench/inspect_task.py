@@ -38,10 +38,10 @@ from streamdecisionbench.components.providers.prompt import (
     read_labels,
     read_object,
 )
-from streamdecisionbench.recording.request import choose_scenarios
+from streamdecisionbench.kernel.arrays import Timeline
+from streamdecisionbench.recording.run_request import choose_scenarios
 from streamdecisionbench.scoring.score import Score as StreamScore
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.timeline import Timeline
 from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from streamdecisionbench.components.contract import Usage
+from streamdecisionbench.kernel.arrays import Timeline
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.scoring.timeline import Timeline
 
 REPOSITORY = Path(__file__).parents[2]
 

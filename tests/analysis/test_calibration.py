@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from streamdecisionbench.analysis.calibration import BINS, calibration
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.rules.policy_file import Policy
+from streamdecisionbench.policies.policy_file import Policy
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.score import score_timelines
 from tests.scoring.policies import kit, plain_policy

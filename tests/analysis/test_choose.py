@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamdecisionbench.analysis.bootstrap import Sampling
-from streamdecisionbench.analysis.candidates import Contender, Field
+from streamdecisionbench.analysis.candidates import CandidatePool, ScoredCandidate
 from streamdecisionbench.analysis.choose import (
     Budget,
     Candidate,
@@ -24,10 +24,10 @@ from streamdecisionbench.analysis.choose import (
 )
 from streamdecisionbench.analysis.token_cost import Cost, Tokens
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.kernel.arrays import Timeline
 from streamdecisionbench.recording.prices import Price
 from streamdecisionbench.scoring.pairs import compose
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.timeline import Timeline
 from tests.analysis.kit import timeline
 
 REFERENCE = np.repeat(np.arange(20), 3).tolist()
@@ -83,7 +83,7 @@ def test_pace_decides_between_judgment_and_latency() -> None:
     assert (slow.best.name, slow.best.limit) == ("careful", "latency")
     assert fast.runner_up is not None
     assert fast.runner_up.behind_leader.excludes_zero
-    low, high = holds(Field(RUNS), fast)
+    low, high = holds(CandidatePool(RUNS), fast)
     assert low <= 0.5 <= high < 30
 
 
@@ -136,7 +136,7 @@ def test_one_rule_decides(
         assert all(x is None or x > budget for x in spent)
         return
     assert found.best.name == _plainly(found)
-    lean = decide(Field(runs, costs, sims), interval, terms)
+    lean = decide(CandidatePool(runs, costs, sims), interval, terms)
     assert choice_lines(lean) == choice_lines(found)
     if found.best.rule:
         assert not set(found.best.members) & set(sims)
@@ -223,9 +223,9 @@ def test_of_many_recordings_the_best_are_paired_and_that_is_said() -> None:
 
 
 def test_whatever_else_applies_decisions_goes_through_the_same_choice() -> None:
-    class More(Field):
-        def singles(self, interval: float) -> list[Contender]:
-            perfect = Contender(
+    class More(CandidatePool):
+        def singles(self, interval: float) -> list[ScoredCandidate]:
+            perfect = ScoredCandidate(
                 name="perfect",
                 members=("perfect",),
                 rule=None,

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from streamdecisionbench.analysis.bootstrap import Sampling
-from streamdecisionbench.analysis.candidates import Field, halve
+from streamdecisionbench.analysis.candidates import CandidatePool, halve
 from streamdecisionbench.analysis.choose import (
     MIN_SAVING,
     Budget,
@@ -28,15 +28,22 @@ from streamdecisionbench.analysis.choose import (
 )
 from streamdecisionbench.analysis.token_cost import Cost, Tokens
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.kernel.levels import family_weights
+from streamdecisionbench.policies.policy_file import (
+    Cascade,
+    ConfidenceGate,
+    Policy,
+    policy_of,
+)
 from streamdecisionbench.recording.prices import Price
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.rules.policy_file import Cascade, ConfidenceGate, Policy, policy_of
-from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_score import score_policy
 from tests.analysis.kit import timeline
 from tests.cli.command import record_simulated, sdb
 from tests.report.kit import in_haste
+
+pytestmark = pytest.mark.slow
 
 QUICK = Terms(sampling=Sampling(resamples=300))
 STEPS = 60
@@ -67,8 +74,8 @@ def _cost(each: Answers) -> Cost:
     return Cost(tokens, Price("p", "m", 1, 1), "USD", "2026-11-01", total, 0.0)
 
 
-def field(*components: Answers, simulated: tuple[str, ...] = ()) -> Field:
-    return Field(
+def field(*components: Answers, simulated: tuple[str, ...] = ()) -> CandidatePool:
+    return CandidatePool(
         {one.name: one.parts for one in components},
         {one.name: _cost(one) for one in components},
         simulated,

@@ -20,14 +20,22 @@ from streamdecisionbench.analysis.flips import (
     causes_between,
     loss_line,
 )
-from streamdecisionbench.analysis.gate import Limits, Streams, gate_streams, gate_timelines
-from streamdecisionbench.in_force import ALL_CLASSES, CAUSES
-from streamdecisionbench.scoring.pace_bounds import Bounds
+from streamdecisionbench.gate.verdict import (
+    Limits,
+    Streams,
+    gate_streams,
+    gate_timelines,
+)
+from streamdecisionbench.kernel.arrays import Timeline
+from streamdecisionbench.kernel.classes import (
+    ALL_CLASSES,
+    CAUSES,
+)
+from streamdecisionbench.kernel.paces import Bounds
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.timeline import Timeline
-from tests.analysis.test_gate import SAMPLING, pair
-from tests.scoring import plain
-from tests.scoring.test_exact import bounds, intervals, recordings
+from tests.gate.test_gate import SAMPLING, pair
+from tests.kernel import plain
+from tests.kernel.test_exact import bounds, intervals, recordings
 
 EXACT = 1e-12
 MANY = settings(max_examples=100, deadline=None)

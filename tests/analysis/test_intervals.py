@@ -21,8 +21,13 @@ from streamdecisionbench.analysis.bootstrap import (
     resampled_sums,
 )
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.score import score_log
-from streamdecisionbench.scoring.pooled import Spread, interval_95, stream_keys
+from streamdecisionbench.logs.log_score import score_log
+from streamdecisionbench.scoring.intervals import (
+    Spread,
+    interval_95,
+    stream_keys,
+    student_interval,
+)
 from streamdecisionbench.scoring.score import score_timelines
 from tests.analysis.kit import bench, timeline
 
@@ -158,14 +163,30 @@ def test_scenarios_of_one_step_scatter_as_scenarios_do() -> None:
 def test_the_interval_of_a_log_is_students_by_definition() -> None:
     drawn = np.random.default_rng(0).normal(0.3, 0.02, 400)
     for streams in (5, 9, 40):
-        spread = Spread(streams, 1 / streams)
+        spread = Spread(streams, 1 / streams, 1 / streams**2)
         half = student.ppf(0.975, streams - 1) * drawn.std() * np.sqrt(streams / (streams - 1))
         assert interval_95(0.3, drawn, spread) == pytest.approx((0.3 - half, 0.3 + half), rel=1e-9)
         odds, wide = np.log(0.3 / 0.7), half / (0.3 * 0.7)
         ends = [1 / (1 + np.exp(-(odds + sign * wide))) for sign in (-1, 1)]
         assert interval_95(0.3, drawn, spread, share=True) == pytest.approx(ends, rel=1e-9)
-    assert interval_95(0.3, drawn, Spread(4, 1 / 4)) is None
-    assert interval_95(1.0, drawn, Spread(9, 1 / 9), share=True) == (0.025 ** (1 / 9), 1.0)
+    assert interval_95(0.3, drawn, Spread(4, 1 / 4, 1 / 16)) is None
+    assert interval_95(1.0, drawn, Spread(9, 1 / 9, 1 / 81), share=True) == (0.025 ** (1 / 9), 1.0)
+
+
+def test_the_less_sure_of_two_spreads_decides() -> None:
+    """Few equal streams against many of which one is most of the time."""
+    equal, uneven = Spread.of(np.ones(6)), Spread.of(np.array([400.0, *[1.0] * 99]))
+    for found in (equal.narrower(uneven), uneven.narrower(equal)):
+        assert (found.streams, found.degrees) == (6, 1)
+        assert found.inflation == uneven.inflation > equal.inflation
+
+
+@pytest.mark.parametrize("rest", [0.0, 1e-11, 1e-6])
+def test_one_stream_that_is_all_the_time_has_no_interval(rest: float) -> None:
+    """Also where rounding hides the others."""
+    spread = Spread.of(np.array([1.0, *[rest] * 5]))
+    assert interval_95(0.3, np.random.default_rng(0).normal(0.3, 0.02, 400), spread) is None
+    assert student_interval(0.3, (1e-4, spread)) is None
 
 
 def test_the_seed_that_a_log_prints_is_the_one_that_drew_it() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from streamdecisionbench.analysis.bootstrap import Sampling
-from streamdecisionbench.analysis.candidates import Field, halve
+from streamdecisionbench.analysis.candidates import CandidatePool, halve
 from streamdecisionbench.analysis.choose import Budget, Terms, choice_lines
 from streamdecisionbench.analysis.policy_search import (
     PolicySearch,
@@ -25,14 +25,16 @@ from streamdecisionbench.components.simulated.profiles import ProfileCalibration
 from streamdecisionbench.components.simulated.simulator import draw_scenario
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_recording
+from streamdecisionbench.kernel.arrays import Timeline
+from streamdecisionbench.kernel.levels import family_weights
 from streamdecisionbench.recording.prices import Price, PriceTable
-from streamdecisionbench.scoring.measure import family_weights
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_score import score_policy
-from streamdecisionbench.scoring.timeline import Timeline
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.analysis.kit import timeline, with_usage
+
+pytestmark = pytest.mark.slow
 
 FEW = Sampling(resamples=400)
 
@@ -77,7 +79,7 @@ def simulated(
 def searched(
     components: list[Answers], interval: float, budget: float | None = None
 ) -> PolicySearch:
-    field = Field({one.name: one.parts for one in components}, answers=components)
+    field = CandidatePool({one.name: one.parts for one in components}, answers=components)
     return search(field, interval, Terms(Budget(budget), sampling=FEW))
 
 
@@ -146,7 +148,7 @@ def test_every_candidate_is_worth_what_the_score_says() -> None:
 def test_steps_add_up_to_the_accuracy() -> None:
     sure = ProfileCalibration(right=0.9, wrong=0.3, spread=0.08)
     one = simulated("jev", 1, sure)
-    trials = Field({one.name: one.parts}, answers=[one], thresholds=3).trials
+    trials = CandidatePool({one.name: one.parts}, answers=[one], thresholds=3).trials
     weights = np.repeat(1.0, 8)
     for kind in trials.kinds((one.name,), 2.0).values():
         for tried in kind:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from streamdecisionbench.analysis.network import NetworkEstimate, network_estimate
-from streamdecisionbench.analysis.paper import (
+from streamdecisionbench.analysis.paper_analyses import (
     baselines,
     clock_gap,
     pace,
@@ -18,11 +18,12 @@ from streamdecisionbench.analysis.paper import (
     transition_errors,
     window_shares,
 )
-from streamdecisionbench.analysis.table import fixed
 from streamdecisionbench.analysis.token_cost import cost, passes_cost
+from streamdecisionbench.kernel.arrays import Timeline
+from streamdecisionbench.kernel.paces import Bounds
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.pace_bounds import Bounds
-from streamdecisionbench.scoring.timeline import Timeline, timelines
+from streamdecisionbench.render.table import fixed
+from streamdecisionbench.scoring.timelines import timelines
 from streamdecisionbench.suite.scenario import Suite
 
 Published = tuple[Suite, dict[str, Recording]]

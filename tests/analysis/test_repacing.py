@@ -18,7 +18,10 @@ from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recorder import Part, record, record_together, replicas_for
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.recording.request import RunRequest, launch
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.recording.run_request import (
+    launch,
+)
 from streamdecisionbench.suite.scenario import Suite
 from tests.cli.command import sdb
 from tests.recording.recorder_kit import (
@@ -33,10 +36,10 @@ from tests.recording.recorder_kit import (
 NAMES = ("one_a", "two_b", "three_a", "four_b")
 SUITE = small_suite(*NAMES, steps=30, tick=2.0)
 INTERVALS = (4.0, 2.0, 1.0, 0.4)
-Sweep = list[tuple[Recording, Suite]]
+Trajectory = list[tuple[Recording, Suite]]
 
 
-def sweep(home: Path, workers: int, service_s: float = 0.5) -> Sweep:
+def sweep(home: Path, workers: int, service_s: float = 0.5) -> Trajectory:
     """A component that takes half a second, behind so many workers."""
 
     async def behave(request: Request, call: int) -> Answer:
@@ -52,12 +55,12 @@ def sweep(home: Path, workers: int, service_s: float = 0.5) -> Sweep:
 
 
 @pytest.fixture(scope="module")
-def queue(tmp_path_factory: pytest.TempPathFactory) -> Sweep:
+def queue(tmp_path_factory: pytest.TempPathFactory) -> Trajectory:
     """One worker: two requests a second fit; at 0.4 s two and a half come."""
     return sweep(tmp_path_factory.mktemp("queue"), workers=1)
 
 
-def test_a_queue_breaks_the_prediction_where_its_capacity_ends(queue: Sweep) -> None:
+def test_a_queue_breaks_the_prediction_where_its_capacity_ends(queue: Trajectory) -> None:
     result = repacing(queue)
     assert result.fails_from == 0.4
     assert "fails to predict from 0.4 s (2.5 requests a second) on" in result.sentence
@@ -86,7 +89,7 @@ def late(recording: Recording, states: int) -> Recording:
     return replace(recording, episodes=episodes)
 
 
-def test_a_pace_the_client_did_not_hold_is_left_out_of_conclusions(queue: Sweep) -> None:
+def test_a_pace_the_client_did_not_hold_is_left_out_of_conclusions(queue: Trajectory) -> None:
     found = queue
     broken = late(found[3][0], states=10)
     result = repacing([*found[:3], (broken, SUITE)])
@@ -106,7 +109,7 @@ LOADS = ((4.0, 1), (2.0, 1), (4.0, 4), (2.0, 4), (1.0, 4))
 """Rates of 0.25, 0.5, 1, 2 and 4 requests a second."""
 
 
-def loaded(home: Path, services: Callable[[Request, int], float], workers: int) -> Sweep:
+def loaded(home: Path, services: Callable[[Request, int], float], workers: int) -> Trajectory:
     found = []
     for number, (interval, streams) in enumerate(LOADS):
 
@@ -144,7 +147,7 @@ def test_the_break_lies_between_the_rates_around_the_capacity(tmp_path: Path, se
 
 def test_replicas_are_one_condition(tmp_path: Path) -> None:
     data, out = suite_folder(tmp_path / "suite", *NAMES, steps=10), tmp_path / "sweep"
-    done = sdb("run", "baseline:first-option", "--clock", "virtual", "--data", data,
+    done = sdb("sweep", "baseline:first-option", "--clock", "virtual", "--data", data,
                "--intervals", "2", "--streams", "1,8", "--out", out, "--quiet")  # fmt: skip
     assert done.returncode == 0, done.stderr
     done = sdb("analyze", "repacing", out, "--data", data, "--json")
@@ -155,7 +158,7 @@ def test_replicas_are_one_condition(tmp_path: Path) -> None:
 
 def test_choose_prefers_what_was_measured_at_ones_own_pace(tmp_path: Path) -> None:
     data, out = suite_folder(tmp_path / "suite", *NAMES, steps=10), tmp_path / "sweep"
-    sdb("run", "baseline:first-option", "--clock", "virtual", "--data", data,
+    sdb("sweep", "baseline:first-option", "--clock", "virtual", "--data", data,
         "--intervals", "4,1", "--streams", "1,4", "--out", out, "--quiet")  # fmt: skip
     done = sdb("choose", out, "--interval", 1, "--data", data, "--resamples", 200, "--json")
     assert done.returncode == 0, done.stderr
@@ -206,14 +209,14 @@ def test_a_client_that_is_busy_itself_is_left_out(tmp_path: Path) -> None:
     assert result.fails_from_streams != 8
 
 
-def test_one_pace_checks_nothing(queue: Sweep) -> None:
+def test_one_pace_checks_nothing(queue: Trajectory) -> None:
     with pytest.raises(InputError, match="only one"):
         repacing(queue[:1])
 
 
 def test_a_sweep_by_command_can_be_resumed_as_a_whole(tmp_path: Path) -> None:
     data, out = suite_folder(tmp_path / "suite", *NAMES, steps=10), tmp_path / "sweep"
-    sweeping = ["run", "baseline:first-option", "--clock", "virtual", "--data", data,
+    sweeping = ["sweep", "baseline:first-option", "--clock", "virtual", "--data", data,
                 "--intervals", "2,0.5", "--out", out, "--quiet"]  # fmt: skip
     assert sdb(*sweeping).returncode == 0
     assert sorted(p.name for p in out.iterdir()) == ["interval-0.5", "interval-2"]
@@ -232,7 +235,9 @@ def test_a_sweep_by_command_can_be_resumed_as_a_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("intervals", ["", "0", "-1", "fast", "1,1", "nan", "1e9"])
 def test_odd_intervals_are_refused(tmp_path: Path, intervals: str) -> None:
-    done = sdb("run", "baseline:first-option", "--intervals", intervals, "--out", tmp_path / "out")
+    done = sdb(
+        "sweep", "baseline:first-option", "--intervals", intervals, "--out", tmp_path / "out"
+    )
     assert done.returncode == 2
     assert "fix:" in done.stderr
     assert not (tmp_path / "out").exists()
@@ -241,6 +246,6 @@ def test_odd_intervals_are_refused(tmp_path: Path, intervals: str) -> None:
 def test_a_sweep_excludes_other_ways_to_repeat(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="sweep of its own"):
         launch(
-            RunRequest({None: "baseline:first-option"}, tmp_path, intervals=(1.0,), passes=2),
+            RunOptions.of({None: "baseline:first-option"}, tmp_path, intervals=(1.0,), passes=2),
             lambda estimates: True,
         )

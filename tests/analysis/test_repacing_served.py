@@ -14,10 +14,15 @@ import pytest
 
 from streamdecisionbench.analysis.repacing import repacing
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.request import RunRequest, launch
 from streamdecisionbench.recording.run_file import read_run
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.recording.run_request import (
+    launch,
+)
 from streamdecisionbench.suite.suite_files import read_suite
 from tests.recording.recorder_kit import suite_folder
+
+pytestmark = pytest.mark.slow
 
 SERVICE_S = 0.16
 """One place: 6.25 requests a second."""
@@ -55,7 +60,7 @@ def test_a_real_queue_breaks_the_prediction_beyond_its_capacity(
     url, data = served
     suite, found = read_suite(data), []
     for interval, streams in ((0.8, 1), (0.5, 1), (0.8, 8)):
-        request = RunRequest(
+        request = RunOptions.of(
             {None: "systemone:quick"},
             tmp_path / f"{interval}-{streams}",
             data=data,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import streamdecisionbench as sdb
 from streamdecisionbench.analysis.network import has_decode, network_estimate
-from streamdecisionbench.analysis.paper import (
+from streamdecisionbench.analysis.paper_analyses import (
     SCHEDULES,
     ErrorCount,
     baselines,
@@ -29,16 +29,17 @@ from streamdecisionbench.analysis.paper import (
     transition_errors,
     window_shares,
 )
-from streamdecisionbench.analysis.repeats import repeats
+from streamdecisionbench.analysis.repeated_runs import repeats
 from streamdecisionbench.analysis.token_cost import cost
 from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.kernel.arrays import JoinedTimelines
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.kernel.shares import classify_at
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.classes import stretches_at
-from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.timeline import Flat, timelines
+from streamdecisionbench.scoring.timelines import timelines
 from tests.analysis.kit import timeline, with_usage
 
 USAGE = [Usage(1000 + 100 * k, 0, 40 + 10 * k, 5 * k) for k in range(4)]
@@ -112,7 +113,7 @@ def test_clocks_differ_by_what_late_releases_are_worth() -> None:
 def test_schedules_drawn_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     part = timeline([0, 0, 1, 1, 0, 2], [0, 1, 1, 1, 0, 2], [0.5, 1.5, 0.7, 3.0, 0.2, 0.9])
     whole = project([part], draws=50)
-    monkeypatch.setattr("streamdecisionbench.analysis.paper._STATES_AT_ONCE", 400)
+    monkeypatch.setattr("streamdecisionbench.analysis.paper_analyses._STATES_AT_ONCE", 400)
     for one, other in zip(whole, project([part], draws=50), strict=True):
         assert one.oracle == pytest.approx(other.oracle, abs=1e-12)
 
@@ -166,7 +167,7 @@ def test_windows_hold_the_right_time_they_overlap(
 ) -> None:
     reference, predicted, latency = (list(column) for column in zip(*steps, strict=True))
     part = timeline(reference, predicted, latency)
-    held = stretches_at(Flat([part]), 2.0)
+    held = classify_at(JoinedTimelines([part]), 2.0)
     spans = [
         (b, e) for b, e, right in zip(held.begin, held.end, held.correct, strict=True) if right
     ]

@@ -8,12 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from streamdecisionbench.scoring.classes import shares_by_step_at, shares_by_step_over
-from streamdecisionbench.scoring.pace_bounds import Bounds
+from streamdecisionbench.kernel.arrays import (
+    JoinedTimelines,
+    Timeline,
+)
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.kernel.shares import (
+    shares_by_step_at,
+    shares_by_step_over,
+)
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.timeline import Flat, Timeline
-from tests.scoring import plain
-from tests.scoring.test_exact import bounds, intervals, recordings
+from tests.kernel import plain
+from tests.kernel.test_exact import bounds, intervals, recordings
 
 MANY = settings(max_examples=400, deadline=None)
 
@@ -25,7 +31,7 @@ def test_integrated_contributions_sum_to_the_score(
 ) -> None:
     for weighting in ("log", "linear"):
         over = Bounds(*limits, weighting)
-        by_step = shares_by_step_over(Flat([timeline]), over)
+        by_step = shares_by_step_over(JoinedTimelines([timeline]), over)
         assert by_step.sum() == pytest.approx(
             score_timelines([timeline], bounds=over).log_auc, abs=1e-12
         )
@@ -37,7 +43,7 @@ def test_integrated_contributions_sum_to_the_score(
 def test_contributions_at_an_interval_are_the_definition(
     timeline: Timeline, interval: float
 ) -> None:
-    by_step = shares_by_step_at(Flat([timeline]), interval)
+    by_step = shares_by_step_at(JoinedTimelines([timeline]), interval)
     c = timeline.tick / interval
     arrivals = [float(u) for u in timeline.release + c * timeline.latency]
     taken = plain.accept(arrivals, timeline.horizon)
@@ -64,6 +70,6 @@ def test_scenarios_do_not_leak_into_each_other() -> None:
         )
         for k, (n, tick) in enumerate([(7, 2.0), (30, 1.0), (12, 3.0)])
     ]  # fmt: skip
-    together = shares_by_step_over(Flat(parts), Bounds())
-    alone = np.concatenate([shares_by_step_over(Flat([p]), Bounds()) for p in parts])
+    together = shares_by_step_over(JoinedTimelines(parts), Bounds())
+    alone = np.concatenate([shares_by_step_over(JoinedTimelines([p]), Bounds()) for p in parts])
     np.testing.assert_allclose(together, alone, atol=1e-12)

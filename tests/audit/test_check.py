@@ -10,13 +10,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from streamdecisionbench.audit.agreement import check, read_answers
+from streamdecisionbench.analysis.agreement import (
+    check,
+    read_answers,
+)
 from streamdecisionbench.audit.probe import SHORTCUTS, shortcuts
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_suite
 from streamdecisionbench.suite.scenario import Scenario, Suite
 from streamdecisionbench.suite.suite_files import write_suite
 from tests.cli.command import sdb
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

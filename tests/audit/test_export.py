@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.audit.export import diff, export
+from streamdecisionbench.audit.blind_export import export
 from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.suite.state_changes import state_changes
 from tests.cli.command import sdb
+
+pytestmark = pytest.mark.slow
 
 PRIVATE = {"gold", "evidence", "decision", "reference", "option_semantics", "decision_spec", "note"}
 """Keys of a scenario file, or of an author's timeline, that no reader may see."""
@@ -77,7 +80,7 @@ def test_timeline_replays_to_the_last_state(sdb_v1: Suite, folders: dict[str, Pa
     for scenario in sdb_v1:
         text = (folders[scenario.episode_id] / "timeline.md").read_text()
         for before, after in zip(scenario.steps, scenario.steps[1:], strict=False):
-            for line in diff(before.state, after.state):
+            for line in state_changes(before.state, after.state):
                 assert f"- {line}\n" in text
 
 

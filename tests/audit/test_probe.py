@@ -11,11 +11,13 @@ import pytest
 
 from streamdecisionbench.audit.probe import LIMIT, measure, train
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.families.generate import generate
-from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.scenario import Scenario, Step
 from streamdecisionbench.suite.suite_files import write_suite
+from streamdecisionbench.worlds.generate import generate
+from streamdecisionbench.worlds.generation.parameters import Parameters
 from tests.cli.command import sdb
+
+pytestmark = pytest.mark.slow
 
 pytest.importorskip("sklearn")
 

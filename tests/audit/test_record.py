@@ -12,7 +12,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from streamdecisionbench.audit.agreement import check, read_answers
+from streamdecisionbench.analysis.agreement import (
+    check,
+    read_answers,
+)
 from streamdecisionbench.audit.audit_record import (
     CODE_LENSES,
     LAWS,

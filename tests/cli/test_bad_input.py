@@ -14,10 +14,15 @@ import pytest
 
 from streamdecisionbench import __version__, score
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.folder import alone_in
-from streamdecisionbench.recording.request import RunRequest, launch
+from streamdecisionbench.recording.recording_folder import alone_in
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.recording.run_request import (
+    launch,
+)
 from tests.cli.command import sdb
 from tests.recording.made import write
+
+pytestmark = pytest.mark.slow
 
 SCENARIO = "support_a"
 
@@ -41,7 +46,7 @@ def _record(
     scenarios: tuple[str, ...] = (SCENARIO,),
     seed: int = 0,
 ) -> Path:
-    request = RunRequest(components, out, scenarios=scenarios, clock="virtual", seed=seed)
+    request = RunOptions.of(components, out, scenarios=scenarios, clock="virtual", seed=seed)
     (outcome,) = launch(request, lambda estimates: True)
     assert outcome.status == "complete"
     return out
@@ -101,11 +106,12 @@ def test_recordings_of_different_suites_are_not_compared(
     assert "! recorded" not in sdb("score", runs["jev"], runs["low"]).stdout
 
 
-def test_repeats_of_different_settings_say_so(runs: dict[str, Path]) -> None:
-    note = "not a pass of simulated:jev but of simulated:astra-low"
-    assert note in sdb("analyze", "repeats", runs["jev"], runs["low"]).stdout
-    document = json.loads(sdb("analyze", "repeats", runs["jev"], runs["low"], "--json").stdout)
-    assert [any(note in n for n in r["notes"]) for r in document["recordings"]] == [False, True]
+def test_repeats_of_different_components_are_refused(runs: dict[str, Path], tmp_path: Path) -> None:
+    told = "low: is a pass of simulated:astra-low, and jev is one of simulated:jev"
+    for form in ((), ("--json",), ("--csv",)):
+        _refused("analyze", "repeats", runs["jev"], runs["low"], *form, naming=told)
+    again = _record(tmp_path / "jev-again", {None: "simulated:jev"}, seed=1)
+    assert "2 passes at" in sdb("analyze", "repeats", runs["jev"], again).stdout
 
 
 @pytest.mark.parametrize(
@@ -170,7 +176,7 @@ def test_what_lies_beside_a_recording_need_not_be_a_suite(tmp_path: Path) -> Non
         (("simulated:jev", "--scenarios", ","), "--scenarios names nothing"),
         (("simulated:jev", "--families", ""), "--families names nothing"),
         (("simulated:jev", "--rule", "lag-one"), "for a live pair"),
-        (("simulated:jev", "--fast-effort", "low"), "for a live pair"),
+        (("simulated:jev", "--member-effort", "fast=low"), "for a live pair"),
         (("simulated:jev", "--effort", "low"), "--effort has no meaning"),
         (("simulated:jev", "--base-url", "http://127.0.0.1:1"), "--base-url has no meaning"),
         (("simulated:jev", "--option", "speed=2"), "--option speed has no meaning"),

@@ -13,11 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.cli.main import JOBS, MODULES
+from streamdecisionbench.cli.main import COMMON, JOBS, MODULES, MOVED
 from streamdecisionbench.cli.printing import dump
-from streamdecisionbench.pytest_plugin import Bench
+from streamdecisionbench.cli.record_options import OPTIONS
+from streamdecisionbench.cli.usage import MOVED_OPTIONS
+from streamdecisionbench.gate.pytest_plugin import Bench
 from streamdecisionbench.suite.suite_files import read_suite
 from tests.cli.command import sdb
+
+pytestmark = pytest.mark.slow
 
 START = [sys.executable, "-m", "streamdecisionbench"]
 GROUPS = ("suite", "audit", "policy", "logs", "analyze")
@@ -44,11 +48,14 @@ def test_help_is_short_to_ask_for_and_not_cut(group: str, flag: str) -> None:
     assert max(map(len, text.splitlines())) <= 80
     if not group:
         for name in MODULES:
-            assert f"\n  {name.rstrip('_')} " in text
+            assert (f"\n  {name} " in text) is (name in COMMON)
 
 
 def test_help_is_by_job() -> None:
-    text = sdb("--help").stdout
+    short = sdb("--help").stdout
+    text = sdb("--help", "--all").stdout
+    assert all(f"\n  {name} " in text for name in MODULES)
+    assert "`sdb --help --all` lists all commands." in short
     titles = [line[:-1] for line in text.splitlines() if line.endswith(":") and line[0] != " "]
     assert titles == [
         "Options", "My model", "My logs", "My CI", "My service", "Suites and authors",
@@ -66,9 +73,9 @@ def test_help_is_by_job() -> None:
         ("scroe x", "`sdb score`"),
         ("logs scores x", "`sdb logs score`"),
         ("estimate", "`sdb logs estimate`"),
-        ("leaderboard", "`sdb board`"),
+        ("leaderboard", "`sdb share board`"),
         ("analyse", "`sdb analyze`"),
-        ("policy serach", "`sdb policy search`"),
+        ("policy scroe", "`sdb policy score`"),
     ],
 )
 def test_a_near_miss_is_told_what_was_meant(typed: str, meant: str) -> None:
@@ -76,6 +83,14 @@ def test_a_near_miss_is_told_what_was_meant(typed: str, meant: str) -> None:
     assert done.returncode == 2
     assert f"did you mean {meant}?" in done.stderr
     assert " has no command " in done.stderr
+
+
+@pytest.mark.parametrize(("old", "new"), MOVED.items())
+def test_a_command_that_moved_names_its_new_place(old: str, new: str) -> None:
+    done = sdb(*old.split(), "x")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"error: `sdb {old}` is now `sdb {new}`\n  fix: type `sdb {new}`\n"
+    assert sdb(*new.split(), "--help").returncode == 0
 
 
 def test_what_is_near_nothing_is_told_where_to_look() -> None:
@@ -190,7 +205,7 @@ def test_a_full_disk_behind_the_output_is_said(runs: Path, form: list[str]) -> N
         ["audit", "export", "support_a", "--out", "OUT"],
         ["merge", "RUN/jev", "RUN/other", "--out", "OUT"],
         ["report", "RUN/jev", "--formats", "", "--quiet", "--out", "OUT"],
-        ["bundle", "RUN/jev", "--out", "OUT.zip"],
+        ["share", "bundle", "RUN/jev", "--out", "OUT.zip"],
         ["run", "simulated:jev", "--clock", "virtual", "--quiet", "--out", "OUT"],
     ],
     ids=lambda words: " ".join(words[:2]),
@@ -215,7 +230,7 @@ def test_a_disk_that_takes_no_more_names_the_file(
     )  # fmt: skip
     assert done.returncode == 2, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
-    if words[0] != "bundle":  # which packs a suite it first writes to a temporary folder
+    if words[0] != "share":  # which packs a suite it first writes to a temporary folder
         assert str(out) in done.stderr.replace(".out.merging", "out")
     assert "cannot be written" in done.stderr
     assert "fix:" in done.stderr
@@ -284,3 +299,60 @@ def test_ctrl_c_is_quiet_from_the_first_line_of_ours_on(runs: Path) -> None:
             codes.add(process.returncode)
     assert codes <= {-signal.SIGINT, 130, 0}
     assert codes & {-signal.SIGINT, 130}
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("command", ["", "run", "sweep", "world run", "choose", "logs score"])
+def test_help_follows_the_width_of_the_terminal(command: str, columns: int) -> None:
+    lines = sdb(*command.split(), "--help", "--all", COLUMNS=str(columns)).stdout.splitlines()
+    assert columns - 20 < max(map(len, lines)) <= columns
+
+
+def test_help_of_run_shows_common_options_in_groups_and_all_on_request() -> None:
+    short, full = sdb("run", "--help").stdout, sdb("run", "--help", "--all").stdout
+    titles = [line[:-1] for line in short.splitlines() if line.endswith(":") and line[0] != " "]
+    assert titles[1:7] == [
+        "What to record", "Pace and clock", "Component", "Live pair or policy", "Output", "Other",
+    ]  # fmt: skip
+    assert 12 <= short.count("\n  --") <= 18
+    assert full.count("\n  --") == len(OPTIONS) - 1  # all but --intervals, which is of `sdb sweep`
+    assert f"lists {len(OPTIONS) - 1 - short.count(chr(10) + '  --')} more options" in short
+    assert "more options" not in full
+
+
+@pytest.mark.parametrize(
+    ("typed", "what", "fix"),
+    [
+        ("score", "sdb score needs RUN", "add RUN"),
+        ("gate x", "sdb gate needs --baseline", "add --baseline"),
+        ("run --out x", "COMPONENT is missing", "name provider:model"),
+        ("run a:b --limt 3", "sdb run has no option --limt", "did you mean --limit?"),
+        ("run a:b --limit x", "sdb run: --limit: ", "`sdb run --help` lists"),
+        ("run a:b --limit", "sdb run: ", "`sdb run --help` lists"),
+        ("run a:b c:d", "sdb run: got unexpected extra argument", "`sdb run --help` lists"),
+        ("--nothing", "sdb has no option --nothing", "`sdb --help` lists"),
+        ("policy search x", "`sdb policy search` is now `sdb choose --frontier`", "type"),
+        *(
+            (f"{command} x {option} y", f"{command} {option} is now ", "use ")
+            for command, options in [("sdb run", MOVED_OPTIONS["sdb run"])]
+            for option in options
+            if "--server" not in options[option][1]
+        ),
+        ("run x --hourly-usd 2", "is now the key hourly_usd of --server", "--server FILE"),
+        ("run x:y --streams 1,2 --out x", "--streams takes one number here", "`sdb sweep"),
+        ("sweep baseline:random --out x", "a sweep needs several", "--intervals 0.5,1,2,4"),
+    ],
+)
+def test_errors_in_use_have_a_fix(typed: str, what: str, fix: str) -> None:
+    done = sdb(*typed.removeprefix("sdb ").split())
+    assert done.returncode == 2
+    error, _, advice = done.stderr.partition("\n  fix: ")
+    assert error.startswith("error: ")
+    assert what in error
+    assert fix in advice
+    assert "Usage:" not in done.stderr
+
+
+def test_no_option_that_moved_is_still_there() -> None:
+    shown = sdb("run", "--help", "--all").stdout
+    assert not [name for name in MOVED_OPTIONS["sdb run"] if f"{name} " in shown]

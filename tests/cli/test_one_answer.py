@@ -1,4 +1,4 @@
-"""`sdb choose` and `sdb policy search` give one answer, and what they write is what they say."""
+"""`sdb choose` and `sdb choose --frontier` give one answer, and what they write is what they say."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from streamdecisionbench.policies.policy_file import read_policy
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.rules.policy_file import read_policy
 from tests.cli.command import record_simulated, sdb
+
+pytestmark = pytest.mark.slow
 
 FEW = ("--resamples", "100")
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -62,7 +64,7 @@ def test_both_commands_name_the_same_with_the_same_figures(
     interval = (1.2, 2, 6)[(SETS.index(names) + list(OPTIONS).index(options)) % 3]
     given = (*runs, "--interval", interval, *OPTIONS[options], *FEW, "--json")
     chosen = said("choose", *given)["result"]
-    found = said("policy", "search", *given)["search"]
+    found = said("choose", "--frontier", *given)["search"]
     best = chosen["best"]
     assert found["choice"] == {
         "name": best["name"], "components": best["members"], "policy": best["policy"],
@@ -87,7 +89,7 @@ def test_every_form_says_the_same(
     (row,) = [row for row in rows if row["recommended"] == "yes"]
     assert row["candidate"] == best["name"]
     assert float(row["in_force"]) == best["in_force"]["value"]
-    for command in (("choose",), ("policy", "search")):
+    for command in (("choose",), ("choose", "--frontier")):
         for options in ((), ("--all",), ("--top", 1)):
             screen = said(*command, *given, *options)
             words, _, tables = screen.partition("\n\n")
@@ -103,16 +105,16 @@ def test_every_form_says_the_same(
 def test_a_held_out_figure_has_one_meaning(recorded: Path) -> None:
     """In what is shown by default no candidate has a second figure; costs are a table of their own."""
     given = (recorded / "jev", recorded / "terra-none", "--interval", 2, *FEW)
-    screen = said("policy", "search", *given)
+    screen = said("choose", "--frontier", *given)
     assert "held out" not in screen
-    assert "held out" in said("policy", "search", *given, "--all")
+    assert "held out" in said("choose", "--frontier", *given, "--all")
     priced = said("choose", *given, "--costs", "default")
     assert "By what being wrong costs (SDB v1 defaults" in priced
     assert said("choose", *given, "--json")["result"]["costs"]["given"] is False
 
 
 @pytest.mark.parametrize("kind", ["single", "pair", "policy"])
-@pytest.mark.parametrize("command", [("choose",), ("policy", "search")], ids=" ".join)
+@pytest.mark.parametrize("command", [("choose",), ("choose", "--frontier")], ids=" ".join)
 def test_what_is_written_is_what_was_chosen(
     recorded: Path, tmp_path: Path, kind: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.in_force import CLASSES
+from streamdecisionbench.kernel.classes import CLASSES
 from tests.cli.command import record_simulated, sdb
+
+pytestmark = pytest.mark.slow
 
 BEYOND = """
 [gate]                      # an answer takes effect only if it is sure enough
@@ -175,7 +177,7 @@ def test_costs_and_spells_of_a_policy(runs: Path, tmp_path: Path) -> None:
 
 
 def test_a_search_prints_words_tables_and_json(runs: Path) -> None:
-    given = ("policy", "search", runs / "jev", runs / "astra-low", "--interval", "4")
+    given = ("choose", "--frontier", runs / "jev", runs / "astra-low", "--interval", "4")
     few = ("--thresholds", "4", "--resamples", "200")
     shown = sdb(*given, *few)
     assert shown.returncode == 0, shown.stderr

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.analysis.bundles import pack
 from streamdecisionbench.components.contract import Answer, Fatal, check_answer
+from streamdecisionbench.components.redaction import Redactor
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.episode import Tally
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.redaction import Redactor
+from streamdecisionbench.sharing.bundles import pack
 from streamdecisionbench.suite.suite_files import find_suite
 from tests.cli.command import sdb
 

@@ -13,8 +13,8 @@ from types import FrameType
 import pytest
 
 import streamdecisionbench as package
-from streamdecisionbench.cli.progress import working
-from streamdecisionbench.in_force import CLASSES
+from streamdecisionbench.cli.progress_bar import working
+from streamdecisionbench.kernel.classes import CLASSES
 from tests.cli.command import sdb
 from tests.recording.made import write
 
@@ -140,7 +140,7 @@ def test_bad_options(run: Path, options: tuple[str, ...]) -> None:
 
 
 def test_help_names_the_commands() -> None:
-    done = sdb("--help")
+    done = sdb("--help", "--all")
     assert done.returncode == 0
     for command in ("score", "validate", "import", "suite"):
         assert command in done.stdout
@@ -184,7 +184,7 @@ def test_long_names_break_no_word_and_the_ranking_is_what_stays(tmp_path: Path) 
     ):
         narrow, wide = sdb(*words).stdout, sdb(*words, COLUMNS="400").stdout
         assert max(map(len, narrow.splitlines())) <= 80
-        told = _words("Names are cut to fit; --csv has them whole.")
+        told = _words("Names are cut to fit; --csv has them whole, or set COLUMNS=160.")
         new = _words(narrow) - _words(wide) - told
         broken = {word for word in new if "…" not in word}
         assert not broken

@@ -10,6 +10,7 @@ import pytest
 
 from streamdecisionbench.components.contract import Answer, Fatal, Options, Retryable
 from streamdecisionbench.components.providers.failures import quote
+from streamdecisionbench.components.redaction import Redactor
 from streamdecisionbench.components.registry import create
 from streamdecisionbench.errors import InputError
 from tests.components.protocols import OPENAI, PROTOCOLS, RIGHT, Protocol, asked_once
@@ -133,7 +134,7 @@ def test_a_server_of_ones_own_is_quoted_without_secrets(
 
 def test_of_two_secrets_that_begin_alike_no_tail_is_quoted() -> None:
     body = b'{"error": {"message": "bad key sk-team-7f3a"}}'
-    assert quote(body, ["sk-team", "sk-team-7f3a"]) == "bad key [hidden]"
+    assert quote(body, Redactor((), ["sk-team", "sk-team-7f3a"])) == "bad key [hidden]"
 
 
 @each

@@ -1,4 +1,4 @@
-"""The examples of docs/providers.md, run as they are printed."""
+"""The examples of docs/reference/providers.md, run as they are printed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from streamdecisionbench.components.registry import PROVIDERS, create
 from tests.components.protocols import RIGHT, asked_once
 from tests.components.servers import Reply, scripted
 
-PAGE = Path(__file__).parents[2] / "docs" / "providers.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "providers.md"
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,8 @@ from streamdecisionbench.components.registry import create
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
+pytestmark = pytest.mark.slow
+
 needs_llama = pytest.mark.skipif(
     importlib.util.find_spec("xllamacpp") is None, reason="xllamacpp is not installed"
 )

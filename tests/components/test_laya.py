@@ -18,13 +18,16 @@ from streamdecisionbench.components.contract import Fatal, Options, Request
 from streamdecisionbench.components.registry import create
 from streamdecisionbench.components.training_rows import training_rows
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.families.generate import generate
 from streamdecisionbench.recording.episode import Member
 from streamdecisionbench.recording.recorder import audit
-from streamdecisionbench.recording.request import RunRequest, launch
-from streamdecisionbench.suite.generation.parameters import Parameters
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.recording.run_request import (
+    launch,
+)
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import make_suite, write_suite
+from streamdecisionbench.worlds.generate import generate
+from streamdecisionbench.worlds.generation.parameters import Parameters
 from tests.components.laya_checkpoint import make_checkpoint
 from tests.components.processes import process, script
 from tests.components.protocols import asked_once
@@ -43,8 +46,8 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory, sdb_v1: Suite) -> Path:
     return make_checkpoint(tmp_path_factory.mktemp("laya") / "tiny", sdb_v1)
 
 
-def run_of(component: str, out: Path, data: Path, **more: Any) -> RunRequest:
-    return RunRequest(components={None: component}, out=out, data=data, **more)
+def run_of(component: str, out: Path, data: Path, **more: Any) -> RunOptions:
+    return RunOptions.of(components={None: component}, out=out, data=data, **more)
 
 
 @needs_laya

@@ -14,11 +14,16 @@ import pytest
 
 from streamdecisionbench.components.contract import Answer, Fatal, Options, Request, check_answer
 from streamdecisionbench.components.registry import create
-from streamdecisionbench.recording.request import RunRequest, launch
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.recording.run_request import (
+    launch,
+)
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.components.processes import process, sparrow
 from tests.components.protocols import REQUEST, asked_once
 from tests.recording.recorder_kit import suite_folder
+
+pytestmark = pytest.mark.slow
 
 
 def needs(*modules: str) -> pytest.MarkDecorator:
@@ -45,7 +50,7 @@ def ask(name: str, url: str, request: Request = REQUEST, timeout_s: float = 120.
 def test_sparrow_decider_records_a_pass(tmp_path: Path) -> None:
     data = suite_folder(tmp_path / "suite", tick=0.05)
     with sparrow() as url:
-        request = RunRequest(
+        request = RunOptions.of(
             components={None: "systemone:sparrow"},
             out=tmp_path / "out",
             data=data,
@@ -122,7 +127,7 @@ def test_a_busy_mock_is_waited_for(tmp_path: Path) -> None:
 
     data = suite_folder(tmp_path / "suite", tick=0.05)
     with Running(MockConfig(busy_every=3)) as mock:
-        request = RunRequest(
+        request = RunOptions.of(
             components={None: "systemone:jev-latest"},
             out=tmp_path / "out",
             data=data,

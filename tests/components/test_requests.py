@@ -14,7 +14,7 @@ from streamdecisionbench.components.contract import Answer, Options, Usage, chec
 from streamdecisionbench.components.providers.prompt import INSTRUCTION
 from streamdecisionbench.components.registry import create
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.notes import unusual_settings
+from streamdecisionbench.recording.provenance_notes import unusual_settings
 from tests.components.protocols import (
     ANTHROPIC,
     CHAT,

@@ -30,6 +30,8 @@ from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import make_suite, write_suite
 from tests.cli.command import sdb
 
+pytestmark = pytest.mark.slow
+
 SERVE = [sys.executable, "-m", "streamdecisionbench.cli.main", "serve"]
 QUICK = {
     "name": "quick",
@@ -242,6 +244,60 @@ def test_what_is_not_http_gets_a_status_and_the_server_lives(
     assert server.get("/health")[0] == 200
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of a process as Linux has it")
+@pytest.mark.parametrize(
+    "begins",
+    [
+        b"GET /health HTTP/1.1\r\nX-Large: ",
+        b"GET /",
+        b"GET /health HTTP/1.1\r\n",
+        b"POST /v1/responses HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\nX-Large: ",
+        b"POST /v1/responses HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;",
+    ],
+    ids=["header", "address", "headers", "trailer", "extension"],
+)
+def test_a_head_of_a_hundred_megabytes_is_refused_in_little_memory(
+    server: Server, begins: bytes
+) -> None:
+    def peak_kb() -> int:
+        status = Path(f"/proc/{server.process.pid}/status").read_text()
+        return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0])
+
+    piece = b"X-More: some\r\n" * 75_000 if begins.endswith(b"1.1\r\n") else b"a" * 1_000_000
+    assert server.get("/health")[0] == 200
+    before, reply = peak_kb(), b""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as sock:
+        try:
+            sock.sendall(begins)
+            for _ in range(100):
+                sock.sendall(piece)
+            reply = sock.recv(65536)
+        except OSError:  # closed before all of it was sent
+            pass
+    assert peak_kb() - before < 20_000
+    if b"chunked" not in begins:
+        assert reply.startswith(b"HTTP/1.1 431 ")
+    assert server.get("/health")[0] == 200
+
+
+@pytest.mark.parametrize(("size", "status"), [(60_000, 200), (70_000, 431), (200_000, 431)])
+def test_a_head_has_at_most_64_kib(server: Server, size: int, status: int) -> None:
+    head = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Large: "
+    reply = server.raw(head + b"a" * size + b"\r\n\r\n")
+    assert reply.startswith(f"HTTP/1.1 {status} ".encode()), reply[:200]
+
+
+def test_a_body_in_the_smallest_chunks_is_read(server: Server) -> None:
+    body = json.dumps(body_of(server, "quick", "support_a", 0)).encode()
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
+    assert len(chunks) > 1 << 15
+    head = b"POST /v1/systemone HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as sock:
+        sock.sendall(head + chunks)
+        reply = sock.recv(65536)
+    assert reply.startswith(b"HTTP/1.1 200 "), reply[:200]
+
+
 @pytest.mark.parametrize(
     ("head", "status"),
     [
@@ -424,3 +480,17 @@ def test_running_out_of_file_descriptors_is_told_once(tmp_path: Path) -> None:
     finally:
         process.terminate()
         process.communicate(timeout=60)
+
+
+def test_every_server_is_the_one_with_the_limits() -> None:
+    source = Path(__file__).resolve().parents[2] / "src" / "streamdecisionbench"
+    starts = re.compile(
+        r"\buvicorn\b|http\.server|HTTPServer|start_server|make_server|socketserver"
+    )
+    found = {
+        path.name
+        for path in source.rglob("*.py")
+        for line in path.read_text().splitlines()
+        if starts.search(line) and line.lstrip().startswith(("import", "from", "class"))
+    }
+    assert found == {"http_server.py"}

@@ -348,7 +348,7 @@ def test_the_published_order_of_the_six_is_kept() -> None:
 
 
 def test_the_table_in_the_docs_is_what_is_measured() -> None:
-    text = (ROOT / "docs" / "simulation.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "explanation" / "simulation.md").read_text(encoding="utf-8")
     text = text.partition("<!-- table:")[2].partition("<!-- end of table -->")[0]
     rows = re.findall(r"^\| `([a-z0-9-]+)` \|(.+)\|$", text, re.MULTILINE)
     table = {name: [cell.strip() for cell in cells.split("|")] for name, cells in rows}

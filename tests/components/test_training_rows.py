@@ -12,11 +12,11 @@ from streamdecisionbench.components.contract import Request
 from streamdecisionbench.components.providers.openai import chat_body
 from streamdecisionbench.components.training_rows import training_rows
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.families.generate import generate
 from streamdecisionbench.families.sdb_v1 import build
-from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import write_suite
+from streamdecisionbench.worlds.generate import generate
+from streamdecisionbench.worlds.generation.parameters import Parameters
 from tests.cli.command import sdb
 
 WANTED = Parameters(

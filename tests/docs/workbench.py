@@ -152,6 +152,9 @@ class Page:
             if block.language == "json" and name_of(path) in MADE_FROM:
                 (self.folder / MADE_FROM[name_of(path)]).write_text(block.text, encoding="utf-8")
         written: set[str] = set()
+        examples = ROOT / "docs" / "examples"
+        if any("docs/examples/" in step.text for step in self.steps):
+            shutil.copytree(examples, self.folder / "docs" / "examples")
         for step in self.steps:
             text, work = step.text, plan(step)
             if work.action not in {"run", "serve"}:
@@ -180,7 +183,10 @@ class Page:
                 self._missing[work.out] = reason
             return Outcome(skipped=reason)
         if work.action == "check":
-            return Outcome(problem=_check(work.words))
+            problem = _check(work.words)
+            if not problem and work.words[0] == "python" and _ends(work.words):
+                return self._program(list(work.words[1:]))
+            return Outcome(problem=problem)
         if work.action == "name":
             return Outcome(problem=_look_up(work.words))
         if work.action == "serve":
@@ -202,6 +208,9 @@ class Page:
         program = [named[1]] if named else ["-c", text]
         if named and named[1].startswith("test_"):
             program = ["-m", "pytest", "-q", "--strict-markers", named[1]]
+        return self._program(program)
+
+    def _program(self, program: list[str]) -> Outcome:
         done = self._workshop.execute([sys.executable, *program], self.folder)
         problem = f"exit code {done.returncode}\n{done.stderr}" if done.returncode else ""
         return Outcome(problem=problem, output=done.stdout)
@@ -229,7 +238,7 @@ class Page:
         made = self.folder / work.out
         if not (any(made.iterdir()) if made.is_dir() else made.stat().st_size):
             return f"{work.out} is empty"
-        if work.words[1] == "run":
+        if work.words[1] in {"run", "sweep", "world"}:
             records = sorted(made.rglob("run.json"))  # of several passes or of a sweep all
             if not records:
                 return f"{work.out} holds no recording"
@@ -298,6 +307,8 @@ def _needs_a_process(words: list[str]) -> bool:
 
 def _help(name: str) -> str:
     done = sdb(*name.split()[1:], "--help", COLUMNS="200")
+    if "--help --all" in done.stdout:
+        done = sdb(*name.split()[1:], "--help", "--all", COLUMNS="200")
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -355,6 +366,11 @@ def _check(words: tuple[str, ...]) -> str:
     if words[0] == "python" and len(words) > 1:
         return "" if (ROOT / words[1]).is_file() else f"there is no {words[1]}"
     return f"no way to test `{words[0]}` is declared in tests/docs"
+
+
+def _ends(words: tuple[str, ...]) -> bool:
+    """Whether a program of the examples ends, unlike a service."""
+    return words[1].startswith("docs/examples/") and not words[1].endswith("service.py")
 
 
 def _stop(server: subprocess.Popen[str]) -> None:
@@ -422,8 +438,9 @@ def _decisions(path: Path) -> str:
     rows = [
         {
             "stream": f"call-{call}", "published_at": 2.0 * step, "answered_at": 2.0 * step + 0.5,
-            "decision": "pause" if step % 3 else "record", "ended_at": 12.0,
-            "reference": "pause" if step % 2 else "record", "release": f"1.{call % 2}",
+            "decision": ("record", "pause", "stop")[(step + call) % 3], "ended_at": 12.0,
+            "reference": ("record", "pause", "stop")[step % 3], "release": f"1.{call % 2}",
+            "state": json.dumps({"heard": ("hello", "my card number is", "goodbye")[step % 3]}),
         }
         for call in range(4)
         for step in range(6)

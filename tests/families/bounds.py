@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from streamdecisionbench.suite.check import validate_suite
-from streamdecisionbench.suite.generation.parameters import CHANGES_TOLERANCE
+from streamdecisionbench.suite.constant_baselines import best_constant
 from streamdecisionbench.suite.scenario import Suite, estimate_tokens
+from streamdecisionbench.suite.suite_check import validate_suite
 from streamdecisionbench.suite.suite_files import read_suite, write_suite
-from streamdecisionbench.suite.trivial_policies import best_constant
+from streamdecisionbench.worlds.generation.parameters import CHANGES_TOLERANCE
 
 
 def keeps_its_bounds(suite: Suite, folder: Path, wording: str) -> None:

@@ -7,10 +7,10 @@ from functools import cache
 
 import pytest
 
-from streamdecisionbench.families.generate import generate
 from streamdecisionbench.families.sdb_v1 import build
-from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.worlds.generate import generate
+from streamdecisionbench.worlds.generation.parameters import Parameters
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ import importlib
 
 from streamdecisionbench.audit.readings import read_readings, shown_sentences
 from streamdecisionbench.families.registry import FAMILY_MODULES, bank_of
-from streamdecisionbench.suite.generation.compose import Solver
+from streamdecisionbench.worlds.generation.compose import Solver
 
 
 def second_solver(family: str, wording: str = "listed") -> Solver:

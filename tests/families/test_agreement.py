@@ -8,12 +8,17 @@ from collections.abc import Callable
 
 import pytest
 
-from streamdecisionbench.families.generate import generate, generated_families
 from streamdecisionbench.families.registry import FAMILY_MODULES, reference_of
-from streamdecisionbench.suite.generation.compose import GenerationError
-from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.scenario import Scenario, State, Suite
+from streamdecisionbench.worlds.generate import (
+    generate,
+    generated_families,
+)
+from streamdecisionbench.worlds.generation.compose import GenerationError
+from streamdecisionbench.worlds.generation.parameters import Parameters
 from tests.families.second_solvers import second_solver
+
+pytestmark = pytest.mark.slow
 
 
 def differences(scenario: Scenario, solver: Callable[[State], dict[str, str]]) -> list[str]:

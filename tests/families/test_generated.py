@@ -17,30 +17,35 @@ import pytest
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.coverage import coverage
-from streamdecisionbench.families.generate import (
-    generate,
-    generated_families,
-    generator_digests,
-    regenerate,
-)
 from streamdecisionbench.families.registry import FAMILY_MODULES
 from streamdecisionbench.families.sdb_v1 import recheck
-from streamdecisionbench.suite.check import validate_suite
-from streamdecisionbench.suite.generation.draws import SPLITS, Pool
-from streamdecisionbench.suite.generation.parameters import (
-    CHANGES_TOLERANCE,
-    Parameters,
-    change_range,
-)
-from streamdecisionbench.suite.generation.world import Kind
-from streamdecisionbench.suite.scenario import Suite, estimate_tokens
-from streamdecisionbench.suite.suite_files import read_suite, write_suite
-from streamdecisionbench.suite.trivial_policies import (
+from streamdecisionbench.suite.constant_baselines import (
     best_constant,
     first_option,
     lexical_overlap,
     states_right,
 )
+from streamdecisionbench.suite.scenario import Suite, estimate_tokens
+from streamdecisionbench.suite.suite_check import validate_suite
+from streamdecisionbench.suite.suite_files import read_suite, write_suite
+from streamdecisionbench.worlds.generate import (
+    generate,
+    generated_families,
+    generator_digests,
+    regenerate,
+)
+from streamdecisionbench.worlds.generation.draws import (
+    SPLITS,
+    Pool,
+)
+from streamdecisionbench.worlds.generation.parameters import (
+    CHANGES_TOLERANCE,
+    Parameters,
+    change_range,
+)
+from streamdecisionbench.worlds.generation.world import Kind
+
+pytestmark = pytest.mark.slow
 
 FAMILIES = generated_families()
 EVERY = pytest.mark.parametrize("family", FAMILIES)
@@ -51,8 +56,12 @@ def part(family: str, name: str) -> Any:
     return importlib.import_module(f"streamdecisionbench.families.{FAMILY_MODULES[family]}.{name}")
 
 
+def generator(family: str) -> Any:
+    return importlib.import_module(f"streamdecisionbench.worlds.{FAMILY_MODULES[family]}")
+
+
 def kinds(family: str) -> tuple[Kind[Any], ...]:
-    found: tuple[Kind[Any], ...] = part(family, "generator").KINDS
+    found: tuple[Kind[Any], ...] = generator(family).KINDS
     return found
 
 
@@ -135,7 +144,7 @@ def test_situations_name_the_rules_they_exercise(family: str) -> None:
 
 
 def pools(family: str) -> Iterator[Pool[Any]]:
-    for value in vars(part(family, "generator.names")).values():
+    for value in vars(importlib.import_module(f"{generator(family).__name__}.phrases")).values():
         if isinstance(value, Pool):
             yield value
 
@@ -190,8 +199,8 @@ def test_the_manifest_alone_makes_it_again(family: str, tmp_path: Path) -> None:
 
 
 SCRIPT = """
-from streamdecisionbench.families.generate import generate, generated_families
-from streamdecisionbench.suite.generation.parameters import Parameters
+from streamdecisionbench.worlds.generate import generate, generated_families
+from streamdecisionbench.worlds.generation.parameters import Parameters
 print(generate(Parameters(seed=5, families=tuple(generated_families()), per_family=1)).dataset_hash)
 """
 
@@ -251,14 +260,14 @@ def test_sdb_v1_can_be_measured_too(sdb_v1: Suite) -> None:
         assert measured.states == 120
         assert sum(measured.rules.values()) > 100
     every = [m for measured in found.values() for m in measured.misreadings]
-    page = (Path(__file__).parents[2] / "docs" / "generation.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "generate-suites.md").read_text()
     assert f"notices {sum(m.shown for m in every)} of {len(every)} misreadings" in page
 
 
 @EVERY
 def test_no_time_that_should_pass_is_dropped(family: str) -> None:
     """What takes time is a generator: called without `yield from`, it would do nothing at all."""
-    folder = Path(part(family, "generator").__file__).parent
+    folder = Path(generator(family).__file__).parent
     trees = {path.name: ast.parse(path.read_text("utf-8")) for path in folder.glob("*.py")}
     timed = {"script.wait", "script.hold", "script.until"}
     for node in (node for tree in trees.values() for node in ast.walk(tree)):

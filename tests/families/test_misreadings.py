@@ -13,6 +13,8 @@ from streamdecisionbench.families.registry import FAMILY_MODULES, reference_of
 from streamdecisionbench.suite.misreading import Misreading, Reference, misread
 from streamdecisionbench.suite.scenario import Suite
 
+pytestmark = pytest.mark.slow
+
 EVERY = pytest.mark.parametrize("family", FAMILY_MODULES)
 
 

@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamdecisionbench.analysis.paper import facts
-from streamdecisionbench.analysis.table import fixed
+from streamdecisionbench.analysis.paper_analyses import facts
 from streamdecisionbench.families.sdb_v1 import build, recheck
+from streamdecisionbench.kernel.arrays import Timeline
+from streamdecisionbench.render.table import fixed
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.timeline import Timeline
-from streamdecisionbench.suite.check import validate_suite
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
+from streamdecisionbench.suite.suite_check import validate_suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite, write_suite
+
+pytestmark = pytest.mark.slow
 
 # scenario: questions, routes, fewest and most options, segment lengths in ticks
 TABLE: dict[str, tuple[int, int, int, int, list[int]]] = {

@@ -10,6 +10,8 @@ import streamdecisionbench.families
 from streamdecisionbench.families.registry import FAMILY_MODULES
 from streamdecisionbench.families.sdb_v1 import source_digests
 
+pytestmark = pytest.mark.slow
+
 HOME = Path(streamdecisionbench.families.__file__).parent
 FAMILY_FILES = {
     "__init__.py", "rules.py", "questions.py", "reference.py", "state.py", "events.py",

@@ -10,11 +10,13 @@ import pytest
 
 from streamdecisionbench.families.coverage import coverage
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.scenario import Scenario, Suite
 from streamdecisionbench.suite.suite_files import make_suite
+from streamdecisionbench.worlds.generation.draws import Draws
 from tests.families.test_generated import Generated
 from tests.families.test_worlds import PLAYERS, Player, composed, play
+
+pytestmark = pytest.mark.slow
 
 SPEECH = {"live_debugging": "messages", "procedural_coaching": "speech"}
 """Where the families whose stories are told here say what people said."""

@@ -12,12 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamdecisionbench.families.generate import generated_families, open_world
 from streamdecisionbench.suite.authoring import Event, expand
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.parameters import Parameters
-from streamdecisionbench.suite.generation.world import Decision, Held, World
 from streamdecisionbench.suite.scenario import Scenario
+from streamdecisionbench.worlds.generate import (
+    generated_families,
+    open_world,
+)
+from streamdecisionbench.worlds.generation.draws import Draws
+from streamdecisionbench.worlds.generation.parameters import Parameters
+from streamdecisionbench.worlds.generation.world import (
+    Decision,
+    Held,
+    World,
+)
+
+pytestmark = pytest.mark.slow
 
 FAMILIES = generated_families()
 EVERY = pytest.mark.parametrize("family", FAMILIES)
@@ -110,7 +119,7 @@ def wrong_until(outcome: str, change: Change) -> Player:
 
 
 def events(world: World[Any], kind: str) -> list[Event]:
-    return [event for event in world.script.events if event.kind == kind]
+    return [event for event in world.simulator.events if event.kind == kind]
 
 
 @EVERY
@@ -155,9 +164,9 @@ def test_a_run_started_by_a_wrong_card_is_wasted_once() -> None:
         return held_at(world, wide)
 
     _, outcomes = json.loads(play(world, full, Draws("")))
-    scopes = [e.data["scope"] for e in world.script.events if e.kind == "run_start"]
+    scopes = [e.data["scope"] for e in world.simulator.events if e.kind == "run_start"]
     assert set(scopes) == {"full"}
-    asked = [d for d in world.script.decisions() if d["route"] == "rerun"]
+    asked = [d for d in world.simulator.decisions() if d["route"] == "rerun"]
     assert outcomes["wasted_runs"] == sum(d["rerun_scope"] != "full" for d in asked[: len(scopes)])
 
 

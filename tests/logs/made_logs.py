@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 import streamdecisionbench as sdb
-from tests.scoring import plain_streams
-from tests.scoring.plain_streams import CLASSES, Stream
+from streamdecisionbench.kernel.classes import CAUSES
+from tests.kernel import plain_streams
+from tests.kernel.plain_streams import CLASSES, Stream
 
 
 def rows_of(streams: Sequence[Stream], *, start: float = 0.0) -> list[dict[str, Any]]:
@@ -51,8 +52,13 @@ def table_of(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=schema)
 
 
-def service_logs(logs: int, streams: int, seed: int = 0) -> pa.Table:
-    """Many logs (column `log`) of one service: its streams differ in length, pace, judgment, latency."""
+def service_logs(
+    logs: int, streams: int, seed: int = 0, *, labels: float = 0.9, by_stream: bool = False
+) -> pa.Table:
+    """Many logs (column `log`) of one service: its streams differ in length, pace, judgment, latency.
+
+    A share of `labels` of the states, or of the streams, has references.
+    """
     rng = np.random.default_rng(seed)
     count = logs * streams
     n = 2 + rng.poisson(rng.lognormal(2.3, 0.5, count))
@@ -65,6 +71,7 @@ def service_logs(logs: int, streams: int, seed: int = 0) -> pa.Table:
     right = rng.integers(0, 3, len(of)) * (rng.random(len(of)) < 0.3)
     said = np.where(rng.random(len(of)) < rng.beta(6, 1.5, count)[of], right, 3)
     waited = rng.exponential(1.0, len(of)) * rng.lognormal(-0.7, 0.5, count)[of]
+    missing = (rng.random(count)[of] if by_stream else rng.random(len(of))) < 1 - labels
     return pa.table(
         {
             "log": of // streams,
@@ -72,7 +79,7 @@ def service_logs(logs: int, streams: int, seed: int = 0) -> pa.Table:
             "published_at": published,
             "answered_at": published + waited,
             "decision": said,
-            "reference": pa.array(right, mask=rng.random(len(of)) < 0.1),
+            "reference": pa.array(right, mask=missing),
             "ended_at": (total[ends - 1] - before)[of],
         }
     )
@@ -86,6 +93,49 @@ def covered(logs: int, streams: int, seed: int = 0) -> tuple[float, float]:
     intervals = [group.interval_95 or (2.0, 2.0) for group in found]
     inside = [low <= truth.in_force <= high for low, high in intervals]
     return sum(inside) / logs, float(np.mean([high - low for low, high in intervals]))
+
+
+class CauseFound(NamedTuple):
+    """What many logs say of one cause, as shares of judged time."""
+
+    truth: float
+    """Of all streams together, under full labels."""
+    mean: float
+    """Of the estimates."""
+    error: float
+    """Standard error of that mean."""
+    held: float
+    """Of the intervals given: how many hold the truth."""
+    given: float
+    """Of the logs: how many have an interval."""
+    counted: float
+    """Mean of what is found by counting only instants whose two references are known."""
+
+
+def causes_found(
+    logs: int, streams: int, labels: float, seed: int = 0, *, by_stream: bool = False
+) -> dict[str, CauseFound]:
+    """Every cause, estimated from many logs of one service that have some labels."""
+    (truth,) = sdb.score_log(service_logs(logs, streams, seed, labels=1.0), resamples=0).groups
+    table = service_logs(logs, streams, seed, labels=labels, by_stream=by_stream)
+    groups = [group for group in sdb.score_log(table, by="log").groups if group.causes]
+    out = {}
+    for cause, (want, _) in truth.causes.items():
+        values, intervals = zip(*(group.causes[cause] for group in groups), strict=True)
+        given = [one for one in intervals if one is not None]
+        counted = [
+            sum(group.classes[name] for name in CAUSES[cause]) / group.judged_share
+            for group in groups
+        ]
+        out[cause] = CauseFound(
+            truth=want,
+            mean=float(np.mean(values)),
+            error=float(np.std(values)) / len(values) ** 0.5,
+            held=sum(low <= want <= high for low, high in given) / max(len(given), 1),
+            given=len(given) / len(groups),
+            counted=float(np.mean(counted)),
+        )
+    return out
 
 
 def pooled(streams: Sequence[Stream], interval: float | None = None) -> dict[str, float]:

@@ -19,17 +19,21 @@ from scipy.stats import t as student
 
 import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.pace import log_pace, suggested_bounds
-from streamdecisionbench.logs.score import open_log
+from streamdecisionbench.logs.event_rate import (
+    log_pace,
+    suggested_bounds,
+)
+from streamdecisionbench.logs.log_source import LogSource
 from streamdecisionbench.logs.suite_of_log import ReferenceSource, suite_of_log
-from streamdecisionbench.logs.unusable import Allowed
-from streamdecisionbench.scoring.pooled import LatencySums, stream_keys
+from streamdecisionbench.logs.unusable_rows import Allowed
+from streamdecisionbench.scoring.intervals import stream_keys
+from streamdecisionbench.scoring.stream_sums import LatencySums
 from streamdecisionbench.suite.suite_files import read_suite
 from tests.cli.command import sdb as command
+from tests.kernel.plain_streams import Stream
 from tests.logs.made_logs import rows_of, table_of
 from tests.logs.test_formats import write
 from tests.logs.test_score_log import drawn, judged
-from tests.scoring.plain_streams import Stream
 
 MICROSECOND = 1e-6
 Row = dict[str, Any]
@@ -289,7 +293,7 @@ def test_a_stream_is_not_called_like_a_family() -> None:
         {"North": "North", "x": "North"},
         {"North": "North", "north": "North", "south": "South", "x": "north"},
     ):
-        with open_log(suite_log(list(groups), **groups)) as opened:
+        with LogSource(suite_log(list(groups), **groups)).open() as opened:
             found = suite_of_log(opened, ReferenceSource(), Allowed(), name="s", by="family")
         ids = {scenario.episode_id.lower() for scenario in found.suite}
         assert len(ids) == len(groups)
@@ -300,7 +304,7 @@ def test_sessions_are_drawn_by_the_hash_and_no_more_than_asked() -> None:
     names = [f"c{k}" for k in range(12)]
     taken = []
     for most in (1, 5, 11, 12, 13):
-        with open_log(suite_log(names)) as opened:
+        with LogSource(suite_log(names)).open() as opened:
             found = suite_of_log(opened, ReferenceSource(), Allowed(), name="s", streams=most)
         assert len(list(found.suite)) == min(most, 12)
         assert found.left_out == ({"not_drawn": 12 - most} if most < 12 else {})
@@ -326,17 +330,18 @@ def test_a_difference_of_groups_is_made_of_the_same_draws() -> None:
     assert gap.group is old
     assert gap.against is new
     assert gap.in_force[0] == pytest.approx(old.in_force - new.in_force, abs=1e-12)  # type: ignore[operator]
-    drawn_by = [
-        found.at_pace.replicates[:, [0, 4]].sum(axis=1)  # type: ignore[index]
-        / (found.at_pace.replicates.sum(axis=1) - found.at_pace.replicates[:, 6])  # type: ignore[union-attr, index]
-        for found in (old, new)
-    ]
+    drawn_by = []
+    for found in (old, new):
+        seconds, replicates = found.at_pace.seconds, found.at_pace.replicates
+        assert replicates is not None
+        assert found.in_force is not None
+        (right, judged), (_, whole) = (
+            (x[..., [0, 4]].sum(axis=-1), x.sum(axis=-1) - x[..., 6]) for x in (replicates, seconds)
+        )
+        drawn_by.append((right - found.in_force * judged) / whole)
     spread = new.at_pace.spread
-    half = (
-        student.ppf(0.975, spread.degrees)
-        * (drawn_by[0] - drawn_by[1]).std()
-        * np.sqrt(spread.streams / (spread.streams - 1))
-    )
+    error = (drawn_by[0] - drawn_by[1]).std() * np.sqrt(spread.inflation)
+    half = student.ppf(0.975, spread.degrees) * error
     low, high = gap.in_force[1] or (0, 0)
     assert (low, high) == pytest.approx((gap.in_force[0] - half, gap.in_force[0] + half), abs=1e-9)
 
@@ -351,7 +356,7 @@ def test_a_pause_of_ten_gaps_is_still_one_session(tmp_path: Path) -> None:
         found = sdb.score_log(tmp_path, allow_unusable="100%") if not refused else None
         if found is not None:
             assert found.groups[0].streams == 1
-            assert any("lie in more than one file" in note for note in found.notes)
+            assert any("in more than one file" in note for note in found.notes)
             continue
         with pytest.raises(InputError, match="5 rows: belongs to a stream that goes on in another"):
             sdb.score_log(tmp_path)
@@ -374,7 +379,7 @@ def test_groups_stand_in_the_order_people_count_in() -> None:
 
 
 def test_as_many_groups_as_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from streamdecisionbench.logs import sums
+    from streamdecisionbench.logs import log_sums as sums
 
     monkeypatch.setattr(sums, "MOST_GROUPS", 3)
     rows = [row(name, 0.0) for name in "abcd"]
@@ -435,7 +440,7 @@ def test_a_suite_keeps_times_that_are_nearly_regular() -> None:
         for name, when in times.items()
         for at, said in zip(when, "ab", strict=True)
     ]
-    with open_log(table_of(rows)) as opened:
+    with LogSource(table_of(rows)).open() as opened:
         found = suite_of_log(opened, ReferenceSource(), Allowed(), name="s")
     assert {s.title: s.published_s for s in found.suite} == {**times, "regular": None}
 
@@ -494,7 +499,7 @@ def test_gaps_are_those_within_a_stream() -> None:
         )
         for at, right in states
     ]
-    with open_log(table_of(rows)) as opened:
+    with LogSource(table_of(rows)).open() as opened:
         (group,) = log_pace(opened, (), Allowed()).to_json()["groups"]
     assert group["streams"] == 2
     for of, gaps in (

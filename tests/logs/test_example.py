@@ -1,4 +1,4 @@
-"""The five rows of docs/formats.md, scored by hand; and the schema that says what a row is."""
+"""The five rows of docs/reference/formats.md, scored by hand; and the schema that says what a row is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import streamdecisionbench
-from streamdecisionbench.logs.schema import COLUMNS, LATENCIES, SCHEMA
+from streamdecisionbench.logs.log_schema import (
+    COLUMNS,
+    LATENCIES,
+    SCHEMA,
+)
 from tests.cli.command import sdb
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +46,7 @@ def test_the_five_rows_are_worth_what_the_page_says() -> None:
 
 
 def test_the_page_shows_these_rows() -> None:
-    page = (ROOT / "docs" / "formats.md").read_text()
+    page = (ROOT / "docs" / "reference" / "formats.md").read_text()
     for line in EXAMPLE.read_text().splitlines()[1:]:
         cells = [c.removesuffix(".0") for c in line.split(",")]
         assert "| " + " | ".join(cells).replace("|  |", "| |").replace("|  |", "| |") + " |" in page

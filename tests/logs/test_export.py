@@ -9,14 +9,17 @@ import pyarrow.parquet as pq
 import pytest
 
 import streamdecisionbench as sdb_api
-from streamdecisionbench.logs.export import log_of
+from streamdecisionbench.logs.log_export import log_of
 from streamdecisionbench.recording.reader import read_recording, recorded_suite_hash
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.score import Level, score
+from streamdecisionbench.scoring.result import Level
+from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import find_suite
 from tests.cli.command import sdb
 from tests.recording.recorder_kit import suite_folder
+
+pytestmark = pytest.mark.slow
 
 EXACT = 1e-12
 
@@ -54,7 +57,7 @@ def live_pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "sleepy.py").write_text(SLEEPY)
     suite_folder(folder / "suite", "one_a", steps=8)
     done = sdb(
-        "run", "--fast", "python:sleepy:Sleepy", "--slow", "python:sleepy:Other", "--data", "suite",
+        "run", "--member", "fast=python:sleepy:Sleepy", "--member", "slow=python:sleepy:Other", "--data", "suite",
         "--out", "run", "--quiet", cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -15,26 +15,36 @@ from hypothesis import strategies as st
 
 import streamdecisionbench as sdb_api
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.sums import LogSettings, LogSums
-from streamdecisionbench.rules.cost_file import default_costs
-from streamdecisionbench.rules.costs import Costs, Section
-from streamdecisionbench.scoring.cost import (
+from streamdecisionbench.kernel.arrays import (
+    NO_ANSWER,
+    UNKNOWN,
+    Timeline,
+)
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.logs.log_sums import (
+    LogSettings,
+    LogSums,
+)
+from streamdecisionbench.policies.cost_file import default_costs
+from streamdecisionbench.policies.cost_rules import (
+    Costs,
+    Section,
+)
+from streamdecisionbench.scoring.error_costs import (
     ALL_ACTS,
     act_measures,
     change_measures,
-    course_of,
+    path_measures,
     spell_measures,
 )
-from streamdecisionbench.scoring.json import cost_to_json
-from streamdecisionbench.scoring.pace_bounds import Bounds
-from streamdecisionbench.scoring.pooled import LatencySums
-from streamdecisionbench.scoring.timeline import NO_ANSWER, UNKNOWN, Timeline
+from streamdecisionbench.scoring.score_json import cost_to_json
+from streamdecisionbench.scoring.stream_sums import LatencySums
 from tests.cli.command import sdb
+from tests.kernel.plain_streams import Stream
 from tests.logs.made_logs import rows_of, table_of
 from tests.logs.test_score_log import drawn, judged
 from tests.scoring.costs import plain_costs
 from tests.scoring.costs.test_costs import VALUES, plainly, sections
-from tests.scoring.plain_streams import Stream
 
 EXACT = 1e-12
 SOME = settings(max_examples=60, deadline=None)
@@ -83,7 +93,7 @@ def test_an_exported_recording_costs_what_the_recording_costs(
     )["recordings"][0]
     score = sdb_api.score(run, interval=interval, costs=costs)
     assert score.cost is not None
-    course = course_of(score.parts, interval, Bounds())
+    course = path_measures(score.parts, interval, Bounds())
     spells, changes = spell_measures(course, 4.0), change_measures(course)
     acts = act_measures(course, costs)
     groups = {group["by"]["scenario"]: group for group in document["groups"]}
@@ -215,7 +225,7 @@ def test_parts_merge_to_the_whole() -> None:
 def test_many_delays_keep_their_quantiles(monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of(worded(drawn(150, 12)))
     exact = sdb_api.score_log(table, theta=4, resamples=0).groups[0].costs
-    monkeypatch.setattr("streamdecisionbench.scoring.pooled._KEPT", 10)
+    monkeypatch.setattr("streamdecisionbench.scoring.stream_sums._KEPT", 10)
     binned = sdb_api.score_log(table, theta=4, resamples=0).groups[0].costs
     assert exact is not None
     assert binned is not None

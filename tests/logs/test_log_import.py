@@ -16,19 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamdecisionbench as sdb_api
-from streamdecisionbench.in_force import CLASSES
-from streamdecisionbench.logs.references import attach_references
-from streamdecisionbench.logs.score import open_log
+from streamdecisionbench.kernel.classes import CLASSES
+from streamdecisionbench.kernel.shares import tables_of
+from streamdecisionbench.logs.log_references import attach_references
+from streamdecisionbench.logs.log_source import LogSource
 from streamdecisionbench.logs.suite_of_log import recording_of_log
-from streamdecisionbench.logs.unusable import Allowed
+from streamdecisionbench.logs.unusable_rows import Allowed
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.scoring.score import tables_of
-from streamdecisionbench.scoring.timeline import timelines
+from streamdecisionbench.scoring.timelines import timelines
 from streamdecisionbench.suite.suite_files import read_suite
 from tests.cli.command import sdb
+from tests.kernel.plain_streams import Stream
 from tests.logs.made_logs import rows_of, table_of
 from tests.logs.test_score_log import FEW, drawn
-from tests.scoring.plain_streams import Stream
 
 EXACT = 1e-9
 
@@ -75,7 +75,7 @@ def test_the_recording_is_worth_what_the_log_is(
 ) -> None:
     table = table_of(_rows(_whole(seed, count), asked=asked))
     out = tmp_path_factory.mktemp("import") / "run"
-    with open_log(table) as opened:
+    with LogSource(table).open() as opened:
         held = attach_references(opened, None, None)
         recording_of_log(opened, held, Allowed(), out, streams=100)
     suite = read_suite(out / "suite")
@@ -165,8 +165,8 @@ def test_what_cannot_be_taken_is_said(tmp_path: Path) -> None:
     done = sdb("logs", "import", log, "--out", tmp_path / "run", "--quiet")
     assert done.returncode == 0, done.stderr
     for said in (
-        "left out: 1 sessions have states that were never answered",
-        "left out: 1 sessions have states without a reference",
+        "left out: 1 session with states that were never answered",
+        "left out: 1 session with states that have no reference",
         "not in this log: states; no other component can be asked",
         "not taken over: weight",
     ):

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import streamdecisionbench as sdb_api
-from streamdecisionbench.report.page import log_page
+from streamdecisionbench.logs import log_page
+from streamdecisionbench.logs.log_score import causes_json
 from tests.cli.command import sdb
 from tests.logs.made_logs import rows_of, table_of
 from tests.logs.test_score_log import drawn
@@ -68,9 +69,13 @@ def test_the_page_has_the_score_s_figures(tmp_path: Path) -> None:
     data = _data(page)
     score = sdb_api.score_log(log, by="model")
     assert [g["inForce"] for g in data["groups"]] == [g.in_force for g in score.groups]
-    assert [g["classes"] for g in data["groups"]] == [
-        list(g.classes.values()) for g in score.groups
-    ]
+    for shown, group in zip(data["groups"], score.groups, strict=True):
+        assert 0 < group.judged_share < 1
+        assert sum(shown["classes"]) == pytest.approx(1, abs=1e-12)
+        for name, share in zip(group.classes, shown["classes"], strict=True):
+            assert share == (0 if name == "unjudged" else group.of_judged(name))
+    assert [g["causes"] for g in data["groups"]] == [causes_json(g.causes) for g in score.groups]
+    assert all(g["lost"].startswith("lost to latency") for g in data["groups"])
     days = sdb_api.score_log(log, by=("model", "day")).groups
     assert [(d["day"], d["inForce"]) for d in data["days"]] == [
         (d.by["day"], d.in_force) for d in days

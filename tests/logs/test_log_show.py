@@ -13,14 +13,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamdecisionbench as sdb_api
-from streamdecisionbench.in_force import ALL_CLASSES, CORRECT, UNJUDGED
-from streamdecisionbench.logs.show import StreamsAsked
-from streamdecisionbench.report.lanes import lane_lines, logged_stream, view_of
+from streamdecisionbench.kernel.classes import (
+    ALL_CLASSES,
+    CORRECT,
+    UNJUDGED,
+)
+from streamdecisionbench.logs.lanes import (
+    lane_lines,
+    logged_stream,
+    view_of,
+)
+from streamdecisionbench.logs.worst_streams import StreamsAsked
 from tests.cli.command import sdb
+from tests.kernel import plain_streams
+from tests.kernel.plain_streams import Stream
 from tests.logs.made_logs import rows_of, table_of
 from tests.logs.test_score_log import SOME, drawn, judged
-from tests.scoring import plain_streams
-from tests.scoring.plain_streams import Stream
 
 EXACT = 1e-9
 
@@ -78,7 +86,7 @@ def test_the_worst_of_many_batches_are_the_worst(tmp_path: Path) -> None:
     few = sdb_api.score_log(table, resamples=0, show=StreamsAsked(most=7)).shown
     assert [one.name for one in few.kept] == [one.name for one in every.kept[:7]]
     # Parts that were added up elsewhere, as Spark does it.
-    from streamdecisionbench.logs.show import StreamsShown
+    from streamdecisionbench.logs.worst_streams import StreamsShown
 
     halves = []
     for part in (0, 1):

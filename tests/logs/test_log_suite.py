@@ -18,7 +18,7 @@ from streamdecisionbench.logs.suite_of_log import asked_by_decisions, worded
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.authoring import label_questions
-from streamdecisionbench.suite.check import validate_scenario
+from streamdecisionbench.suite.suite_check import validate_scenario
 from streamdecisionbench.suite.suite_files import read_suite, scenario_to_json
 from tests.cli.command import sdb
 from tests.logs.test_export import law
@@ -125,7 +125,7 @@ def test_what_was_taken_is_told(place: Path) -> None:
     told = (place / "told.txt").read_text()
     assert "10 of 10 sessions" in told
     assert (
-        "of 1 sessions only the parts that have references, 11 scenarios in all: 1 states" in told
+        "of 1 session only the parts that have references, 11 scenarios in all: 1 state has" in told
     )
     assert "asks recorder: pause, record, stop" in told
     assert "does not ask room: it is always b4" in told
@@ -278,7 +278,7 @@ def test_a_function_judges_what_the_column_does_not(place: Path, tmp_path: Path)
                    "--streams", "4", "--sql", tmp_path / "map.sql", "--out", out,
                    cwd=place)  # fmt: skip
         assert done.returncode == 0, done.stderr
-    assert "left out: 6 sessions were not drawn" in done.stdout
+    assert "left out: 6 sessions not drawn" in done.stdout
     one, two = (
         {
             p.name: p.read_bytes()

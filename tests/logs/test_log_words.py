@@ -75,7 +75,7 @@ def test_a_column_to_group_by_that_is_empty_or_missing(tmp_path: Path, command: 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [(["--resamples", "-1"], "'--resamples': -1 is not"), (["--seed", str(2**64)], "'--seed': 18446744073709551616")],
+    [(["--resamples", "-1"], "--resamples: -1 is not"), (["--seed", str(2**64)], "--seed: 18446744073709551616")],
 )  # fmt: skip
 def test_numbers_out_of_range(tmp_path: Path, arguments: list[str], says: str) -> None:
     pq.write_table(pa.Table.from_pylist(plain_rows()), tmp_path / "log.parquet")

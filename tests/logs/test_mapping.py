@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 
 import streamdecisionbench as sdb_api
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.check import draft_mapping
-from streamdecisionbench.logs.score import open_log
+from streamdecisionbench.logs.log_source import LogSource
+from streamdecisionbench.logs.mapping import draft_mapping
 from tests.cli.command import sdb
 from tests.logs.test_formats import FORMATS, Row, plain_rows, write
 
@@ -193,7 +194,9 @@ def test_everything_missing_is_named_at_once_and_a_mapping_is_drafted(tmp_path: 
     assert "its columns are session_id, ts, latency_ms, tool_chosen, utterance, release\n" in (
         done.stderr
     )
-    assert "--write-mapping FILE" in done.stderr
+    # The draft is printed: what helps now is how to use it.
+    assert "then use it: sdb logs score calls.csv --sql mapping.sql" in done.stderr
+    assert "--write-mapping FILE" not in done.stderr
     for line in (
         "session_id AS stream,  -- ",
         "CAST(ts AS TIMESTAMPTZ) AS published_at,  -- times with a time zone",
@@ -215,7 +218,10 @@ def test_a_drafted_mapping_is_written_and_used(tmp_path: Path, form: str) -> Non
     command = ("logs", "check", path.name, "--write-mapping", "mapping.sql")
     done = sdb(*command, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "3 rows, 3 of them usable, in 1 streams" in " ".join(done.stdout.split())
+    assert f"correct it, then use it: sdb logs score {path.name} --sql mapping.sql" in " ".join(
+        done.stdout.replace("Correct", "correct").split()
+    )
+    assert "3 rows, 3 of them usable, in 1 stream" in " ".join(done.stdout.split())
     again = sdb(*command, cwd=tmp_path)
     assert (again.returncode, "is there already" in again.stderr) == (2, True)
 
@@ -240,7 +246,7 @@ def test_a_draft_says_what_no_column_looks_like(tmp_path: Path) -> None:
 
 
 def drafted(rows: list[Row], tmp_path: Path, form: str = "parquet") -> dict[str, str]:
-    with open_log(write(tmp_path / f"draft.{form}", rows), checked=False) as opened:
+    with LogSource(write(tmp_path / f"draft.{form}", rows)).open(checked=False) as opened:
         return {line.column: line.sql for line in draft_mapping(opened).lines}
 
 
@@ -267,10 +273,82 @@ def test_what_columns_are_called_and_hold(
     assert drafted([given], tmp_path)[column] == sql
 
 
+NAMES = {
+    "stream": ("session_id", "sessionId", "room_uuid", "room_id", "ticket_id", "case_no", "chat_key", "call",
+               "conversation_id", "ThreadID", "meeting_uuid", "user_id", "wagon_id", "unit_nr"),
+    "published_at": ("ts", "msg_ts", "message_ts", "timestamp", "event_time", "created_at", "eventTimestamp",
+                     "turn_at", "ts_ms", "time", "datetime", "utterance_ts", "start_time", "date", "heard_at"),
+    "answered_at": ("infer_ms", "inference_ms", "latency_ms", "latency", "took_s", "responseTimeMs", "model_ms",
+                    "inference_time", "processing_seconds", "rtt_us", "e2e_ms", "llm_latency", "delay_ms",
+                    "responded_at", "decided_at", "answer_ts", "prediction_time", "completed_at"),
+    "reference": ("moderator_action", "moderator_label", "expected", "gold_label", "ground_truth", "y_true",
+                  "human_label", "correct_tool", "annotator_choice", "reviewer_verdict", "target", "trueIntent",
+                  "expert_action", "actual_class", "tool_expected"),
+    "decision": ("label_pred", "action", "tool", "intent", "prediction", "predicted_label", "chosen_tool",
+                 "route", "modelOutput", "decision", "label", "verdict", "next_action", "y_pred", "class"),
+    "ended_at": ("ended_at", "call_ended_at", "session_end_ts", "hangup_at", "end_time", "closed_at"),
+    "requested_at": ("requested_at", "request_ts", "asked_at", "sentAt"),
+}  # fmt: skip
+"""Ordinary names, by what they are in a log."""
+ORDINARY = {"session_id": "a", "ts": 5.0, "latency_ms": 9.0, "action": "go", "release": "1"}
+PLACES = {
+    "stream": "session_id",
+    "published_at": "ts",
+    "answered_at": "latency_ms",
+    "decision": "action",
+}
+
+
+@pytest.mark.parametrize(("column", "name"), [(c, n) for c, names in NAMES.items() for n in names])
+def test_ordinary_names_are_found_next_to_others(tmp_path: Path, column: str, name: str) -> None:
+    """In a table with one column of every other sort, and nothing of it is taken for something else."""
+    rest = {n: value for n, value in ORDINARY.items() if n != PLACES.get(column)}
+    value = 5.0 if column.endswith("_at") else "x"
+    lines = drafted([{**rest, name: value}], tmp_path)
+    assert re.search(rf"\b{name}\b", lines[column]), lines
+    since = {"answered_at"} if column in ("published_at", "requested_at") else set()
+    took = {c for c, sql in lines.items() if re.search(rf"\b{name}\b", sql)}
+    assert took - since == {column}
+    for other, held in PLACES.items():
+        if other != column:
+            assert re.search(rf"\b{held}\b", lines[other]), lines
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("label", "y"), ("qa_result", "y"), ("final_action", "y"), ("what_ben_says", "go"), ("moderator_says", "y"),
+     ("resolution", "y"), ("feedback", "y"), ("override", "y"), ("second_opinion", "stay")],
+)  # fmt: skip
+def test_what_could_be_the_reference_is_never_only_grouped_by(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    """By its name, or because it holds values that the decision has."""
+    rows = [
+        {**ORDINARY, name: value},
+        {**ORDINARY, "ts": 6.0, "action": "stay", name: "go" if value in ("go", "stay") else value},
+    ]
+    with LogSource(write(tmp_path / "log.csv", rows)).open(checked=False) as opened:
+        draft = draft_mapping(opened)
+    (line,) = [line for line in draft.lines if name in line.sql]
+    assert line.column == "reference" or f"write {name} AS reference" in line.why
+    assert [line.sql for line in draft.lines if "group by" in line.why] == ["release"]
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("moderator_id", "stream"), ("reviewed_at", "published_at"), ("moderator_ts", "published_at"),
+     ("call_duration_s", "answered_at"), ("timeout_ms", "answered_at"), ("message_id", "stream"),
+     ("updated_at", "published_at")],
+)  # fmt: skip
+def test_names_that_only_resemble_one_are_not_taken(tmp_path: Path, name: str, column: str) -> None:
+    rest = {n: value for n, value in ORDINARY.items() if n != PLACES[column]}
+    assert drafted([{**rest, name: 5.0}], tmp_path)[column] == "NULL"
+
+
 def test_a_draft_is_inert(tmp_path: Path) -> None:
     """Names and values of a table end no comment and run nothing."""
     rows = [{'session"\nDROP': "a", "ts": "now\n; DROP TABLE source --", "x\ny": 1}]
-    with open_log(write(tmp_path / "log.jsonl", rows), checked=False) as opened:
+    with LogSource(write(tmp_path / "log.jsonl", rows)).open(checked=False) as opened:
         text = draft_mapping(opened).text()
     comments = [line.partition("-- ")[2] for line in text.splitlines()]
     assert any("; DROP TABLE source --" in comment for comment in comments)
@@ -307,3 +385,34 @@ def test_a_value_that_cannot_be_cast_is_told_even_in_the_last_row(tmp_path: Path
         done.stderr
     )
     assert "TRY_CAST" in done.stderr
+
+
+@pytest.mark.parametrize("failing", ["_schema_of", "_sorts", "_ask"])
+def test_a_hint_that_fails_does_not_replace_the_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    """What a handler asks of the same connection may fail too; the first error is the one to read."""
+    path = write(tmp_path / "calls.csv", CALLS)
+
+    def fails(*_: object, **__: object) -> None:
+        raise InputError("the second error")
+
+    with LogSource(path).open(checked=False) as opened:
+        monkeypatch.setattr(type(opened), failing, fails)
+        with pytest.raises(InputError, match="No function matches") as refused:
+            opened._map("SELECT ts + to_milliseconds(latency_ms) AS a FROM source", "mapping.sql")
+    assert "the second error" not in str(refused.value)
+
+
+def test_a_draft_that_fails_does_not_replace_the_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "calls.csv", CALLS)
+
+    def fails(*_: object) -> None:
+        raise InputError("the second error")
+
+    monkeypatch.setattr("streamdecisionbench.logs.mapping.draft_mapping", fails)
+    done = sdb("logs", "check", "calls.csv", cwd=tmp_path)
+    assert (done.returncode, "no column 'stream'" in done.stderr) == (2, True)
+    assert "the second error" not in done.stderr

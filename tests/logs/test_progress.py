@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from streamdecisionbench.cli import progress as module
-from streamdecisionbench.cli.progress import telling
+from streamdecisionbench.cli import progress_bar as module
+from streamdecisionbench.cli.progress_bar import telling
 from streamdecisionbench.logs.engines.duck import DuckEngine
 
 

@@ -300,3 +300,39 @@ def test_values_that_only_one_side_has_are_named() -> None:
     notes = sdb_api.score_log(pa.Table.from_pylist(rows)).notes
     assert any(note.startswith("`do = hand_off` is a reference in 412 rows") for note in notes)
     assert not any("room" in note for note in notes)
+
+
+def _one_sided(decided: str, right: str) -> list[str]:
+    """Notes about spelling of a log with these decisions and references, one letter a row."""
+    words = {"a": "answer", "h": "hand_off", "H": "Hand-Off", "p": "pause", "o": "odd"}
+    rows = [
+        {"stream": f"s{k % 3}", "published_at": float(k), "answered_at": float(k),
+         "decision": words[said], "reference": words[y]}
+        for k, (said, y) in enumerate(zip(decided, right, strict=True))
+    ]  # fmt: skip
+    notes = sdb_api.score_log(pa.Table.from_pylist(rows)).notes
+    return [note for note in notes if "spelled differently" in note]
+
+
+def test_an_option_that_was_never_decided_is_no_spelling() -> None:
+    """An ordinary mistake: all that was decided is right somewhere, or only one side has more."""
+    assert _one_sided("a" * 40, "a" * 20 + "h" * 10 + "p" * 10) == []
+    assert _one_sided("a" * 30 + "o" * 10, "a" * 40) == []
+    assert _one_sided("a" * 39 + "o", "a" * 30 + "h" * 10) == []
+    # Both sides have values of their own in several rows, or one value in two spellings.
+    assert len(_one_sided("a" * 30 + "o" * 10, "a" * 30 + "h" * 10)) == 2
+    assert len(_one_sided("a" * 39 + "H", "a" * 39 + "h")) == 2
+
+
+def test_a_correct_log_of_a_meter_raises_no_doubt_about_spelling(tmp_path: Path) -> None:
+    options = ["pause", "record", "stop", "transfer", "hold", "resume", "announce", "wait"]
+    meter = Meter("recorder")
+    DecisionLog(meter, tmp_path / "decisions")
+    for k in range(6):
+        with meter.stream(f"call-{k}") as call:
+            for right in (options[k], options[k + 2], "wait"):
+                step = call.publish({}, reference={"recorder": right})
+                call.answer(step, {"recorder": right if right in options[:2] else "wait"})
+    meter.close()
+    notes = sdb_api.score_log(tmp_path / "decisions").notes
+    assert not [note for note in notes if "spelled differently" in note]

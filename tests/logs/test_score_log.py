@@ -21,11 +21,14 @@ from scipy.stats import t as student
 
 import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.score import LogScore
-from streamdecisionbench.scoring.pooled import poisson_weights, stream_keys
+from streamdecisionbench.logs.log_score import LogScore
+from streamdecisionbench.scoring.intervals import (
+    poisson_weights,
+    stream_keys,
+)
+from tests.kernel.plain_streams import CLASSES, Stream, in_force_accuracy
+from tests.kernel.test_streams import streams
 from tests.logs.made_logs import covered, pooled, pooled_over, rows_of, table_of
-from tests.scoring.plain_streams import CLASSES, Stream, in_force_accuracy
-from tests.scoring.test_streams import streams
 
 EXACT = 1e-12
 SOME = settings(
@@ -109,9 +112,12 @@ def test_order_files_and_names_change_no_digit(
 
 
 def test_portions_of_any_size_give_the_same_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    from streamdecisionbench.logs import arrays as whole_streams
-    from streamdecisionbench.logs.sums import LogSettings, LogSums
-    from streamdecisionbench.scoring import score as kernel
+    from streamdecisionbench.kernel import shares as kernel
+    from streamdecisionbench.logs import stream_arrays as whole_streams
+    from streamdecisionbench.logs.log_sums import (
+        LogSettings,
+        LogSums,
+    )
 
     table = table_of(rows_of(drawn(30, 9)))
     whole = LogSums(LogSettings())
@@ -309,10 +315,14 @@ def test_intervals_are_those_of_resampled_streams() -> None:
     good = np.array([p["current_correct"] + p["outdated_correct"] for p in per_stream]) * length
     known = np.array([1 - p["unjudged"] for p in per_stream]) * length
     weights = poisson_weights(stream_keys([f"s{k}" for k in range(80)], seed=5))
-    again = (weights.T @ good) / (weights.T @ known)
     value = good.sum() / known.sum()
-    degrees = round(known.sum() ** 2 / (known**2).sum()) - 1
-    half = student.ppf(0.975, degrees) * again.std() * np.sqrt(80 / 79) / (value * (1 - value))
+    again = weights.T @ (good - value * known) / known.sum()
+    share = known / known.sum()
+    degrees = round(1 / (share**2).sum()) - 1
+    # Residuals x − Σ w·x of values with variance one, and the variance of Σ w·x.
+    seen = ((share[:, None] * (np.eye(80) - share)) ** 2).sum()
+    error = again.std() * np.sqrt((share**2).sum() / seen)
+    half = student.ppf(0.975, degrees) * error / (value * (1 - value))
     odds = np.log(value / (1 - value))
     ends = [1 / (1 + np.exp(-(odds + sign * half))) for sign in (-1, 1)]
     assert group.interval_95 == pytest.approx(ends, abs=1e-10)

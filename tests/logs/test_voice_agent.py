@@ -1,4 +1,4 @@
-"""The walk of docs/labels.md: a log without references, a judge, a sample, a person, a number, the truth."""
+"""The walk of docs/how-to/label-a-sample.md: a log without references, a judge, a sample, a person, a number, the truth."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import streamdecisionbench as sdb_api
-from streamdecisionbench.audit.labels import AuditFolder, import_labels
+from streamdecisionbench.labels.label_files import (
+    AuditFolder,
+    import_labels,
+)
 from tests.cli.command import sdb
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "labels" / "voice_agent.py"
@@ -137,7 +140,7 @@ def test_a_number_of_moments_that_is_none_is_refused(walked: Path, moments: str)
 
 
 def test_what_the_page_prints_is_what_is_printed(walked: Path) -> None:
-    page = (EXAMPLE.parents[2] / "labels.md").read_text(encoding="utf-8")
+    page = (EXAMPLE.parents[2] / "how-to" / "label-a-sample.md").read_text(encoding="utf-8")
     shown = sdb("logs", "estimate", "audit", cwd=walked).stdout
     for line in shown.splitlines():
         if line[:5] in ("77.3 ", "all  ", "curre", "judgm", "stale", "314 o"):
@@ -154,7 +157,7 @@ def test_a_larger_sample_takes_over_what_was_answered(walked: Path) -> None:
     )
     done = sdb(*command.split(), "--moments", str(300 + more), cwd=walked)
     assert done.returncode == 0, done.stderr
-    assert "314 answers of ana are taken over" in done.stdout
+    assert "314 answers of ana taken over" in done.stdout
     larger = AuditFolder.open(walked / "larger")
     answered = larger.said(larger.read_labels())
     agent = voice_agent()
@@ -168,8 +171,8 @@ def test_a_larger_sample_takes_over_what_was_answered(walked: Path) -> None:
 
 
 def test_the_agents_own_table_from_csv_to_figures(tmp_path: Path) -> None:
-    """docs/logs.md: the draft, the mapping, the reviewers' words, and what they spell differently."""
-    page = (EXAMPLE.parents[2] / "logs.md").read_text(encoding="utf-8")
+    """docs/how-to/map-your-table.md: the draft, the mapping, the reviewers' words, and what they spell differently."""
+    page = (EXAMPLE.parents[2] / "how-to" / "map-your-table.md").read_text(encoding="utf-8")
     for name, text in re.findall(
         r"```(?:sql|python)\n(?:--|#) (\w+\.(?:sql|py))\n(.*?)```", page, re.S
     ):

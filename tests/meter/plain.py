@@ -149,6 +149,40 @@ def judged(events: Sequence[Happened], now: float, *, window: int = 1000) -> Jud
     return Judged(**sums)
 
 
+def causes(
+    events: Sequence[Happened], now: float, *, window: int = 1000
+) -> tuple[dict[str, float], float]:
+    """Seconds by cause: wrong time of unknown cause is divided as wrong time that differs only in that its source
+    is judged; and how many seconds say how."""
+    found = known(events, window)
+    alike = {"latency": 0.0, "judgment": 0.0, "both": 0.0}
+    lost = {**alike, "unknown": 0.0}
+    of_class = {
+        "stale": "latency",
+        "no_decision": "latency",
+        "judgment": "judgment",
+        "compound": "both",
+    }
+    last = now if found.end is None else found.end
+    cuts = sorted({*found.published, *(at for at, _ in found.applied), last})
+    for begin, end in pairwise(cut for cut in cuts if found.published and cut <= last):
+        current = max(i for i, at in enumerate(found.published) if at <= begin)
+        sources = [step for at, step in found.applied if at <= begin]
+        name = _class(found, current, sources[-1] if sources else None, True)
+        if name == "unattributed":
+            lost["unknown"] += end - begin
+        elif name in of_class:
+            lost[of_class[name]] += end - begin
+            if sources and sources[-1] != current:
+                alike[of_class[name]] += end - begin
+    whole = sum(alike.values())
+    if whole > 0:
+        for cause, part in alike.items():
+            lost[cause] += lost["unknown"] * part / whole
+        lost["unknown"] = 0.0
+    return lost, whole
+
+
 def age_integral(events: Sequence[Happened], now: float) -> tuple[float, float]:
     """∫ age dt and seconds, over the time a decision was in force."""
     found = known(events)

@@ -158,6 +158,10 @@ def test_at_every_event_in_force_is_that_of_the_time_whose_right_answer_is_known
         )
         assert all(reading.judged[k] >= v for k, v in before.items()), "a counter went back"
         before.update(reading.judged)
+        lost, compared = plain.causes(happened, now, window=window)
+        if reading.judged_s > 1e-3 and (compared == 0 or compared > 1e-3):
+            shares = {cause: s / (want.right + want.wrong) for cause, s in lost.items()}
+            assert reading.causes == pytest.approx(shares, abs=1e-6)
         if want.right + want.wrong > 1e-3:
             accuracy = want.right / (want.right + want.wrong)
             assert meter.in_force() == pytest.approx(accuracy, abs=1e-6)

@@ -25,6 +25,8 @@ from tests.cli.command import sdb
 from tests.meter import plain, written
 from tests.meter.test_counters import FakeClock, drive, ticking
 
+pytestmark = pytest.mark.slow
+
 SERVICE = Path(__file__).with_name("service.py")
 
 

@@ -23,7 +23,7 @@ from streamdecisionbench.meter import CLASSES, Meter, Notice
 from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S
 from streamdecisionbench.meter.lane import STRAGGLERS
 from streamdecisionbench.meter.stream import text_of
-from streamdecisionbench.safe_text import decision_text
+from streamdecisionbench.text import decision_text
 from tests.meter.test_counters import FakeClock, near
 
 

@@ -30,6 +30,8 @@ from streamdecisionbench.meter import CLASSES, Meter
 from streamdecisionbench.meter.opentelemetry import export
 from tests.meter.test_counters import FakeClock, drive, ticking
 
+pytestmark = pytest.mark.slow
+
 Value = str | bool | int | float
 
 

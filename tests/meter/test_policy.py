@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 
 import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import CLASSES
+from streamdecisionbench.kernel.classes import CLASSES
 from streamdecisionbench.meter import DecisionLog, Meter, Stream
 from streamdecisionbench.meter.decision_log import rows_of
 from streamdecisionbench.meter.stream import Notice
-from streamdecisionbench.rules.policy_file import Policy, parse_policy
+from streamdecisionbench.policies.policy_file import (
+    Policy,
+    parse_policy,
+)
 from tests.cli.command import sdb as command
 from tests.meter.test_counters import FakeClock
 from tests.scoring.policies import kit
@@ -219,3 +222,89 @@ def test_a_log_of_a_policy_has_one_pace(tmp_path: Path) -> None:
         done = command("logs", "score", tmp_path / "log", *option)
         assert done.returncode == 2
         assert "a policy decided what took effect" in done.stderr
+
+
+def cascade(folder: Path) -> Meter:
+    """Six calls: the fast one answers after 0.1 s and is wrong, the slow one 0.7 s later and is right."""
+    clock = FakeClock()
+    meter = Meter("test", clock=clock, policy=parse_policy(PAIR))
+    DecisionLog(meter, folder)
+    for k in range(6):
+        with meter.stream(f"call-{k}") as call:
+            for _ in range(3):
+                step = call.publish({}, reference="right")
+                clock.now += 0.1
+                call.answer(step, "wrong", component="fast", confidence=0.3)
+                clock.now += 0.7
+                call.answer(step, "right", component="slow", confidence=0.9)
+                clock.now += 1.2
+    meter.close()
+    return meter
+
+
+def test_latency_of_a_cascade_is_told_by_member(tmp_path: Path) -> None:
+    (reading,) = cascade(tmp_path / "log").readings()
+    assert {name: sum(took.buckets) for name, took in reading.member_latency.items()} == {
+        "fast": 18,
+        "slow": 18,
+    }
+    assert sum(reading.latency_buckets) == 36
+    assert reading.member_latency["slow"].sum_s == pytest.approx(18 * 0.8)
+    (group,) = json.loads(command("logs", "score", tmp_path / "log", "--json").stdout)["groups"]
+    assert group["cascade_streams"] == 6
+    assert (group["untimed"], group["latency"]["p50"]) == (0.0, pytest.approx(0.1))
+    members = group["member_latency"]
+    assert {name: one["p50"] for name, one in members.items()} == pytest.approx(
+        {"fast": 0.1, "slow": 0.8}
+    )
+    assert {one["answered"] for one in members.values()} == {18}
+    shown = command("logs", "score", tmp_path / "log").stdout
+    assert "untimed 1st" in shown
+    assert "p50 1st s" in shown
+    assert "by member of the cascade" in shown
+    assert "of the first" in shown
+
+
+def test_a_cascade_s_log_without_members_is_labelled_too(tmp_path: Path) -> None:
+    cascade(tmp_path / "log")
+    (file,) = (tmp_path / "log").glob("*.jsonl")
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    for row in rows:
+        row.pop("member_latency_s", None)
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (group,) = sdb.score_log(tmp_path / "log").groups
+    assert (group.cascade, group.member_latency) == (6, {})
+    assert "untimed 1st" in command("logs", "score", tmp_path / "log").stdout
+
+
+def test_one_component_under_a_policy_is_no_cascade(tmp_path: Path) -> None:
+    clock = FakeClock()
+    meter = Meter("test", clock=clock, policy=parse_policy(GATED))
+    DecisionLog(meter, tmp_path / "log")
+    with meter.stream("call") as call:
+        call.answer(call.publish({}, reference="a"), "a", confidence=0.9)
+        clock.now += 1.0
+    meter.close()
+    (reading,) = meter.readings()
+    assert reading.member_latency == {}
+    (group,) = sdb.score_log(tmp_path / "log").groups
+    assert group.cascade == 0
+
+
+@pytest.mark.parametrize("bad", ["[1]", "5", '{"fast": -1}', '{"fast": "soon"}', "{", '{"a": NaN}'])
+def test_member_latencies_that_are_none_are_unusable(tmp_path: Path, bad: str) -> None:
+    row = {
+        "stream": "s",
+        "published_at": 0.0,
+        "answered_at": 1.0,
+        "decision": "a",
+        "reference": "a",
+    }
+    rows = [{**row, "published_at": 2.0 * k, "answered_at": 2.0 * k + 1} for k in range(3)]
+    rows[1]["member_latency_s"] = bad
+    rows[2]["member_latency_s"] = '{"fast": 0.5}'
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    done = command("logs", "score", log)
+    assert done.returncode == 2
+    assert "member_latency_s" in done.stderr

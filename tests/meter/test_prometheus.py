@@ -27,6 +27,9 @@ from streamdecisionbench.meter import CLASSES, Meter
 from streamdecisionbench.meter.prometheus import export
 from tests.meter import plain, written
 from tests.meter.test_counters import FakeClock
+from tests.meter.test_policy import cascade
+
+pytestmark = pytest.mark.slow
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "production"
 SCRAPED_S = float(os.environ.get("SDB_SCRAPED_S", "12"))
@@ -322,3 +325,16 @@ def test_promql_says_what_the_log_says(watched: Watched) -> None:
         assert watched.query(expression), f"the dashboard asks for nothing: {expression}"
     assert watched.query("sdb_meter_errors_total > 0") == []
     assert watched.query("sdb_log_lost_rows_total > 0") == []
+
+
+def test_latency_of_a_cascade_has_a_histogram_by_member(tmp_path: Path) -> None:
+    meter = cascade(tmp_path)
+    registry = CollectorRegistry()
+    export(meter, registry)
+    families = text_string_to_metric_families(generate_latest(registry).decode())
+    found = {
+        (s.name, s.labels.get("member")): s.value for family in families for s in family.samples
+    }
+    for member, seconds in {"fast": 1.8, "slow": 14.4}.items():
+        assert found["sdb_member_latency_seconds_count", member] == 18
+        assert found["sdb_member_latency_seconds_sum", member] == pytest.approx(seconds)

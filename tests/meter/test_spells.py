@@ -15,7 +15,12 @@ from hypothesis import strategies as st
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.meter import DecisionLog, Meter
-from streamdecisionbench.rules.costs import AgePenalty, Costs, Pair, Section
+from streamdecisionbench.policies.cost_rules import (
+    AgePenalty,
+    Costs,
+    Pair,
+    Section,
+)
 from tests.cli.command import sdb
 from tests.meter import plain
 from tests.meter.plain import Happened

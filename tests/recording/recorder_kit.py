@@ -7,7 +7,7 @@ import json
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from streamdecisionbench.components.contract import Answer, ComponentInfo, Reque
 from streamdecisionbench.recording.episode import Member
 from streamdecisionbench.recording.event_log import Event
 from streamdecisionbench.recording.recorder import RunConfig
+from streamdecisionbench.recording.run_options import RunOptions
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     DecisionSpec,
@@ -120,11 +121,13 @@ def alone(component: Any) -> list[Member]:
 
 
 def settings(suite: Suite, **changes: Any) -> RunConfig:
-    values: dict[str, Any] = {
-        "names": {None: "test:in-process"},
-        "scenarios": tuple(suite.scenarios),
-    }
-    return RunConfig(**{**values, **changes})
+    """A recording of the suite without warm-ups; `changes` are fields of the config or of its options."""
+    own = {each.name for each in fields(RunConfig)}
+    config = {name: changes.pop(name) for name in list(changes) if name in own}
+    options = {"names": {None: "test:in-process"}, "warmup": 0, **changes}
+    options["components"] = options.pop("names")
+    scenarios = config.pop("scenarios", tuple(suite.scenarios))
+    return RunConfig(RunOptions.of({}).changed(**options), scenarios, **config)
 
 
 @dataclass

@@ -133,7 +133,7 @@ ALTERED: dict[str, tuple[Callable[[Line], Line], str]] = {
     ),
     "a failed attempt left out of the response": (
         where("response", 2, lambda r: r["attempts"].pop(0)),
-        "lists 1 attempts, the log has 2",
+        "lists 1 attempt, the log has 2",
     ),
     "a failed attempt made a success": (
         where("attempt", 2, _set(ok=True), attempt=1),
@@ -377,8 +377,8 @@ def test_a_component_beside_the_pair_is_noticed(paired: Path, tmp_path: Path) ->
 
 
 def test_a_duplicate_among_many_is_found_at_once(tmp_path: Path) -> None:
-    from streamdecisionbench.recording.check import check_completeness
     from streamdecisionbench.recording.event_log import Release, Response
+    from streamdecisionbench.recording.recording_check import check_completeness
 
     steps = 100_000
     releases = [Release("a", t, t, t) for t in range(steps)]

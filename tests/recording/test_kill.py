@@ -21,6 +21,8 @@ from tests.cli.command import sdb
 from tests.recording.recorder_kit import loopback_server, suite_folder
 from tests.recording.warm_process import start
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 MOMENTS = 20
 SCENARIOS = ("one_a", "two_b", "three_a")
@@ -29,7 +31,8 @@ STEPS = 8
 
 def command(data: Path, out: Path, *more: str) -> list[str]:
     where = ["--data", str(data), "--out", str(out), "--quiet"]
-    return ["run", "python:loopback_component:Loopback", *where, *more]
+    which = "sweep" if "--intervals" in more else "run"
+    return [which, "python:loopback_component:Loopback", *where, *more]
 
 
 def lines_of(out: Path) -> int:

@@ -61,7 +61,7 @@ def test_parts_are_joined_in_suite_order_and_described(tmp_path: Path) -> None:
     [
         ({"interval_s": 0.7}, "interval_s"),
         ({"seed": 4}, "seed"),
-        ({"effort": "high"}, "effort"),
+        ({"efforts": {None: "high"}}, "effort"),
         ({"info": {"settings": {"temperature": 1}}}, "settings"),
         ({"info": {"model": "another"}}, "model"),
     ],
@@ -113,7 +113,7 @@ def test_the_command_says_what_it_joined(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "2 scenarios, 12 responses" in done.stdout
     assert "served by different models: m-1, m-9" in done.stdout
-    assert "1 scenarios of the suite are in none of the parts" in done.stdout
+    assert "1 scenario of the suite is in none of the parts" in done.stdout
     read_recording(tmp_path / "all", SUITE)
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.analysis.bundles import conditions
 from streamdecisionbench.components.providers.connection import HttpSettings, Observed, Server
 from streamdecisionbench.recording.network_probe import probe
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recorder import record
+from streamdecisionbench.sharing.bundles import conditions
 from tests.components.secure import make_certificate
 from tests.recording.recorder_kit import InProcess, alone, settings, small_suite
 

@@ -34,6 +34,8 @@ from tests.recording.recorder_kit import (
 )
 from tests.recording.warm_process import start
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 SUITE = small_suite("one_a")
 NAN, INF = float("nan"), float("inf")

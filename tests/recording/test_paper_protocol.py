@@ -15,12 +15,12 @@ from streamdecisionbench.cli.main import app
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.components.providers.prompt import INSTRUCTION
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.folder import require_same
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.recording.request import RunRequest, launch
-from streamdecisionbench.recording.retry import RetryPolicy, classify
+from streamdecisionbench.recording.recording_folder import require_same
+from streamdecisionbench.recording.retry import classify
 from streamdecisionbench.recording.run_file import parse_run, read_run
+from streamdecisionbench.recording.run_options import RetryPolicy
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import read_suite
@@ -29,7 +29,7 @@ from tests.recording.test_services import failing_once, run, system_one
 from tests.scoring.test_published import test_every_published_figure as every_figure_is_printed
 
 LIMITED = failing_once(429, {"Retry-After": "0"})
-PAPER = RetryPolicy.of(gateway=False, paper=True)
+PAPER = RetryPolicy.of(kind="paper")
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +64,7 @@ def test_the_paper_retries_connection_errors_and_timeouts_alone() -> None:
 def test_a_rate_limit_stops_a_pass_of_the_paper(data: Path, tmp_path: Path, status: int) -> None:
     limited = failing_once(status, {"Retry-After": "0"})
     with loopback_server(limited) as url, pytest.raises(Fatal, match="--retry paper"):
-        run(data, tmp_path / "out", url, retry="paper", warmup=0)
+        run(data, tmp_path / "out", url, retry=PAPER, warmup=0)
 
 
 def test_a_connection_that_breaks_is_retried_by_the_paper(data: Path, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_connection_that_breaks_is_retried_by_the_paper(data: Path, tmp_path: 
         return None if asked == 1 else system_one(payload)
 
     with loopback_server(reply) as url:
-        outcome = run(data, tmp_path / "out", url, retry="paper", warmup=0)
+        outcome = run(data, tmp_path / "out", url, retry=PAPER, warmup=0)
     assert outcome.status == "complete"
     assert set(as_dict(tmp_path / "out")["summary"]["failed_by_kind"]) == {"connection"}
     assert "retried:" not in score(tmp_path / "out", read_suite(data)).signature
@@ -93,9 +93,9 @@ def test_a_rate_limit_that_was_retried_is_told(data: Path, tmp_path: Path) -> No
 
 def test_attempts_and_waits_are_options_and_recorded(data: Path, tmp_path: Path) -> None:
     with loopback_server(LIMITED) as url:
-        run(data, tmp_path / "out", url, max_attempts=3, retry_delay_s=0.01, warmup=0)
-    with loopback_server(LIMITED) as url, pytest.raises(Fatal, match="1 attempts failed"):
-        run(data, tmp_path / "once", url, max_attempts=1, warmup=0)
+        run(data, tmp_path / "out", url, retry=RetryPolicy.of(3, 0.01), warmup=0)
+    with loopback_server(LIMITED) as url, pytest.raises(Fatal, match="1 attempt failed"):
+        run(data, tmp_path / "once", url, retry=RetryPolicy.of(1), warmup=0)
     config = as_dict(tmp_path / "out")["config"]
     assert config["retry"]["max_attempts"] == 3
     assert config["retry"]["delays_s"] == [0.0, 0.01]
@@ -103,27 +103,24 @@ def test_attempts_and_waits_are_options_and_recorded(data: Path, tmp_path: Path)
 
 
 def test_the_usual_waits_are_the_published_ones() -> None:
-    assert RetryPolicy.of(gateway=False, paper=False) == RetryPolicy()
-    assert RetryPolicy.of(1, gateway=False, paper=False).delays_s == ()
-    assert RetryPolicy.of(7, 0.5, gateway=False, paper=False).delays_s == (0, 0.5, 1, 2, 4, 8)
+    assert RetryPolicy.of() == RetryPolicy()
+    assert RetryPolicy.of(1).delays_s == ()
+    assert RetryPolicy.of(7, 0.5).delays_s == (0, 0.5, 1, 2, 4, 8)
 
 
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"retry": "never"}, "--retry 'never' is not known"),
-        ({"retry": "paper", "retry_gateway": True}, "exclude each other"),
+        ({"kind": "never"}, "--retry 'never' is not known"),
+        ({"kind": "paper", "gateway": True}, "exclude each other"),
         ({"max_attempts": 0}, "--max-attempts is 0"),
-        ({"retry_delay_s": -1.0}, "--retry-delay is -1"),
-        ({"retry_delay_s": float("nan")}, "--retry-delay is nan"),
+        ({"delay_s": -1.0}, "--retry-delay is -1"),
+        ({"delay_s": float("nan")}, "--retry-delay is nan"),
     ],
 )
-def test_retries_that_cannot_be(
-    options: dict[str, Any], what: str, data: Path, tmp_path: Path
-) -> None:
-    request = RunRequest({None: "baseline:random"}, tmp_path / "out", data=data, **options)
+def test_retries_that_cannot_be(options: dict[str, Any], what: str) -> None:
     with pytest.raises(InputError, match=what):
-        launch(request, lambda estimates: True)
+        RetryPolicy.of(**options)
 
 
 def test_a_record_from_before_goes_on(data: Path, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.scoring.policy_score import live_policy
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 
+pytestmark = pytest.mark.slow
+
 SDB = [sys.executable, "-m", "streamdecisionbench.cli.main"]
 HALF_A_POINT = 0.005
 PAIR = "[cascade]\ncomponents = ['fast', 'slow']\n"

@@ -21,7 +21,10 @@ from streamdecisionbench.components.contract import ComponentInfo
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recorder import RunConfig, audit, warmup_request
-from streamdecisionbench.recording.request import RunRequest, launch
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.recording.run_request import (
+    launch,
+)
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import make_suite, read_suite, write_suite
 from tests.components.processes import process
@@ -34,6 +37,8 @@ from tests.recording.recorder_kit import (
     suite_folder,
 )
 from tests.recording.test_services import system_one
+
+pytestmark = pytest.mark.slow
 
 needs_llama = pytest.mark.skipif(
     importlib.util.find_spec("xllamacpp") is None
@@ -62,8 +67,8 @@ def growing_suite(steps: int = LATE + 5, words: int = 3000) -> Suite:
 
 def request_of(
     component: str, out: Path, data: Path, url: str | None = None, **more: Any
-) -> RunRequest:
-    return RunRequest(
+) -> RunOptions:
+    return RunOptions.of(
         components={None: component}, out=out, data=data, base_urls={None: url}, **more
     )
 
@@ -90,8 +95,8 @@ def recorded(out: Path) -> dict[str, Any]:
     ],
 )
 def test_how_many_warm_up(info: ComponentInfo, count: int) -> None:
-    assert RunConfig({}, (), warmup=None).warmups_of(info) == count
-    assert RunConfig({}, (), warmup=7).warmups_of(info) == 7
+    assert RunConfig(RunOptions.of({}), ()).warmups_of(info) == count
+    assert RunConfig(RunOptions.of({}, warmup=7), ()).warmups_of(info) == 7
 
 
 def test_warm_ups_are_recorded_and_neither_scored_nor_priced(tmp_path: Path) -> None:

@@ -14,12 +14,14 @@ from streamdecisionbench.components.contract import Answer, Fatal, Request
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.episode import Member
 from streamdecisionbench.recording.event_log import EVENTS_FILE
-from streamdecisionbench.recording.folder import keep_complete
 from streamdecisionbench.recording.reader import expectations, read_recording
 from streamdecisionbench.recording.recorder import record
+from streamdecisionbench.recording.recording_folder import keep_complete
 from streamdecisionbench.recording.run_file import RUN_FILE, read_run
 from streamdecisionbench.suite.scenario import Suite
 from tests.recording.recorder_kit import InProcess, alone, right, settings, small_suite
+
+pytestmark = pytest.mark.slow
 
 
 def stopped_in(folder: Path, suite: Suite, episode: str, step: int = 3) -> bytes:

@@ -6,7 +6,8 @@ import pytest
 
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
+from streamdecisionbench.recording.retry import classify, next_delay
+from streamdecisionbench.recording.run_options import RetryPolicy
 
 POLICY = RetryPolicy()
 

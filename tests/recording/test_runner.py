@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
-from streamdecisionbench.in_force import PairRule
+from streamdecisionbench.kernel.rule import PairRule
 from streamdecisionbench.recording.clock import Clock
 from streamdecisionbench.recording.episode import EpisodeLog, Member, Tally, prepare
 from streamdecisionbench.recording.event_log import Attempt, Release, Response
-from streamdecisionbench.recording.realtime import Sending, run_episode
-from streamdecisionbench.recording.retry import RetryPolicy
+from streamdecisionbench.recording.realtime import run_episode
+from streamdecisionbench.recording.run_options import DispatchOptions, RetryPolicy
 from tests.recording.recorder_kit import InProcess, MemoryLog, alone, right, small_scenario
+
+pytestmark = pytest.mark.slow
 
 QUICK = RetryPolicy(delays_s=(0.0, 0.001, 0.001, 0.001))
 
@@ -26,7 +28,7 @@ def episode(
     *,
     steps: int = 6,
     interval: float = 0.01,
-    dispatch: Sending | None = None,
+    dispatch: DispatchOptions | None = None,
     rule: str | None = None,
     log: Any = None,
 ) -> tuple[MemoryLog, Tally]:
@@ -34,7 +36,7 @@ def episode(
     tally = Tally()
     prepared = prepare(small_scenario("one_a", steps), interval)
     ledger = EpisodeLog(prepared, lanes, log.append, tally, rule=rule)
-    asyncio.run(run_episode(ledger, dispatch or Sending(retry=QUICK), Clock()))
+    asyncio.run(run_episode(ledger, dispatch or DispatchOptions(retry=QUICK), Clock()))
     return log, tally
 
 
@@ -107,7 +109,7 @@ def test_a_full_house_makes_the_next_request_wait_and_that_is_not_latency() -> N
         log = MemoryLog()
         prepared = prepare(small_scenario("one_a", 3), 0.01)
         ledger = EpisodeLog(prepared, alone(component), log.append, Tally())
-        work = asyncio.create_task(run_episode(ledger, Sending(max_in_flight=1), Clock()))
+        work = asyncio.create_task(run_episode(ledger, DispatchOptions(max_in_flight=1), Clock()))
         while len(log.of(Release)) < 3:
             await asyncio.sleep(0.001)
         first_leaves.set()
@@ -128,7 +130,7 @@ def test_at_most_the_declared_number_runs_at_once() -> None:
         return right(request)
 
     component = InProcess(slow)
-    episode(alone(component), steps=20, interval=0.001, dispatch=Sending(max_in_flight=4))
+    episode(alone(component), steps=20, interval=0.001, dispatch=DispatchOptions(max_in_flight=4))
     assert component.most_at_once == 4
 
 
@@ -256,7 +258,7 @@ def test_an_attempt_that_never_answers_is_timed_out_and_retried() -> None:
         return right(request)
 
     component = InProcess(hang_once, in_process=False)
-    dispatch = Sending(timeout_s=0.5, retry=QUICK)
+    dispatch = DispatchOptions(timeout_s=0.5, retry=QUICK)
     log, _ = episode(alone(component), steps=1, dispatch=dispatch)
     assert [a.error_type for a in log.of(Attempt)] == ["timeout", None]
 
@@ -266,7 +268,7 @@ def test_what_runs_in_this_process_has_no_network_to_time_out() -> None:
         await asyncio.sleep(0.05)
         return right(request)
 
-    log, _ = episode(alone(InProcess(slow)), steps=1, dispatch=Sending(timeout_s=0.001))
+    log, _ = episode(alone(InProcess(slow)), steps=1, dispatch=DispatchOptions(timeout_s=0.001))
     assert [a.ok for a in log.of(Attempt)] == [True]
 
 

@@ -21,8 +21,12 @@ from streamdecisionbench.recording.episode import Member
 from streamdecisionbench.recording.event_log import EVENTS_FILE
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recorder import record
-from streamdecisionbench.recording.request import RunRequest, choose_scenarios, launch
 from streamdecisionbench.recording.run_file import RUN_FILE
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.recording.run_request import (
+    choose_scenarios,
+    launch,
+)
 from tests.cli import command
 from tests.recording.loopback_component import KEY_VARIABLE, Loopback
 from tests.recording.recorder_kit import (
@@ -36,6 +40,8 @@ from tests.recording.recorder_kit import (
     suite_folder,
 )
 from tests.recording.warm_process import start
+
+pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
 PLANTED = "sk-planted-0123456789abcdef"
@@ -355,7 +361,7 @@ def test_progress_is_drawn_on_a_terminal(tmp_path: Path) -> None:
 
 def test_passes_get_folders_and_seeds_of_their_own(tmp_path: Path) -> None:
     data = suite_folder(tmp_path / "suite")
-    request = RunRequest(
+    request = RunOptions.of(
         {None: "baseline:random"}, tmp_path / "out", data=data, passes=3, clock="virtual", seed=5
     )
     outcomes = launch(request, lambda estimates: False)
@@ -367,7 +373,7 @@ def test_passes_get_folders_and_seeds_of_their_own(tmp_path: Path) -> None:
 def test_a_pair_by_command(tmp_path: Path) -> None:
     data = suite_folder(tmp_path / "suite")
     done = sdb(
-        "run", "--fast", "baseline:first-option", "--slow", "baseline:random", "--rule", "lag-one",
+        "run", "--member", "slow=baseline:random", "--member", "fast=baseline:first-option", "--rule", "lag-one",
         "--clock", "virtual", "--data", data, "--out", tmp_path / "out",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -389,17 +395,31 @@ def test_scenarios_are_chosen_by_name_and_by_family() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run"], "add --out FOLDER"),
-        (["run", "--out", "x"], "name one component, or a pair"),
-        (["run", "baseline:first-option", "--fast", "a:b", "--out", "x"], "name one component"),
+        (["run", "baseline:random"], "add --out FOLDER"),
+        (["run", "--out", "x"], "COMPONENT is missing"),
+        (["run", "--member", "a=b:c", "--out", "x"], "a live pair has the members fast and slow"),
+        (
+            ["run", "baseline:first-option", "--member", "fast=a:b", "--out", "x"],
+            "name one component",
+        ),
         (["run", "baseline:first-option", "--out", "x", "--interval", "0"], "--interval is 0"),
         (["run", "baseline:first-option", "--out", "x", "--interval", "nan"], "--interval is nan"),
         (["run", "baseline:first-option", "--out", "x", "--option", "a"], "is not KEY=VALUE"),
         (["run", "baseline:first-option", "--out", "x", "--clock", "sun"], "there is no clock"),
         (["run", "baseline:first-option", "--out", "x", "--data", "nowhere"], "no such file"),
         (
-            ["run", "--fast", "a:b", "--slow", "c:d", "--effort", "low", "--out", "x"],
-            "--fast-effort",
+            [
+                "run",
+                "--member",
+                "fast=a:b",
+                "--member",
+                "slow=c:d",
+                "--effort",
+                "low",
+                "--out",
+                "x",
+            ],
+            "--member-effort",
         ),
         (["merge", "nowhere", "elsewhere", "--out", "x"], "no such folder"),
     ],
@@ -471,7 +491,7 @@ def test_a_service_without_a_known_price_is_asked_about_all_the_same(
         assert [e.cost for e in estimates] == [None]
         return False
 
-    request = RunRequest(
+    request = RunOptions.of(
         components={None: "openai:a-model-without-a-price"},
         out=tmp_path / "out",
         data=suite_folder(tmp_path / "suite"),

@@ -12,17 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamdecisionbench.components.contract import ComponentInfo, Fatal
+from streamdecisionbench.components.redaction import HIDDEN, Redactor, secrets_at_hand
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.episode import Tally
-from streamdecisionbench.recording.folder import RunEnd
 from streamdecisionbench.recording.merge import merge
 from streamdecisionbench.recording.prices import estimate
 from streamdecisionbench.recording.progress import Progress
-from streamdecisionbench.recording.redaction import HIDDEN, Redactor, secrets_at_hand
-from streamdecisionbench.recording.request import RunRequest, launch
+from streamdecisionbench.recording.recording_folder import RunEnd
 from streamdecisionbench.recording.run_file import write_run
+from streamdecisionbench.recording.run_options import RetryPolicy, RunOptions
+from streamdecisionbench.recording.run_request import (
+    launch,
+)
 from streamdecisionbench.suite.suite_files import read_suite, write_suite
 from tests.recording.recorder_kit import loopback_server, small_suite, suite_folder
+
+pytestmark = pytest.mark.slow
 
 Served = tuple[int, dict[str, str], Any]
 
@@ -50,7 +55,7 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(data: Path, out: Path, url: str | None, **more: Any) -> RunEnd:
-    request = RunRequest(
+    request = RunOptions.of(
         components={None: "systemone:m"},
         out=out,
         data=data,
@@ -127,7 +132,7 @@ def test_secret_options_are_not_written(tmp_path: Path, monkeypatch: pytest.Monk
         "        return {q: request.state['hint'][q] for q in request.questions}\n"
     )
     data = suite_folder(tmp_path / "suite", tick=0.01)
-    request = RunRequest(
+    request = RunOptions.of(
         components={None: "python:telling_own:Own"},
         out=tmp_path / "out",
         data=data,
@@ -153,7 +158,7 @@ def test_a_gateway_that_fails_stops_a_pass_unless_told_otherwise(
     with loopback_server(failing_once(status)) as url, stopping:
         run(data, tmp_path / "stopped", url)
     with loopback_server(failing_once(status)) as url:
-        outcome = run(data, tmp_path / "retried", url, retry_gateway=True)
+        outcome = run(data, tmp_path / "retried", url, retry=RetryPolicy.of(gateway=True))
     assert outcome.status == "complete"
     # Six, but fewer where a busy machine made the recorder begin the scenario anew.
     assert 1 <= outcome.summary["failed_attempts"] <= 6
@@ -187,7 +192,7 @@ class Heard(Progress):
 def test_the_first_failure_is_told_at_once_with_what_to_try(data: Path, tmp_path: Path) -> None:
     progress = Heard()
     with loopback_server(failing_once(429)) as url:
-        request = RunRequest(
+        request = RunOptions.of(
             components={None: "systemone:m"}, out=tmp_path / "out", data=data, base_urls={None: url}
         )
         launch(request, lambda estimates: True, progress)
@@ -216,7 +221,7 @@ def test_what_the_service_would_refuse_is_refused_before_it_is_paid(tmp_path: Pa
         asked.append(1)
         return True
 
-    request = RunRequest(
+    request = RunOptions.of(
         components={None: "systemone:m"},
         out=tmp_path / "out",
         data=tmp_path / "suite",
@@ -290,13 +295,13 @@ def test_a_simulation_behind_a_gateway_stays_one(data: Path, tmp_path: Path) -> 
 
 
 def test_runs_on_different_terms_do_not_look_alike(data: Path, tmp_path: Path) -> None:
-    from streamdecisionbench.recording.notes import unusual_settings
+    from streamdecisionbench.recording.provenance_notes import unusual_settings
     from streamdecisionbench.recording.reader import read_recording
     from streamdecisionbench.scoring.score import score
 
     with loopback_server(lambda payload, asked: system_one(payload)) as url:
         run(data, tmp_path / "plain", url, scenarios=())
-        run(data, tmp_path / "patient", url, scenarios=(), retry_gateway=True)
+        run(data, tmp_path / "patient", url, scenarios=(), retry=RetryPolicy.of(gateway=True))
     suite = read_suite(data)
     plain, patient = (read_recording(tmp_path / name, suite) for name in ("plain", "patient"))
     assert "retried:" not in score(plain, suite).signature

@@ -19,7 +19,6 @@ from streamdecisionbench.components.serving.timed_replies import RequestQueue
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.event_log import Release, Response, scan
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.realtime import Sending
 from streamdecisionbench.recording.recorder import (
     Part,
     record,
@@ -27,8 +26,11 @@ from streamdecisionbench.recording.recorder import (
     replicas_for,
     rounds_of,
 )
-from streamdecisionbench.recording.request import RunRequest, launch
 from streamdecisionbench.recording.run_file import read_run
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.recording.run_request import (
+    launch,
+)
 from tests.cli.command import sdb
 from tests.recording.recorder_kit import (
     InProcess,
@@ -80,7 +82,7 @@ def test_virtual_streams_share_the_workers_as_one_queue(
         clock="virtual",
         workers=workers,
         streams=streams,
-        dispatch=Sending(max_in_flight=1000),
+        max_in_flight=1000,
     )
     record(SUITE, alone(taking(services)), chosen, out)
     found = {
@@ -125,7 +127,8 @@ def test_limits_hold_per_stream_and_in_all(tmp_path: Path, clock: str) -> None:
         clock=clock,
         workers=100 if clock == "virtual" else None,
         streams=4,
-        dispatch=Sending(max_in_flight=3, in_all=5),
+        max_in_flight=3,
+        in_all=5,
     )
     record(suite, alone(component), chosen, tmp_path / "out")
     offsets = {p.episode_id: p.offset_s(suite.scenarios["one_a"].tick_seconds, 4) for p in rounds_of(NAMES, 4)[0]}  # fmt: skip
@@ -164,7 +167,7 @@ def test_releases_of_streams_take_turns(tmp_path: Path) -> None:
 
 
 def sweeping(data: Path, out: Path, *more: Any) -> list[Any]:
-    return ["run", "baseline:first-option", "--clock", "virtual", "--data", data,
+    return ["sweep", "baseline:first-option", "--clock", "virtual", "--data", data,
             "--intervals", "2,0.5", "--streams", "1,2,8", "--out", out, "--quiet", *more]  # fmt: skip
 
 
@@ -263,7 +266,7 @@ def test_the_estimate_is_for_all_of_it(tmp_path: Path, monkeypatch: pytest.Monke
         asked.extend(e.requests for e in estimates)
         return False
 
-    request = RunRequest(
+    request = RunOptions.of(
         {None: "openai:gpt-5.6-luna"}, out, data=data, intervals=(2.0, 1.0), streams=(1, 2, 3, 8)
     )
     with pytest.raises(InputError, match="not confirmed"):

@@ -16,13 +16,13 @@ from scipy.stats import kstest, norm
 
 from streamdecisionbench.components.contract import Answer, Fatal, Request, Retryable
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.policies.policy_file import parse_policy
 from streamdecisionbench.recording.episode import EpisodeLog, Tally, prepare
 from streamdecisionbench.recording.event_log import Attempt, Expired, Release, Response, Skipped
 from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.realtime import Sending
 from streamdecisionbench.recording.recorder import record
+from streamdecisionbench.recording.run_options import DispatchOptions
 from streamdecisionbench.recording.virtual import VirtualStream, run_virtual_streams
-from streamdecisionbench.rules.policy_file import parse_policy
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
 from tests.cli.command import sdb
 from tests.recording.recorder_kit import (
@@ -56,7 +56,7 @@ def virtual(
         policy=None if policy is None else parse_policy(policy),
     )
     streams = [VirtualStream(ledger)]
-    asyncio.run(run_virtual_streams(streams, Sending(max_in_flight=slots), workers))
+    asyncio.run(run_virtual_streams(streams, DispatchOptions(max_in_flight=slots), workers))
     return log
 
 
@@ -183,7 +183,7 @@ def test_a_fatal_error_stops_it() -> None:
     slots=st.integers(1, 6),
 )
 def test_law_of_the_queue(durations: list[float], workers: int, slots: int) -> None:
-    """Dispatch and completion equal the textbook recursion for c FIFO servers behind k slots."""
+    """DispatchOptions and completion equal the textbook recursion for c FIFO servers behind k slots."""
     log = virtual(declared(durations), steps=len(durations), workers=workers, slots=slots)
     free = [0.0] * workers
     completions: list[float] = []
@@ -336,7 +336,7 @@ def test_a_latency_is_declared_of_one_measured_component(tmp_path: Path) -> None
     for asked, says in (
         (("baseline:lexical-overlap", *out), "add --clock virtual"),
         (("simulated:jev", *virtual_clock), "declares its own latency"),
-        (("--fast", "baseline:lexical-overlap", "--slow", "baseline:first-option", *virtual_clock),
+        (("--member", "fast=baseline:lexical-overlap", "--member", "slow=baseline:first-option", *virtual_clock),
          "of one component"),
     ):  # fmt: skip
         done = sdb("run", *asked)

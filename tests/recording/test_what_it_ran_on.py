@@ -21,12 +21,20 @@ from streamdecisionbench.recording.episode import Diagnostics
 from streamdecisionbench.recording.merge import merge
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recorder import record
-from streamdecisionbench.recording.request import RunRequest, launch, stated_of
 from streamdecisionbench.recording.run_file import graphics_processors, sources_sha256
-from streamdecisionbench.report.tables import served_latency, tokens
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.recording.run_request import (
+    launch,
+)
+from streamdecisionbench.recording.server_facts import ServerFacts, read_server_facts
+from streamdecisionbench.report.report_tables import (
+    served_latency,
+    tokens,
+)
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.suite_files import read_suite
+from tests.cli.command import sdb
 from tests.recording.recorder_kit import (
     InProcess,
     alone,
@@ -61,9 +69,9 @@ def stated_run(tmp_path: Path, stated: Mapping[str, Any] = STATED, **more: Any) 
         return status, headers, {**body, "usage": used}
 
     with loopback_server(reply) as url:
-        request = RunRequest(
+        request = RunOptions.of(
             components={None: "systemone:m"}, out=tmp_path / "out", data=data,
-            base_urls={None: url}, stated=stated, **more,
+            base_urls={None: url}, **stated, **more,
         )  # fmt: skip
         launch(request, lambda estimates: True)
     return tmp_path / "out"
@@ -149,11 +157,11 @@ def test_a_cache_that_cannot_be_used_is_none(tmp_path: Path) -> None:
 
 @needs_llama
 def test_what_is_stated_must_not_contradict_what_is_read(tmp_path: Path) -> None:
-    request = RunRequest(
+    request = RunOptions.of(
         components={None: "gguf:smollm2"}, out=tmp_path / "out",
-        data=suite_folder(tmp_path / "suite"), clock="virtual", stated={"weights_sha256": DIGEST},
+        data=suite_folder(tmp_path / "suite"), clock="virtual", weights_sha256=DIGEST,
     )  # fmt: skip
-    with pytest.raises(InputError, match="--weights-sha256 is not the digest of gguf:smollm2"):
+    with pytest.raises(InputError, match="weights_sha256 is not the digest of gguf:smollm2"):
         launch(request, lambda estimates: True)
 
 
@@ -171,23 +179,23 @@ def test_what_was_stated_is_recorded_and_in_the_signature(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("stated", "what"),
     [
-        ({"weights_sha256": "abc"}, "--weights-sha256 is no SHA-256"),
-        ({"hardware": "a\x1bb"}, "--hardware is no short plain text"),
-        ({"revision": ""}, "--revision is no short plain text"),
-        ({"hourly_usd": 0.0}, "--hourly-usd is 0"),
-        ({"hourly_usd": float("nan")}, "--hourly-usd is nan"),
+        ({"weights_sha256": "abc"}, "weights_sha256 is not a SHA-256"),
+        ({"hardware": "a\x1bb"}, "hardware is not a short plain text"),
+        ({"revision": ""}, "revision is not a short plain text"),
+        ({"hourly_usd": 0.0}, "hourly_usd is 0"),
+        ({"hourly_usd": float("nan")}, "hourly_usd is nan"),
     ],
 )
 def test_what_cannot_be_stated(stated: dict[str, Any], what: str) -> None:
     with pytest.raises(InputError, match=what):
-        stated_of(stated)
+        ServerFacts(**stated).check()
 
 
 def test_a_pair_has_two_and_one_statement_fits_neither(tmp_path: Path) -> None:
-    request = RunRequest(
+    request = RunOptions.of(
         components={"fast": "baseline:random", "slow": "baseline:constant"},
         out=tmp_path / "out",
-        stated={"hardware": "a box"},
+        hardware="a box",
     )
     with pytest.raises(InputError, match="are for one component"):
         launch(request, lambda estimates: True)
@@ -295,3 +303,49 @@ def test_nothing_stated_nothing_provisioned(tmp_path: Path) -> None:
     assert all(
         r.usage == Usage(5, None, 0, 0) for e in recording.episodes.values() for r in e.responses
     )
+
+
+# --- the server file -----------------------------------------------------------------------------
+
+
+def test_a_server_file_is_recorded_as_stated(tmp_path: Path) -> None:
+    file = tmp_path / "server.toml"
+    file.write_text(
+        f'hardware = "1 x L40S (48 GB)"\nrevision = "r7"\nweights_sha256 = " {DIGEST.upper()}"\n'
+        "hourly_usd = 3.6\n"
+    )
+    assert read_server_facts(file).to_json() == STATED
+    data = suite_folder(tmp_path / "suite")
+    done = sdb("run", "baseline:random", "--clock", "virtual", "--data", data, "--quiet",
+               "--server", file, "--out", tmp_path / "out")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert as_dict(tmp_path / "out")["config"]["stated"] == STATED
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "fix"),
+    [
+        (
+            'gpu = "L40S"',
+            "has an unknown key 'gpu'",
+            "hardware, revision, weights_sha256, hourly_usd",
+        ),
+        ("hardware = ", "is not TOML", "hardware ="),
+        ("hardware = 3", "hardware is not text", "quotes"),
+        ("hourly_usd = true", "hourly_usd is not a number", "1.86"),
+        ('hourly_usd = "3"', "hourly_usd is not a number", "1.86"),
+        ("hourly_usd = 0", "hourly_usd is 0", "above 0"),
+        ('weights_sha256 = "abc"', "weights_sha256 is not a SHA-256", "64"),
+        ('revision = ""', "revision is not a short plain text", "120"),
+    ],
+)
+def test_a_bad_server_file_is_refused_with_its_name_and_a_fix(
+    tmp_path: Path, text: str, what: str, fix: str
+) -> None:
+    file = tmp_path / "server.toml"
+    file.write_text(text)
+    done = sdb("run", "baseline:random", "--server", file, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    for part in ("server.toml", what, fix):
+        assert part in done.stderr
+    assert not (tmp_path / "out").exists()

@@ -15,7 +15,12 @@ from pathlib import Path
 ROOT = str(Path(__file__).parents[2])
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
-    ["pytest", "httpx", "streamdecisionbench.cli.run", "streamdecisionbench.recording.request"]
+    [
+        "pytest",
+        "httpx",
+        "streamdecisionbench.cli.run_command",
+        "streamdecisionbench.recording.run_request",
+    ]
 )
 
 

@@ -13,7 +13,7 @@ from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.recording.event_log import Release, Response
 from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.report import report_data as analyses
-from streamdecisionbench.report.report_data import Material
+from streamdecisionbench.report.report_data import ReportInput
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
@@ -110,7 +110,7 @@ def recording(
     return Recording(name, run, episodes)
 
 
-def material(count: int, *, simulated: bool = False, tokens: bool = True) -> Material:
+def material(count: int, *, simulated: bool = False, tokens: bool = True) -> ReportInput:
     source = suite()
     return make_material(
         [

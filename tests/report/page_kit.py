@@ -11,8 +11,8 @@ from streamdecisionbench.analysis.token_cost import Cost, Tokens
 from streamdecisionbench.recording.event_log import Release, Response
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.report.page.payload import PageInputs
-from streamdecisionbench.report.report_data import Findings, choices
+from streamdecisionbench.report.page import PageInputs
+from streamdecisionbench.report.report_data import ReportResults, choices
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.scoring.pairs import all_pairs
 from streamdecisionbench.suite.scenario import (
@@ -129,12 +129,12 @@ def kit_inputs(
         else []
     )
     if not extras:
-        return PageInputs(material, Findings(choices=chosen))
+        return PageInputs(material, ReportResults(choices=chosen))
     first = scores[0]
     tokens = Tokens(72, 0, 0, 0, 0, 1_234_567, 1000, 4321, 0, 0)
     partners = {n for c in chosen if len(c.best.members) > 1 for n in c.best.members}
     paired = [r for i, r in enumerate(recordings) if i < 3 or r.name in partners]
-    findings = Findings(
+    findings = ReportResults(
         ranges={first.name: (first.log_auc - 0.02, first.log_auc + 0.02)},
         ranges_method="made up for a test",
         costs={first.name: Cost(tokens, None, "USD", "2026-01-01", 1.25, 0.0)},

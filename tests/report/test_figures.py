@@ -11,13 +11,18 @@ from dataclasses import replace
 
 import pytest
 
-from streamdecisionbench.analysis.paper import Window, choose_window
+from streamdecisionbench.analysis.paper_analyses import (
+    Window,
+    choose_window,
+)
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.components.simulated.simulator import SimulatedComponent, Simulator
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.episode import Member
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recorder import RunConfig, record
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.render.palette import SHOWN
 from streamdecisionbench.report.figures.figure import (
     FORMATS,
     Figure,
@@ -27,16 +32,23 @@ from streamdecisionbench.report.figures.figure import (
     render,
     to_csv,
 )
-from streamdecisionbench.report.figures.latency import oracle_slope, place_labels
+from streamdecisionbench.report.figures.latency_figures import (
+    oracle_slope,
+    place_labels,
+)
 from streamdecisionbench.report.figures.style import spaced
-from streamdecisionbench.report.figures.trajectory import spans, trajectory
-from streamdecisionbench.report.palette import SHOWN
-from streamdecisionbench.report.report_data import Findings, Material, find
-from streamdecisionbench.report.tables import make_tables
+from streamdecisionbench.report.figures.trajectory_figures import (
+    spans,
+    trajectory,
+)
+from streamdecisionbench.report.report_data import ReportInput, ReportResults, find
+from streamdecisionbench.report.report_tables import make_tables
 from streamdecisionbench.report.write_report import make_figures, make_material
 from streamdecisionbench.scoring.score import score_timelines
 from streamdecisionbench.suite.scenario import Suite
 from tests.report import kit
+
+pytestmark = pytest.mark.slow
 
 EIGHT = [
     "trajectory", "error_time", "pace_curves", "latency_map", "latency_decomposition",
@@ -44,11 +56,11 @@ EIGHT = [
 ]  # fmt: skip
 
 
-def _figures(material: Material) -> dict[str, Figure]:
+def _figures(material: ReportInput) -> dict[str, Figure]:
     return _made(material, find(material))
 
 
-def _made(material: Material, findings: Findings) -> dict[str, Figure]:
+def _made(material: ReportInput, findings: ReportResults) -> dict[str, Figure]:
     return {figure.name: figure for figure in make_figures(material, findings)}
 
 
@@ -60,17 +72,17 @@ def _in_haste() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def few() -> Material:
+def few() -> ReportInput:
     return kit.material(3)
 
 
 @pytest.fixture(scope="module")
-def found(few: Material) -> Findings:
+def found(few: ReportInput) -> ReportResults:
     return find(few)
 
 
 @pytest.fixture(scope="module")
-def figures(few: Material, found: Findings) -> dict[str, Figure]:
+def figures(few: ReportInput, found: ReportResults) -> dict[str, Figure]:
     return _made(few, found)
 
 
@@ -113,7 +125,7 @@ def test_same_bytes_every_time(
         assert len(again["pdf"]) == pytest.approx(len(first["pdf"]), rel=0.01)
 
 
-def test_a_figure_made_again_is_the_same(few: Material, figures: dict[str, Figure]) -> None:
+def test_a_figure_made_again_is_the_same(few: ReportInput, figures: dict[str, Figure]) -> None:
     again = _figures(few)
     for name, figure in figures.items():
         assert again[name].spec == figure.spec
@@ -128,7 +140,7 @@ def test_png_is_as_large_as_the_svg_at_192_dpi(rendered: dict[str, dict[str, byt
     assert (width, height) == (2 * int(found[1]), 2 * int(found[2]))
 
 
-def test_curves_are_the_scorers(few: Material, figures: dict[str, Figure]) -> None:
+def test_curves_are_the_scorers(few: ReportInput, figures: dict[str, Figure]) -> None:
     entry = few.entries[1]
     rows = [
         row for row in figures["pace_curves"].data if row[0] == "overall" and row[1] == entry.name
@@ -147,7 +159,7 @@ def test_error_time_adds_up(figures: dict[str, Figure]) -> None:
 
 
 @pytest.mark.parametrize("interval", [0.5, 2.0, 8.0])
-def test_lanes_add_up_to_the_score(few: Material, interval: float) -> None:
+def test_lanes_add_up_to_the_score(few: ReportInput, interval: float) -> None:
     for entry in few.entries:
         scored = score_timelines(entry.score.parts, interval=interval)
         for part in entry.score.parts:
@@ -160,13 +172,13 @@ def test_lanes_add_up_to_the_score(few: Material, interval: float) -> None:
 
 
 @pytest.fixture(scope="module")
-def talk(sdb_v1: Suite, tmp_path_factory: pytest.TempPathFactory) -> tuple[Material, Window]:
+def talk(sdb_v1: Suite, tmp_path_factory: pytest.TempPathFactory) -> tuple[ReportInput, Window]:
     """Presenter A, simulated twice, and its most representative window."""
     folder = tmp_path_factory.mktemp("talk")
     for name in ("jev", "terra-low"):
         component = SimulatedComponent(Simulator(sdb_v1, 0), builtin_profiles()[name], virtual=True)
         settings = RunConfig(
-            names={None: component.info.name}, scenarios=("presenter_a",), clock="virtual"
+            RunOptions.of({None: component.info.name}, clock="virtual"), ("presenter_a",)
         )
         record(sdb_v1, [Member(component)], settings, folder / name)
     runs = [(read_recording(folder / name, sdb_v1), sdb_v1) for name in ("jev", "terra-low")]
@@ -174,7 +186,7 @@ def talk(sdb_v1: Suite, tmp_path_factory: pytest.TempPathFactory) -> tuple[Mater
     return material, choose_window({e.name: e.parts for e in material.entries})
 
 
-def test_every_transcript_change_is_marked_and_quoted(talk: tuple[Material, Window]) -> None:
+def test_every_transcript_change_is_marked_and_quoted(talk: tuple[ReportInput, Window]) -> None:
     """Compared state by state with the published transcript: a partial is open, a final filled."""
     material, window = talk
     figure = trajectory(material, window, material.entries)
@@ -203,7 +215,7 @@ def test_every_transcript_change_is_marked_and_quoted(talk: tuple[Material, Wind
             assert text in quotes
 
 
-def test_shares_that_are_not_the_scorers_are_not_drawn(talk: tuple[Material, Window]) -> None:
+def test_shares_that_are_not_the_scorers_are_not_drawn(talk: tuple[ReportInput, Window]) -> None:
     material, window = talk
     wrong = replace(window, shares={name: share + 1e-6 for name, share in window.shares.items()})
     with pytest.raises(RuntimeError, match="is drawn as right in the window"):
@@ -211,7 +223,7 @@ def test_shares_that_are_not_the_scorers_are_not_drawn(talk: tuple[Material, Win
 
 
 def test_fits_start_at_zero_tokens_and_lie_below_nine_tenths(
-    few: Material, found: Findings, figures: dict[str, Figure]
+    few: ReportInput, found: ReportResults, figures: dict[str, Figure]
 ) -> None:
     rows = figures["latency_decomposition"].data
     for entry in few.entries:
@@ -302,7 +314,7 @@ def test_calibration_is_drawn_of_recordings_with_confidences_alone() -> None:
     assert ">sure (sim.)<" in svg
     assert ">doubtful<" in svg
     assert "mute" not in svg
-    assert "simulation" in figure.caption
+    assert "Simulation" in figure.caption
     (table,) = (t for t in make_tables(material, findings) if t.name == "calibration")
     assert [row[0] for row in table.texts()] == ["sure (sim.)", "doubtful"]
     assert "No confidences: mute." in table.notes
@@ -312,7 +324,7 @@ def test_calibration_is_drawn_of_recordings_with_confidences_alone() -> None:
 
 
 def test_without_confidences_that_is_said_plainly(
-    few: Material, found: Findings, figures: dict[str, Figure]
+    few: ReportInput, found: ReportResults, figures: dict[str, Figure]
 ) -> None:
     assert any("No recording carries confidences" in line for line in found.remarks)
     assert "calibration_in_force" not in figures
@@ -324,7 +336,7 @@ def test_simulations_are_labelled_in_every_figure() -> None:
         svg = render(figure, ("svg",))["svg"].decode()
         drawn = re.sub(r"<(title|desc)>.*?</\1>", "", svg, flags=re.DOTALL)
         assert "(sim.)" in drawn, figure.name
-        assert "simulation" in figure.caption, figure.name
+        assert "Simulation" in figure.caption, figure.name
 
 
 def test_text_of_recordings_is_text() -> None:
@@ -353,7 +365,7 @@ def test_the_oracle_line_is_the_score_of_a_constant_delay() -> None:
     """O = 1 − K·L/H for L shorter than every segment, to the last digit."""
     import numpy as np
 
-    from streamdecisionbench.scoring.timeline import timelines
+    from streamdecisionbench.scoring.timelines import timelines
     from tests.report.kit import recording, suite
 
     source = suite()

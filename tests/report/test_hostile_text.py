@@ -14,6 +14,8 @@ from streamdecisionbench.suite.suite_files import write_suite
 from tests.cli.command import sdb
 from tests.report import kit
 
+pytestmark = pytest.mark.slow
+
 TITLE = "call \x1b]0;owned\x07 \x01 <b> | **x** \u202egnp"
 NAMES = ("=1+1", "we\x1b[2Jird", "@sum")
 

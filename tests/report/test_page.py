@@ -9,9 +9,15 @@ from dataclasses import replace
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.report.page.payload import PageInputs, payload, render_page
+from streamdecisionbench.report.page import (
+    PageInputs,
+    payload,
+    render_page,
+)
 from streamdecisionbench.report.report_data import Entry
 from tests.report.page_kit import HOSTILE, kit_inputs, kit_recordings, kit_suite
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +99,7 @@ def test_refusals(inputs: PageInputs) -> None:
         payload(of(()))
     with pytest.raises(InputError, match="two recordings are called"):
         payload(of((first, first)))
-    with pytest.raises(InputError, match="another suite"):
+    with pytest.raises(InputError, match="was recorded on suite"):
         payload(replace(inputs, material=replace(inputs.material, suite=kit_suite(seed=5))))
     doubled = {
         name: replace(episode, responses=episode.responses * 2)
@@ -106,8 +112,11 @@ def test_refusals(inputs: PageInputs) -> None:
 
 def test_the_figures_colours_are_on_the_page() -> None:
     """The palette is written into the style: nothing else gives lines their colours."""
-    from streamdecisionbench.report.page.one_file import line_colours
-    from streamdecisionbench.report.palette import PALETTE, PALETTE_ON_DARK
+    from streamdecisionbench.render.html_page import line_colours
+    from streamdecisionbench.render.palette import (
+        PALETTE,
+        PALETTE_ON_DARK,
+    )
 
     suite = kit_suite()
     page = render_page(kit_inputs(suite, kit_recordings(suite), extras=False))

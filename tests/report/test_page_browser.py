@@ -13,35 +13,36 @@ import msgspec
 import numpy as np
 import pytest
 
-from streamdecisionbench.analysis.candidates import Field, priced_answers
+from streamdecisionbench.analysis.candidates import CandidatePool, priced_answers
 from streamdecisionbench.analysis.choose import choice_lines, decide, money
-from streamdecisionbench.analysis.table import fixed, percent
 from streamdecisionbench.analysis.token_cost import Cost, Tokens
 from streamdecisionbench.examples import example_recording, example_suite
-from streamdecisionbench.in_force import CLASSES, spelled
+from streamdecisionbench.kernel.arrays import JoinedTimelines
+from streamdecisionbench.kernel.classes import CLASSES
+from streamdecisionbench.kernel.paces import AtPace
+from streamdecisionbench.kernel.pair_trajectory import pair_trajectory
+from streamdecisionbench.kernel.rule import spelled
+from streamdecisionbench.kernel.trajectory import trajectory_at
 from streamdecisionbench.recording.event_log import Response
 from streamdecisionbench.recording.prices import Price, read_prices
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.page.payload import PageInputs, render_page
-from streamdecisionbench.report.palette import CLASS_STYLE
-from streamdecisionbench.scoring.cost import Figures
-from streamdecisionbench.scoring.measure import At
-from streamdecisionbench.scoring.pair_sweep import pair_trajectory
-from streamdecisionbench.scoring.pairs import PairScore, compose
+from streamdecisionbench.render.palette import CLASS_STYLE
+from streamdecisionbench.render.table import (
+    fixed,
+    percent,
+)
+from streamdecisionbench.report.page import (
+    PageInputs,
+    render_page,
+)
+from streamdecisionbench.scoring.error_costs import Figures
+from streamdecisionbench.scoring.pairs import compose
 from streamdecisionbench.scoring.score import Score, score_timelines
-from streamdecisionbench.scoring.sweep import trajectory_at
-from streamdecisionbench.scoring.timeline import Flat
 from streamdecisionbench.suite.scenario import Suite
 from tests.report.browser import CHROMIUM, NO_BROWSER, Browser
-from tests.report.page_kit import (
-    HOSTILE,
-    kit_inputs,
-    kit_recording,
-    kit_recordings,
-    kit_suite,
-)
+from tests.report.page_kit import HOSTILE, kit_inputs, kit_recording, kit_recordings, kit_suite
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=NO_BROWSER)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason=NO_BROWSER)]
 
 INTERVALS = (0.5, 1.0, 1.37, 2.0, 5.0, 8.0)
 
@@ -145,12 +146,12 @@ def _check_board(page: Browser, scores: list[Score], interval: float) -> None:
         assert shown["p50"] == fixed(score.latency.p50, 2)
 
 
-def _composed(inputs: PageInputs, pair: PairScore, interval: float) -> PairScore:
+def _composed(inputs: PageInputs, pair: Score, interval: float) -> Score:
     parts = {score.name: score.parts for score in inputs.material.scores}
     return compose(parts[pair.fast], parts[pair.slow], pair.rule, interval)
 
 
-def _mark_pair(pair: PairScore) -> str:
+def _mark_pair(pair: Score) -> str:
     return (" (simulation)" if pair.simulated else "") + (
         " (virtual clock)" if pair.virtual_clock else ""
     )
@@ -267,7 +268,7 @@ def test_ties_are_decided_as_the_scorer_decides_them(browser: Browser, tmp_path:
     inputs = kit_inputs(suite, recordings)
     intervals = [0.5, 1.0, 2.0, 4.0, 8.0]
     met = ended = 0
-    for flat in (Flat(score.parts) for score in inputs.material.scores):
+    for flat in (JoinedTimelines(score.parts) for score in inputs.material.scores):
         for interval in intervals:
             arrivals = flat.r + flat.tick[flat.scenario] / interval * flat.L
             met += len(arrivals) - len(
@@ -304,7 +305,7 @@ def test_ties_are_decided_as_the_scorer_decides_them(browser: Browser, tmp_path:
 
 
 @pytest.fixture(scope="module")
-def weighed() -> tuple[PageInputs, Field]:
+def weighed() -> tuple[PageInputs, CandidatePool]:
     """Measured recordings of which the best one changes with the pace, a pair among them."""
     suite = kit_suite(steps=60)
     recordings = [
@@ -321,14 +322,14 @@ def weighed() -> tuple[PageInputs, Field]:
     parts = {score.name: score.parts for score in inputs.material.scores}
     answers = [priced_answers(recording, suite, read_prices()) for recording in recordings]
     found = replace(inputs.findings, costs=costs)
-    return replace(inputs, findings=found), Field(parts, costs, (), answers)
+    return replace(inputs, findings=found), CandidatePool(parts, costs, (), answers)
 
 
 _WORDS = "[...document.querySelectorAll('.answer-words p')].map(p => p.textContent)"
 
 
 def test_page_and_command_cannot_disagree(
-    browser: Browser, tmp_path: Path, weighed: tuple[PageInputs, Field]
+    browser: Browser, tmp_path: Path, weighed: tuple[PageInputs, CandidatePool]
 ) -> None:
     """At every interval the page has an answer for, and at others, it says what the function says."""
     inputs, field = weighed
@@ -350,7 +351,7 @@ def test_page_and_command_cannot_disagree(
 
 
 def test_a_policy_is_drawn_as_its_components_without_it(
-    browser: Browser, tmp_path: Path, weighed: tuple[PageInputs, Field]
+    browser: Browser, tmp_path: Path, weighed: tuple[PageInputs, CandidatePool]
 ) -> None:
     inputs, _ = weighed
     gated = {"gate": {"confidence": 0.7, "compose": "min"}}
@@ -377,7 +378,7 @@ def test_a_policy_is_drawn_as_its_components_without_it(
 
 
 def test_what_is_recommended_can_be_looked_at(
-    browser: Browser, tmp_path: Path, weighed: tuple[PageInputs, Field]
+    browser: Browser, tmp_path: Path, weighed: tuple[PageInputs, CandidatePool]
 ) -> None:
     inputs, _ = weighed
     choice = next(c for c in inputs.findings.choices if c.best.rule)
@@ -777,8 +778,8 @@ def test_wrong_time_is_the_scorer_s(page: Browser, inputs: PageInputs) -> None:
     )
     for interval, recordings in zip(intervals, shown, strict=True):
         for score, lines in zip(inputs.material.scores, recordings, strict=True):
-            path = trajectory_at(Flat(score.parts), interval)
-            found = Figures(path, At(path.scale)).spells
+            path = trajectory_at(JoinedTimelines(score.parts), interval)
+            found = Figures(path, AtPace(path.scale)).spells
             for k, lengths in enumerate(lines):
                 want = found.length[found.scenario == k]
                 np.testing.assert_allclose(lengths, want, rtol=0, atol=1e-9)
@@ -790,7 +791,7 @@ def test_wrong_time_is_the_scorer_s(page: Browser, inputs: PageInputs) -> None:
     for interval, drawn in zip(intervals, pairs, strict=False):
         for view, lines in zip(inputs.pairs, drawn, strict=False):
             path = pair_trajectory(parts[view.fast], parts[view.slow], view.rule, interval)
-            found = Figures(path, At(path.scale)).spells
+            found = Figures(path, AtPace(path.scale)).spells
             for k, lengths in enumerate(lines):
                 want = found.length[found.scenario == k]
                 np.testing.assert_allclose(lengths, want, rtol=0, atol=1e-6)

@@ -13,7 +13,7 @@ from tests.recording.recorder_kit import suite_folder
 def test_a_report_of_a_sweep_has_its_table_and_figure(tmp_path: Path) -> None:
     data = suite_folder(tmp_path / "suite", "one_a", "two_b", "three_a", "four_b", steps=12)
     out, report = tmp_path / "sweep", tmp_path / "report"
-    done = sdb("run", "simulated:jev", "--clock", "virtual", "--workers", 1, "--data", data,
+    done = sdb("sweep", "simulated:jev", "--clock", "virtual", "--workers", 1, "--data", data,
                "--intervals", "2,0.5", "--streams", "1,4", "--out", out, "--quiet")  # fmt: skip
     assert done.returncode == 0, done.stderr
     done = sdb("report", out, "--data", data, "--out", report, "--formats", "svg", "--no-pairs",

@@ -11,14 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.analysis.table import fixed
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.report.folder import MARKER, fill
-from streamdecisionbench.report.render import NUMERAL, escape_markdown
+from streamdecisionbench.render.formats import (
+    NUMERAL,
+    escape_markdown,
+)
+from streamdecisionbench.render.output_folder import (
+    MARKER,
+    fill,
+)
+from streamdecisionbench.render.table import fixed
 from streamdecisionbench.report.write_report import write_report
 from streamdecisionbench.suite.suite_files import write_suite
 from tests.cli.command import record_simulated, sdb
 from tests.report import kit
+
+pytestmark = pytest.mark.slow
 
 Done = subprocess.CompletedProcess[str]
 
@@ -214,7 +222,7 @@ def test_what_others_put_there_stays_and_links_are_not_written_through(tmp_path:
 _KILLED = """
 import os, sys
 from pathlib import Path
-from streamdecisionbench.report import folder
+from streamdecisionbench.render import output_folder as folder
 real = folder.{name}
 def dies(*given):
     {before}

@@ -9,11 +9,23 @@ from collections.abc import Iterator
 
 import pytest
 
-from streamdecisionbench.analysis.table import Column, Table, by_quantity, number, text
-from streamdecisionbench.report.render import to_csv, to_latex, to_markdown
+from streamdecisionbench.render.formats import (
+    to_csv,
+    to_latex,
+    to_markdown,
+)
+from streamdecisionbench.render.table import (
+    Column,
+    Table,
+    by_quantity,
+    number,
+    text,
+)
 from streamdecisionbench.report.report_data import find
-from streamdecisionbench.report.tables import make_tables
+from streamdecisionbench.report.report_tables import make_tables
 from tests.report import kit
+
+pytestmark = pytest.mark.slow
 
 NASTY = r"a|b <script>x</script> _50%_ & $y$ {z} \w"
 

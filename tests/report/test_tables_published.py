@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.analysis.table import Table, fixed
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.render.table import (
+    Table,
+    fixed,
+)
 from streamdecisionbench.report.report_data import find
-from streamdecisionbench.report.tables import make_tables
+from streamdecisionbench.report.report_tables import make_tables
 from streamdecisionbench.report.write_report import make_material
 from streamdecisionbench.suite.scenario import Suite
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from streamdecisionbench.scoring.timeline import Timeline
+from streamdecisionbench.kernel.arrays import Timeline
 
 CLASSES = ("current_correct", "judgment", "stale", "compound", "outdated_correct", "no_decision")
 RULES = ("freshest", "lag_one", "late_override")

@@ -10,7 +10,12 @@ import pytest
 
 from streamdecisionbench.recording.event_log import Release, Response
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.scoring.answers import AnswerScore, answer_score, mean_answers, mistakes
+from streamdecisionbench.scoring.answer_accuracy import (
+    AnswerScore,
+    answer_score,
+    mean_answers,
+    mistakes,
+)
 from streamdecisionbench.scoring.latency import latency
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.scenario import (

@@ -14,8 +14,43 @@ from hypothesis import given, settings
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_recording, example_suite
-from streamdecisionbench.in_force import ALL_CLASSES
-from streamdecisionbench.rules.policy_file import (
+from streamdecisionbench.kernel.arrays import (
+    NO_ANSWER,
+    UNKNOWN,
+    JoinedTimelines,
+    Timeline,
+    check,
+)
+from streamdecisionbench.kernel.classes import ALL_CLASSES
+from streamdecisionbench.kernel.levels import (
+    Levels,
+    family_weights,
+)
+from streamdecisionbench.kernel.overlaps import (
+    at_most,
+    neighbours,
+    stretches_of,
+)
+from streamdecisionbench.kernel.paces import (
+    AtPace,
+    Bounds,
+    OverPaces,
+)
+from streamdecisionbench.kernel.pair_trajectory import StaleLoss
+from streamdecisionbench.kernel.shares import (
+    classify_at,
+    shares_by_step_at,
+    shares_over,
+    table_of,
+    table_over,
+)
+from streamdecisionbench.kernel.trajectory import (
+    accepted_at,
+    critical_scale,
+    trajectory_at,
+    trajectory_between,
+)
+from streamdecisionbench.policies.policy_file import (
     Cascade,
     ConfidenceGate,
     Debounce,
@@ -23,37 +58,22 @@ from streamdecisionbench.rules.policy_file import (
     Expire,
     Policy,
 )
-from streamdecisionbench.scoring.classes import (
-    shares_by_step_at,
-    shares_over,
-    stretches_at,
-    table_of,
-    table_over,
+from streamdecisionbench.scoring.error_costs import (
+    Figures,
+    path_measures,
 )
-from streamdecisionbench.scoring.cost import Figures, course_of
-from streamdecisionbench.scoring.cut import at_most, cut_of, neighbours
 from streamdecisionbench.scoring.latency import reliability
-from streamdecisionbench.scoring.measure import At, Levels, Over, family_weights
-from streamdecisionbench.scoring.pace_bounds import Bounds
-from streamdecisionbench.scoring.pair_sweep import StaleLoss
 from streamdecisionbench.scoring.pairs import all_pairs, compose, compose_recordings, matrix
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_score import (
-    PolicyScore,
     score_policy,
     score_policy_recordings,
 )
+from streamdecisionbench.scoring.result import Result
 from streamdecisionbench.scoring.score import score, score_timelines, took_effect
-from streamdecisionbench.scoring.sweep import accepted_at, critical_scale, sweep_of, trajectory_at
-from streamdecisionbench.scoring.timeline import (
-    NO_ANSWER,
-    UNKNOWN,
-    Flat,
-    Timeline,
-    check,
-    timelines,
-)
-from tests.scoring import plain, plain_pairs
+from streamdecisionbench.scoring.timelines import timelines
+from tests.kernel import plain
+from tests.scoring import plain_pairs
 from tests.scoring.policies.kit import timeline
 from tests.scoring.test_pairs import duos, intervals, rules
 
@@ -69,8 +89,8 @@ Entry = Callable[[float], object]
 ENTRIES: dict[str, Entry] = {
     "score": lambda x: score(example_recording(), example_suite(), interval=x),
     "score_timelines": lambda x: score_timelines([PART], interval=x),
-    "shares_by_step_at": lambda x: shares_by_step_at(Flat([PART]), x),
-    "course_of": lambda x: course_of([PART], x, Bounds()),
+    "shares_by_step_at": lambda x: shares_by_step_at(JoinedTimelines([PART]), x),
+    "course_of": lambda x: path_measures([PART], x, Bounds()),
     "compose": lambda x: compose([PART], [PART], "freshest", x),
     "compose_recordings": lambda x: compose_recordings(
         example_recording(), example_recording(), example_suite(), interval=x
@@ -160,7 +180,7 @@ def test_a_gap_is_no_fault_where_gaps_are_known_but_not_a_number_is() -> None:
         check([replace(PART, latency=np.array([0.0, math.nan, 0.0, 0.0]))], gaps=True)
 
 
-# Counts.
+# AnswerCounts.
 
 
 def test_retried_requests_are_those_with_two_attempts_and_more() -> None:
@@ -189,7 +209,7 @@ def test_families_weigh_alike_whatever_they_hold() -> None:
 
 def test_of_two_arrivals_at_once_the_newer_source_takes_effect() -> None:
     """Steps 0 and 1 both arrive at 3; step 3 arrives at the horizon."""
-    flat = Flat([timeline([3.0, 1.0, 0.0, 2.0], [0, 1, 2, 3], [0, 1, 2, 3])])
+    flat = JoinedTimelines([timeline([3.0, 1.0, 0.0, 2.0], [0, 1, 2, 3], [0, 1, 2, 3])])
     assert accepted_at(flat, flat.arrivals(np.ones(1))).tolist() == [False, True, True, False]
     assert critical_scale(flat, np.full(1, 99.0)).tolist() == [1.0, 2.0, math.inf, 1.0]
     path = trajectory_at(flat, 2.0)
@@ -197,7 +217,7 @@ def test_of_two_arrivals_at_once_the_newer_source_takes_effect() -> None:
 
 
 def test_the_newest_answer_overtakes_all_others() -> None:
-    flat = Flat([timeline([9.0, 9.0, 0.5], [0, 0, 0], [0, 0, 0])])
+    flat = JoinedTimelines([timeline([9.0, 9.0, 0.5], [0, 0, 0], [0, 0, 0])])
     assert critical_scale(flat, np.full(1, 99.0)) == pytest.approx([4 / 8.5, 2 / 8.5, 4.0])
 
 
@@ -213,7 +233,7 @@ def test_answers_that_drop_out_at_the_same_scale_are_counted_once(latency: list[
 
 def test_a_long_backlog_of_equal_latencies_only_ends_with_the_horizon() -> None:
     """More than are compared one by one: the lines never cross."""
-    flat = Flat([timeline([500.0] * 90, [0] * 90, [0] * 90)])
+    flat = JoinedTimelines([timeline([500.0] * 90, [0] * 90, [0] * 90)])
     found = critical_scale(flat, np.full(1, 99.0))
     assert found == pytest.approx((180.0 - flat.r) / 500.0, rel=1e-15)
 
@@ -222,11 +242,11 @@ def test_what_is_held_ends_with_its_scenario() -> None:
     """Whatever stands beside it, a scenario is what it is alone."""
     silent = timeline([99.0, 99.0], [1, 1], [1, 1], name="silent")
     parts = [PART, silent, PART]
-    flat = Flat(parts)
-    together = table_of(flat, stretches_at(flat, 2.0))
+    flat = JoinedTimelines(parts)
+    together = table_of(flat, classify_at(flat, 2.0))
     for part, row in zip(parts, together, strict=True):
-        alone = Flat([part])
-        assert row.tolist() == table_of(alone, stretches_at(alone, 2.0))[0].tolist()
+        alone = JoinedTimelines([part])
+        assert row.tolist() == table_of(alone, classify_at(alone, 2.0))[0].tolist()
     path = trajectory_at(flat, 2.0)
     ends = [path.end[path.scenario == k].max() for k in range(3)]
     assert ends == [8.0, 4.0, 8.0]
@@ -354,8 +374,9 @@ def test_live_answers_at_the_horizon_did_not_take_effect() -> None:
 # Policies: what happens within one instant, and exactly at a threshold.
 
 
-def sources(found: PolicyScore) -> list[tuple[int, float]]:
-    return list(zip(found.path.source.tolist(), found.path.begin.tolist(), strict=True))
+def sources(found: Result) -> list[tuple[int, float]]:
+    path = found.trajectory(found.interval)
+    return list(zip(path.source.tolist(), path.begin.tolist(), strict=True))
 
 
 def test_what_is_published_as_an_answer_arrives_waits_for_it() -> None:
@@ -432,7 +453,8 @@ def test_exactly_at_a_threshold() -> None:
 def test_a_decision_that_arrives_as_it_lapses_is_never_in_force() -> None:
     part = timeline([1.0, 0.5, 1.5, 0.5], [0] * 4, [0] * 4)
     found = score_policy(Policy(expire=Expire(1.0)), [Answers("a", [part])], interval=2.0)
-    pieces = list(zip(found.path.decision.tolist(), found.path.begin.tolist(), strict=True))
+    path = found.trajectory(found.interval)
+    pieces = list(zip(path.decision.tolist(), path.begin.tolist(), strict=True))
     assert [begin for decision, begin in pieces if decision == 0] == [2.5, 6.5]
     assert found.counts.expiries == 4
     assert found.overall.at_interval.in_force == pytest.approx(1.0 / 8.0)
@@ -510,7 +532,7 @@ def test_neighbours_are_those_of_a_plain_search_however_long_the_list() -> None:
 
 
 def test_one_pace_weighs_once_where_ranges_meet() -> None:
-    at = At(np.array([2.0])).of(
+    at = AtPace(np.array([2.0])).of(
         np.zeros(3, dtype=np.int64), np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 4.0])
     )
     assert at.one.tolist() == [0.0, 1.0, 0.0]
@@ -525,7 +547,7 @@ def test_integrals_of_powers_are_those_of_a_fine_sum(weighting: str) -> None:
     edges = np.linspace(a, b, 200_001)
     c = (edges[1:] + edges[:-1]) / 2
     density = 1 / c / math.log(16) if weighting == "log" else tick / c**2 / 7.5
-    found = Over(bounds, np.array([tick])).of(
+    found = OverPaces(bounds, np.array([tick])).of(
         np.zeros(1, dtype=np.int64), np.array([a]), np.array([b])
     )
     for power, value in zip((-1, 0, 1), found, strict=True):
@@ -536,8 +558,8 @@ def test_integrals_of_powers_are_those_of_a_fine_sum(weighting: str) -> None:
 
 def test_a_spell_of_theta_but_for_rounding_is_not_longer_than_theta() -> None:
     """Wrong from 0 to 0.4 and from 4 to 4.4, which is 0.40000000000000036."""
-    path = trajectory_at(Flat([timeline([0.4] * 4, [0, 0, 1, 1], [0, 0, 1, 1])]), 2.0)
-    spells = Figures(path, At(path.scale)).spells
+    path = trajectory_at(JoinedTimelines([timeline([0.4] * 4, [0, 0, 1, 1], [0, 0, 1, 1])]), 2.0)
+    spells = Figures(path, AtPace(path.scale)).spells
     assert spells.length.max() > 0.4
     assert spells.long_share(0.4).tolist() == [0.0]
     assert spells.long_share(0.399)[0] == pytest.approx(0.1)
@@ -545,25 +567,25 @@ def test_a_spell_of_theta_but_for_rounding_is_not_longer_than_theta() -> None:
 
 def test_a_spell_of_exactly_theta_is_not_longer_than_theta() -> None:
     """Wrong from 0 to 0.4, from 4 to 4.8, and from 6 on."""
-    path = trajectory_at(Flat(timelines(example_recording(), example_suite())), 2.0)
-    spells = Figures(path, At(path.scale)).spells
+    path = trajectory_at(JoinedTimelines(timelines(example_recording(), example_suite())), 2.0)
+    spells = Figures(path, AtPace(path.scale)).spells
     shares = [float(spells.long_share(theta)[0]) for theta in (0.79, 0.8, 0.81, 2.0, 2.01)]
     assert shares == pytest.approx([0.35, 0.25, 0.25, 0.0, 0.0])
 
 
 def test_stretches_cover_observed_time_to_its_end_at_every_pace() -> None:
-    flat = Flat([PART, timeline([0.1, 9.0], [0, 1], [0, 1], name="y")])
+    flat = JoinedTimelines([PART, timeline([0.1, 9.0], [0, 1], [0, 1], name="y")])
     bounds = Bounds()
-    measure = Over(bounds, flat.tick)
-    cut = cut_of(sweep_of(flat, measure.lowest, measure.highest))
+    measure = OverPaces(bounds, flat.tick)
+    cut = stretches_of(trajectory_between(flat, measure.lowest, measure.highest))
     time = np.bincount(cut.scenario, cut.time(measure), 2)
     assert time == pytest.approx([8.0, 4.0], abs=1e-12)
 
 
 def test_a_narrower_measure_takes_its_own_part_of_a_sweep() -> None:
-    flat = Flat([PART])
-    wide, narrow = Over(Bounds(0.5, 8.0), flat.tick), Over(Bounds(1.0, 2.0), flat.tick)
-    sweep = sweep_of(flat, wide.lowest, wide.highest)
+    flat = JoinedTimelines([PART])
+    wide, narrow = OverPaces(Bounds(0.5, 8.0), flat.tick), OverPaces(Bounds(1.0, 2.0), flat.tick)
+    sweep = trajectory_between(flat, wide.lowest, wide.highest)
     whole, part = shares_over(sweep, [wide, narrow])
     assert part == pytest.approx(table_over(flat, Bounds(1.0, 2.0)), abs=1e-12)
     assert whole == pytest.approx(table_over(flat, Bounds(0.5, 8.0)), abs=1e-12)
@@ -571,11 +593,11 @@ def test_a_narrower_measure_takes_its_own_part_of_a_sweep() -> None:
 
 def test_another_sweep_is_not_the_one_before() -> None:
     """A replay is kept for who asks again, and only for the same range."""
-    flat = Flat([PART])
+    flat = JoinedTimelines([PART])
     for low, high in ((0.5, 4.0), (0.5, 8.0), (0.25, 8.0), (1.0, 4.0), (0.5, 8.0)):
         kept, fresh = (
             table_over(flat, Bounds(low, high)),
-            table_over(Flat([PART]), Bounds(low, high)),
+            table_over(JoinedTimelines([PART]), Bounds(low, high)),
         )
         assert kept.tolist() == fresh.tolist()
 
@@ -608,8 +630,8 @@ def test_states_of_which_nobody_knows_what_was_right_are_in_no_accuracy() -> Non
 @pytest.mark.parametrize("scale", [0.5, 1.0, 1.5, 2.0])
 def test_at_the_scale_where_an_answer_drops_out_it_is_out(scale: float) -> None:
     """Steps 0 and 3 last until c = 1, step 1 until 2: a sweep says there what a replay at it says."""
-    flat = Flat([timeline([3.0, 1.0, 0.0, 2.0], [0, 1, 2, 3], [0, 1, 2, 3])])
-    path = sweep_of(flat, np.full(1, 0.25), np.full(1, 4.0)).at(np.full(1, scale))
+    flat = JoinedTimelines([timeline([3.0, 1.0, 0.0, 2.0], [0, 1, 2, 3], [0, 1, 2, 3])])
+    path = trajectory_between(flat, np.full(1, 0.25), np.full(1, 4.0)).at(np.full(1, scale))
     want = trajectory_at(flat, 2.0 / scale)
     for name in ("source", "decision", "begin", "end"):
         assert getattr(path, name).tolist() == getattr(want, name).tolist()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from streamdecisionbench.examples import example_recording, example_suite
 from streamdecisionbench.recording.recording import Episode, Recording
 from streamdecisionbench.scoring.score import Score, score, score_timelines
-from streamdecisionbench.scoring.timeline import timelines
+from streamdecisionbench.scoring.timelines import timelines
 from tests.cli.command import sdb
 from tests.recording.made import edit_lines, write
 

@@ -11,14 +11,23 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import CLASSES, FAST, SLOW, PairRule
-from streamdecisionbench.scoring.curves import PAIR_METRICS
-from streamdecisionbench.scoring.pace_bounds import Bounds
-from streamdecisionbench.scoring.pairs import PairScore, compose
-from streamdecisionbench.scoring.score import Shares, score_timelines
-from streamdecisionbench.scoring.timeline import Timeline
+from streamdecisionbench.kernel.arrays import Timeline
+from streamdecisionbench.kernel.classes import CLASSES
+from streamdecisionbench.kernel.curves import PAIR_METRICS
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.kernel.rule import (
+    FAST,
+    SLOW,
+    PairRule,
+)
+from streamdecisionbench.kernel.shares import Shares
+from streamdecisionbench.scoring.pairs import compose
+from streamdecisionbench.scoring.result import Result
+from streamdecisionbench.scoring.score import score_timelines
 from tests.scoring import plain_pairs
 from tests.scoring.drawn import any_of, latencies, whole
+
+pytestmark = pytest.mark.slow
 
 EXACT = 1e-12
 MANY = settings(max_examples=100, deadline=None)
@@ -90,7 +99,7 @@ def pair(
     rule: str,
     interval: float = 2.0,
     bounds: Bounds | None = None,
-) -> PairScore:
+) -> Result:
     return compose([duo[0]], [duo[1]], rule, interval, bounds or Bounds())
 
 

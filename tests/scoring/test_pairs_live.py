@@ -17,10 +17,13 @@ from streamdecisionbench.components.serving.simulation_server import DemoServer
 from streamdecisionbench.components.simulated.profiles import builtin_profiles
 from streamdecisionbench.components.simulated.simulator import Simulator
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import RULES
+from streamdecisionbench.kernel.rule import RULES
 from streamdecisionbench.recording.reader import read_recording
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.recording.request import RunRequest, launch
+from streamdecisionbench.recording.run_options import RunOptions
+from streamdecisionbench.recording.run_request import (
+    launch,
+)
 from streamdecisionbench.scoring.pair_live import contention, halves_of, live_pair
 from streamdecisionbench.scoring.pairs import all_pairs
 from streamdecisionbench.suite.scenario import Suite
@@ -31,6 +34,8 @@ from streamdecisionbench.suite.suite_files import (
     write_suite,
 )
 from tests.cli.command import sdb
+
+pytestmark = pytest.mark.slow
 
 SCENARIOS = ("assembly_a", "presenter_a")
 FAST, SLOW = "simulated:jev", "simulated:terra-low"
@@ -47,7 +52,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("pairs")
 
     def record(name: str, components: dict[str | None, str], rule: str = "freshest") -> Path:
-        request = RunRequest(
+        request = RunOptions.of(
             components, root / name, scenarios=SCENARIOS, clock="virtual", rule=rule
         )
         (outcome,) = launch(request, lambda estimates: True)
@@ -74,7 +79,7 @@ def test_on_an_exact_clock_the_replay_is_what_happened(
     assert live.rule == rule
     assert (live.fast, live.slow) == (FAST, SLOW)
     assert live.gap == pytest.approx(0, abs=1e-9)
-    replay = next(p for p in live.pairs if p.rule == rule)
+    replay = next(p for p in live.replays if p.rule == rule)
     assert live.counts == replay.counts
     assert live.slow_share == pytest.approx(replay.slow_share, abs=1e-9)
     assert live.recorded.in_force == pytest.approx(replay.in_force, abs=1e-9)
@@ -97,9 +102,12 @@ def test_contention_costs_nothing_where_nothing_is_shared(
     runs: dict[str, Recording], suite: Suite
 ) -> None:
     cost = contention(runs["freshest"], runs["fast"], runs["slow"], suite)
-    assert cost.fast.joint.p50 == pytest.approx(cost.fast.alone.p50, abs=1e-9)
-    assert cost.auc_cost == pytest.approx(0, abs=1e-9)
-    assert cost.in_force_cost == pytest.approx(0, abs=1e-9)
+    alone, joint = (one.latency for one in cost["fast"])
+    assert alone is not None
+    assert joint is not None
+    assert joint.p50 == pytest.approx(alone.p50, abs=1e-9)
+    assert cost["pair"].auc_cost == pytest.approx(0, abs=1e-9)
+    assert cost["pair"].in_force_cost == pytest.approx(0, abs=1e-9)
 
 
 def test_contention_is_the_difference_to_components_that_were_faster_alone(
@@ -107,9 +115,12 @@ def test_contention_is_the_difference_to_components_that_were_faster_alone(
 ) -> None:
     """The fast component's own recording stands in for a slow one that ran better alone."""
     cost = contention(runs["freshest"], runs["fast"], runs["fast"], suite)
-    assert cost.slow.joint.p50 > cost.slow.alone.p50
-    assert cost.auc_cost == cost.pair_alone.log_auc - cost.pair_joint.log_auc != 0
-    assert cost.slow.alone_auc == pytest.approx(cost.fast.alone_auc)
+    pair, (alone, joint) = cost["pair"], (one.latency for one in cost["slow"])
+    assert alone is not None
+    assert joint is not None
+    assert joint.p50 > alone.p50
+    assert pair.auc_cost == pair.alone.log_auc - pair.joint.log_auc != 0
+    assert cost["slow"].alone.log_auc == pytest.approx(cost["fast"].alone.log_auc)
 
 
 def test_one_component_is_no_pair(runs: dict[str, Recording]) -> None:
@@ -156,7 +167,7 @@ def test_a_pair_of_two_servers_recorded_live_scores_like_its_replay(
     )
     write_suite(suite, tmp_path / "suite")
     with served(suite) as one, served(suite) as two:
-        request = RunRequest(
+        request = RunOptions.of(
             {"fast": "systemone:jev", "slow": "systemone:terra-low"},
             tmp_path / "live",
             data=tmp_path / "suite",

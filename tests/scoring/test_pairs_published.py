@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.analysis.table import fixed, percent
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.render.table import (
+    fixed,
+    percent,
+)
 from streamdecisionbench.scoring.pairs import compose_recordings, matrix
 from streamdecisionbench.scoring.score import score
 from streamdecisionbench.suite.scenario import Suite

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.analysis.table import fixed
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.answers import mistakes
-from streamdecisionbench.scoring.score import Level, Score, score
+from streamdecisionbench.render.table import fixed
+from streamdecisionbench.scoring.answer_accuracy import mistakes
+from streamdecisionbench.scoring.result import Level
+from streamdecisionbench.scoring.score import Score, score
 from streamdecisionbench.suite.scenario import Suite
 
 Published = tuple[Suite, dict[str, Recording]]

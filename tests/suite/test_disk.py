@@ -9,7 +9,7 @@ import pytest
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.suite.digest import digest
-from streamdecisionbench.suite.disk import (
+from streamdecisionbench.suite.file_io import (
     DEEPEST,
     make_folder,
     read_bytes,

@@ -1,4 +1,4 @@
-"""Suites survive a round trip, byte for byte, and digests are those docs/formats.md defines."""
+"""Suites survive a round trip, byte for byte, and digests are those docs/reference/formats.md defines."""
 
 from __future__ import annotations
 

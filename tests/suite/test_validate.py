@@ -13,8 +13,11 @@ from msgspec.structs import replace
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.examples import example_suite
-from streamdecisionbench.suite.check import validate_scenario, validate_suite
 from streamdecisionbench.suite.digest import digest
+from streamdecisionbench.suite.suite_check import (
+    validate_scenario,
+    validate_suite,
+)
 from streamdecisionbench.suite.suite_files import (
     make_suite,
     read_scenario,

@@ -11,14 +11,27 @@ from typing import Any
 
 import numpy as np
 
-from streamdecisionbench.analysis.table import Cell, Table, percentage, text
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.scoring.classes import shares_by_step_at, shares_by_step_over
-from streamdecisionbench.scoring.json import scores_to_json
-from streamdecisionbench.scoring.measure import family_weights
-from streamdecisionbench.scoring.pace_bounds import Bounds
+from streamdecisionbench.kernel.arrays import (
+    Floats,
+    Timeline,
+    joined_timelines,
+)
+from streamdecisionbench.kernel.levels import family_weights
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.kernel.shares import (
+    shares_by_step_at,
+    shares_by_step_over,
+)
+from streamdecisionbench.render.sentences import resampled, smallest_shown
+from streamdecisionbench.render.table import (
+    Cell,
+    Table,
+    percentage,
+    text,
+)
 from streamdecisionbench.scoring.score import Score
-from streamdecisionbench.scoring.timeline import Floats, Timeline, flat_of
+from streamdecisionbench.scoring.score_json import scores_to_json
 
 _STEPS_AT_ONCE = 1 << 20
 """Of all resamples together: some megabytes."""
@@ -244,7 +257,7 @@ def intervals(
     names = list(recordings)
     parts = same_states(recordings)
     columns: list[Floats] = []
-    for flat in map(flat_of, recordings.values()):
+    for flat in map(joined_timelines, recordings.values()):
         untimed = flat.right / flat.n[flat.scenario]
         columns += shares_by_step_over(flat, bounds), shares_by_step_at(flat, interval), untimed
     estimates = bootstrap(parts, np.stack(columns, axis=1), sampling)
@@ -349,17 +362,16 @@ def intervals_table(result: Intervals) -> Table:
         ]
     s = result.sampling
     scenarios = result.drawn != "blocks"
+    how = resampled(result.drawn, s.block, s.resamples, s.seed)
     return Table(
         f"Bootstrap intervals, {level}, AUC {result.bounds.text()} (%, differences in points)",
         tuple(columns),
         tuple(rows),
         (
-            f"{'Scenarios within families, then b' if scenarios else 'B'}locks of {s.block} consecutive"
-            f" steps within scenarios, {s.resamples} resamples, seed {s.seed}; differences are"
-            " paired by state.",
+            f"{how[0].upper()}{how[1:]}; differences are paired by state.",
             *(
-                f"{d.first} − {d.second}: the smallest difference these scenarios would show in 80 of"
-                f" 100 trials is {100 * d.detectable['log_auc']:.1f} points (AUC) and"
+                f"{d.first} − {d.second}: the {smallest_shown('difference these scenarios')} is"
+                f" {100 * d.detectable['log_auc']:.1f} points (AUC) and"
                 f" {100 * d.detectable['in_force']:.1f} ({at})."
                 for d in result.differences[:3]
             ),
@@ -408,6 +420,12 @@ class ScoreIntervals:
     sampling: Sampling
     drawn: str
     """What was resampled: `blocks`, or `scenarios, then blocks`."""
+
+    @property
+    def interval_95(self) -> tuple[float, float]:
+        """Of the integrated score."""
+        found = self.metrics["log_auc"]
+        return found.low, found.high
 
     @property
     def signature(self) -> str:

@@ -15,14 +15,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamdecisionbench.analysis.table import Table, percentage, text
+from streamdecisionbench.components.contract import RETURN_CONFIDENCE
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.rules.policy_file import Policy
-from streamdecisionbench.scoring.classes import path_stretches
-from streamdecisionbench.scoring.measure import family_weights
+from streamdecisionbench.kernel.arrays import JoinedTimelines
+from streamdecisionbench.kernel.levels import family_weights
+from streamdecisionbench.kernel.shares import classify_trajectory
+from streamdecisionbench.policies.policy_file import Policy
+from streamdecisionbench.render.table import (
+    Table,
+    percentage,
+    text,
+)
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_replay import policy_trajectory
-from streamdecisionbench.scoring.timeline import Flat
 
 BINS = 10
 _SAME = 1e-12
@@ -74,13 +79,13 @@ def calibration(answers: Answers, interval: float, compose: str = "min") -> Cali
         raise InputError(
             "its answers carry no confidences",
             where=answers.name,
-            fix="calibration needs a component that returns probabilities",
+            fix=f"calibration needs a component that returns probabilities; {RETURN_CONFIDENCE}",
         )
     parts = answers.parts
-    flat = Flat(parts)
+    flat = JoinedTimelines(parts)
     weights = family_weights([p.family for p in parts])
     path = policy_trajectory(Policy(), [answers], interval)
-    found = path_stretches(flat, path)
+    found = classify_trajectory(flat, path)
     source = path.source[found.piece]
     mine = np.flatnonzero((source >= 0) & (found.begin < found.end))
     share = flat.time_weight * weights[flat.scenario]

@@ -4,7 +4,7 @@ All stand on one nominal clock r_i = i · tick, singles, pairs and policies alik
 between them are paired by state. A kind of policy (a gate, an expiry, asking the next one when unsure)
 is one candidate for the same components: its numbers are chosen on one half of the scenarios and
 judged on the other, both ways, and that is what it is worth. The numbers to use are the best over all
-scenarios. `sdb choose`, `sdb policy search` and the report weigh this field by the rule in
+scenarios. `sdb choose`, `sdb choose --frontier` and the report weigh this field by the rule in
 `analysis.choose`.
 """
 
@@ -20,32 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.analysis.bootstrap import same_states
-from streamdecisionbench.analysis.policy_tables import policy_name
-from streamdecisionbench.analysis.token_cost import Cost, request_costs
+from streamdecisionbench.analysis.token_cost import Cost, provisioned, request_costs
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import spelled
-from streamdecisionbench.recording.prices import PriceTable
-from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.rules.policy_file import (
-    COMPOSES,
-    Cascade,
-    ConfidenceGate,
-    Debounce,
-    Dispatch,
-    Expire,
-    Policy,
+from streamdecisionbench.kernel.arrays import (
+    Floats,
+    JoinedTimelines,
+    Timeline,
 )
-from streamdecisionbench.scoring.classes import (
-    LATER,
-    ClassStretches,
-    path_stretches,
-    shares_by_step,
-    shares_by_step_at,
-    stretches_at,
-    table_of,
-)
-from streamdecisionbench.scoring.measure import family_weights
-from streamdecisionbench.scoring.pair_sweep import (
+from streamdecisionbench.kernel.classes import CORRECT
+from streamdecisionbench.kernel.levels import family_weights
+from streamdecisionbench.kernel.pair_trajectory import (
     PairMember,
     PairNodes,
     PairPath,
@@ -54,6 +38,31 @@ from streamdecisionbench.scoring.pair_sweep import (
     pair_table,
     path_at,
 )
+from streamdecisionbench.kernel.rule import spelled
+from streamdecisionbench.kernel.shares import (
+    LATER,
+    ClassifiedTime,
+    Shares,
+    classify_at,
+    classify_trajectory,
+    macro_shares,
+    shares_by_step,
+    shares_by_step_at,
+    table_of,
+)
+from streamdecisionbench.policies.policy_file import (
+    COMPOSES,
+    Cascade,
+    ConfidenceGate,
+    Debounce,
+    Dispatch,
+    Expire,
+    Policy,
+)
+from streamdecisionbench.recording.prices import PriceTable
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.counterfactual import Counterfactual
+from streamdecisionbench.scoring.pairs import pair_counterfactuals
 from streamdecisionbench.scoring.policy_answers import (
     Answers,
     PolicyArrays,
@@ -68,8 +77,8 @@ from streamdecisionbench.scoring.policy_replay import (
     PolicyReplay,
     correct_share,
 )
-from streamdecisionbench.scoring.score import Shares, macro_shares
-from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
+from streamdecisionbench.scoring.policy_score import policy_counterfactuals
+from streamdecisionbench.scoring.policy_tables import policy_name
 from streamdecisionbench.suite.scenario import Suite
 
 EQUAL = 1e-12
@@ -152,7 +161,7 @@ def halve(parts: Sequence[Timeline]) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class Trial:
     """One policy, with its numbers: accuracy by scenario, money per hour where it is known."""
 
     members: tuple[str, ...]
@@ -179,7 +188,7 @@ class Tried:
         return len(self.members) + (not self.together)
 
 
-def best_of(tried: Sequence[Tried], *weights: Floats) -> list[Tried]:
+def best_of(tried: Sequence[Trial], *weights: Floats) -> list[Trial]:
     """The most accurate under each of the weights; of equals the simplest, then the first."""
     values = np.stack([one.in_force for one in tried])
     parts = np.array([one.parts for one in tried])
@@ -209,7 +218,7 @@ class Trials:
         }
         self.by_speed = sorted(medians, key=medians.__getitem__)
         self._ahead: list[float] = []
-        self._known: dict[tuple[tuple[str, ...], str, float], dict[str, list[Tried]]] = {}
+        self._known: dict[tuple[tuple[str, ...], str, float], dict[str, list[Trial]]] = {}
         self._levels: dict[tuple[str, str], list[float]] = {}
 
     def look_ahead(self, intervals: Iterable[float]) -> None:
@@ -218,7 +227,7 @@ class Trials:
 
     def kinds(
         self, members: tuple[str, ...], interval: float, rule: str = "freshest"
-    ) -> dict[str, list[Tried]]:
+    ) -> dict[str, list[Trial]]:
         """The ways to use one component or several, by name, each with all its numbers."""
         asked = members, rule, interval
         if asked in self._known:
@@ -240,7 +249,7 @@ class Trials:
 
     def _kinds(
         self, members: tuple[str, ...], rule: str, intervals: Sequence[float]
-    ) -> list[dict[str, list[Tried]]]:
+    ) -> list[dict[str, list[Trial]]]:
         """By interval."""
         ways = []
         for interval in intervals:
@@ -250,7 +259,7 @@ class Trials:
                 else self._cascade(members, rule)
             )
             ways.append({name: policies for name, policies in every if policies})
-        found: list[dict[str, list[Tried]]] = [{} for _ in intervals]
+        found: list[dict[str, list[Trial]]] = [{} for _ in intervals]
         for name in ways[0]:
             tried = self._tried(members, intervals, [own[name] for own in ways])
             for kinds, own in zip(found, tried, strict=True):
@@ -302,34 +311,34 @@ class Trials:
             self._levels[name, compose] = [float(x) for x in found if 0 < x <= 1]
         return self._levels[name, compose]
 
-    def by_step(self, tried: Tried, interval: float) -> Floats:
+    def by_step(self, tried: Trial, interval: float) -> Floats:
         """What each step of all scenarios contributes to its accuracy."""
         return shares_by_step(*self._stretches(tried, interval))
 
-    def shares(self, tried: Tried, interval: float) -> Floats:
+    def shares(self, tried: Trial, interval: float) -> Floats:
         """The six classes and segment-balanced accuracy, scenario by scenario."""
         return table_of(*self._stretches(tried, interval))
 
-    def _stretches(self, tried: Tried, interval: float) -> tuple[Flat, ClassStretches]:
+    def _stretches(self, tried: Trial, interval: float) -> tuple[JoinedTimelines, ClassifiedTime]:
         played = PolicyReplay(tried.policy, [self.answers[m] for m in tried.members])
-        return played.flat, path_stretches(played.flat, played.trajectory(interval))
+        return played.flat, classify_trajectory(played.flat, played.trajectory(interval))
 
     def _tried(
         self,
         members: tuple[str, ...],
         intervals: Sequence[float],
         policies: Sequence[Sequence[Policy]],
-    ) -> list[list[Tried]]:
+    ) -> list[list[Trial]]:
         """By interval. Policies that differ in thresholds or expiry alone are replayed at once."""
         alike: list[dict[Policy, list[Policy]]] = [{} for _ in intervals]
         for groups, own in zip(alike, policies, strict=True):
             for policy in own:
                 groups.setdefault(_shape(policy), []).append(policy)
-        found: list[list[Tried]] = [[] for _ in intervals]
+        found: list[list[Trial]] = [[] for _ in intervals]
         for same in zip(*(groups.values() for groups in alike), strict=True):
             replayed = self._replay(members, intervals, same)
             for out, group, values, money in zip(found, same, *replayed, strict=True):
-                out += [Tried(members, *row) for row in zip(group, values, money, strict=True)]
+                out += [Trial(members, *row) for row in zip(group, values, money, strict=True)]
         return found
 
     def _replay(
@@ -403,7 +412,7 @@ Allows = Callable[[float | None], bool]
 
 
 @dataclass(frozen=True, eq=False)
-class Contender:
+class ScoredCandidate:
     """Something an application could use, at an interval of so many seconds between states."""
 
     name: str
@@ -427,6 +436,8 @@ class Contender:
     """What is done with the answers; None: the newest simply takes effect."""
     chosen: bool = False
     """Whether the policy has numbers that were chosen."""
+    would_help: Callable[[], list[Counterfactual]] = list
+    """What it would reach with a changed member; nothing for a component alone."""
 
     @cached_property
     def column(self) -> Floats:
@@ -451,13 +462,15 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True)
-class Team:
+class Combination:
     """One component, or several under a rule, with what asking all of them always costs."""
 
     members: tuple[str, ...]
     rule: str | None
     per_state: float | None
     simulated: bool
+    provisioned: float = 0.0
+    """Of it, what hardware costs whether it is asked or not."""
 
     @property
     def name(self) -> str:
@@ -468,13 +481,17 @@ class Team:
 def priced_answers(recording: Recording, suite: Suite, prices: PriceTable) -> Answers:
     """What policies read of a recording, with what each request cost."""
     held = [e for e in suite.scenarios if e in recording.episodes]
+    if provisioned(recording) is not None:  # a request less saves nothing
+        free = [np.zeros(len(recording.episodes[e].releases)) for e in held]
+        return answers_of(recording, suite, cost=free)
     return answers_of(recording, suite, cost=request_costs(recording, prices, held))
 
 
-class Field:
+class CandidatePool:
     """Recordings of the same states on one clock, with all that is made of them once.
 
     Without `answers` there are no policies, nor with one scenario, which cannot be split into halves.
+    `hourly` is what hardware of one's own costs for a stream, by recording: it goes before a list price.
     """
 
     def __init__(
@@ -484,8 +501,10 @@ class Field:
         simulated: Collection[str] = (),
         answers: Sequence[Answers] = (),
         thresholds: int = THRESHOLDS,
+        hourly: Mapping[str, float] | None = None,
     ) -> None:
         same_states(recordings)
+        self.hourly = dict(hourly or {})
         # Paths at one scale need no critical scales: none is known for any interval.
         members = pair_members(list(recordings.values()), list(recordings), math.inf)
         self._members: dict[str, PairMember] = dict(zip(recordings, members, strict=True))
@@ -505,10 +524,10 @@ class Field:
     def halves(self) -> Halves:
         return Halves(self.parts)
 
-    def singles(self, interval: float) -> list[Contender]:
+    def singles(self, interval: float) -> list[ScoredCandidate]:
         return [self._single(name, interval) for name in self._members]
 
-    def pairs(self, interval: float, rules: Sequence[str]) -> list[Contender]:
+    def pairs(self, interval: float, rules: Sequence[str]) -> list[ScoredCandidate]:
         """Every fast and slow two of those worth pairing: the fast one's median latency is lower."""
         names = self.paired(interval)
         speed = {
@@ -522,12 +541,12 @@ class Field:
         ]
 
     def policies(
-        self, interval: float, pairs: Sequence[Contender], allows: Allows, *, listed: bool
-    ) -> tuple[list[Contender], bool]:
+        self, interval: float, pairs: Sequence[ScoredCandidate], allows: Allows, *, listed: bool
+    ) -> tuple[list[ScoredCandidate], bool]:
         """Every kind of policy of the recordings worth pairing and of the best of `pairs`, which come
         best first; and whether simulations are among them, which are left out unless `listed`."""
         teams = self._teams(interval, pairs)
-        found: list[Contender] = []
+        found: list[ScoredCandidate] = []
         for team in teams:
             # Those of simulations are never recommended: worth the work only where all is listed.
             if listed or not team.simulated:
@@ -553,10 +572,16 @@ class Field:
         """A(Δ): what the steps earn, scenarios averaged family by family."""
         return float((np.repeat(self.weights, [p.n for p in self.parts]) * by_step).sum())
 
-    def per_state(self, *members: str) -> float | None:
+    def per_state(self, interval: float, *members: str) -> float | None:
         """Every state is asked of every component."""
-        each = [self.costs.get(member) for member in members]
-        return None if any(x is None for x in each) else sum(x for x in each if x is not None)
+        each = [self.costs.get(member) for member in members if member not in self.hourly]
+        if any(x is None for x in each):
+            return None
+        return sum(x for x in each if x is not None) + self.provisioned(interval, *members)
+
+    def provisioned(self, interval: float, *members: str) -> float:
+        """What the hardware of these costs from one state to the next."""
+        return sum(self.hourly.get(member, 0.0) for member in members) * interval / 3600
 
     def _steps_of(self, name: str, interval: float) -> Floats:
         """What every step of a recording earns; known while the interval stays."""
@@ -567,29 +592,29 @@ class Field:
             known[name] = shares_by_step_at(self._members[name].flat, interval)
         return known[name]
 
-    def _single(self, name: str, interval: float) -> Contender:
+    def _single(self, name: str, interval: float) -> ScoredCandidate:
         member = self._members[name]
 
         def shares() -> Shares:
-            table = table_of(member.flat, stretches_at(member.flat, interval))
+            table = table_of(member.flat, classify_at(member.flat, interval))
             return macro_shares(table, member.untimed, self.weights)
 
-        return Contender(
+        return ScoredCandidate(
             name=name,
             members=(name,),
             rule=None,
             interval=interval,
-            per_state=self.per_state(name),
+            per_state=self.per_state(interval, name),
             by_step=lambda: self._steps_of(name, interval),
             shares=shares,
             in_force=self.in_force,
         )
 
-    def _pair(self, fast: str, slow: str, rule: str, interval: float) -> Contender:
+    def _pair(self, fast: str, slow: str, rule: str, interval: float) -> ScoredCandidate:
         pair = self._pairs.setdefault(
             (fast, slow), PairNodes(self._members[fast], self._members[slow])
         )
-        team = self._team((fast, slow), rule)
+        team = self._team((fast, slow), rule, interval)
 
         def path() -> PairPath:
             return path_at(pair, pair.flat.tick / interval, rule)
@@ -597,7 +622,7 @@ class Field:
         def table() -> Floats:
             return pair_table(pair, path())
 
-        return Contender(
+        return ScoredCandidate(
             name=team.name,
             members=team.members,
             rule=rule,
@@ -608,30 +633,38 @@ class Field:
             in_force=self.in_force,
             slow_share=lambda: float(self.weights @ table()[:, LATER]),
             simulated_pair=team.simulated,
+            would_help=lambda: pair_counterfactuals(
+                (pair.fast.flat.parts, pair.slow.flat.parts),
+                team.members,
+                rule,
+                interval,
+                float(self.weights @ table()[:, CORRECT].sum(axis=1)),
+            ),
         )
 
-    def _team(self, members: tuple[str, ...], rule: str | None) -> Team:
+    def _team(self, members: tuple[str, ...], rule: str | None, interval: float) -> Combination:
         simulated = not self.simulated.isdisjoint(members)
-        return Team(members, rule, self.per_state(*members), simulated)
+        fixed = self.provisioned(interval, *members)
+        return Combination(members, rule, self.per_state(interval, *members), simulated, fixed)
 
-    def _teams(self, interval: float, pairs: Sequence[Contender]) -> list[Team]:
+    def _teams(self, interval: float, pairs: Sequence[ScoredCandidate]) -> list[Combination]:
         """Whose policies are tried: singles; the best pairs with and as many without a simulation in
         them, each under its best rule; the best pairs of measured recordings with a third one."""
         worth = [n for n in self.paired(interval) if n in self.trials.answers]
-        best: dict[bool, dict[tuple[str, ...], Team]] = {False: {}, True: {}}
+        best: dict[bool, dict[tuple[str, ...], Combination]] = {False: {}, True: {}}
         for pair in pairs:
             mine = best[pair.simulated_pair]
             if {*worth}.issuperset(pair.members) and len({*mine, pair.members}) <= CASCADES:
-                mine.setdefault(pair.members, self._team(pair.members, pair.rule))
-        triples: dict[tuple[str, ...], Team] = {}
+                mine.setdefault(pair.members, self._team(pair.members, pair.rule, interval))
+        triples: dict[tuple[str, ...], Combination] = {}
         for team in best[False].values():
             for third in worth:
                 if third not in team.members and third not in self.simulated:
                     three = {*team.members, third}
                     members = tuple(name for name in self.trials.by_speed if name in three)
-                    triples.setdefault(members, self._team(members, team.rule))
+                    triples.setdefault(members, self._team(members, team.rule, interval))
         return [
-            *(self._team((name,), None) for name in worth),
+            *(self._team((name,), None, interval) for name in worth),
             *best[False].values(),
             *best[True].values(),
             *list(triples.values())[:TRIPLES],
@@ -640,12 +673,12 @@ class Field:
     def _policy(
         self,
         interval: float,
-        team: Team,
+        team: Combination,
         kind: str,
-        tried: Sequence[Tried],
-        plain: Tried,
+        tried: Sequence[Trial],
+        plain: Trial,
         allows: Allows,
-    ) -> list[Contender]:
+    ) -> list[ScoredCandidate]:
         """One kind of policy, unless it changes nothing here."""
         if (
             kind == PLAIN and len(team.members) < 3
@@ -670,7 +703,12 @@ class Field:
             untimed = np.array([p.untimed for p in trials.answers[team.members[-1]].parts])
             return macro_shares(crossed, untimed, halves.whole)
 
-        contender = Contender(
+        def right(tables: list[Floats]) -> Floats:
+            first, *others = (table[:, CORRECT].sum(axis=1) for table in tables)
+            return halves.crossed(first, *others) if others else first
+
+        value = float(halves.whole @ accuracy)
+        contender = ScoredCandidate(
             name=f"{team.name}, {kind}" if kind else team.name,
             members=team.members,
             rule=None,
@@ -678,10 +716,17 @@ class Field:
             per_state=money,
             by_step=by_step,
             shares=shares,
-            in_force=float(halves.whole @ accuracy),
+            in_force=value,
             policy=best.policy,
             chosen=len(tried) > 1,
             simulated_pair=team.simulated,
+            would_help=lambda: policy_counterfactuals(
+                [one.policy] if two is one else [one.policy, two.policy],
+                [trials.answers[m] for m in team.members],
+                right,
+                interval,
+                value,
+            ),
         )
         return [contender]
 
@@ -695,11 +740,12 @@ def _per_decision(answers: Sequence[Answers]) -> dict[str, float | None]:
     return found
 
 
-def _per_state(team: Team, tried: Tried, plain: Tried) -> float | None:
+def _per_state(team: Combination, tried: Trial, plain: Trial) -> float | None:
     """What is sent of it, as a share of what asking always costs."""
     policy = tried.policy
     if policy.dispatch.mode == "every" and not policy.when_unsure:
         return team.per_state
     if team.per_state is None or tried.per_hour is None or not plain.per_hour:
-        return 0.0 if team.per_state == 0 else None
-    return team.per_state * (tried.per_hour / plain.per_hour)
+        return team.provisioned if team.per_state == team.provisioned else None
+    asked = team.per_state - team.provisioned
+    return team.provisioned + asked * (tried.per_hour / plain.per_hour)

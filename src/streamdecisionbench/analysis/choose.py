@@ -12,7 +12,7 @@ state:
    not known counts as the highest. A policy that saves less than a tenth is not worth having: then
    the simpler one is recommended.
 
-`sdb choose`, `sdb policy search`, the report and its page all say what `decide` and `choice_lines` say.
+`sdb choose`, `sdb choose --frontier`, the report and its page all say what `decide` and `choice_lines` say.
 """
 
 from __future__ import annotations
@@ -20,15 +20,43 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from streamdecisionbench.analysis.bootstrap import Estimate, Sampling, bootstrap
-from streamdecisionbench.analysis.candidates import CASCADES, PAIRED, TRIPLES, Contender, Field
-from streamdecisionbench.analysis.policy_tables import policy_name
-from streamdecisionbench.analysis.table import (
+from streamdecisionbench.analysis.candidates import (
+    CASCADES,
+    PAIRED,
+    TRIPLES,
+    CandidatePool,
+    ScoredCandidate,
+)
+from streamdecisionbench.analysis.token_cost import Cost
+from streamdecisionbench.errors import InputError
+from streamdecisionbench.kernel.arrays import (
+    JoinedTimelines,
+    Timeline,
+    nominal,
+)
+from streamdecisionbench.kernel.paces import check_interval
+from streamdecisionbench.kernel.pair_trajectory import pair_trajectory
+from streamdecisionbench.kernel.rule import RULES
+from streamdecisionbench.kernel.shares import Shares
+from streamdecisionbench.kernel.trajectory import (
+    Trajectory,
+    trajectory_at,
+)
+from streamdecisionbench.policies.cost_rules import Costs
+from streamdecisionbench.policies.policy_file import (
+    Cascade,
+    Policy,
+    policy_of,
+)
+from streamdecisionbench.render.sentences import CANNOT_TELL_APART, COST_UNIT, right_in_force
+from streamdecisionbench.render.table import (
     Cell,
     Column,
     Table,
@@ -38,20 +66,20 @@ from streamdecisionbench.analysis.table import (
     percentage,
     text,
 )
-from streamdecisionbench.analysis.table import percent as shown
-from streamdecisionbench.analysis.token_cost import Cost
-from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import RULES
-from streamdecisionbench.rules.costs import Costs
-from streamdecisionbench.rules.policy_file import Cascade, Policy, policy_of
-from streamdecisionbench.scoring.cost import CostRates, cost_at
-from streamdecisionbench.scoring.pace_bounds import check_interval
-from streamdecisionbench.scoring.pair_sweep import pair_trajectory
+from streamdecisionbench.render.table import percent as shown
+from streamdecisionbench.scoring.counterfactual import Counterfactual
+from streamdecisionbench.scoring.error_costs import (
+    CostRates,
+    cost_at,
+)
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_replay import policy_trajectory
-from streamdecisionbench.scoring.score import Shares
-from streamdecisionbench.scoring.sweep import Sweep, trajectory_at
-from streamdecisionbench.scoring.timeline import Flat, Timeline, nominal
+from streamdecisionbench.scoring.policy_tables import (
+    policy_name,
+    signed_points,
+    would_help_line,
+)
+from streamdecisionbench.text import plural
 
 METHOD = (
     "Of those as good as the one that is right longest, the cheapest, then the simplest; policies"
@@ -153,14 +181,21 @@ class Candidate:
 
     @property
     def limit(self) -> str:
-        """What costs most: `judgment` or `latency`; compound time is neither's alone."""
+        """What costs most: `judgment` or `latency`; compound time is neither's alone.
+
+        Classes of time cannot tell that of a combination (`scoring.counterfactual`): empty there.
+        """
+        if self.size() != (1, False):
+            return ""
         return "latency" if self.lost_to_latency > self.lost_to_judgment else "judgment"
 
 
 class Scale:
     """Everything on the scale at one interval, best first."""
 
-    def __init__(self, everybody: Field, interval: float, terms: Terms, *, listed: bool) -> None:
+    def __init__(
+        self, everybody: CandidatePool, interval: float, terms: Terms, *, listed: bool
+    ) -> None:
         self.parts, self.terms = everybody.parts, terms
         contenders = everybody.singles(interval)
         if terms.pairs:
@@ -183,10 +218,10 @@ class Scale:
         self.order = _ranked(contenders)
         self.able = [c for c in self.order if self.affords(c) and not c.simulated_pair]
 
-    def affords(self, one: Contender) -> bool:
+    def affords(self, one: ScoredCandidate) -> bool:
         return self.terms.budget.allows(one.per_hour, one.per_1000)
 
-    def recommended(self, leader: Contender) -> Contender:
+    def recommended(self, leader: ScoredCandidate) -> ScoredCandidate:
         """Of all that are as good as the leader, the one to be preferred."""
         least = max(self.terms.min_gain, _SAME)
         near = [c for c in self.able if leader.value - c.value < least]
@@ -203,7 +238,9 @@ class Scale:
         good += self.level(leader, [c for c in simpler if c in rest])
         return min(good, key=lambda c: (c.size, _preference(c)), default=best)
 
-    def level(self, leader: Contender, others: Sequence[Contender]) -> list[Contender]:
+    def level(
+        self, leader: ScoredCandidate, others: Sequence[ScoredCandidate]
+    ) -> list[ScoredCandidate]:
         """Of these, who cannot be told apart from the leader."""
         if not others:
             return []
@@ -212,8 +249,8 @@ class Scale:
         return [c for c, gap in zip(others, behind, strict=True) if not gap.excludes_zero]
 
     def candidates(
-        self, contenders: Sequence[Contender], leader: Contender
-    ) -> dict[Contender, Candidate]:
+        self, contenders: Sequence[ScoredCandidate], leader: ScoredCandidate
+    ) -> dict[ScoredCandidate, Candidate]:
         own = np.stack([c.column for c in contenders], axis=1)
         both = np.hstack((own, leader.column[:, None] - own))
         estimates = bootstrap(self.parts, both, self.terms.sampling, share=False)
@@ -240,25 +277,25 @@ class Scale:
         return found
 
 
-def _ranked(contenders: Sequence[Contender]) -> list[Contender]:
+def _ranked(contenders: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
     """Best first. Sums of the same steps may differ in a last bit: equals stay as given."""
     return sorted(contenders, key=lambda c: -round(c.value, 12))
 
 
-def _preference(one: Contender) -> tuple[bool, float, tuple[int, bool], float]:
+def _preference(one: ScoredCandidate) -> tuple[bool, float, tuple[int, bool], float]:
     """Cheaper, then simpler, then right longer."""
     per_hour = 0.0 if one.per_hour is None else round(one.per_hour, 12)
     return one.per_hour is None, per_hour, one.size, -round(one.value, 12)
 
 
-def _spares(one: Contender, policy: Contender) -> bool:
+def _spares(one: ScoredCandidate, policy: ScoredCandidate) -> bool:
     """Whether the policy saves less than a tenth of what this one costs."""
     if one.per_hour is None or policy.per_hour is None:
         return one.per_hour is None and policy.per_hour is None
     return policy.per_hour > one.per_hour * (1 - MIN_SAVING)
 
 
-def _same(one: Contender, other: Contender) -> bool:
+def _same(one: ScoredCandidate, other: ScoredCandidate) -> bool:
     """Whether two are right at the very same times."""
     return bool(np.abs(one.column - other.column).max() < _SAME)
 
@@ -294,8 +331,16 @@ class Choice:
     recordings: int
     paired: int
     """How many of the recordings pairs were made of."""
+    hourly: Collection[str] = ()
+    """Recordings whose hardware has a stated price by the hour."""
     candidates: Sequence[Candidate] = ()
     """All of them, best first, those that may not be chosen as well; only where asked for."""
+    replays: Callable[[], list[Counterfactual]] = field(default=list, repr=False, compare=False)
+
+    @property
+    def would_help(self) -> list[Counterfactual]:
+        """What a recommended pair or policy would reach with a changed member; computed once."""
+        return self.replays()
 
 
 def choose(
@@ -307,11 +352,13 @@ def choose(
     terms: Terms | None = None,
 ) -> Choice:
     """Weighs every recording and every fast and slow two of them; lists all of them."""
-    everybody = Field(recordings, costs or {}, simulated)
+    everybody = CandidatePool(recordings, costs or {}, simulated)
     return decide(everybody, interval, terms or Terms(), listed=True)
 
 
-def decide(everybody: Field, interval: float, terms: Terms, *, listed: bool = False) -> Choice:
+def decide(
+    everybody: CandidatePool, interval: float, terms: Terms, *, listed: bool = False
+) -> Choice:
     """The choice at one interval. `listed` adds every candidate; it changes nothing else."""
     check_interval(interval)
     scale = Scale(everybody, interval, terms, listed=listed)
@@ -348,10 +395,12 @@ def decide(everybody: Field, interval: float, terms: Terms, *, listed: bool = Fa
         recordings=len(everybody.singles(interval)),
         paired=len(everybody.paired(interval)) if terms.pairs else 0,
         candidates=list(everything.values()),
+        hourly=tuple(everybody.hourly),
+        replays=cache(best.would_help),
     )
 
 
-def holds(everybody: Field, choice: Choice) -> tuple[float, float]:
+def holds(everybody: CandidatePool, choice: Choice) -> tuple[float, float]:
     """Intervals around the one asked for at which the same is recommended, tried on a grid."""
     ends = []
     grid = _GRID // 2 if everybody.trials.answers and choice.terms.policies else _GRID
@@ -449,7 +498,7 @@ def by_cost_table(found: Sequence[ByCost], costs: Costs, best: str) -> Table:
          count("#cost", "place_by_cost"), number("wrong", 3), number("age", 3), number("acts", 3),
          number("cost", 3, "cost_per_second")),
         tuple(rows),
-        notes=("Seconds of an ordinary wrong decision, per second; docs/costs.md.", said),
+        notes=(f"{COST_UNIT}; docs/reference/costs.md.", said),
     )  # fmt: skip
 
 
@@ -458,14 +507,14 @@ def _path(
     parts: Mapping[str, Sequence[Timeline]],
     interval: float,
     answers: Mapping[str, Answers],
-) -> Sweep:
+) -> Trajectory:
     """On the nominal clock, on which all candidates are compared."""
     if candidate.policy is not None:
         policy = policy_of(candidate.policy, name=candidate.name)
         return policy_trajectory(policy, [answers[m] for m in candidate.members], interval)
     first = [nominal(part, part.tick) for part in parts[candidate.members[0]]]
     if candidate.rule is None:
-        return trajectory_at(Flat(first), interval)
+        return trajectory_at(JoinedTimelines(first), interval)
     return pair_trajectory(first, parts[candidate.members[1]], candidate.rule, interval)
 
 
@@ -476,8 +525,8 @@ def choice_lines(choice: Choice) -> list[str]:
     """The recommendation in plain words: what, how sure, against what, what limits it, the cost."""
     best = choice.best
     lines = [
-        f"At {choice.interval:g} s between states, use {best.name}: it keeps the right decision in"
-        f" force {shown(best.in_force.value)} % of the time"
+        f"At {choice.interval:g} s between states, use {best.name}: it keeps"
+        f" {right_in_force(best.in_force.value)}"
         f" (95 %: {shown(best.in_force.low)}–{shown(best.in_force.high)})."
     ]
     lines += _policy(best)
@@ -485,16 +534,20 @@ def choice_lines(choice: Choice) -> list[str]:
     if choice.idle:
         names = ", ".join(choice.idle[:3]) + (", …" if len(choice.idle) > 3 else "")
         lines.append(f"{names} would be right at the very same times, so nothing is gained by it.")
-    lines.append(
-        f"What limits it: {best.limit}. Judgment costs {shown(best.lost_to_judgment)} % of the"
-        f" time, latency {shown(best.lost_to_latency)} %, both at once"
-        f" {shown(best.shares.compound)} %."
-    )
+    if best.limit:
+        lines.append(
+            f"What limits it: {best.limit}. Judgment costs {shown(best.lost_to_judgment)} % of the"
+            f" time, latency {shown(best.lost_to_latency)} %, both at once"
+            f" {shown(best.shares.compound)} %."
+        )
+    elif choice.would_help:
+        lines.append(would_help_line(choice.would_help))
     if best.per_hour is None:
         lines.append("Cost: not known; name prices with --prices.")
     else:
+        stated = not {*choice.hourly}.isdisjoint(best.members)
         lines.append(
-            f"Cost at list prices: {money(best.per_hour)} {choice.terms.currency} an hour at this"
+            f"Cost {'by the stated price of an hour' if stated else 'at list prices'}: {money(best.per_hour)} {choice.terms.currency} an hour at this"
             f" pace, {money(best.per_1000)} per 1000 decisions."
         )
     lines += _left_out(choice)
@@ -535,9 +588,18 @@ def choice_table(
     if by_money:
         columns.insert(1, (text("policy"), lambda c: c.policy_words or "plain"))
     else:
-        told += " judgm., latency: time lost to each."
-        columns.append((percentage("judgm.", "lost_to_judgment"), lambda c: c.lost_to_judgment))
-        columns.append((percentage("latency", "lost_to_latency"), lambda c: c.lost_to_latency))
+        told += " judgm., latency: time lost to each"
+        told += ", of one component alone." if any(not c.limit for c in listed) else "."
+
+        def lost(share: Callable[[Candidate], float]) -> Callable[[Candidate], Cell]:
+            """The terminal leaves shares of combinations out: they do not say what would help."""
+            return lambda c: share(c) if c.limit or top is None else None
+
+        judgment = lost(lambda c: c.lost_to_judgment)
+        columns.append((percentage("judgm.", "lost_to_judgment"), judgment))
+        columns.append(
+            (percentage("latency", "lost_to_latency"), lost(lambda c: c.lost_to_latency))
+        )
     columns.append((number("/hour", 2, "per_hour"), lambda c: c.per_hour))
     if top is not None:
         columns.insert(0, (text("", "mark"), lambda c: _mark(choice, c)))
@@ -616,7 +678,7 @@ def _weighed(choice: Choice) -> list[str]:
         why = (
             f"less than the minimum gain of {_points(choice.terms.min_gain)}"
             if small
-            else "these recordings cannot tell the two apart"
+            else CANNOT_TELL_APART
         )
         return [
             f"{leader.name} reaches {shown(leader.in_force.value)} %, {_points(gap.value)}"
@@ -634,7 +696,7 @@ def _weighed(choice: Choice) -> list[str]:
 
 def _behind(other: Candidate, what: str, choice: Choice) -> str:
     gap = other.behind_leader
-    told = "" if gap.excludes_zero else "; these recordings cannot tell the two apart"
+    told = "" if gap.excludes_zero else f"; {CANNOT_TELL_APART}"
     return (
         f"{what}, {other.name}, is {_points(gap.value)} behind (95 %: {_signed(gap)})"
         f"{_at_cost(other, choice)}{told}."
@@ -656,7 +718,7 @@ def _left_out(choice: Choice) -> list[str]:
         )
     if choice.paired and choice.paired < choice.recordings:
         lines.append(
-            f"Pairs were made of {choice.paired} of the {choice.recordings} recordings: the"
+            f"Pairs were made of {choice.paired} of the {plural(choice.recordings, 'recording')}: the"
             f" {PAIRED} best in force at this pace and the {PAIRED} best untimed."
         )
     if choice.unpriced:
@@ -696,5 +758,4 @@ def _at_cost(other: Candidate, choice: Choice) -> str:
 
 
 def _signed(gap: Estimate) -> str:
-    ends = (shown(gap.low), shown(gap.high))
-    return " to ".join(end if end.startswith("-") else f"+{end}" for end in ends)
+    return f"{signed_points(gap.low)} to {signed_points(gap.high)}"

@@ -10,20 +10,30 @@ step, and every such sum is the drop.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import ALL_CLASSES, CAUSES, CORRECT
+from streamdecisionbench.kernel.arrays import (
+    Floats,
+    JoinedTimelines,
+    Timeline,
+)
+from streamdecisionbench.kernel.classes import (
+    ALL_CLASSES,
+    CAUSES,
+    CORRECT,
+)
+from streamdecisionbench.kernel.levels import family_weights
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.kernel.shares import classes_by_step
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.classes import classes_by_step
-from streamdecisionbench.scoring.measure import family_weights
-from streamdecisionbench.scoring.pace_bounds import Bounds
-from streamdecisionbench.scoring.score import Level, Score
-from streamdecisionbench.scoring.timeline import Flat, Floats, Timeline
+from streamdecisionbench.scoring.result import Level
+from streamdecisionbench.scoring.score import Score
 from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.text import plural
 
 KINDS = {
     "lost": "right before, wrong now",
@@ -113,7 +123,7 @@ def decision_words(decision: Mapping[str, str]) -> str:
 def flip_summary(flips: Flips) -> str:
     """One line: how many states are decided differently, and how."""
     counts = ", ".join(f"{flips.count(kind)} {words}" for kind, words in KINDS.items())
-    return f"{len(flips.found)} of {flips.states} states decided differently: {counts}"
+    return f"{len(flips.found)} of {plural(flips.states, 'state')} decided differently: {counts}"
 
 
 # What a drop is made of.
@@ -173,7 +183,7 @@ def causes_by_scenario(
 
 def causes_by_step(parts: Sequence[Timeline], before: Floats, now: Floats) -> Causes:
     """From shares by step (row) and class, as `scoring.classes.classes_by_step` has them."""
-    flat = Flat(parts)
+    flat = JoinedTimelines(parts)
     families = [part.family for part in parts]
     weights = family_weights(families).tolist()
     firsts = np.cumsum(flat.n) - flat.n
@@ -195,7 +205,8 @@ def causes_between(
 ) -> Causes:
     """What the drop from one score to another is made of, integrated or at an interval."""
     tables = (
-        classes_by_step(Flat(side.parts), bounds or Bounds(), interval) for side in (before, now)
+        classes_by_step(JoinedTimelines(side.parts), bounds or Bounds(), interval)
+        for side in (before, now)
     )
     first, second = (side.latency.p50 if side.latency else None for side in (before, now))
     return replace(causes_by_step(before.parts, *tables), p50=(first, second))
@@ -271,7 +282,7 @@ def score_lines(score: Score) -> list[str]:
     count, states = len(score.parts), sum(part.n for part in score.parts)
     return [
         f"{score.name}: {100 * score.in_force:.1f} % in force at {score.interval:g} s"
-        f" ({count} scenario{'s' * (count != 1)}, {states} states)",
+        f" ({plural(count, 'scenario')}, {plural(states, 'state')})",
         f"lost {100 * whole.drop:.1f} points: {cause_words(whole, 'latency', 'judgment')}{p50}",
         f"least in force: {places}",
     ]
@@ -314,3 +325,25 @@ def loss_line(loss: Loss) -> str:
 
 def _seconds(value: float) -> str:
     return f"{value:.2f}" if value >= 0.01 else f"{value:.4f}"
+
+
+MOST_LOSSES = 3
+"""Scenarios, and changes, that are named as those that lost most."""
+
+
+def loss_lines(causes: Causes) -> Iterator[str]:
+    """The scenarios or streams, and the changes, that lost most time."""
+    for heading, losses in lost_most(causes):
+        yield f"{heading}:"
+        yield from (f"  {loss_line(loss)}" for loss in losses)
+
+
+def lost_most(causes: Causes) -> Iterator[tuple[str, list[Loss]]]:
+    """Losses of at least a twentieth of a point, the largest first, with a heading."""
+    for heading, losses in (
+        ("Lost most time", causes.scenarios),
+        ("Changes after which most was lost", causes.changes),
+    ):
+        found = [loss for loss in losses[:MOST_LOSSES] if round(1000 * loss.drop) > 0]
+        if found:
+            yield heading, found

@@ -14,11 +14,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from streamdecisionbench.analysis.bootstrap import Sampling, resampled_counts
-from streamdecisionbench.analysis.table import Cell, Table, number, percentage, readable, text
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.kernel.arrays import (
+    Floats,
+    Ints,
+    Timeline,
+)
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.render.sentences import without_tokens
+from streamdecisionbench.render.table import (
+    Cell,
+    Table,
+    number,
+    percentage,
+    readable,
+    text,
+)
 from streamdecisionbench.scoring.score import Score, score_timelines
-from streamdecisionbench.scoring.timeline import Floats, Ints, Timeline, timelines
+from streamdecisionbench.scoring.timelines import timelines
 from streamdecisionbench.suite.scenario import Suite
 
 _MOST_EDGES = 10_000
@@ -322,7 +335,7 @@ def measured(recording: Recording, parts: Sequence[Timeline]) -> tuple[Floats, d
     usage = [r.usage for r in responses if r.usage is not None]
     if len(usage) < len(responses):
         raise InputError(
-            f"{len(responses) - len(usage)} of {len(responses)} responses carry no token counts",
+            without_tokens(len(responses) - len(usage), len(responses)),
             where=recording.path or recording.name,
             fix="the estimate needs a service that reports its tokens",
         )

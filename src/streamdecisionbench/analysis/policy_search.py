@@ -18,14 +18,20 @@ import numpy as np
 from streamdecisionbench.analysis.bootstrap import Estimate, bootstrap
 from streamdecisionbench.analysis.candidates import (
     EQUAL,
-    Field,
+    CandidatePool,
     Halves,
-    Tried,
+    Trial,
     best_of,
 )
 from streamdecisionbench.analysis.choose import Candidate, Choice, Terms, decide
-from streamdecisionbench.analysis.table import Cell, Table, number, percentage, text
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.render.table import (
+    Cell,
+    Table,
+    number,
+    percentage,
+    text,
+)
 
 _EXTENDED = 10
 """How many of a half's best pairs are tried with a third component."""
@@ -42,7 +48,7 @@ class FrontierPoint:
     the budget, and the policies that the halves chose may be others.
     """
 
-    candidate: Tried
+    candidate: Trial
     seen: float
     held_out: float
 
@@ -51,8 +57,8 @@ class FrontierPoint:
 class SearchStep:
     """The best of some policies: over all scenarios, by half, and what choosing so is worth."""
 
-    candidate: Tried
-    by_half: tuple[Tried, Tried]
+    candidate: Trial
+    by_half: tuple[Trial, Trial]
     """Chosen on the first and on the second half."""
     held_out: Estimate
     """In-force accuracy on each half of what was chosen on the other."""
@@ -83,7 +89,7 @@ class PolicySearch:
 
 
 def search(
-    field: Field,
+    field: CandidatePool,
     interval: float,
     terms: Terms | None = None,
     rules: Sequence[str] = ("freshest",),
@@ -98,7 +104,7 @@ def search(
     halves = field.halves
     found = list(_everything(field, interval, rules))
 
-    def affordable(one: Tried) -> bool:
+    def affordable(one: Trial) -> bool:
         per_1000 = None if one.per_hour is None else one.per_hour * interval / 3.6
         return terms.budget.allows(one.per_hour, per_1000)
 
@@ -138,14 +144,14 @@ def search(
     )
 
 
-def _everything(field: Field, interval: float, rules: Sequence[str]) -> Iterator[Tried]:
+def _everything(field: CandidatePool, interval: float, rules: Sequence[str]) -> Iterator[Trial]:
     """Singles; every two of different speed, the faster first; the best pairs with every third.
 
     Each half names its own best pairs: what the other half would have said plays no part in it.
     """
     trials = field.trials
 
-    def ways(members: tuple[str, ...], under: Sequence[str]) -> list[Tried]:
+    def ways(members: tuple[str, ...], under: Sequence[str]) -> list[Trial]:
         kinds = [trials.kinds(members, interval, rule) for rule in under]
         return [one for own in kinds for tried in own.values() for one in tried]
 
@@ -168,7 +174,7 @@ def _everything(field: Field, interval: float, rules: Sequence[str]) -> Iterator
         yield from ways(members, rules)
 
 
-def _frontier(allowed: Sequence[Tried], halves: Halves) -> tuple[FrontierPoint, ...]:
+def _frontier(allowed: Sequence[Trial], halves: Halves) -> tuple[FrontierPoint, ...]:
     """From the cheapest on, every policy that is more accurate than all that cost as much or less."""
     priced = [one for one in allowed if one.per_hour is not None]
     if not priced:

@@ -14,15 +14,31 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from streamdecisionbench.analysis.table import Cell, Table, count, number, percentage, text
 from streamdecisionbench.components.providers.address_and_key import same_place
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.check import MATTERS, punctuality
+from streamdecisionbench.kernel.shares import Shares
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.recording.recording_check import (
+    MATTERS,
+    punctuality,
+)
+from streamdecisionbench.render.table import (
+    Cell,
+    Table,
+    count,
+    number,
+    percentage,
+    text,
+)
+from streamdecisionbench.scoring.intervals import student_quantile
 from streamdecisionbench.scoring.latency import latency
-from streamdecisionbench.scoring.pooled import student_quantile
-from streamdecisionbench.scoring.score import Score, Shares, score, score_timelines
+from streamdecisionbench.scoring.score import (
+    Score,
+    score,
+    score_timelines,
+)
 from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.text import plural
 
 _CONDITION = frozenset({
     "interval_s", "tick_seconds", "streams", "replica", "seed", "workers", "max_in_flight_in_all",
@@ -70,7 +86,7 @@ def at_own_pace(recordings: Sequence[Recording], interval: float) -> tuple[list[
         kept = [p for p in held if places[p] == best]
         dropped |= {*places} - {*kept}
         name = recordings[kept[0]].name
-        load = f" with {best[1]} streams" if best[1] > 1 else ""
+        load = f" with {plural(best[1], 'stream')}" if best[1] > 1 else ""
         if not apart(best[0]):
             words.append(f"{name}: measured at {interval:g} s{load} itself, not re-paced.")
         else:
@@ -314,7 +330,7 @@ def _require_comparable(groups: Sequence[Sequence[_Run]]) -> None:
         raise InputError(
             "re-pacing is checked between paces and loads, and there is only one",
             fix="give recordings of one setting under two or more conditions:"
-            " `sdb run --intervals … --streams …`",
+            " `sdb sweep … --intervals … --streams …`",
         )
     first = groups[0][0].score
     for one in (run.score for group in groups for run in group):

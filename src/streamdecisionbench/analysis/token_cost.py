@@ -5,7 +5,7 @@ part of the output. Where no price for cached input is known, it counts at the f
 cost is an upper bound; the same where a service does not report its cache.
 
 Hardware of one's own costs by the hour, busy or not: hourly price · Σ n·Δ / S / 3600 over a pass at pace Δ
-with S streams. It is *provisioned*, as `--hourly-usd` states it, and stands beside list prices, never
+with S streams. It is *provisioned*, as `hourly_usd` of `--server` states it, and stands beside list prices, never
 among them.
 """
 
@@ -17,11 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.analysis.table import Table, number, text
 from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.prices import Price, PriceTable, read_prices
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.render.sentences import without_tokens
+from streamdecisionbench.render.table import (
+    Table,
+    number,
+    text,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,16 @@ def provisioned(recording: Recording) -> Provisioned | None:
         own = last * n / (n - 1) if n > 1 else float(recording.config.get("interval_s") or 0.0)
         states, seconds = states + n, seconds + own
     return Provisioned(float(hourly), states, seconds / 3600 / streams)
+
+
+def hourly_rates(recordings: Mapping[str, Recording]) -> dict[str, float]:
+    """What an hour of one stream costs, in USD, of those recorded with `hourly_usd` of `--server`."""
+    stated = {name: (one, provisioned(one)) for name, one in recordings.items()}
+    return {
+        name: found.per_hour / (recording.config.get("streams") or 1)
+        for name, (recording, found) in stated.items()
+        if found is not None
+    }
 
 
 def request_costs(
@@ -292,7 +307,7 @@ def _tokens(recording: Recording) -> Tokens | None:
         return None
     if len(usage) < responses:
         raise InputError(
-            f"{responses - len(usage)} of {responses} responses carry no token counts",
+            without_tokens(responses - len(usage), responses),
             where=recording.path or recording.name,
             fix="a total over the others would be too low; leave this recording out",
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from streamdecisionbench.suite.disk import read_json_as
+from streamdecisionbench.suite.file_io import read_json_as
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import builtin_suite_path
 
@@ -125,7 +125,9 @@ def builtin_record_path() -> Path:
 
 
 def read_record(path: str | Path) -> AuditRecord:
-    return read_json_as(path, AuditRecord, fix="see docs/audit.md for the record's form")
+    return read_json_as(
+        path, AuditRecord, fix="see docs/explanation/audit.md for the record's form"
+    )
 
 
 def violations(record: AuditRecord, suite: Suite) -> list[str]:

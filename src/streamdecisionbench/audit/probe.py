@@ -19,15 +19,15 @@ from itertools import pairwise
 from typing import Any
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.digest import canonical
-from streamdecisionbench.suite.scenario import Scenario, State
-from streamdecisionbench.suite.trivial_policies import (
+from streamdecisionbench.suite.constant_baselines import (
     best_constant,
     content_words,
     first_option,
     lexical_overlap,
     states_right,
 )
+from streamdecisionbench.suite.digest import canonical
+from streamdecisionbench.suite.scenario import Scenario, State
 
 LIMIT = 0.40
 """Composed accuracy from which on a family is said to leak."""

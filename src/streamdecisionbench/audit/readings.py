@@ -12,7 +12,12 @@ from typing import Any
 import msgspec
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.disk import make_folder, read_json_as, require_empty, write_text
+from streamdecisionbench.suite.file_io import (
+    make_folder,
+    read_json_as,
+    require_empty,
+    write_text,
+)
 from streamdecisionbench.suite.sentence_bank import NONE, Bank, Intents, Sentence
 
 SCHEMA = "sdb-bank-readings/1"

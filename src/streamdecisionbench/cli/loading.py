@@ -15,10 +15,10 @@ from streamdecisionbench.cli.printing import Heading
 from streamdecisionbench.errors import InputError
 
 if TYPE_CHECKING:
+    from streamdecisionbench.kernel.arrays import Timeline
+    from streamdecisionbench.policies.cost_rules import Costs
     from streamdecisionbench.recording.recording import Recording
-    from streamdecisionbench.rules.costs import Costs
     from streamdecisionbench.scoring.score import Score
-    from streamdecisionbench.scoring.timeline import Timeline
     from streamdecisionbench.suite.scenario import Scenario, Suite
 
 
@@ -35,7 +35,7 @@ class Subject:
 
     @cached_property
     def parts(self) -> list[Timeline]:
-        from streamdecisionbench.scoring.timeline import timelines
+        from streamdecisionbench.scoring.timelines import timelines
 
         return timelines(self.recording, self.suite)
 
@@ -53,7 +53,10 @@ class LivedSubject(Subject):
     """A recording in a world as a whole, a live pair's too, with what must be known of it."""
 
     def heading(self, **options: Any) -> Heading:
-        from streamdecisionbench.recording.notes import source_notes, unusual_settings
+        from streamdecisionbench.recording.provenance_notes import (
+            source_notes,
+            unusual_settings,
+        )
 
         one = self.recording
         notes = source_notes(
@@ -121,7 +124,7 @@ def with_sweeps(folders: list[Path]) -> list[Path]:
 
 def parts_of(recording: Recording) -> list[Recording]:
     """The recording itself, or of a live pair the two components' own; in a world they have none."""
-    halves = {} if recording.arbitrated else recording.halves
+    halves = {} if recording.policy_applied else recording.halves
     halves = halves or {"": recording}
     return [_own_config(half, role) for role, half in halves.items()]
 
@@ -136,12 +139,14 @@ def open_runs(runs: list[Path], data: Path | None) -> list[Subject]:
 
 def require_one_suite(subjects: Sequence[Subject]) -> None:
     """Step by step comparisons mean something only where the steps are the same states."""
+    from streamdecisionbench.suite.suite_files import other_suite_error
+
     first = subjects[0].suite
     for subject in subjects:
         if subject.suite.dataset_hash != first.dataset_hash:
-            raise InputError(
-                f"was recorded on suite {subject.suite.dataset_hash[:12]},"
-                f" not on {first.dataset_hash[:12]}",
+            raise other_suite_error(
+                subject.suite.dataset_hash,
+                first.dataset_hash,
                 where=subject.name,
                 fix="compare recordings of one suite",
             )
@@ -149,14 +154,14 @@ def require_one_suite(subjects: Sequence[Subject]) -> None:
 
 def require_open_loop(recordings: Iterable[Recording], what: str, how: str = "") -> None:
     """Nothing can be replayed on sessions that would have gone another way; `how` to record them."""
+    from streamdecisionbench.render.sentences import another_session
+
     for recording in recordings:
-        if recording.lived_at_s is not None:
+        if recording.closed_loop_interval_s is not None:
             raise InputError(
-                f"was lived through in a world: {what} it would have been another session",
+                f"was {another_session(what)}",
                 where=recording.path or recording.name,
-                fix=f"record it: `sdb run … --world … {how}`"
-                if how
-                else "give recordings of a suite",
+                fix=f"record it: `sdb world run … {how}`" if how else "give recordings of a suite",
             )
 
 
@@ -168,14 +173,14 @@ def load_suite(data: Path | None) -> Suite:
 
 def own_pace(suite: Suite) -> tuple[float, tuple[float, float]]:
     """Seconds between states, and the range to integrate over: of sessions from a log their own."""
-    from streamdecisionbench.scoring.pace_bounds import DEFAULT_BOUNDS
+    from streamdecisionbench.kernel.paces import DEFAULT_BOUNDS
 
     if not came_from_log(suite):
         return 2.0, DEFAULT_BOUNDS
     import numpy as np
 
-    from streamdecisionbench.logs.pace import suggested_bounds
-    from streamdecisionbench.scoring.pooled import LatencySums
+    from streamdecisionbench.logs.event_rate import suggested_bounds
+    from streamdecisionbench.scoring.stream_sums import LatencySums
 
     ticks = LatencySums()
     ticks.add(np.array([scenario.tick_seconds for scenario in suite]))
@@ -228,8 +233,11 @@ def _own_config(recording: Recording, role: str) -> Recording:
 
 def costs_for(costs: str | None, subjects: Sequence[Subject]) -> Costs:
     """The cost file named, held to the suites it is used on; the shipped one otherwise."""
-    from streamdecisionbench.rules.cost_file import DEFAULT, default_costs
-    from streamdecisionbench.scoring.cost import read_costs
+    from streamdecisionbench.policies.cost_file import (
+        DEFAULT,
+        default_costs,
+    )
+    from streamdecisionbench.scoring.error_costs import read_costs
 
     if costs is None or costs == DEFAULT:
         return default_costs()

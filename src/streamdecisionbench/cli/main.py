@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import importlib
 import io
 import os
 import re
@@ -24,30 +23,58 @@ from typing import IO, Annotated, Any, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from streamdecisionbench import features
+from streamdecisionbench.cli.usage import WIDEST, in_our_style, note_all, wants_all, write_options
 from streamdecisionbench.errors import InputError, SdbError
-from streamdecisionbench.safe_text import PLAIN_ERRORS, visible
+from streamdecisionbench.text import (
+    PLAIN_ERRORS,
+    visible,
+)
 
 JOBS = {
     "My model": {
-        "demo": "demo", "run": "run", "score": "score", "report": "report", "choose": "choose",
-        "compose": "compose", "providers": "providers",
+        "demo": "report.demo", "run": "cli.run_command", "sweep": "cli.run_command", "world": "worlds.commands", "score": "cli.score_command", "report": "report.commands", "choose": "cli.choose_command",
+        "compose": "cli.compose_command", "providers": "cli.providers_command",
     },
-    "My logs": {"logs": "logs", "label": "label"},
-    "My CI": {"gate": "gate", "diff": "gate"},
-    "My service": {"policy": "policy", "watch": "watch", "serve": "serve"},
-    "Suites and authors": {"suite": "suite", "audit": "audit", "validate": "recordings"},
+    "My logs": {"logs": "cli.logs_command", "label": "labels.commands"},
+    "My CI": {"gate": "gate.commands", "diff": "gate.commands"},
+    "My service": {"policy": "cli.policy_command", "watch": "watch.commands", "serve": "cli.serve_command"},
+    "Suites and authors": {"suite": "cli.suite_command", "audit": "audit.commands", "validate": "cli.recordings_command"},
     "The paper's analyses": {
-        "analyze": "analyze", "import": "recordings", "merge": "recordings", "bundle": "bundle",
-        "verify": "bundle", "board": "bundle",
+        "analyze": "cli.analyze_command", "import": "cli.recordings_command", "merge": "cli.recordings_command",
+        "share": "sharing.commands",
     },
 }  # fmt: skip
-"""What `sdb --help` lists, by job: commands, and which module holds each."""
+"""The commands that `sdb --help` lists, by job, with the module of each. Commands of a feature that is
+not installed are left out. A feature adds commands to a group of the core with `GROUPS` in its module
+`commands`: {group: {command: function}}."""
+COMMON = (
+    "demo",
+    "run",
+    "score",
+    "report",
+    "choose",
+    "compose",
+    "logs",
+    "label",
+    "gate",
+    "watch",
+    "suite",
+)
+"""The commands that `sdb --help` lists without `--all`."""
 MODULES = {name: module for commands in JOBS.values() for name, module in commands.items()}
+MOVED = {
+    "policy search": "choose --frontier",
+    "bundle": "share bundle",
+    "verify": "share verify",
+    "board": "share board",
+}
+"""Commands by their old name, and where they are now."""
 _MEANT = {
     "describe": ("suite stats", "suite show"), "record": ("run",), "compare": ("diff", "gate"),
     "evaluate": ("score",), "eval": ("score",), "metrics": ("score",), "summary": ("score",),
     "ls": ("suite list", "providers"), "models": ("providers",), "view": ("watch",), "open": ("watch",),
-    "annotate": ("label",), "leaderboard": ("board",), "recommend": ("choose",), "pair": ("compose",),
+    "annotate": ("label",), "leaderboard": ("share board",), "recommend": ("choose",), "pair": ("compose",),
     "page": ("report",), "ci": ("gate",), "new": ("suite generate",), "create": ("suite generate",),
 }  # fmt: skip
 """What people type who mean one of ours."""
@@ -74,7 +101,11 @@ _LAYOUT = re.compile(r"([\n\r\t]+)")
 class OnceEach(TyperCommand):
     """A command that refuses an option given twice where only the last would count."""
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        write_options(self, ctx, formatter)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        args = note_all(ctx, args)
         try:
             _, _, given = self.make_parser(ctx).parse_args(list(args))
         except Exception:  # told by the parser itself, in its own words
@@ -86,17 +117,40 @@ class OnceEach(TyperCommand):
                     f"{option.opts[0]} is given twice", fix="give it once: only one could count"
                 )
             seen.add(option)
-        return super().parse_args(ctx, args)
+        with in_our_style(ctx):
+            return super().parse_args(ctx, args)
 
 
 class WholeSummaries(TyperGroup):
-    """A list of commands whose first sentences are wrapped, not cut; a near miss is told what was meant."""
+    """A group whose commands are listed with their whole first sentence, with hints for a wrong name.
+
+    Commands that features add to it are loaded when they are asked for: other commands start as fast
+    as without them.
+    """
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            self._load_added()
+        return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        self._load_added()
+        return super().list_commands(ctx)
+
+    def _load_added(self) -> None:
+        added = {k: f for k, f in _added_to(self.name or "").items() if k not in self.commands}
+        if added:
+            self.commands |= _group(added, None, "").commands
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         if name.startswith("-") or self.get_command(ctx, name) is not None:
             return super().resolve_command(ctx, args)
         group = " ".join(ctx.command_path.split()[1:])
+        if (moved := MOVED.get(f"{group} {name}".strip())) is not None:
+            raise InputError(
+                f"`{ctx.command_path} {name}` is now `sdb {moved}`", fix=f"type `sdb {moved}`"
+            )
         meant = _meant(group, name)
         listed = f"`{ctx.command_path} --help` lists what there is"
         raise InputError(
@@ -126,9 +180,25 @@ class _Sdb(WholeSummaries):
         super().__init__(**how)
         self.commands = cast(Any, dict.fromkeys(MODULES))
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [name for name in MODULES if _read(name)[0]]
+
+    def make_context(self, *how: Any, **more: Any) -> Any:
+        with in_our_style():
+            return super().make_context(*how, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        with in_our_style():
+            return super().invoke(ctx)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, note_all(ctx, args))
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name in MODULES and self.commands[cmd_name] is None:
             functions, help_ = _read(cmd_name)
+            if not functions:
+                return None
             own = functions if help_ is not None else {cmd_name: functions[cmd_name]}
             group = _group(own, help_, cmd_name)
             self.commands[cmd_name] = group.commands[cmd_name] if help_ is None else group
@@ -136,34 +206,39 @@ class _Sdb(WholeSummaries):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """From what modules say: making every command of every group would take as long as all else."""
-        said = {name: _read(name) for name in MODULES}
+        wanted = [name for name in MODULES if name in COMMON or wants_all(ctx)]
         longest = max(map(len, MODULES))
         for job, commands in JOBS.items():
-            with formatter.section(job):
-                formatter.write_dl(
-                    [
-                        (
-                            name.ljust(longest),
-                            _sentence(said[name][1] or said[name][0][name].__doc__),
-                        )
-                        for name in commands
-                    ]
-                )
+            listed = [
+                (name.ljust(longest), _sentence(help_ or functions[name].__doc__))
+                for name in commands
+                if name in wanted
+                for functions, help_ in [_read(name)]
+                if functions
+            ]
+            if listed:
+                with formatter.section(job):
+                    formatter.write_dl(listed)
+        if not wants_all(ctx):
+            formatter.write_paragraph()
+            formatter.write_text("`sdb --help --all` lists all commands.")
 
 
 def _meant(group: str, name: str) -> list[str]:
-    """Commands that somebody may have meant: of the group first, then of the same name, then alike.
+    """Commands with a similar name: of the group first, then of the same name, then of others.
 
     >>> _meant("logs", "label"), _meant("suite", "describe"), _meant("", "scroe")
     (['label'], ['suite stats', 'suite show'], ['score'])
     """
     from difflib import get_close_matches
 
-    every = {command: [command] for command in MODULES}
+    every: dict[str, list[str]] = {}
     inside: dict[str, list[str]] = {}
     for command in MODULES:
         functions, help_ = _read(command)
-        for typed in functions if help_ is not None else ():
+        if functions:
+            every[command] = [command]
+        for typed in (*functions, *_added_to(command)) if help_ is not None else ():
             inside.setdefault(typed, []).append(f"{command} {typed}")
     own = {
         typed: full
@@ -184,9 +259,29 @@ def _meant(group: str, name: str) -> list[str]:
 
 
 def _read(name: str) -> tuple[Mapping[str, Callable[..., None]], str | None]:
-    """The functions of a command's module, and what they have in common where it is a group."""
-    module = importlib.import_module(f"streamdecisionbench.cli.{MODULES[name]}")
-    return module.COMMANDS, getattr(module, "HELP", None)
+    """The functions of a command's module, and the help they share where it is a group.
+
+    No function if the module is of a feature that is not installed.
+    """
+    module = features.load(MODULES[name])
+    if module is None:
+        return {}, None
+    help_ = getattr(module, "HELP", None)
+    return module.COMMANDS, help_
+
+
+def functions_of(name: str) -> dict[str, Callable[..., None]]:
+    """The functions of a command's module; of a group also those that features add to it."""
+    functions, help_ = _read(name)
+    return {**functions, **(_added_to(name) if help_ is not None else {})}
+
+
+def _added_to(group: str) -> dict[str, Callable[..., None]]:
+    """The commands that features add to a group of the core."""
+    found: dict[str, Callable[..., None]] = {}
+    for feature in features.FEATURES:
+        found |= getattr(features.load(f"{feature}.commands"), "GROUPS", {}).get(group, {})
+    return found
 
 
 def _group(functions: Mapping[str, Callable[..., None]], help_: str | None, name: str) -> Any:
@@ -208,7 +303,7 @@ def _sentence(text: str | None) -> str:
     return first.split(". ")[0].rstrip(".") + "." if first else ""
 
 
-class Unbroken:
+class PipeSafeStream:
     """A text stream that may lose its reader (`sdb gate … | head`): a command still ends with its own word."""
 
     def __init__(self, stream: IO[str]) -> None:
@@ -242,7 +337,7 @@ class Unbroken:
             self.inner = nowhere
 
 
-class Harmless(Unbroken):
+class SanitizedStream(PipeSafeStream):
     """The same, and `write` shows control characters instead of passing them on."""
 
     def __init__(self, stream: IO[str]) -> None:
@@ -272,7 +367,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
 )
 
 
@@ -284,10 +379,10 @@ def main() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=PLAIN_ERRORS)
-    if not isinstance(sys.stdout, Unbroken):
-        sys.stdout = Harmless(sys.stdout)
-    if not isinstance(sys.stderr, Unbroken):
-        sys.stderr = Unbroken(sys.stderr)
+    if not isinstance(sys.stdout, PipeSafeStream):
+        sys.stdout = SanitizedStream(sys.stdout)
+    if not isinstance(sys.stderr, PipeSafeStream):
+        sys.stderr = PipeSafeStream(sys.stderr)
     try:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -302,7 +397,7 @@ def _run() -> int:
     code: int | str | None = 0
     try:
         try:
-            _command()()
+            _command()(prog_name="sdb")
         except SystemExit as end:
             code = end.code
         sys.stdout.flush()
@@ -321,7 +416,7 @@ def _run() -> int:
 
 
 @cache
-def _command() -> Callable[[], object]:
+def _command() -> Callable[..., object]:
     """Made once: whoever calls `main` again waits for the command alone."""
     return typer.main.get_command(app)
 

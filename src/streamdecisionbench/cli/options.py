@@ -15,6 +15,14 @@ Data = Annotated[
 SuiteData = Annotated[
     Path | None, typer.Option("--data", help="A suite folder; the built-in suite otherwise.")
 ]
+AllowImport = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Code that the recording's world may import, as in its run: python:module:function or"
+        " gym:module:ID. Repeat for several; nothing is imported otherwise.",
+    ),
+]
 Interval = Annotated[float, typer.Option(help="Seconds per tick.")]
 FixedInterval = Annotated[
     float, typer.Option(help="Seconds per tick for the fixed-interval figures.")
@@ -73,6 +81,7 @@ ReferencesSql = Annotated[
 Reference = Annotated[
     str | None,
     typer.Option(
-        metavar="python:module:function", help="What is right, as a function of the state."
+        metavar="python:module:function|column",
+        help="What is right, as a function of the state; or the log's column `reference`.",
     ),
 ]

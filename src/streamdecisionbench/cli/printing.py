@@ -12,17 +12,19 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.safe_text import inert_cell
+from streamdecisionbench.text import inert_cell
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from streamdecisionbench.analysis.registry import Found
-    from streamdecisionbench.analysis.table import Cell, Table
-    from streamdecisionbench.cli.loading import Subject
+    from streamdecisionbench.analysis.analyses import Found
+    from streamdecisionbench.render.table import (
+        Cell,
+        Table,
+    )
 
 SCHEMA = "sdb-analysis/1"
 
@@ -36,10 +38,16 @@ class Heading:
     notes: tuple[str, ...]
 
 
+class HasHeading(Protocol):
+    """A recording that can be shown with what every reader must know about it."""
+
+    def heading(self, **options: Any) -> Heading: ...
+
+
 def show(
     analysis: str,
     found: Found,
-    subjects: Sequence[Subject],
+    subjects: Sequence[HasHeading],
     options: Mapping[str, Any],
     *,
     as_json: bool,
@@ -70,12 +78,19 @@ def require_one_form(as_json: bool, as_csv: bool) -> None:
 
 
 def print_tables(
-    tables: Sequence[Table], headings: Sequence[Heading] = (), lines: Sequence[str] = ()
+    tables: Sequence[Table],
+    headings: Sequence[Heading] = (),
+    lines: Sequence[str] = (),
+    *,
+    whole_in: str = "--csv",
 ) -> None:
-    """Notes that must be read first, lines in plain words, tables, signatures."""
+    """Notes that must be read first, lines in plain words, tables, signatures.
+
+    `whole_in` is the command's option that prints names whole.
+    """
     from rich.text import Text
 
-    from streamdecisionbench.report.terminal import console, fitted, shared_signatures
+    from streamdecisionbench.render.terminal import console, fitted, shared_signatures
 
     out = console()
     for note, names in _grouped(headings).items():
@@ -91,7 +106,12 @@ def print_tables(
         shown, whole = fitted(table, out.width)
         out.print(shown)
         if not whole:
-            out.print(Text("Names are cut to fit; --csv has them whole.", style="dim"))
+            out.print(
+                Text(
+                    f"Names are cut to fit; {whole_in} has them whole, or set COLUMNS=160.",
+                    style="dim",
+                )
+            )
         for note in table.notes:
             out.print(Text(note, style="dim"))
     for line in shared_signatures([(h.name, h.signature) for h in headings]):
@@ -104,7 +124,7 @@ def print_grid(
     """Cells as they are, so many columns from the left as words; where to print what is said of them."""
     from rich.table import Table as RichTable
 
-    from streamdecisionbench.report.terminal import console
+    from streamdecisionbench.render.terminal import console
 
     grid = RichTable(title=title, title_justify="left", box=None, pad_edge=False)
     for k, heading in enumerate(headings):
@@ -187,12 +207,14 @@ def decision_text(decision: Mapping[str, str]) -> str:
 def plain(value: Any) -> Any:
     """Results as JSON: dataclasses with their properties, mappings, sequences, numbers.
 
-    >>> from streamdecisionbench.analysis.paper import ErrorCount
+    Fields with `repr=False` are left out.
+
+    >>> from streamdecisionbench.analysis.paper_analyses import ErrorCount
     >>> plain(ErrorCount(4, 1))
     {'states': 4, 'errors': 1, 'rate': 0.25}
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [f.name for f in dataclasses.fields(value)]
+        names = [f.name for f in dataclasses.fields(value) if f.repr]
         names += [
             name
             for name, member in vars(type(value)).items()

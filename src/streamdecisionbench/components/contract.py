@@ -1,7 +1,7 @@
-"""What a component is: something that answers {state, questions} with one label per question.
+"""The contract of a component: it answers {state, questions} with one label per question.
 
 A provider is a small class with `answer`; everything about time, retries, logging and acceptance is
-the recorder's. Failures are told apart by exception: `Retryable` (connection, timeout, rate limit)
+the recorder's. An exception gives the kind of failure: `Retryable` (connection, timeout, rate limit)
 may be tried again with the same input; `Fatal` stops the run with a message that names the fix. An answer
 is valid with every question once, a defined label for each, and honest probabilities.
 """
@@ -14,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
+from streamdecisionbench.components.redaction import cut
 from streamdecisionbench.errors import SdbError
 
 
@@ -65,9 +66,13 @@ class Answer:
     diagnostics: Mapping[str, Any] | None = None
 
 
+RETURN_CONFIDENCE = "your own code returns Answer(labels, confidence={question: 0.9}), see docs/reference/providers.md"
+"""How a component says how sure it is, for errors about answers without confidences."""
+
+
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a request needs of a model's context, counted by the model's own tokenizer.
+    """The part of a model's context that a request needs, counted by the model's own tokenizer.
 
     A component that can tell has a method `async def size(request) -> Size | None`; None: nobody says.
     """
@@ -83,7 +88,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class ComponentInfo:
-    """What goes into the run record: enough to repeat the pass, nothing secret."""
+    """The facts for the run record: enough to repeat the pass, nothing secret."""
 
     provider: str
     model: str
@@ -100,7 +105,7 @@ class ComponentInfo:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line can tell a provider."""
+    """The options that the command line passes to a provider."""
 
     effort: str | None = None
     base_url: str | None = None
@@ -195,20 +200,22 @@ def check_answer(
     extra = [q for q in labels if q not in questions]
     if extra:
         # By name, as far as a name is fit to be shown.
-        names = ", ".join(_shown(clean(name)) for name in extra[:3])
+        names = ", ".join(_shown(name, clean) for name in extra[:3])
         names += ", …" if len(extra) > 3 else ""
         count = "one answer" if len(extra) == 1 else f"{len(extra)} answers"
         raise Fatal("unknown_question", f"the response has {count} too many: {names}", fix=_ASK)
     for name, question in questions.items():
         if labels[name] not in question["criteria"]:
-            raise _unknown_label(name, clean(labels[name]), question["criteria"])
+            raise _unknown_label(name, labels[name], question["criteria"], clean)
     for name, distribution in (answer.probabilities or {}).items():
         if name in questions:
             _check_distribution(name, labels[name], distribution, questions[name]["criteria"])
 
 
-def _unknown_label(name: str, answered: str, criteria: Mapping[str, str]) -> Fatal:
-    """What was answered, what may be, and the slip behind it where one is plain to see."""
+def _unknown_label(
+    name: str, answered: str, criteria: Mapping[str, str], clean: Callable[[str], str]
+) -> Fatal:
+    """The answer, the allowed labels, and the likely slip where there is one."""
     meant = [
         label for label, text in criteria.items() if text.partition(":")[0].strip() == answered
     ]
@@ -219,13 +226,13 @@ def _unknown_label(name: str, answered: str, criteria: Mapping[str, str]) -> Fat
         fix = f"answer with one of: {listed}; criteria says what each means"
     return Fatal(
         "unknown_label",
-        f"the answer to {name} is {_shown(answered)}, not one of its labels ({listed})",
+        f"the answer to {name} is {_shown(answered, clean)}, not one of its labels ({listed})",
         fix=fix,
     )
 
 
-def _shown(text: str) -> str:
-    return ascii(text[:_LONGEST]) + ("…" if len(text) > _LONGEST else "")
+def _shown(text: str, clean: Callable[[str], str]) -> str:
+    return ascii(cut(text, _LONGEST, clean)) + ("…" if len(clean(text)) > _LONGEST else "")
 
 
 def _check_distribution(

@@ -35,7 +35,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class ProviderStatus:
-    """What `sdb providers` shows: names and yes or no, never a value."""
+    """The output of `sdb providers`: names and yes or no, never a value."""
 
     provider: str
     what: str
@@ -49,7 +49,7 @@ class ProviderStatus:
 
     @property
     def ready(self) -> bool:
-        """Installed, and a key is at hand where one is needed."""
+        """Installed, and the key is set if the provider needs one."""
         keyed = any(self.environment.get(name) for name in (*self.needs, "SDB_API_KEY"))
         return self.installed and (not self.needs or keyed)
 
@@ -98,7 +98,7 @@ PROVIDERS: dict[str, Provider] = {
         ("laya",),
     ),
     "baseline": Provider(
-        "streamdecisionbench.components.baseline:Baseline",
+        "streamdecisionbench.components.baseline_component:Baseline",
         "first-option, lexical-overlap, constant, random",
     ),
     "simulated": Provider(
@@ -163,6 +163,18 @@ def find_factory(provider: str) -> Factory:
     raise InputError(f"no provider is called {provider!r}", fix=f"choose one of: {names}")
 
 
+def own_code(name: str) -> bool:
+    """Whether `provider:model` runs code that is not part of this package: a class, or a plug-in.
+
+    >>> own_code("python:rules:Decider"), own_code("baseline:first-option")
+    (True, False)
+    """
+    provider = name.partition(":")[0]
+    if provider in PROVIDERS:
+        return provider == "python"
+    return any(entry.name == provider for entry in _entry_points())
+
+
 def survey() -> list[ProviderStatus]:
     """Every provider, ours and those of other packages, and what each still needs here."""
     found = []
@@ -203,7 +215,7 @@ def _install(provider: Provider) -> str:
 
 
 def _missing(provider: str, error: ModuleNotFoundError) -> Exception:
-    """The extra to install; an import that is no extra of ours is somebody's bug and stays one."""
+    """The extra to install; an import of any other package is a bug and is raised unchanged."""
     known = PROVIDERS.get(provider)
     package = (error.name or "").split(".")[0]
     if known is None or package not in known.modules:

@@ -1,7 +1,7 @@
 """Rows for fine-tuning: what a component is sent at a state, with the reference as its reply.
 
-Only suites of the train split become rows. A model that has learned from a suite is not measured by
-it, and nobody can tell from a score that it has.
+Only suites of the train split become rows. A model trained on a suite is not measured by it, and
+its score does not show that.
 """
 
 from __future__ import annotations

@@ -65,5 +65,5 @@ def recheck(suite: Suite) -> list[str]:
 
 
 def _is_about_others(path: Path) -> bool:
-    """Generators and misreadings live with a family; no authored scenario depends on them."""
-    return path.parent.name == "generator" or path.name == "misreadings.py"
+    """Misreadings belong to a family; no authored scenario depends on them."""
+    return path.name == "misreadings.py"

@@ -21,28 +21,37 @@ import msgspec
 import numpy as np
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import (
+from streamdecisionbench.logs.engines.engine import Engine, StreamSums
+from streamdecisionbench.logs.log_references import (
+    ReferenceSource,
+    read_state,
+)
+from streamdecisionbench.logs.log_score import (
+    SCORED,
+    check_by,
+)
+from streamdecisionbench.logs.stream_arrays import (
     StreamArrays,
     plain_array,
+    shown_values,
     stream_begins,
     text_column,
     times,
 )
-from streamdecisionbench.logs.engines.engine import Engine, StreamSums
-from streamdecisionbench.logs.references import ReferenceSource, read_state
-from streamdecisionbench.logs.score import SCORED, check_by
-from streamdecisionbench.logs.unusable import Allowed
+from streamdecisionbench.logs.unusable_rows import Allowed
+from streamdecisionbench.policies.cost_rules import (
+    DECISION,
+    fields_of,
+)
 from streamdecisionbench.recording.published_tables import (
     ImportedRecording,
     PublishedRow,
     PublishedTable,
 )
-from streamdecisionbench.rules.costs import DECISION, fields_of
-from streamdecisionbench.safe_text import compact_json, decision_text
-from streamdecisionbench.scoring.pooled import stream_keys
+from streamdecisionbench.scoring.intervals import stream_keys
 from streamdecisionbench.suite.authoring import QuestionDraft, label_questions
 from streamdecisionbench.suite.digest import digest
-from streamdecisionbench.suite.disk import read_json
+from streamdecisionbench.suite.file_io import read_json
 from streamdecisionbench.suite.scenario import (
     INACTIVE,
     LONGEST_TICK_S,
@@ -58,20 +67,25 @@ from streamdecisionbench.suite.scenario import (
     require_id,
 )
 from streamdecisionbench.suite.suite_files import make_suite, write_suite
+from streamdecisionbench.text import (
+    compact_json,
+    decision_text,
+    plural,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 LEFT_OUT: Mapping[str, str] = {
-    "unjudged": "have no state with a reference",
-    "partly": "have states without a reference",
-    "no_state": "have a reference only where the state is not there",
-    "broken": "have rows that cannot be used",
-    "unanswered": "have states that were never answered",
-    "policy": "were decided by a policy, not simply by the newest answer",
-    "pace": "have states less than a microsecond apart, or more than eleven days",
-    "not_drawn": "were not drawn",
+    "unjudged": "without any reference",
+    "partly": "with states that have no reference",
+    "no_state": "with references only where the state is missing",
+    "broken": "with rows that cannot be used",
+    "unanswered": "with states that were never answered",
+    "policy": "decided by a policy, not simply by the newest answer",
+    "pace": "with states less than a microsecond apart, or more than eleven days",
+    "not_drawn": "not drawn",
 }
 """Why a session is not among those that are asked again, in words."""
 LOGGED = "logged"
@@ -149,7 +163,7 @@ def asked_by_decisions(decisions: Iterable[str]) -> Asked:
     for name in names:
         if len(values[name]) > MOST_OPTIONS:
             raise InputError(
-                f"{name} has {len(values[name])} values, for example {_shown(values[name][0])}, and"
+                f"{name} has {plural(len(values[name]), 'value')}, for example {_shown(values[name][0])}, and"
                 f" {_shown(values[name][-1])}: more than the {MOST_OPTIONS} a question may offer",
                 fix=_FIX,
             )
@@ -262,7 +276,8 @@ class LogSession:
     """Since its first state, to the microsecond."""
     end_s: float = field(compare=False)
     states: tuple[str, ...] = field(compare=False)
-    references: tuple[str, ...] = field(compare=False)
+    references: tuple[str | None, ...] = field(compare=False)
+    """In canonical form; None where nothing is known or the state is missing. Empty text is a decision."""
     """In canonical form; empty where nothing can be asked: no state, or nobody knows what was right."""
     answers: tuple[LogAnswer, ...] = field(default=(), compare=False)
     """What was answered to each state, where that was asked for."""
@@ -270,7 +285,7 @@ class LogSession:
     def parts(self) -> list[LogSession]:
         """Its stretches in which everything can be asked, each a session of its own; itself, if it is
         one. A stretch lasts until the first state that is no part of it."""
-        known = [bool(reference) for reference in self.references]
+        known = [reference is not None for reference in self.references]
         edges = np.flatnonzero(np.diff(np.array([False, *known, False]).astype(np.int8)))
         ends = (*self.published_s, self.end_s)
         found = []
@@ -416,12 +431,15 @@ def _session(
     }
     states = columns["state"] if asked.states else [f'{{"step":{t}}}' for t in range(rows.num_rows)]
     forms = [
-        "" if state is None else decision_text(text) or ""
+        None if state is None else decision_text(text)
         for state, text in zip(states, columns["reference"], strict=True)
     ]
-    if not any(forms) or (asked.answers and not all(forms)):
+    unknown = forms.count(None)
+    if unknown == len(forms) or (asked.answers and unknown):
         return None
-    group = None if asked.by is None else rows.column(asked.by)[0].as_py()
+    group = None
+    if asked.by is not None:
+        (group,) = shown_values(plain_array(rows.column(asked.by).slice(0, 1)))
     span = slice(begin, begin + int(found.n[k]))
     return LogSession(
         key=key,
@@ -472,16 +490,16 @@ class LogSuite:
         taken = self.suite.scenarios.values()
         sessions = self.streams - sum(self.left_out.values())
         lines = [
-            f"{sessions} of {self.streams} sessions, {sum(s.n for s in taken)} states,"
+            f"{sessions} of {plural(self.streams, 'session')}, {plural(sum(s.n for s in taken), 'state')},"
             f" {sum(s.horizon_s for s in taken):.0f} s in all"
         ]
         if self.cut:
             lines.append(
-                f"of {self.cut} sessions only the parts that have references, {len(taken)} scenarios in"
-                f" all: {self.unasked} states have none; a part begins with nothing in force"
+                f"of {plural(self.cut, 'session')} only the parts that have references, {plural(len(taken), 'scenario')} in"
+                f" all: {plural(self.unasked, 'state has', 'states have')} none; a part begins with nothing in force"
             )
         lines += [
-            f"asks {name}: {', '.join(list(q.options)[:6])}{', …' if len(q.options) > 6 else ''}"
+            f"asks {name}: {', '.join(one or 'empty text' for one in list(q.options)[:6])}{', …' if len(q.options) > 6 else ''}"
             for name, q in self.asked.questions.items()
         ]
         lines += [
@@ -490,7 +508,7 @@ class LogSuite:
         ]
         return [
             *lines,
-            *(f"left out: {n} sessions {LEFT_OUT[r]}" for r, n in self.left_out.items()),
+            *(f"left out: {plural(n, 'session')} {LEFT_OUT[r]}" for r, n in self.left_out.items()),
         ]
 
 
@@ -529,7 +547,7 @@ def suite_of_log(
     if not found.drawn:
         why = [f"{n} {LEFT_OUT[reason]}" for reason, n in found.reasons().items()]
         raise InputError(
-            f"holds no session that could be asked again: of {found.streams} sessions"
+            f"holds no session that could be asked again: of {plural(found.streams, 'session')}"
             f" {'; '.join(why) or 'none can be used'}",
             where=opened.name,
             fix="give references with --references FILE, or for every state with --reference"
@@ -538,7 +556,7 @@ def suite_of_log(
     asked = asked or asked_by_decisions(found.decisions)
     whole = sorted(found.drawn, key=lambda session: session.stream)
     drawn = [part for session in whole for part in session.parts()]
-    cut = [session for session in whole if not all(session.references)]
+    cut = [session for session in whole if None in session.references]
     facts = [
         [s.stream, list(s.published_s), s.end_s, list(s.states), list(s.references)] for s in drawn
     ]
@@ -548,7 +566,7 @@ def suite_of_log(
         name=name,
         generator={"log": digest(facts), "reference": references.text()},
     )
-    unasked = sum(not reference for session in cut for reference in session.references)
+    unasked = sum(session.references.count(None) for session in cut)
     kept, marks = dict(zip(names, drawn, strict=True)), frozenset(found.marks)
     return LogSuite(suite, asked, found.streams, found.reasons(), len(cut), unasked, kept, marks)
 
@@ -625,7 +643,7 @@ def _require_one_component(opened: Engine) -> None:
     ]
     if len(names) > 1:
         raise InputError(
-            f"holds answers of {len(names)} components: {', '.join(names[:5])}",
+            f"holds answers of {plural(len(names), 'component')}: {', '.join(names[:5])}",
             where=opened.name,
             fix="choose one with --sql: SELECT * FROM source WHERE component = …",
         )
@@ -651,7 +669,7 @@ def _scenario(session: LogSession, asked: Asked, name: str) -> Scenario:
             Step(
                 t=t,
                 state=state,
-                gold=asked.answers(reference),
+                gold=asked.answers(reference or ""),
                 evidence=evidence_of(states[t - 1] if t else {}, state),
             )
             for t, (state, reference) in enumerate(zip(states, session.references, strict=True))

@@ -12,7 +12,7 @@ The meter holds the decision in force, so a service that uses it needs less code
 Standard library only; exports to monitoring systems are modules of their own.
 """
 
-from streamdecisionbench.in_force import ALL_CLASSES as CLASSES
+from streamdecisionbench.kernel.classes import ALL_CLASSES as CLASSES
 from streamdecisionbench.meter.counts import Reading
 from streamdecisionbench.meter.decision_log import DecisionLog
 from streamdecisionbench.meter.meter import Meter

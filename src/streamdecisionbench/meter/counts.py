@@ -12,19 +12,32 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from streamdecisionbench.in_force import ALL_CLASSES, UNJUDGED
-from streamdecisionbench.meter.spells import Excess, SpellSums
+from streamdecisionbench.kernel.classes import (
+    ALL_CLASSES,
+    JUDGMENT,
+    UNJUDGED,
+    UNKNOWN,
+    split_unattributed,
+)
+from streamdecisionbench.meter.episode_timer import (
+    Excess,
+    SpellSums,
+)
 
 if TYPE_CHECKING:
-    from streamdecisionbench.rules.costs import AgePenalty
+    from streamdecisionbench.policies.cost_rules import AgePenalty
 
-PENDING, UNSETTLED = len(ALL_CLASSES), len(ALL_CLASSES) + 1
-"""No classes: seconds of which it may still become known what was right; and those that are known to be
-right or wrong, while it may become known what was right for their source."""
+PENDING, UNSETTLED, OLDER_JUDGMENT = (len(ALL_CLASSES) + k for k in range(3))
+"""No classes: seconds of which it may still become known what was right; those that are known to be
+right or wrong, while it may become known what was right for their source; and the part of judgment whose
+decision was made for an older state, which a reading counts as judgment too."""
 
 OUTCOMES = ("applied", "superseded", "late", "failed", "withheld")
 """Of an answer: took effect; a newer source was in force; the stream had ended; none came; a policy's
 gate or debounce kept it back."""
+
+WRONG_CLASSES = ("judgment", "stale", "compound", "no_decision")
+"""The classes of a decision in force that is wrong for a known cause."""
 
 GRAINS = 1 << 40
 """Units of time in a second."""
@@ -61,6 +74,8 @@ COUNTERS = tuple(
          "Observed seconds by class, counted once all that decides it is known.", "class"),
         ("judged", "sdb_judged_seconds", "sdb.judged", "s",
          "Observed seconds by verdict, as soon as it is known what was right.", "verdict"),
+        ("older_judgment_s", "sdb_older_judgment_seconds", "sdb.decision.older_judgment", "s",
+         "Of the judgment seconds, those whose decision was made for an older state."),
         ("answers", "sdb_answers", "sdb.answers", "{answer}",
          "Answers by what became of them.", "outcome"),
         ("in_force_s", "sdb_in_force_seconds", "sdb.decision.in_force", "s",
@@ -87,6 +102,13 @@ COUNTERS = tuple(
 )  # fmt: skip
 
 
+class LatencyCounts(NamedTuple):
+    """A latency histogram: answers by bucket, and the sum of their seconds."""
+
+    buckets: tuple[int, ...]
+    sum_s: float
+
+
 class Reading(NamedTuple):
     """All counters of one component at one moment."""
 
@@ -97,6 +119,8 @@ class Reading(NamedTuple):
     """Seconds during which the decision in force was `right` and `wrong`, none in force being wrong."""
     waiting: dict[str, float]
     """Seconds that are in no class yet: `unjudged` and `unattributed` so far."""
+    older_judgment_s: float
+    """Of the judgment seconds, those whose decision was made for an older state."""
     in_force_s: float
     age_integral_s2: float
     streams: int
@@ -106,6 +130,8 @@ class Reading(NamedTuple):
     answers: dict[str, int]
     latency_buckets: tuple[int, ...]
     latency_sum_s: float
+    member_latency: dict[str, LatencyCounts]
+    """Of a cascade: the same latencies by the member that answered."""
     given_up: int
     spells: int
     """Wrong spells begun."""
@@ -132,8 +158,29 @@ class Reading(NamedTuple):
         return accuracy(self.judged["right"], self.judged["wrong"])
 
     @property
+    def causes(self) -> dict[str, float] | None:
+        """Shares of judged time lost to each cause; None before any was judged.
+
+        Wrong seconds whose own state is not judged are divided as `in_force.split_unattributed` says.
+        """
+        if not self.judged_s:
+            return None
+        known = {name: self.seconds[name] for name in WRONG_CLASSES}
+        rest = max(self.judged["wrong"] - sum(known.values()), 0.0)
+        judgment, stale, compound, unknown = split_unattributed(
+            rest, self.older_judgment_s, known["stale"], known["compound"]
+        )
+        lost = {
+            "latency": known["stale"] + known["no_decision"] + stale,
+            "judgment": known["judgment"] + judgment,
+            "both": known["compound"] + compound,
+            UNKNOWN: unknown,
+        }
+        return {cause: seconds / self.judged_s for cause, seconds in lost.items()}
+
+    @property
     def mean_wrong_age_s(self) -> float | None:
-        """The mean over judged time of how long it had been wrong: `mean_age_s` of docs/costs.md."""
+        """The mean over judged time of how long it had been wrong: `mean_age_s` of docs/reference/costs.md."""
         judged = self.judged_s
         return self.wrong_age_integral_s2 / judged if judged else None
 
@@ -155,7 +202,7 @@ class Counts:
     __slots__ = (
         "_age", "_beyond", "_cost", "_cost_rate", "_held", "_holders", "_penalties", "_published",
         "_running", "_since", "_wrong", "answers", "changes", "component", "given_up", "judgments",
-        "labels", "latency_buckets", "latency_sum", "spells", "states", "streams",
+        "labels", "latency_buckets", "latency_sum", "member_latency", "spells", "states", "streams",
     )  # fmt: skip
 
     def __init__(
@@ -168,13 +215,14 @@ class Counts:
         self._beyond = self.spells.excess(None, int(theta_s * GRAINS))
         self._penalties: set[AgePenalty] = set()
         self._cost = self._cost_rate = 0
-        self._running = [0] * (UNSETTLED + 1)
-        self._since = [0] * (UNSETTLED + 1)
+        self._running = [0] * (OLDER_JUDGMENT + 1)
+        self._since = [0] * (OLDER_JUDGMENT + 1)
         self._holders = self._held = self._age = self._published = 0
         self.streams = self.states = self.judgments = self.changes = self.given_up = 0
         self.answers = [0] * len(OUTCOMES)
         self.latency_buckets = [0] * (len(LATENCY_BUCKETS_S) + 1)
         self.latency_sum = 0
+        self.member_latency: dict[str, tuple[list[int], int]] = {}
 
     def starts(self, kind: int, start: int) -> None:
         """A stretch of this class begins."""
@@ -219,10 +267,16 @@ class Counts:
         """A stretch that has ended cost this much a second."""
         self._cost -= rate * span
 
-    def took(self, latency: int) -> None:
-        """An answer's latency, into the histogram."""
-        self.latency_buckets[bisect_left(LATENCY_BUCKETS_S, latency / GRAINS)] += 1
+    def took(self, latency: int, member: str | None = None) -> None:
+        """An answer's latency, into the histogram, and into that of the member of a cascade."""
+        bucket = bisect_left(LATENCY_BUCKETS_S, latency / GRAINS)
+        self.latency_buckets[bucket] += 1
         self.latency_sum += latency
+        if member is not None:
+            none = [0] * len(self.latency_buckets), 0
+            buckets, total = self.member_latency.get(member, none)
+            buckets[bucket] += 1
+            self.member_latency[member] = buckets, total + latency
 
     def read(self, now: int) -> Reading:
         spans = [
@@ -232,6 +286,7 @@ class Counts:
         age = self._holders * now * now - 2 * now * self._published - self._age
         wrong, wrong_age = self._wrong.read(now)
         right = sum(spans) - spans[UNJUDGED] - spans[PENDING] - wrong
+        seconds[JUDGMENT] = (spans[JUDGMENT] + spans[OLDER_JUDGMENT]) / GRAINS
         beyond, _ = self._beyond.read(now)
         return Reading(
             component=self.component,
@@ -239,6 +294,7 @@ class Counts:
             seconds=dict(zip(ALL_CLASSES, seconds, strict=False)),
             judged={"right": right / GRAINS, "wrong": wrong / GRAINS},
             waiting={"unjudged": seconds[PENDING], "unattributed": seconds[UNSETTLED]},
+            older_judgment_s=seconds[OLDER_JUDGMENT],
             in_force_s=(self._holders * now - self._held) / GRAINS,
             age_integral_s2=age / (2 * GRAINS * GRAINS),
             streams=self.streams,
@@ -248,6 +304,10 @@ class Counts:
             answers=dict(zip(OUTCOMES, self.answers, strict=True)),
             latency_buckets=tuple(self.latency_buckets),
             latency_sum_s=self.latency_sum / GRAINS,
+            member_latency={
+                name: LatencyCounts(tuple(buckets), total / GRAINS)
+                for name, (buckets, total) in self.member_latency.items()
+            },
             given_up=self.given_up,
             spells=self.spells.spells(now),
             wrong_age_integral_s2=wrong_age / (2 * GRAINS * GRAINS),
@@ -259,7 +319,7 @@ class Counts:
         )
 
     def _penalty(self, penalty: AgePenalty, now: int) -> float:
-        """Σ Φ(ℓ), as docs/costs.md defines it."""
+        """Σ Φ(ℓ), as docs/reference/costs.md defines it."""
         found = [self.spells.excess(penalty, knee).read(now) for knee in _knees(penalty)]
         if penalty.kind == "threshold":
             return penalty.add * found[0][0] / GRAINS

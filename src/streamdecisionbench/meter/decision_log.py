@@ -251,6 +251,8 @@ def rows_of(events: Iterable[Notice], *, wall: float = 0.0) -> list[Row]:
                 row |= {"answered_at": event.at, "decision": event.value}
                 if event.confidence is not None:
                     row["confidence"] = event.confidence
+            if event.member_latency is not None:
+                row["member_latency_s"] = event.member_latency
             if event.effects is not None:
                 row["effects"] = event.effects
             elif event.outcome == "applied":

@@ -17,13 +17,32 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from streamdecisionbench.in_force import NO_DECISION, UNJUDGED, Arbiter, Newest, class_of
-from streamdecisionbench.meter.counts import PENDING, RATE, UNSETTLED, Counts
-from streamdecisionbench.meter.spells import CALM, OPEN, WRONG, LaneSpells, Part, Run
-from streamdecisionbench.meter.spells import PENDING as NOT_KNOWN
+from streamdecisionbench.kernel.classes import (
+    JUDGMENT,
+    NO_DECISION,
+    UNJUDGED,
+    class_of,
+)
+from streamdecisionbench.kernel.rule import (
+    Arbiter,
+    Newest,
+)
+from streamdecisionbench.meter.counts import OLDER_JUDGMENT, PENDING, RATE, UNSETTLED, Counts
+from streamdecisionbench.meter.episode_timer import (
+    CALM,
+    OPEN,
+    WRONG,
+    LaneSpells,
+    Part,
+    Run,
+)
+from streamdecisionbench.meter.episode_timer import PENDING as NOT_KNOWN
 
 if TYPE_CHECKING:
-    from streamdecisionbench.rules.costs import AgePenalty, Section
+    from streamdecisionbench.policies.cost_rules import (
+        AgePenalty,
+        Section,
+    )
 
 STRAGGLERS = 64
 """Steps that are let go of, kept while their answers may come: behind the source in force for their
@@ -44,13 +63,13 @@ class Rates:
     def of(self, reference: str, decision: str | None) -> int:
         """C(y, d) in units; both in canonical text.
 
-        >>> from streamdecisionbench.rules.costs import Section
+        >>> from streamdecisionbench.policies.cost_rules import Section
         >>> Rates(Section(wrong=2.5)).of("pause", "record") / RATE
         2.5
         """
         rate = self._found.get((reference, decision))
         if rate is None:
-            from streamdecisionbench.rules.costs import fields_of
+            from streamdecisionbench.policies.cost_rules import fields_of
 
             if len(self._found) >= _REMEMBERED:
                 self._found.clear()
@@ -64,8 +83,8 @@ class LaneStep:
     """What is known of one step, as this component's lane needs it."""
 
     __slots__ = (
-        "answered", "at", "cost", "decision", "effects", "given_up", "number", "owed", "published",
-        "reference", "run", "waiting",
+        "answered", "at", "cost", "decision", "effects", "given_up", "member_latency", "number", "owed",
+        "published", "reference", "run", "waiting",
     )  # fmt: skip
 
     def __init__(self, number: int, at: float, published: int) -> None:
@@ -85,6 +104,8 @@ class LaneStep:
         """Its entry among the lane's spells while it is pending there."""
         self.effects: list[dict[str, Any]] = []
         """What of its answers took effect under a policy, as the log has it."""
+        self.member_latency: dict[str, float] = {}
+        """Of a cascade: seconds until the answer of each member, as the log has it."""
         self.cost = 0.0
 
 
@@ -160,13 +181,20 @@ class Lane:
         return self.steps.get(number) or self._stragglers.get(number)
 
     def answer(
-        self, step: LaneStep, decision: str, now: int, *, applies: bool, member: int = 0
+        self,
+        step: LaneStep,
+        decision: str,
+        now: int,
+        *,
+        applies: bool,
+        member: int = 0,
+        member_name: str | None = None,
     ) -> None:
         """An answer for `step` is there; `applies` is what the in-force rule says."""
         step.answered |= 1 << member
         step.decision = decision
         self._stragglers.pop(step.number, None)
-        self.counts.took(now - step.published)
+        self.counts.took(now - step.published, member_name)
         if not applies:
             self._forget(step)
             return
@@ -203,7 +231,7 @@ class Lane:
             if held is None:
                 counts.moves(span, PENDING, NO_DECISION)
             else:
-                counts.moves(span, PENDING, self._charged(held, reference, span))
+                counts.moves(span, PENDING, self._charged(held, step, span))
         step.waiting = None
         self._settle_owed(step)
         if step is self.current or step is self._source:
@@ -272,7 +300,7 @@ class Lane:
                 current.waiting = []
             current.waiting.append((held, span))
         elif self._class == UNSETTLED and held is not None and current.reference is not None:
-            self._charged(held, current.reference, span)
+            self._charged(held, current, span)
 
     def _reconsider(self) -> None:
         """The running stretch may have a class now."""
@@ -318,23 +346,25 @@ class Lane:
             return NO_DECISION
         if held.step.reference is None and not held.step.given_up:
             return UNSETTLED
-        return class_of(held.decision, held.step.reference, current.reference)
+        return _kind(held, current)
 
-    def _charged(self, held: HeldDecision, reference: str, span: int) -> int:
+    def _charged(self, held: HeldDecision, current: LaneStep, span: int) -> int:
         """What a stretch with a known reference counts as: its class, or it is left with its source."""
-        source, decision = held
-        if source.reference is not None or source.given_up:
-            return class_of(decision, source.reference, reference)
+        source, reference = held.step, current.reference
+        if reference is None or source.reference is not None or source.given_up:
+            return _kind(held, current)
         if source.owed is None:
             source.owed = {}
-        source.owed[decision, reference] = source.owed.get((decision, reference), 0) + span
+        key = held.decision, reference
+        source.owed[key] = source.owed.get(key, 0) + span
         return UNSETTLED
 
     def _settle_owed(self, source: LaneStep) -> None:
         """Its own reference is known or given up: its decision's time gets its classes."""
         for (decision, reference), span in (source.owed or {}).items():
             kind = class_of(decision, source.reference, reference)
-            self.counts.moves(span, UNSETTLED, kind)
+            # What waits for its source was in force while a newer step was current.
+            self.counts.moves(span, UNSETTLED, OLDER_JUDGMENT if kind == JUDGMENT else kind)
         source.owed = None
 
     def _forget(self, step: LaneStep) -> None:
@@ -353,3 +383,9 @@ class Lane:
         self._stragglers[step.number] = step
         if len(self._stragglers) > STRAGGLERS:
             self._stragglers.popitem(last=False)
+
+
+def _kind(held: HeldDecision, current: LaneStep) -> int:
+    """The class of an instant, with judgment told apart by whether its source is older."""
+    kind = class_of(held.decision, held.step.reference, current.reference)
+    return OLDER_JUDGMENT if kind == JUDGMENT and held.step is not current else kind

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import ALL_CLASSES
+from streamdecisionbench.kernel.classes import ALL_CLASSES
 from streamdecisionbench.meter.counts import (
     COUNTERS,
     GRAINS,
@@ -25,14 +25,14 @@ from streamdecisionbench.meter.counts import (
 )
 from streamdecisionbench.meter.lane import Lane, Rates
 from streamdecisionbench.meter.stream import APPLIED, Notice, Sink, Stream
-from streamdecisionbench.safe_text import harmless
+from streamdecisionbench.text import harmless
 
 if TYPE_CHECKING:
     import asyncio
 
     from streamdecisionbench.meter.stream_policy import StreamPolicy
-    from streamdecisionbench.rules.costs import Costs
-    from streamdecisionbench.rules.policy_file import Policy
+    from streamdecisionbench.policies.cost_rules import Costs
+    from streamdecisionbench.policies.policy_file import Policy
 
 _GUARDED = (
     "clock", "publish", "answer", "judge", "end", "shadow", "reference", "give up", "export", "log", "state",
@@ -42,6 +42,7 @@ RESERVED = frozenset({
     "stream", "published_at", "requested_at", "answered_at", "applied_at", "decision", "reference",
     "ended_at", "state", "state_id", "confidence", "cost", "weight", "tick_s", "session", "meter",
     "component", "step", "wall_time", "partial", "filename", "class", "outcome", "verdict", "effects",
+    "member", "member_latency_s",
 })  # fmt: skip
 """Columns of the log and labels of the counters that have a meaning of their own, in any spelling."""
 
@@ -452,8 +453,12 @@ class _Guard:
 
 def _cost_rules(costs: Costs | str | os.PathLike[str]) -> Costs:
     """Reading cost rules takes longer to import than the whole meter: only who has costs pays for it."""
-    from streamdecisionbench.rules.cost_file import DEFAULT, default_costs, read_cost_file
-    from streamdecisionbench.rules.costs import Costs
+    from streamdecisionbench.policies.cost_file import (
+        DEFAULT,
+        default_costs,
+        read_cost_file,
+    )
+    from streamdecisionbench.policies.cost_rules import Costs
 
     if isinstance(costs, Costs):
         return costs
@@ -461,7 +466,10 @@ def _cost_rules(costs: Costs | str | os.PathLike[str]) -> Costs:
 
 
 def _read_policy(policy: Policy | str | os.PathLike[str]) -> Policy:
-    from streamdecisionbench.rules.policy_file import Policy, read_policy
+    from streamdecisionbench.policies.policy_file import (
+        Policy,
+        read_policy,
+    )
 
     return policy if isinstance(policy, Policy) else read_policy(os.fspath(policy))
 

@@ -43,18 +43,25 @@ def export(
         description="From a state's publication to the arrival of its answer.",
         explicit_bucket_boundaries_advisory=LATENCY_BUCKETS_S,
     )
+    member_latency = instruments.create_histogram(
+        "sdb.member.latency",
+        unit="s",
+        description="From a state's publication to the answer of one member of a cascade.",
+        explicit_bucket_boundaries_advisory=LATENCY_BUCKETS_S,
+    )
     logger = get_logger(_SCOPE, logger_provider=logger_provider)
 
     def tell(event: Notice) -> None:
         if event.kind == "answered":
-            latency.record(
-                event.at - event.published_at,
-                {
-                    "sdb.meter": meter.name,
-                    "sdb.component": event.component,
-                    **{name: str(event.stream.labels.get(name, "")) for name in meter.by},
-                },
-            )
+            took = event.at - event.published_at
+            whose = {
+                "sdb.meter": meter.name,
+                "sdb.component": event.component,
+                **{name: str(event.stream.labels.get(name, "")) for name in meter.by},
+            }
+            latency.record(took, whose)
+            if event.member is not None:
+                member_latency.record(took, {**whose, "sdb.member": event.member})
         if event.correct is not None:
             logger.emit(
                 event_name=EVALUATION,

@@ -9,7 +9,7 @@ over five minutes is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.core import (
@@ -21,7 +21,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S, Reading
+from streamdecisionbench.meter.counts import LATENCY_BUCKETS_S
 from streamdecisionbench.meter.meter import Meter
 
 
@@ -30,7 +30,7 @@ def export(meter: Meter, registry: CollectorRegistry = REGISTRY) -> MeterCollect
 
     Labels of streams that Prometheus would not keep apart from the meter's own are refused.
     """
-    taken = {"meter", "component", "le", *(one.label for one in meter.counters())}
+    taken = {"meter", "component", "le", "member", *(one.label for one in meter.counters())}
     for name in meter.by:
         if not re.fullmatch("[a-zA-Z_][a-zA-Z0-9_]*", name):
             raise InputError(f"{name!r} is no label of Prometheus", fix="letters, digits and _")
@@ -73,15 +73,26 @@ class MeterCollector(Collector):
         )
         latency = HistogramMetricFamily(
             "sdb_decision_latency_seconds",
-            "From a state's publication to the arrival of its answer.",
+            "From a state's publication to the arrival of an answer; of a cascade, of every member's.",
             labels=names,
+        )
+        members = HistogramMetricFamily(
+            "sdb_member_latency_seconds",
+            "From a state's publication to the arrival of the answer of one member of a cascade.",
+            labels=[*names, "member"],
         )
         for labels, reading in labelled:
             for kind, value in reading.waiting.items():
                 pending.add_metric([*labels, kind], value)
-            latency.add_metric(labels, list(_cumulative(reading)), reading.latency_sum_s)
+            latency.add_metric(
+                labels, list(_cumulative(reading.latency_buckets)), reading.latency_sum_s
+            )
+            for member, took in reading.member_latency.items():
+                members.add_metric([*labels, member], list(_cumulative(took.buckets)), took.sum_s)
         yield pending
         yield latency
+        if members.samples:
+            yield members
         yield from self._of_the_meter()
 
     def _of_the_meter(self) -> Iterator[Metric]:
@@ -104,8 +115,8 @@ class MeterCollector(Collector):
         yield lost
 
 
-def _cumulative(reading: Reading) -> Iterator[tuple[str, float]]:
+def _cumulative(buckets: Sequence[int]) -> Iterator[tuple[str, float]]:
     total = 0
-    for end, count in zip((*LATENCY_BUCKETS_S, "+Inf"), reading.latency_buckets, strict=True):
+    for end, count in zip((*LATENCY_BUCKETS_S, "+Inf"), buckets, strict=True):
         total += count
         yield str(end), total

@@ -11,15 +11,23 @@ import json
 import math
 import operator
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self
 
-from streamdecisionbench.in_force import NOT_AGREED, WITHHELD
+from streamdecisionbench.kernel.rule import (
+    NOT_AGREED,
+    WITHHELD,
+)
 from streamdecisionbench.meter.counts import OUTCOMES
 from streamdecisionbench.meter.lane import HeldDecision, Lane, LaneStep
-from streamdecisionbench.safe_text import decision_text, harmless
+from streamdecisionbench.text import (
+    decision_text,
+    harmless,
+)
 
 if TYPE_CHECKING:
-    from streamdecisionbench.meter.meter import Meter
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+
     from streamdecisionbench.meter.stream_policy import StreamPolicy
 
 
@@ -48,6 +56,10 @@ class Notice(NamedTuple):
     """Of a state or answer under a policy: what of the state's answers took effect, as the log has it."""
     first: bool = True
     """Of an answer: none came before it for this state."""
+    member: str | None = None
+    """Of an answer in a cascade: whose it is."""
+    member_latency: str | None = None
+    """Of an answer in a cascade: seconds until each member's answer to this state, as the log has it."""
 
 
 Sink = Callable[[Notice], None]
@@ -58,6 +70,34 @@ APPLIED = "applied"
 
 _APPLIED, _SUPERSEDED, _LATE, _FAILED, _WITHHELD = range(len(OUTCOMES))
 _NOT_APPLIED = {WITHHELD: _WITHHELD, NOT_AGREED: _WITHHELD}
+
+
+class StreamMeter(Protocol):
+    """What a stream uses of its meter, which makes and keeps it: see `Meter`."""
+
+    name: str
+    run: str
+    sinks: tuple[Sink, ...]
+    shadows: dict[str, None]
+    reference: Callable[[str], Any] | None
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]: ...
+    @property
+    def guards(self) -> Mapping[str, AbstractContextManager[None, bool]]: ...
+    def begins(self, stream: Stream) -> int: ...
+    def new_policy(self, labels: dict[str, str], name: str) -> StreamPolicy | None: ...
+    def new_lane(self, component: str, labels: dict[str, str], first: int = 0) -> Lane: ...
+    def add_shadow(self, name: str) -> None: ...
+    def read_clock(self) -> float: ...
+    def advance_to(self, at: float) -> int: ...
+    def pass_time(self) -> None: ...
+    def expects(self, stream: Stream, due: int | None) -> None: ...
+    def changed(self, stream: Stream, decision: Any) -> None: ...
+    def count_error(self, where: str) -> None: ...
+    def tell_all(self, events: Sequence[Notice]) -> None: ...
+    def keep_ended(self, stream: Stream) -> None: ...
+    def when_done(self, found: Awaitable[Any], then: Callable[[Any], object]) -> None: ...
 
 
 class Stream:
@@ -71,7 +111,7 @@ class Stream:
         "ordinal",
     )  # fmt: skip
 
-    def __init__(self, meter: Meter, name: str, labels: dict[str, str]) -> None:
+    def __init__(self, meter: StreamMeter, name: str, labels: dict[str, str]) -> None:
         self.name = name
         self.labels = labels
         self._meter = meter
@@ -439,8 +479,12 @@ class Stream:
         if step.answered >> member & 1:
             return None
         text, first = self._text(decision, number), not step.answered
-        lane.answer(step, text, now, applies=outcome == _APPLIED, member=member)
-        effects = None
+        name = policy.names[member] if policy is not None and len(policy.names) > 1 else None
+        lane.answer(step, text, now, applies=outcome == _APPLIED, member=member, member_name=name)
+        effects = members = None
+        if name is not None:
+            step.member_latency[name] = max(at - step.at, 0.0)
+            members = json.dumps(step.member_latency, ensure_ascii=False, separators=(",", ":"))
         if policy is not None:
             step.cost += price or 0.0
             price = step.cost or None
@@ -454,7 +498,7 @@ class Stream:
         correct = None if step.reference is None else text == step.reference
         return Notice(
             "answered", self, lane.name, number, step.at, at, text, OUTCOMES[outcome], correct,
-            cost=price, effects=effects, first=first,
+            cost=price, effects=effects, first=first, member=name, member_latency=members,
         )  # fmt: skip
 
     def _text(self, decision: Any, number: int) -> str:

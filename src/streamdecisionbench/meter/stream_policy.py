@@ -9,12 +9,18 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from streamdecisionbench.in_force import REACH
+from streamdecisionbench.kernel.rule import REACH
 from streamdecisionbench.meter.counts import GRAINS
 from streamdecisionbench.meter.lane import Lane, LaneStep
-from streamdecisionbench.rules.policy_events import Dispatcher, Order, arbiter_of, looked_at, unsure
-from streamdecisionbench.rules.policy_file import Policy
-from streamdecisionbench.safe_text import decision_text
+from streamdecisionbench.policies.policy_events import (
+    Dispatcher,
+    Order,
+    arbiter_of,
+    looked_at,
+    unsure,
+)
+from streamdecisionbench.policies.policy_file import Policy
+from streamdecisionbench.text import decision_text
 
 _MOST_ORDERS = 100
 """Requests that the policy wants and nobody takes up; older ones are forgotten."""

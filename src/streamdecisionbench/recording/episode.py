@@ -24,7 +24,17 @@ from streamdecisionbench.components.contract import (
     Usage,
     check_answer,
 )
-from streamdecisionbench.in_force import Arbiter, Newest, PairRule
+from streamdecisionbench.components.redaction import cut
+from streamdecisionbench.kernel.rule import (
+    Arbiter,
+    Newest,
+    PairRule,
+)
+from streamdecisionbench.policies.policy_events import (
+    Dispatcher,
+    Order,
+)
+from streamdecisionbench.policies.policy_file import Policy
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.event_log import (
     AFTER_HORIZON,
@@ -37,19 +47,19 @@ from streamdecisionbench.recording.event_log import (
     Skipped,
 )
 from streamdecisionbench.recording.live_policy import LivePolicy
-from streamdecisionbench.rules.policy_events import Dispatcher, Order
-from streamdecisionbench.rules.policy_file import Policy
-from streamdecisionbench.safe_text import printable
 from streamdecisionbench.suite.digest import request_hashes
 from streamdecisionbench.suite.scenario import Scenario, Step
+from streamdecisionbench.text import printable
 
 _LONGEST_SERVICE_S = 86_400.0
 _LONGEST_MODEL_NAME = 200
 _ASK = "correct the component or the server, then go on with --resume"
 
 
-def normalise(answer: Any, questions: Mapping[str, Any]) -> Answer:
-    """The same answer, safe to write. Raises `Fatal` where that cannot be.
+def normalise(
+    answer: Any, questions: Mapping[str, Any], clean: Callable[[str], str] = str
+) -> Answer:
+    """The same answer, safe to write and without secrets. Raises `Fatal` where that cannot be.
 
     >>> odd = Answer({"q": "K01"}, model="a\\x1bb", confidence={"q": float("nan")})
     >>> plain = normalise(odd, {"q": {}})
@@ -63,15 +73,17 @@ def normalise(answer: Any, questions: Mapping[str, Any]) -> Answer:
             fix=_ASK,
         )
     model = answer.model
+    if isinstance(model, str):
+        model = printable(cut(model, _LONGEST_MODEL_NAME, clean))
     return replace(
         answer,
         labels=_labels(answer.labels),
-        model=printable(model[:_LONGEST_MODEL_NAME]) or None if isinstance(model, str) else None,
+        model=(model or None) if isinstance(model, str) else None,
         usage=_usage(answer.usage),
         probabilities=_probabilities(answer.probabilities, questions),
         confidence=_confidence(answer.confidence, questions),
         received_at=_number(answer.received_at),
-        service_s=_service(answer.service_s),
+        service_s=_service(answer.service_s, clean),
     )
 
 
@@ -119,14 +131,14 @@ def _confidence(values: Any, questions: Mapping[str, Any]) -> dict[str, float] |
     return {q: v for q, v in numbers.items() if v is not None} or None
 
 
-def _service(value: Any) -> float | None:
+def _service(value: Any, clean: Callable[[str], str]) -> float | None:
     if value is None:
         return None
     seconds = _number(value)
     if seconds is None or not 0 <= seconds <= _LONGEST_SERVICE_S:
         raise Fatal(
             "bad_service_time",
-            f"the component declares a service time of {value!r:.40}",
+            f"the component declares a service time of {cut(repr(value), 40, clean)}",
             fix=f"declare seconds between 0 and {_LONGEST_SERVICE_S:g}",
         )
     return seconds
@@ -321,12 +333,13 @@ class Diagnostics:
     {'component': {'prompt_tokens': {'count': 2, 'least': 3, 'mean': 4.0, 'most': 5}, 'kernel': {'fused': 1}}}
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clean: Callable[[str], str] = str) -> None:
+        self._clean = clean
         self._found: dict[str, dict[str, dict[str, Any]]] = {}
 
     def add(self, member: str | None, said: Mapping[str, Any] | None) -> None:
         for key, value in (said or {}).items():
-            name = printable(str(key))[:_LONGEST_NAME]
+            name = printable(cut(str(key), _LONGEST_NAME, self._clean))
             known = self._found.setdefault(member or "component", {})
             if name not in known and len(known) >= _MOST_DIAGNOSTICS:
                 continue
@@ -336,8 +349,8 @@ class Diagnostics:
                     _widen(known.setdefault(name, {"count": 0}), item, number)
                 elif isinstance(item, str | bool):
                     counts = known.setdefault(name, {})
-                    word = printable(str(item).lower() if isinstance(item, bool) else item)
-                    word = word[:_LONGEST_NAME]
+                    text = str(item).lower() if isinstance(item, bool) else item
+                    word = printable(cut(text, _LONGEST_NAME, self._clean))
                     if word in counts or len(counts) < _MOST_WORDS:
                         counts[word] = counts.get(word, 0) + 1
 
@@ -443,12 +456,13 @@ class EpisodeLog:
         self._append = append
         return whole
 
-    def release(self, now_s: float) -> list[Order]:
+    def release(self, now_s: float, stalled_s: float = 0.0) -> list[Order]:
         """The next step is public from now on, a live session's after what was in force; what is to be
-        sent and given up then."""
+        sent and given up then. `stalled_s` of its delay the client stood still."""
         t, now_s = len(self.releases), seconds(now_s)
         self._go_on(now_s)
-        self._write(Release(self._episode_id, t, seconds(self.prepared.planned_s[t]), now_s))
+        planned_s = seconds(self.prepared.planned_s[t])
+        self._write(Release(self._episode_id, t, planned_s, now_s, stalled_s or None))
         self._observe(now_s)
         self.releases.append(now_s)
         self.tally.step = t + 1
@@ -472,7 +486,7 @@ class EpisodeLog:
 
     def received(self, answer: Any) -> Answer:
         """What came, safe to write down; `Fatal` when it is no answer."""
-        return normalise(answer, self.prepared.requests[0].questions)
+        return normalise(answer, self.prepared.requests[0].questions, self._clean)
 
     def read(self, answer: Answer, member: Member) -> ReadAnswer:
         """Checks, decodes and composes; `Fatal` when the answer breaks the contract."""
@@ -516,10 +530,12 @@ class EpisodeLog:
         names += ["error_type"] if error is not None else []
         exchange.attempts.append({name: getattr(attempt, name) for name in names})
 
-    def commit(self, exchange: Exchange, reading: ReadAnswer, recorded_s: float) -> list[Order]:
+    def commit(
+        self, exchange: Exchange, reading: ReadAnswer, recorded_s: float, stalled_s: float = 0.0
+    ) -> list[Order]:
         """The acceptance check at `recorded_s`, after the attempt that brought the answer.
 
-        The decision takes effect once it is written; what is to be sent and given up then.
+        `stalled_s` of the time since its state was published the client stood still. The decision takes effect once it is written; what is to be sent and given up then.
         """
         recorded_s = seconds(recorded_s)
         successful = exchange.attempts[-1]
@@ -530,7 +546,6 @@ class EpisodeLog:
                 exchange.member.name, exchange.t, reading.decision, reading.confidence
             )
         answer = reading.answer
-        model = self._clean(answer.model) if answer.model else None
         response = Response(
             episode_id=self._episode_id,
             t=exchange.t,
@@ -547,12 +562,13 @@ class EpisodeLog:
             attempts=exchange.attempts,
             wire_answers=dict(answer.labels),
             decision=reading.decision,
-            model=model,
+            model=answer.model,
             usage=answer.usage,
             accepted_s=recorded_s if reason is None else None,
             component=exchange.member.name,
             probabilities={q: dict(p) for q, p in (answer.probabilities or {}).items()} or None,
             confidence=dict(answer.confidence or {}) or None,
+            stalled_s=stalled_s or None,
         )
         self._write(response)
         if self._diagnostics is not None and isinstance(answer.diagnostics, Mapping):

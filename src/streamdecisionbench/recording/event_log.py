@@ -23,18 +23,25 @@ import msgspec
 
 from streamdecisionbench.components.contract import Fatal, Usage
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.disk import cannot_write, make_folder, open_regular, read_bytes
+from streamdecisionbench.suite.file_io import (
+    cannot_write,
+    make_folder,
+    open_regular,
+    read_bytes,
+)
 
 AFTER_HORIZON = "after_horizon"
 
 
-class Release(msgspec.Struct, frozen=True, tag_field="kind", tag="release"):
+class Release(msgspec.Struct, frozen=True, tag_field="kind", tag="release", omit_defaults=True):
     """Step `t` was to be published at `planned_s` and really was at `release_s`."""
 
     episode_id: str
     t: int
     planned_s: float
     release_s: float
+    stalled_s: float | None = None
+    """Seconds of its delay in which the client stood still."""
 
 
 class Attempt(msgspec.Struct, frozen=True, tag_field="kind", tag="attempt", omit_defaults=True):
@@ -78,6 +85,8 @@ class Response(msgspec.Struct, frozen=True, tag_field="kind", tag="response", om
     component: str | None = None
     probabilities: dict[str, dict[str, float]] | None = None
     confidence: dict[str, float] | None = None
+    stalled_s: float | None = None
+    """Seconds between publication and acceptance in which the client stood still: not the component's."""
 
     @property
     def success_started_s(self) -> float:

@@ -9,11 +9,19 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from streamdecisionbench.components.contract import Answer, Fatal
+from streamdecisionbench.components.contract import RETURN_CONFIDENCE, Answer, Fatal
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.rules.policy_events import Dispatcher, arbiter_of, looked_at, unsure
-from streamdecisionbench.rules.policy_file import COMPOSES, Policy
-from streamdecisionbench.rules.toml_table import instead
+from streamdecisionbench.policies.policy_events import (
+    Dispatcher,
+    arbiter_of,
+    looked_at,
+    unsure,
+)
+from streamdecisionbench.policies.policy_file import (
+    COMPOSES,
+    Policy,
+)
+from streamdecisionbench.policies.toml_reader import instead
 from streamdecisionbench.suite.scenario import FAMILIES, DecisionSpec, Scenario, Suite
 
 
@@ -126,7 +134,7 @@ class LivePolicy:
                 f"the policy looks at the confidence of {name or 'the component'}, and its answers"
                 " carry none",
                 fix="use a component that returns probabilities, or a policy without [gate] and"
-                ' ask = "when-unsure" for it',
+                f' ask = "when-unsure" for it; {RETURN_CONFIDENCE}',
             )
         return None
 

@@ -14,9 +14,14 @@ from typing import Any
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.recording.event_log import EVENTS_FILE, scan
-from streamdecisionbench.recording.folder import clear, require_fresh, require_same, summarise_log
 from streamdecisionbench.recording.reader import conditions_in, read_recording, recordings_in
 from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.recording.recording_folder import (
+    clear,
+    require_fresh,
+    require_same,
+    summarise_log,
+)
 from streamdecisionbench.recording.run_file import (
     COMPLETE,
     RunRecord,
@@ -24,7 +29,12 @@ from streamdecisionbench.recording.run_file import (
     read_run,
     write_run,
 )
-from streamdecisionbench.suite.disk import cannot_write, make_folder, read_bytes, write_synced
+from streamdecisionbench.suite.file_io import (
+    cannot_write,
+    make_folder,
+    read_bytes,
+    write_synced,
+)
 from streamdecisionbench.suite.scenario import Suite
 
 _PER_PART = ("scenarios",)

@@ -13,8 +13,9 @@ import msgspec
 from streamdecisionbench.components.contract import ComponentInfo
 from streamdecisionbench.components.providers.address_and_key import is_own_network
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.disk import read_json_as
+from streamdecisionbench.suite.file_io import read_json_as
 from streamdecisionbench.suite.scenario import Scenario, estimate_tokens
+from streamdecisionbench.text import plural
 
 
 class Price(msgspec.Struct, frozen=True):
@@ -62,7 +63,7 @@ def read_prices(path: Path | None = None) -> PriceTable:
     'USD'
     """
     path = path or Path(str(resources.files("streamdecisionbench") / "data" / "prices.json"))
-    fix = "it needs currency, as_of and prices; docs/analyses.md shows one"
+    fix = "it needs currency, as_of and prices; docs/reference/analyses.md shows one"
     found = read_json_as(path, PriceTable, fix, "is not a price table: ")
     for price in found.prices:
         if min(price.input, price.output, price.cached_input or 0.0) < 0:
@@ -93,7 +94,7 @@ class CostEstimate:
     def __str__(self) -> str:
         more = ", plus whatever it spends on reasoning" if self.reasoning else ""
         size = (
-            f"{self.name}: {self.requests} requests, about {self.input_tokens:,} input and"
+            f"{self.name}: {plural(self.requests, 'request')}, about {self.input_tokens:,} input and"
             f" {self.output_tokens:,} output tokens"
         )
         if self.cost is None:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from streamdecisionbench.components.contract import Usage
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import OLDER_THAN_ACTIVE
+from streamdecisionbench.kernel.rule import OLDER_THAN_ACTIVE
 from streamdecisionbench.recording.event_log import (
     AFTER_HORIZON,
     NO_TIME,
@@ -39,9 +39,11 @@ from streamdecisionbench.recording.run_file import (
     RunRecord,
     write_run,
 )
-from streamdecisionbench.suite.check import OVERALL
 from streamdecisionbench.suite.digest import request_hash
-from streamdecisionbench.suite.disk import read_text, require_empty
+from streamdecisionbench.suite.file_io import (
+    read_text,
+    require_empty,
+)
 from streamdecisionbench.suite.scenario import (
     INACTIVE,
     SCHEMA_VERSION,
@@ -52,6 +54,7 @@ from streamdecisionbench.suite.scenario import (
     Suite,
     require_id,
 )
+from streamdecisionbench.suite.suite_check import OVERALL
 from streamdecisionbench.suite.suite_files import make_suite, write_suite
 
 _TIMES = ("release_s", "started_s", "received_s", "completed_s", "recorded_s")

@@ -13,8 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import FAST, SLOW, pair_rule
-from streamdecisionbench.recording.check import Expected, check_episode
+from streamdecisionbench.kernel.rule import (
+    FAST,
+    SLOW,
+    pair_rule,
+)
 from streamdecisionbench.recording.event_log import (
     EVENTS_FILE,
     Attempt,
@@ -28,6 +31,10 @@ from streamdecisionbench.recording.event_log import (
     scan,
 )
 from streamdecisionbench.recording.recording import Episode, Problem, Recording
+from streamdecisionbench.recording.recording_check import (
+    Expected,
+    check_episode,
+)
 from streamdecisionbench.recording.run_file import (
     COMPLETE,
     RUN_FILE,
@@ -36,8 +43,10 @@ from streamdecisionbench.recording.run_file import (
     read_run,
     require_manifest,
 )
-from streamdecisionbench.suite.disk import read_bytes
+from streamdecisionbench.suite.file_io import read_bytes
 from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import other_suite_error
+from streamdecisionbench.text import plural
 
 _SHOWN = 5
 
@@ -66,7 +75,14 @@ def read_recording(folder: str | Path, suite: Suite | None = None) -> Recording:
 
 def recorded_suite_hash(folder: str | Path) -> str:
     """Which suite a recording says it was made on, without reading its events."""
-    return read_run(Path(folder)).dataset_manifest.dataset_hash
+    record = read_run(Path(folder))
+    if record.status != COMPLETE and record.config.get("world") is not None:
+        raise InputError(
+            f"status is {record.status}: the suite of a world is written when its sessions have ended",
+            where=Path(folder) / RUN_FILE,
+            fix="finish it with `sdb run … --out` of the same folder and --resume",
+        )
+    return record.dataset_manifest.dataset_hash
 
 
 def find_problems(recording: Recording, suite: Suite | None = None) -> list[Problem]:
@@ -191,8 +207,8 @@ def _require_complete(folder: Path, record: RunRecord, suite: Suite | None) -> N
     missing = [e for e in named if answered.get(e, 0) < parts * steps.get(e, 0)]
     torn = "; its last line was cut off by a crash" if found.torn else ""
     raise InputError(
-        f"the recording is incomplete (status {record.status}): {sum(answered.values())} of {total}"
-        f" responses{torn};"
+        f"the recording is incomplete (status {record.status}): {sum(answered.values())} of"
+        f" {plural(total, 'response')}{torn};"
         f" still to record: {', '.join(missing) or 'nothing, but the run was not closed'}",
         where=folder,
         fix="finish it with `sdb run … --out` of the same folder and --resume; `sdb score --partial`"
@@ -203,8 +219,9 @@ def _require_complete(folder: Path, record: RunRecord, suite: Suite | None) -> N
 def _require_suite(folder: Path, record: RunRecord, suite: Suite) -> None:
     recorded = record.dataset_manifest.dataset_hash
     if recorded != suite.dataset_hash:
-        raise InputError(
-            f"was recorded on suite {recorded[:12] or '(unnamed)'}, not on {suite.dataset_hash[:12]}",
+        raise other_suite_error(
+            recorded,
+            suite.dataset_hash,
             where=folder,
             fix="give the folder of that suite with --data",
         )

@@ -11,50 +11,41 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from streamdecisionbench.components.contract import Answer, Component, Fatal, Request, Retryable
-from streamdecisionbench.recording.clock import Clock, PauseDetector
+from streamdecisionbench.policies.policy_events import Order
+from streamdecisionbench.recording.clock import Clock, Heartbeat, PauseDetector
 from streamdecisionbench.recording.episode import EpisodeLog, Exchange, ReadAnswer
-from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
-from streamdecisionbench.rules.policy_events import Order
+from streamdecisionbench.recording.retry import classify, next_delay
+from streamdecisionbench.recording.run_options import DispatchOptions
 
 _GRACE_S = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
-    """How requests are sent: the same for every step of a recording."""
-
-    max_in_flight: int = 32
-    """Requests of one component at once, in each stream."""
-    in_all: int | None = None
-    """The same over all streams together; None: no limit beyond theirs."""
-    timeout_s: float = 20.0
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
-
-
 async def run_episode(
     log: EpisodeLog,
-    dispatch: Sending,
+    dispatch: DispatchOptions,
     clock: Clock,
     pauses: PauseDetector | None = None,
     gates: Mapping[str | None, asyncio.Semaphore] | None = None,
+    heart: Heartbeat | None = None,
 ) -> None:
     """Publishes every step and returns when every answer is in, also those after the horizon.
 
     The first failure that may not be retried ends the episode: what is pending is given up, what
     was written stays. So does `pauses` that sees time pass us by. `gates` hold the slots that this
-    stream shares with others, by component.
+    stream shares with others, by component. Every time in which `heart` found the loop standing still is
+    written with the states and answers that waited through it.
     """
-    work = _Episode(log, dispatch, clock, gates or {})
+    work = _Episode(log, dispatch, clock, gates or {}, heart)
     prepared = log.prepared
     try:
         async with asyncio.TaskGroup() as group:
             for t in range(len(log.releases), prepared.n):
                 release_s = await clock.sleep_until(prepared.planned_s[t])
-                work.carry_out(group, log.release(release_s))
+                stalled_s = work.stalled_s(prepared.planned_s[t], release_s)
+                work.carry_out(group, log.release(release_s, stalled_s))
                 if pauses is not None:
                     pauses.released(t, release_s, prepared.planned_s[t])
     except BaseExceptionGroup as failures:
@@ -72,14 +63,33 @@ class _Episode:
     def __init__(
         self,
         log: EpisodeLog,
-        dispatch: Sending,
+        dispatch: DispatchOptions,
         clock: Clock,
         gates: Mapping[str | None, asyncio.Semaphore],
+        heart: Heartbeat | None = None,
     ) -> None:
         self.log, self.dispatch, self.clock = log, dispatch, clock
+        self.heart, self.episode_id = heart, log.prepared.scenario.episode_id
+        if heart is not None:
+            heart.watch(self)
         self._slots = [asyncio.Semaphore(dispatch.max_in_flight) for _ in log.members]
         self._shared = [gates.get(m.name) or contextlib.nullcontext() for m in log.members]
         self._running: dict[tuple[int, int], tuple[Exchange, asyncio.Task[None]]] = {}
+
+    def waiting(self, end_s: float) -> int | None:
+        """The step that an answer was pending for, or that was due before `end_s`."""
+        published, planned_s = len(self.log.releases), self.log.prepared.planned_s
+        if self._running:
+            return published - 1
+        due = published < len(planned_s) and planned_s[published] < self.clock.at(end_s)
+        return published if due else None
+
+    def stalled_s(self, begin_s: float, end_s: float) -> float:
+        """How much of this time the event loop stood still; asked before anything is written."""
+        if self.heart is None:
+            return 0.0
+        self.heart.beat()
+        return self.heart.within(self.clock.origin + begin_s, self.clock.origin + end_s)
 
     def carry_out(self, group: asyncio.TaskGroup, orders: Sequence[Order]) -> None:
         for order in orders:
@@ -100,7 +110,9 @@ class _Episode:
             log.tally.in_flight += 1
             try:
                 reading = await self._answer(exchange)
-                orders = log.commit(exchange, reading, self.clock.now())
+                now_s = self.clock.now()
+                stalled_s = self.stalled_s(exchange.release_s, now_s)
+                orders = log.commit(exchange, reading, now_s, stalled_s)
             finally:
                 log.tally.in_flight -= 1
         del self._running[order.rank, order.t]
@@ -116,7 +128,7 @@ class _Episode:
 
 
 async def _attempt(
-    log: EpisodeLog, exchange: Exchange, dispatch: Sending, clock: Clock
+    log: EpisodeLog, exchange: Exchange, dispatch: DispatchOptions, clock: Clock
 ) -> ReadAnswer | Retryable:
     """One call. A failure that may be tried again is returned, any other is raised."""
     component = exchange.member.component

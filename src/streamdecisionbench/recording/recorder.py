@@ -26,7 +26,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,17 +41,22 @@ from streamdecisionbench.components.contract import (
     check_answer,
 )
 from streamdecisionbench.components.providers.address_and_key import is_own_network
+from streamdecisionbench.components.redaction import Redactor
 from streamdecisionbench.errors import InputError, SdbError
+from streamdecisionbench.kernel.rule import pair_rule
+from streamdecisionbench.policies.policy_file import Policy
 from streamdecisionbench.recording.clock import (
     LEAD_S,
     SPIN_S,
     TOO_LATE,
     Clock,
+    Heartbeat,
     Paused,
     PauseDetector,
     steady,
 )
 from streamdecisionbench.recording.episode import (
+    Diagnostics,
     EpisodeLog,
     LiveSession,
     Member,
@@ -61,11 +66,14 @@ from streamdecisionbench.recording.episode import (
     prepare,
     prepare_live,
 )
-from streamdecisionbench.recording.folder import RecordingFolder, RunEnd, utc
 from streamdecisionbench.recording.network_probe import Probes
 from streamdecisionbench.recording.progress import Progress, drawing
-from streamdecisionbench.recording.realtime import Sending, call, run_episode
-from streamdecisionbench.recording.redaction import Redactor
+from streamdecisionbench.recording.realtime import call, run_episode
+from streamdecisionbench.recording.recording_folder import (
+    RecordingFolder,
+    RunEnd,
+    utc,
+)
 from streamdecisionbench.recording.retry import classify
 from streamdecisionbench.recording.run_file import (
     INCOMPLETE,
@@ -76,59 +84,62 @@ from streamdecisionbench.recording.run_file import (
     place_of_suite,
     recorded_manifest,
 )
+from streamdecisionbench.recording.run_options import DispatchOptions, RunOptions
 from streamdecisionbench.recording.virtual import (
     StatedLatency,
     VirtualStream,
     run_virtual_streams,
 )
-from streamdecisionbench.rules.policy_file import Policy
 from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.text import plural
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """Everything that must be equal for two recordings to be one setting."""
+    """One recording: the options of the run, and where its recordings differ."""
 
-    names: Mapping[str | None, str]
-    """Member → `provider:model` as it was asked for."""
-
+    options: RunOptions
     scenarios: tuple[str, ...]
+    """Chosen from the suite, which is already cut to `limit` steps."""
     interval_s: float | None = None
     """None: every scenario at its own tick."""
-
-    clock: str = "real"
-    workers: int | None = None
-    dispatch: Sending = field(default_factory=Sending)
-    seed: int = 0
-    effort: str | None = None
-    rule: str | None = None
-    limit: int | None = None
-    """A smoke run: only so many steps of every scenario; the suite is cut already."""
-    policy: Policy | None = None
-    """What is sent and what may take effect; None: everything, and the newest."""
     streams: int = 1
-    """How many scenarios play at once."""
+    """Number of scenarios that play at once."""
+    seed: int = 0
+    replica: int | None = None
+    """The number of this recording, where more streams play than there are scenarios."""
     latency: StatedLatency | None = None
     """Declared instead of measured, on the virtual clock."""
-    replica: int | None = None
-    """Of several recordings made at once, since there are more streams than scenarios: which."""
-    stated: Mapping[str, Any] = field(default_factory=dict)
-    """What nobody here can check: hardware, revision and weights of a server, what an hour costs."""
-    warmup: int | None = 0
-    """Unrelated requests before the first state; None: as many as the component's kind needs."""
-    world: Mapping[str, Any] | None = None
-    """Which sessions that answer back; None: scenarios of a suite."""
+
+    @property
+    def clock(self) -> str:
+        return self.options.pace.clock
+
+    @property
+    def dispatch(self) -> DispatchOptions:
+        return self.options.dispatch
+
+    @property
+    def policy(self) -> Policy | None:
+        return self.options.components.policy
+
+    @property
+    def rule(self) -> str | None:
+        asked = self.options.components
+        return pair_rule(asked.rule or "freshest") if asked.is_pair else None
 
     def warmups_of(self, info: ComponentInfo) -> int:
         """Three where a model is loaded by whoever measures it; a hosted service is warm, or it shows.
 
-        >>> RunConfig({}, (), warmup=None).warmups_of(ComponentInfo("gguf", "m", in_process=True))
+        >>> config = RunConfig(RunOptions.of({}), ())
+        >>> config.warmups_of(ComponentInfo("gguf", "m", in_process=True))
         3
         """
-        if self.warmup is not None:
-            return self.warmup
+        asked = self.options.components.warmup
+        if asked is not None:
+            return asked
         nothing_to_warm = info.simulated or info.provider == "baseline"
         own = info.in_process or is_own_network(info.base_url_host)
         return _WARMUPS if own and not nothing_to_warm else 0
@@ -140,8 +151,8 @@ class RunConfig:
     def workers_of(self, members: Sequence[Member]) -> int:
         """Unless declared: one, or no queue at all behind a drawn or declared latency, which includes
         its own."""
-        if self.workers is not None:
-            return self.workers
+        if self.options.pace.workers is not None:
+            return self.options.pace.workers
         drawn = self.latency or all(member.component.info.simulated for member in members)
         return self.dispatch.max_in_flight * self.streams if drawn else 1
 
@@ -151,8 +162,9 @@ class RunConfig:
         ticks = {self.interval_of(s) for s in scenarios}
         tick = ticks.pop() if len(ticks) == 1 else None
         irregular = any(s.published_s is not None for s in scenarios)
+        asked, world = self.options.components, self.options.world
         parts = {
-            str(m.name): _describe(self.names[m.name], m, self.warmups_of(m.component.info))
+            str(m.name): _describe(asked.components[m.name], m, self.warmups_of(m.component.info))
             for m in members
         }
         config: dict[str, Any] = {
@@ -166,7 +178,7 @@ class RunConfig:
             "simulated": any(m.component.info.simulated for m in members),
             "scenarios": list(self.scenarios),
             "seed": self.seed,
-            "effort": self.effort,
+            "effort": asked.efforts.get(None),
         }
         rarely = {
             "streams": self.streams if self.streams > 1 else None,
@@ -175,11 +187,11 @@ class RunConfig:
             "irregular": irregular or None,
             "workers": self.workers_of(members) if self.clock == "virtual" else None,
             "latency": self.latency.text if self.latency else None,
-            "world": self.world,
-            "limit": self.limit,
+            "world": None if world is None else world.config,
+            "limit": self.options.suite.limit,
             "policy": self.policy.to_json() if self.policy else None,
             "policy_name": self.policy.name if self.policy else None,
-            "stated": dict(self.stated) or None,
+            "stated": self.options.server.to_json() or None,
         }
         config |= {name: value for name, value in rarely.items() if value is not None}
         if members[0].name is None:
@@ -189,7 +201,7 @@ class RunConfig:
 
     def require_clock(self, members: Sequence[Member]) -> None:
         """The virtual clock measures what runs in this process, and only that."""
-        known = ("real", "virtual", "paused") if self.world else ("real", "virtual")
+        known = ("real", "virtual", "paused") if self.options.world else ("real", "virtual")
         if self.clock not in known:
             raise InputError(
                 "only a world can wait: a suite's scenarios go on by themselves"
@@ -197,7 +209,7 @@ class RunConfig:
                 else f"there is no clock {self.clock!r}",
                 fix=f"choose --clock {' or --clock '.join(known)}",
             )
-        if self.clock != "virtual" and self.workers is not None:
+        if self.clock != "virtual" and self.options.pace.workers is not None:
             raise InputError(
                 "--workers belongs to the virtual clock",
                 fix="add --clock virtual, or leave --workers out",
@@ -586,12 +598,17 @@ class _Rounds:
         else:
             with steady():
                 origin = time.monotonic() + LEAD_S + _START_S * (len(plays) - 1)
-                await _together([self._stream(*each, origin, left) for each in logs])
+                own = [m.component.info.in_process for m in self.targets[0].members]
+                heart = Heartbeat(in_process=any(own), only_stops=all(own), stops=left > 0)
+                streams_of = [self._stream(*each, origin, left, heart) for each in logs]
+                await heart.over(_together(streams_of))
         if self.sessions is not None:
             for play, log in logs:
                 self.targets[play.replica].lived[play.episode_id] = log.prepared
 
-    async def _stream(self, play: Play, log: EpisodeLog, origin: float, left: int) -> None:
+    async def _stream(
+        self, play: Play, log: EpisodeLog, origin: float, left: int, heart: Heartbeat
+    ) -> None:
         prepared, streams = log.prepared, self.config.streams
         interval_s = prepared.interval_s
         spinning = streams * SPIN_S <= _SPINNING * interval_s
@@ -601,7 +618,7 @@ class _Rounds:
         clock.origin -= prepared.planned_s[begun] if begun else 0.0
         # What stops again and again is no accident; it is recorded, and said in every score.
         pauses = PauseDetector(interval_s, prepared.horizon_s, play.episode_id, stops=left > 0)
-        await run_episode(log, self.config.dispatch, clock, pauses, self.gates)
+        await run_episode(log, self.config.dispatch, clock, pauses, self.gates, heart)
 
     def _log_of(self, play: Play, prepared: Prepared) -> EpisodeLog:
         """The log of an episode; one that was broken off has been relived so far."""
@@ -639,7 +656,7 @@ async def _together(streams: Sequence[Coroutine[Any, Any, None]]) -> None:
 def _title(plays: Sequence[Play]) -> str:
     names = list(dict.fromkeys(play.episode_id for play in plays))
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return names[0] + more + (f", {len(plays)} streams" if len(plays) > 1 else "")
+    return names[0] + more + (f", {plural(len(plays), 'stream')}" if len(plays) > 1 else "")
 
 
 def _given_up(pause: Paused, tries: int, prepared: Prepared) -> Fatal:
@@ -803,9 +820,11 @@ def _target(
         suite_at=place_of_suite(part.data, part.folder),
     )
     folder = part.folder.absolute()  # a component may change the current folder
-    return RecordingFolder(
+    target = RecordingFolder(
         folder, suite, run, part.members, resume=resume, overwrite=overwrite, sessions=sessions
     )
+    target.diagnostics = Diagnostics(clean)
+    return target
 
 
 def _observed(members: Sequence[Member]) -> dict[str, Any]:

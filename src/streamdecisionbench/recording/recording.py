@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from streamdecisionbench.components.providers.prompt import SIMULATED
+from streamdecisionbench.policies.policy_file import (
+    Policy,
+    policy_of,
+)
 from streamdecisionbench.recording.event_log import (
     Attempt,
     Cancelled,
@@ -17,8 +21,7 @@ from streamdecisionbench.recording.event_log import (
     Response,
     Skipped,
 )
-from streamdecisionbench.rules.policy_file import Policy, policy_of
-from streamdecisionbench.safe_text import visible
+from streamdecisionbench.text import visible
 
 
 def names_simulation(name: object) -> bool:
@@ -74,21 +77,21 @@ class Recording:
         return config
 
     @property
-    def lived_at_s(self) -> float | None:
+    def closed_loop_interval_s(self) -> float | None:
         """Seconds a step, where it was lived through in a world and holds for that pace alone."""
         return float(self.config["interval_s"]) if self.config.get("world") is not None else None
 
     @property
-    def arbitrated(self) -> bool:
+    def policy_applied(self) -> bool:
         """Whether it is, in a world, what a pair's rule or a policy let take effect: it has no answers
         that could be told apart from that, since each alone would have been another session."""
         ruled = bool(self.halves) or self.policy is not None
-        return ruled and self.lived_at_s is not None
+        return ruled and self.closed_loop_interval_s is not None
 
     @property
     def parts(self) -> tuple[Recording, ...]:
         """What is scored of it: itself, or of a live pair its components, which in a world have none alone."""
-        return (self,) if self.arbitrated or not self.halves else tuple(self.halves.values())
+        return (self,) if self.policy_applied or not self.halves else tuple(self.halves.values())
 
     def answers(self, episode_id: str) -> dict[int, Response]:
         """What was said in the end of each state that was asked about: of several components, by the last."""

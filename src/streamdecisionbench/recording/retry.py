@@ -10,59 +10,17 @@ Failures of a gateway (502, 503, 504) stop a pass unless it was asked to retry t
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
 
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.errors import SdbError
+from streamdecisionbench.recording.run_options import RetryPolicy
+from streamdecisionbench.text import plural
 
 _GATEWAY = "gateway"
 RATE_LIMIT = "rate_limit"
 """What 429, and 503 and 529 with `Retry-After`, are called."""
-RETRIES = ("default", "paper")
 _RESUME = "then go on with --resume"
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """`delays_s[k]` is the wait before attempt k + 2."""
-
-    delays_s: tuple[float, ...] = (0.0, 0.5, 1.0, 2.0)
-    longest_wait_s: float = 300.0
-    gateway: bool = False
-    """Whether 502, 503 and 504 are retried as well: `--retry-gateway`."""
-    limits: bool = True
-    """Whether rate limits are retried; not by the paper: `--retry paper`."""
-
-    @classmethod
-    def of(
-        cls, max_attempts: int = 5, delay_s: float = 0.5, *, gateway: bool, paper: bool
-    ) -> RetryPolicy:
-        """The first retry at once, the second after `delay_s`, each later one after twice as long.
-
-        >>> RetryPolicy.of(4, 0.25, gateway=False, paper=True).delays_s
-        (0.0, 0.25, 0.5)
-        """
-        waits = (0.0, *(delay_s * 2.0**k for k in range(max_attempts)))[: max_attempts - 1]
-        return cls(waits, gateway=gateway, limits=not paper)
-
-    @property
-    def max_attempts(self) -> int:
-        return len(self.delays_s) + 1
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "max_attempts": self.max_attempts,
-            "delays_s": list(self.delays_s),
-            "longest_wait_s": self.longest_wait_s,
-            "retried": [
-                "connection error",
-                "network timeout",
-                *(["rate limit"] if self.limits else []),
-                *(["gateway error"] if self.gateway else []),
-            ],
-        }
 
 
 def next_delay(policy: RetryPolicy, attempt: int, error: Retryable) -> float:
@@ -77,7 +35,7 @@ def next_delay(policy: RetryPolicy, attempt: int, error: Retryable) -> float:
     if attempt >= policy.max_attempts:
         raise Fatal(
             "attempts_exhausted",
-            f"{policy.max_attempts} attempts failed, the last with {describe(error)}",
+            f"{plural(policy.max_attempts, 'attempt')} failed, the last with {describe(error)}",
             fix=f"{error.fix or 'check the network and the service'}, {_RESUME}"
             if "--resume" not in error.fix
             else error.fix,

@@ -11,10 +11,11 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,27 @@ except ImportError:  # Windows
 from streamdecisionbench.components.contract import ComponentInfo
 from streamdecisionbench.components.providers.address_and_key import usable_cpus, versions
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import FAST, SLOW
-from streamdecisionbench.rules.policy_file import Policy, policy_of
-from streamdecisionbench.safe_text import printable
+from streamdecisionbench.kernel.rule import (
+    FAST,
+    SLOW,
+)
+from streamdecisionbench.policies.policy_file import (
+    Policy,
+    policy_of,
+)
 from streamdecisionbench.suite.digest import digest
-from streamdecisionbench.suite.disk import make_folder, read_json, write_text
-from streamdecisionbench.suite.scenario import Manifest, Suite
+from streamdecisionbench.suite.file_io import (
+    make_folder,
+    read_json,
+    write_text,
+)
+from streamdecisionbench.suite.scenario import (
+    LONGEST_TICK_S,
+    SHORTEST_TICK_S,
+    Manifest,
+    Suite,
+)
+from streamdecisionbench.text import printable
 
 
 def describe_environment(infos: Iterable[ComponentInfo], event_loop: str) -> dict[str, Any]:
@@ -63,7 +79,7 @@ def describe_environment(infos: Iterable[ComponentInfo], event_loop: str) -> dic
         "event_loop": event_loop,
         "base_url_host": hosts[0] if len(hosts) == 1 else (hosts or None),
         "sources_sha256": {
-            "runner": sources_sha256(package / "recording", package / "in_force.py"),
+            "runner": sources_sha256(package / "recording", package / "kernel" / "rule.py"),
             "adapters": sources_sha256(package / "components"),
         },
     }
@@ -297,6 +313,7 @@ def parse_run(raw: Any, where: Path | None = None) -> RunRecord:
         for key, value in (raw.get("config") or {}).items()
         if _usable(value, _CONFIG.get(key, object))
     }
+    _require_world(known["config"], where)
     known["dataset_manifest"] = raw.get("dataset_manifest") or {}
     known |= {"status": status, "events_sha256": raw.get("events_sha256")}
     known["served_models"] = [m for m in known.get("served_models", ()) if isinstance(m, str)]
@@ -304,6 +321,57 @@ def parse_run(raw: Any, where: Path | None = None) -> RunRecord:
         return msgspec.convert(known, RunRecord)
     except msgspec.ValidationError as error:
         raise InputError(str(error), where=where, fix=_RESTORE) from None
+
+
+_MOST_FRAMES, _MOST_SEED = 10_000, 2**63 - 1
+
+
+def _whole(value: Any, low: int, high: float = float("inf")) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+_WORLD: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "name": ("a text", lambda value: isinstance(value, str)),
+    "right": (
+        "a SHA-256",
+        lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None,
+    ),
+    "steps": ("a number above 0", lambda value: _whole(value, 1)),
+    "seeds": (
+        "a list of different whole numbers",
+        lambda value: (
+            isinstance(value, list)
+            and all(_whole(seed, 0, _MOST_SEED) for seed in value)
+            and 0 < len(set(value)) == len(value)
+        ),
+    ),
+}
+_FAMILY_WORLD = {"wording": _WORLD["name"]}
+_GYM_WORLD = {
+    "reference": _WORLD["name"],
+    "frames": (f"from 1 to {_MOST_FRAMES}", lambda value: _whole(value, 1, _MOST_FRAMES)),
+}
+
+
+def _require_world(config: Mapping[str, Any], where: Path | None) -> None:
+    """`config.world` says how a session is played again, and that it is scored at its own pace alone."""
+    world = config.get("world")
+    if world is None:
+        return
+    if not isinstance(world, dict):
+        raise InputError("config.world is not an object", where=where, fix=_RESTORE)
+    own = _GYM_WORLD if str(world.get("name")).startswith("gym:") else _FAMILY_WORLD
+    for key, (kind, fits) in (_WORLD | own).items():
+        if not fits(world.get(key)):
+            found = f"is {world[key]!r:.60}" if key in world else "is missing"
+            raise InputError(f"config.world.{key} {found}, not {kind}", where=where, fix=_RESTORE)
+    interval_s = config.get("interval_s")
+    if interval_s is None or not SHORTEST_TICK_S <= interval_s <= LONGEST_TICK_S:
+        raise InputError(
+            f"config.interval_s is {interval_s!r:.60}, and config.world needs the pace of its sessions",
+            where=where,
+            fix=_RESTORE,
+        )
 
 
 def place_of_suite(suite: Path | None, folder: Path) -> str | None:

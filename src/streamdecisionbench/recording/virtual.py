@@ -24,11 +24,12 @@ from dataclasses import dataclass, field
 from statistics import NormalDist
 
 from streamdecisionbench.components.contract import Fatal, Retryable
+from streamdecisionbench.policies.policy_events import Order
 from streamdecisionbench.recording.clock import seconds
 from streamdecisionbench.recording.episode import EpisodeLog, Exchange, ReadAnswer
-from streamdecisionbench.recording.realtime import Sending, call
-from streamdecisionbench.recording.retry import RetryPolicy, classify, next_delay
-from streamdecisionbench.rules.policy_events import Order
+from streamdecisionbench.recording.realtime import call
+from streamdecisionbench.recording.retry import classify, next_delay
+from streamdecisionbench.recording.run_options import DispatchOptions, RetryPolicy
 
 _DONE, _READY, _RELEASE = 0, 1, 2
 """Order of what happens at one instant: answers, then retries, then the next step."""
@@ -126,7 +127,7 @@ class VirtualStream:
 
 async def run_virtual_streams(
     given: Sequence[VirtualStream],
-    dispatch: Sending,
+    dispatch: DispatchOptions,
     workers: int,
     stated: StatedLatency | None = None,
     seed: int = 0,
@@ -148,7 +149,7 @@ class _Timeline:
     def __init__(
         self,
         given: Sequence[VirtualStream],
-        dispatch: Sending,
+        dispatch: DispatchOptions,
         workers: int,
         stated: StatedLatency | None,
         seed: int,
@@ -283,7 +284,7 @@ async def _measure(
     job.completed_s = seconds(taken_s + checked_s)
 
 
-def _conclude(log: EpisodeLog, dispatch: Sending, job: _Job) -> float | list[Order]:
+def _conclude(log: EpisodeLog, dispatch: DispatchOptions, job: _Job) -> float | list[Order]:
     """Writes how the attempt ended; seconds to wait before the next one, or what is to be done now."""
     exchange, outcome = job.exchange, job.outcome
     if isinstance(outcome, ReadAnswer):

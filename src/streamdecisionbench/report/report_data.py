@@ -5,24 +5,30 @@ from __future__ import annotations
 import math
 import multiprocessing
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations, groupby
 from typing import Any, TypeVar
 
 import numpy as np
 
+from streamdecisionbench.analysis.analyses import EACH, all_analyses
 from streamdecisionbench.analysis.bootstrap import ScoreIntervals, score_intervals
 from streamdecisionbench.analysis.calibration import Calibration, calibration
-from streamdecisionbench.analysis.candidates import CASCADES, PAIRED, TRIPLES, Field, priced_answers
+from streamdecisionbench.analysis.candidates import (
+    CASCADES,
+    PAIRED,
+    TRIPLES,
+    CandidatePool,
+    priced_answers,
+)
 from streamdecisionbench.analysis.choose import Choice, Terms, decide
 from streamdecisionbench.analysis.flips import Causes, Flips, causes_between, flipped_states
 from streamdecisionbench.analysis.network import NO_TEXT, NetworkEstimate, has_decode
-from streamdecisionbench.analysis.outcomes import Twins, outcomes
-from streamdecisionbench.analysis.paper import (
+from streamdecisionbench.analysis.paper_analyses import (
     Baselines,
     Pace,
     Paired,
@@ -34,36 +40,47 @@ from streamdecisionbench.analysis.paper import (
     choose_window,
     paired_counts,
 )
-from streamdecisionbench.analysis.registry import EACH
 from streamdecisionbench.analysis.repacing import Repacing, at_own_pace, repacing, sweeps
-from streamdecisionbench.analysis.token_cost import Cost, find_line, known_costs
-from streamdecisionbench.analysis.wrong_time import disagreement
+from streamdecisionbench.analysis.token_cost import Cost, find_line, hourly_rates, known_costs
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import RULES
+from streamdecisionbench.kernel.arrays import (
+    ANOTHER_SESSION,
+    Timeline,
+)
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.kernel.pair_trajectory import pair_trajectory
+from streamdecisionbench.kernel.rule import RULES
+from streamdecisionbench.policies.cost_file import default_costs
 from streamdecisionbench.recording.prices import PriceTable, read_prices
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.rules.cost_file import default_costs
+from streamdecisionbench.render.sentences import (
+    marked,
+    planned_pace,
+    resampled,
+    simulation_note,
+    virtual_clock_note,
+)
+from streamdecisionbench.render.table import Table
 from streamdecisionbench.scoring.change_delays import Survival
-from streamdecisionbench.scoring.cost import (
+from streamdecisionbench.scoring.error_costs import (
     THETA_S,
     ChangeMeasures,
     CostRates,
     CostScore,
-    Course,
+    PathMeasures,
     SpellMeasures,
     change_measures,
     charge,
     cost_at,
-    course_of,
+    path_measures,
     spell_measures,
 )
-from streamdecisionbench.scoring.pace_bounds import Bounds
-from streamdecisionbench.scoring.pair_sweep import pair_trajectory
-from streamdecisionbench.scoring.pairs import PairScore, composed
+from streamdecisionbench.scoring.error_tables import disagreement
+from streamdecisionbench.scoring.pairs import composed
 from streamdecisionbench.scoring.policy_answers import answers_of
 from streamdecisionbench.scoring.score import Score
-from streamdecisionbench.scoring.timeline import ANOTHER_SESSION, Timeline
 from streamdecisionbench.suite.scenario import FAMILIES, Scenario, Suite
+from streamdecisionbench.text import plural
 
 T = TypeVar("T")
 
@@ -88,12 +105,12 @@ class Entry:
     def label(self) -> str:
         """The name with what every reader must know beside it."""
         if self.score.simulated:
-            return f"{self.name} (sim.)"
+            return marked(self.name, simulated=True)
         return f"{self.name} (virt.)" if self.score.virtual_clock else self.name
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class ReportInput:
     """Recordings of one suite, scored alike, in the order they were given."""
 
     suite: Suite
@@ -129,14 +146,14 @@ class Material:
     @property
     def ranked(self) -> list[Entry]:
         """Best integrated score first; of what holds for its own pace alone, as given."""
-        if self.alone:
+        if self.fixed_pace:
             return list(self.entries)
         return sorted(self.entries, key=lambda e: (-e.score.log_auc, e.name))
 
     @property
-    def alone(self) -> bool:
+    def fixed_pace(self) -> bool:
         """Whether it was lived through in a world, and holds for its own pace alone."""
-        return self.bounds.alone
+        return self.bounds.fixed_pace
 
     def notes(self, *more: str) -> tuple[str, ...]:
         """What stands below every table: first what is no whole recording or simulated."""
@@ -148,19 +165,13 @@ class Material:
         simulated = [e.name for e in self.entries if e.score.simulated]
         virtual = [e.name for e in self.entries if e.score.virtual_clock]
         if simulated:
-            found.append(
-                f"Simulation, not a measurement of a model (sim.): {_listed(simulated)};"
-                " answers and latencies were drawn from declared profiles."
-            )
+            found.append(simulation_note(_listed(simulated)))
         if virtual:
-            found.append(
-                f"Virtual clock (virt., and sim. where so recorded): {_listed(virtual)}; service"
-                " times were taken one by one, queueing was simulated."
-            )
+            found.append(virtual_clock_note(_listed(virtual)))
         for entry in self.entries:
             on_time = entry.score.punctuality
             if on_time is not None and not on_time.punctual:
-                found.append(f"{entry.name}: {on_time.words}; re-paced from the plan.")
+                found.append(f"{entry.name}: {planned_pace(on_time.words)}.")
         return (*more, *found)
 
 
@@ -208,7 +219,7 @@ def _listed(names: Sequence[str], most: int = 6) -> str:
 class ErrorCosts:
     """By recording name, at the report's interval."""
 
-    courses: Mapping[str, Course] = field(default_factory=dict)
+    courses: Mapping[str, PathMeasures] = field(default_factory=dict)
     spells: Mapping[str, SpellMeasures] = field(default_factory=dict)
     changes: Mapping[str, ChangeMeasures] = field(default_factory=dict)
     waits: Mapping[str, Survival] = field(default_factory=dict)
@@ -217,10 +228,10 @@ class ErrorCosts:
     """Where ranking by cost differs from ranking by time."""
 
 
-def error_costs(material: Material, choice: Choice | None = None) -> ErrorCosts:
+def error_costs(material: ReportInput, choice: Choice | None = None) -> ErrorCosts:
     """Spells, delays and costs of all recordings; the words also weigh a pair that is recommended."""
     courses = {
-        e.name: course_of(e.score.parts, material.interval, material.bounds)
+        e.name: path_measures(e.score.parts, material.interval, material.bounds)
         for e in material.entries
     }
     scores = {name: charge(course, default_costs()) for name, course in courses.items()}
@@ -240,7 +251,7 @@ def error_costs(material: Material, choice: Choice | None = None) -> ErrorCosts:
     )
 
 
-def pair_cost(material: Material, fast: str, slow: str, rule: str) -> CostRates:
+def pair_cost(material: ReportInput, fast: str, slow: str, rule: str) -> CostRates:
     """What being wrong costs a pair at the report's interval, in replay."""
     parts = {e.name: e.score.parts for e in material.entries if e.name in (fast, slow)}
     path = pair_trajectory(parts[fast], parts[slow], rule, material.interval)
@@ -272,11 +283,14 @@ def choices(
 ) -> list[Choice]:
     """The choice at every pace within the bounds and at the interval, shortest first."""
     simulated = [e.name for e in entries if e.score.simulated]
-    field = Field(
+    field = CandidatePool(
         {e.name: e.score.parts for e in entries},
         costs,
         simulated,
         [priced_answers(e.recording, suite, prices) for e in entries],
+        hourly=hourly_rates({e.name: e.recording for e in entries})
+        if prices.currency == "USD"
+        else {},
     )
     singles = len(field.singles(interval))
     pairs = len(field.pairs(interval, terms.rules)) if terms.pairs else 0
@@ -335,14 +349,14 @@ _WINDOW_LANES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class ReportResults:
     """What the analyses gave, by recording name. What is missing is explained in `remarks`."""
 
     sure: Mapping[str, ScoreIntervals] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Of the integrated score, of recordings that cover the same states."""
     ranges_method: str = ""
-    pairs: Sequence[PairScore] = ()
+    pairs: Sequence[Score] = ()
     pairs_note: str = ""
     corrector: str = ""
     """The slow component whose pairs are drawn, every one of them; empty where the best were asked for."""
@@ -371,7 +385,7 @@ class Findings:
     """Does one pace predict the others? By setting, where one was recorded under several conditions."""
     calibrations: Mapping[str, Calibration] = field(default_factory=dict)
     """How far confidence can be trusted, where answers carry any."""
-    outcomes: Mapping[str, Mapping[str, Twins]] = field(default_factory=dict)
+    outcomes: Mapping[str, Table] = field(default_factory=dict)
     """What became of sessions in a world."""
     remarks: Sequence[str] = ()
 
@@ -386,7 +400,7 @@ class Findings:
 
 
 def find(
-    material: Material,
+    material: ReportInput,
     say: Say = lambda _: None,
     *,
     pairs: bool = True,
@@ -395,14 +409,15 @@ def find(
     window: str | None = None,
     prices: PriceTable | None = None,
     remarks: Sequence[str] = (),
-) -> Findings:
-    """All analyses of one report; `remarks` go before those made here."""
+    allowed: Collection[str] = (),
+) -> ReportResults:
+    """All analyses of one report; `remarks` go before those made here, `allowed` as for `outcomes`."""
     remarks = list(remarks)
     if window is not None and window not in {s.episode_id for s in material.scenarios}:
         names = ", ".join(s.episode_id for s in material.scenarios)
         raise InputError(f"--window {window!r} is not recorded", fix=f"choose one of: {names}")
-    if material.alone:
-        return _at_own_pace(material, say, window, prices or read_prices(), remarks)
+    if material.fixed_pace:
+        return _at_own_pace(material, say, window, prices or read_prices(), remarks, allowed)
     alike = same_states(material)
     slow = _corrector(alike, corrector, best_pairs)
     covered = {e.name for e in alike}
@@ -411,7 +426,7 @@ def find(
         remarks.append(f"Not compared state by state, since they cover other scenarios: {names}.")
     say("bootstrap intervals")
     sure = {e.name: score_intervals(e.score) for e in material.entries}
-    pairings: Sequence[PairScore] = ()
+    pairings: Sequence[Score] = ()
     note = ""
     prices = prices or read_prices()
     costs, unknown = known_costs({e.name: e.recording for e in material.entries}, prices)
@@ -436,7 +451,7 @@ def find(
             f" {', '.join(without)}."
         )
     choice = next(c for c in chosen if c.interval == material.interval)
-    return Findings(
+    return ReportResults(
         sure=sure,
         ranges={
             name: (sure[name].metrics["log_auc"].low, sure[name].metrics["log_auc"].high)
@@ -467,8 +482,13 @@ def find(
 
 
 def _at_own_pace(
-    material: Material, say: Say, window: str | None, prices: PriceTable, remarks: list[str]
-) -> Findings:
+    material: ReportInput,
+    say: Say,
+    window: str | None,
+    prices: PriceTable,
+    remarks: list[str],
+    allowed: Collection[str],
+) -> ReportResults:
     """What can be said of sessions in a world: nothing that another pace or component is asked for."""
     remarks.append(
         f"Lived through in a world at {material.interval:g} s a step. {ANOTHER_SESSION.capitalize()}, and so"
@@ -479,14 +499,20 @@ def _at_own_pace(
     sure = {e.name: score_intervals(e.score) for e in material.entries}
     costs, unknown = known_costs({e.name: e.recording for e in material.entries}, prices)
     say("outcomes")
-    found: dict[str, Mapping[str, Twins]] = {}
+    found: dict[str, Table] = {}
+    compare = all_analyses().get("outcomes")
     for entry in material.entries:
+        if compare is None:
+            break
+        shown = replace(entry, score=replace(entry.score, name=entry.label))
         try:
-            found[entry.name] = outcomes(entry.recording)
+            (found[entry.name],) = compare.run([shown], allow_import=allowed).tables
         except InputError as error:
-            remarks.append(f"{entry.name}: outcomes not compared with twins: {error.what}.")
+            todo = f" ({error.fix})" if error.fix else ""
+            remarks.append(f"{entry.name}: outcomes not compared with twins: {error.what}{todo}.")
+            say(remarks[-1])
     at = {name: one.metrics["in_force"] for name, one in sure.items()}
-    return Findings(
+    return ReportResults(
         sure=sure,
         ranges={name: (metric.low, metric.high) for name, metric in at.items()},
         ranges_method=_method(next(iter(sure.values()))),
@@ -501,7 +527,7 @@ def _at_own_pace(
     )
 
 
-def _repacings(material: Material, remarks: list[str]) -> dict[str, Repacing]:
+def _repacings(material: ReportInput, remarks: list[str]) -> dict[str, Repacing]:
     found: dict[str, Repacing] = {}
     recordings = [e.recording for e in material.entries]
     for places in sweeps(recordings):
@@ -517,7 +543,7 @@ def _repacings(material: Material, remarks: list[str]) -> dict[str, Repacing]:
     return found
 
 
-def same_states(material: Material) -> list[Entry]:
+def same_states(material: ReportInput) -> list[Entry]:
     """The largest group of recordings that cover the same scenarios; the first of equals."""
     groups: dict[tuple[str, ...], list[Entry]] = {}
     for entry in material.entries:
@@ -545,8 +571,8 @@ def _corrector(alike: Sequence[Entry], named: str | None, best: bool) -> str:
 
 
 def _pairs(
-    material: Material, alike: Sequence[Entry], recommended: Sequence[Choice], corrector: str
-) -> tuple[list[PairScore], str]:
+    material: ReportInput, alike: Sequence[Entry], recommended: Sequence[Choice], corrector: str
+) -> tuple[list[Score], str]:
     """Every two recordings, the corrector and else the slower one as the slow one.
 
     Of many every one with the corrector, or where that was asked for the best, and what is
@@ -573,7 +599,7 @@ def _pairs(
             " paired, as asked for"
         )
         note = (
-            f"Of {len(alike)} recordings, {which}, and whatever pair is recommended somewhere;"
+            f"Of {plural(len(alike), 'recording')}, {which}, and whatever pair is recommended somewhere;"
             " `sdb compose --all` composes every pair."
         )
     place = {e.name: k for k, e in enumerate(order)}
@@ -591,14 +617,11 @@ def _pairs(
 
 def _method(sure: ScoreIntervals) -> str:
     s = sure.sampling
-    return (
-        f"{100 * s.level:g} % bootstrap intervals:"
-        f" {'' if sure.drawn == 'blocks' else 'scenarios within families, then '}"
-        f"blocks of {s.block} consecutive steps within scenarios, {s.resamples} resamples, seed {s.seed}"
-    )
+    how = resampled(sure.drawn, s.block, s.resamples, s.seed)
+    return f"{100 * s.level:g} % bootstrap intervals: {how}"
 
 
-def _each(material: Material, prices: PriceTable, say: Say) -> dict[str, dict[str, Any]]:
+def _each(material: ReportInput, prices: PriceTable, say: Say) -> dict[str, dict[str, Any]]:
     """Recordings do not depend on each other: with many of them, all processors work."""
     work = partial(_own, prices=prices, interval=material.interval)
     entries = material.entries
@@ -642,7 +665,7 @@ def _own(entry: Entry, *, prices: PriceTable, interval: float) -> dict[str, Any]
     return found
 
 
-def _between(material: Material) -> dict[str, Any]:
+def _between(material: ReportInput) -> dict[str, Any]:
     """Of two recordings of the same scenarios: the states that differ, and where time was lost."""
     if len(material.entries) != 2:
         return {}
@@ -656,12 +679,12 @@ def _between(material: Material) -> dict[str, Any]:
     }
 
 
-def _calibrations(material: Material, remarks: list[str]) -> dict[str, Calibration]:
+def _calibrations(material: ReportInput, remarks: list[str]) -> dict[str, Calibration]:
     """Of recordings whose answers carry confidences; nothing is made up for the others."""
     found: dict[str, Calibration] = {}
     silent = []
     for entry in material.entries:
-        if entry.recording.arbitrated:
+        if entry.recording.policy_applied:
             remarks.append(
                 f"{entry.name}: no calibration: not its answers alone decide what is in force."
             )
@@ -684,7 +707,7 @@ def _calibrations(material: Material, remarks: list[str]) -> dict[str, Calibrati
     return found
 
 
-def _paired(alike: Sequence[Entry], pairings: Sequence[PairScore], corrector: str) -> list[Paired]:
+def _paired(alike: Sequence[Entry], pairings: Sequence[Score], corrector: str) -> list[Paired]:
     """Everybody with the corrector; of pairs asked for by outcome the best; without pairs the first given."""
     parts = {e.name: e.score.parts for e in alike}
     fresh = [p for p in pairings if p.rule == "freshest"]
@@ -699,7 +722,7 @@ def _paired(alike: Sequence[Entry], pairings: Sequence[PairScore], corrector: st
 
 
 def _window(
-    material: Material, shown: Sequence[Entry], scenario: str | None, remarks: list[str]
+    material: ReportInput, shown: Sequence[Entry], scenario: str | None, remarks: list[str]
 ) -> Window | None:
     """Ten steps (or a whole short scenario) where they represent the settings best."""
     steps = min(_WINDOW_STEPS, *(part.n for entry in shown for part in entry.score.parts))

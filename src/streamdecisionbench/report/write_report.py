@@ -6,7 +6,7 @@ A pure function of its inputs: a second run leaves the same bytes, but for the o
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,14 @@ from typing import Any
 from streamdecisionbench._version import __version__
 from streamdecisionbench.analysis.bootstrap import sure_scores_to_json
 from streamdecisionbench.analysis.choose import METHOD, choice_lines
-from streamdecisionbench.analysis.table import Table, percent
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import spelled
+from streamdecisionbench.kernel.paces import (
+    DEFAULT_BOUNDS,
+)
+from streamdecisionbench.kernel.rule import spelled
 from streamdecisionbench.recording.prices import read_prices
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.report.figures.figure import FORMATS, Figure, can_draw, render
-from streamdecisionbench.report.figures.figure import to_csv as figure_csv
-from streamdecisionbench.report.folder import fill, require_usable
-from streamdecisionbench.report.page.payload import PageInputs, render_page
-from streamdecisionbench.report.render import (
+from streamdecisionbench.render.formats import (
     Number,
     escape_markdown,
     numbers_of,
@@ -32,21 +30,40 @@ from streamdecisionbench.report.render import (
     to_latex,
     to_markdown,
 )
+from streamdecisionbench.render.output_folder import (
+    fill,
+    require_usable,
+)
+from streamdecisionbench.render.table import (
+    Table,
+    percent,
+)
+from streamdecisionbench.report.figures.figure import FORMATS, Figure, can_draw, render
+from streamdecisionbench.report.figures.figure import to_csv as figure_csv
+from streamdecisionbench.report.page import (
+    PageInputs,
+    render_page,
+)
 from streamdecisionbench.report.report_data import (
     Entry,
-    Findings,
-    Material,
+    ReportInput,
+    ReportResults,
     Say,
     find,
     numbered,
     pair_cost,
 )
-from streamdecisionbench.report.tables import make_tables, provenance, quoted
-from streamdecisionbench.scoring.json import pairs_to_json
-from streamdecisionbench.scoring.pace_bounds import DEFAULT_BOUNDS, Bounds
+from streamdecisionbench.report.report_tables import (
+    make_tables,
+    provenance,
+    quoted,
+)
 from streamdecisionbench.scoring.pair_live import live_pair
 from streamdecisionbench.scoring.score import score
+from streamdecisionbench.scoring.score_json import pairs_to_json
 from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.suite.suite_files import other_suite_error
+from streamdecisionbench.text import plural
 
 _PAGE_PAIRS = 8
 """So many pairs keep the page's table short, besides those that are recommended."""
@@ -56,8 +73,8 @@ _PAGE_PAIRS = 8
 class Report:
     """What was written: the scored recordings, and what the analyses found."""
 
-    material: Material
-    findings: Findings
+    material: ReportInput
+    findings: ReportResults
 
 
 def write_report(
@@ -72,13 +89,15 @@ def write_report(
     window: str | None = None,
     formats: Sequence[str] = FORMATS,
     prices: Path | None = None,
+    allowed: Collection[str] = (),
     say: Say = lambda _: None,
 ) -> Report:
     """Everything `sdb report` makes, in `out`. `prices` names a price table of one's own.
 
     Drawn are the pairs with one `corrector`, the slowest recording unless named; `best_pairs` asks for
     those that score best instead. `window` is the scenario of the trajectory. `interval` is 2 s unless
-    said otherwise, or the pace of the world that was lived through.
+    said otherwise, or the pace of the world that was lived through. `allowed` names the code that such a
+    world may import (`--allow-import`).
     """
     require_usable(out)
     drawn = can_draw()
@@ -89,7 +108,7 @@ def write_report(
     material = make_material(loaded, interval=interval, bounds=bounds)
     findings = find(
         material, say, pairs=pairs, corrector=corrector, best_pairs=best_pairs, window=window,
-        prices=price_list, remarks=_live(loaded, material.interval, bounds),
+        prices=price_list, remarks=_live(loaded, material.interval, bounds), allowed=allowed,
     )  # fmt: skip
     say("tables")
     tables = make_tables(material, findings)
@@ -124,21 +143,22 @@ def make_material(
     *,
     interval: float | None = None,
     bounds: tuple[float, float] = DEFAULT_BOUNDS,
-) -> Material:
+) -> ReportInput:
     """Scores the recordings; a joint recording of a pair gives its two components, but in a world."""
     if not loaded:
         raise InputError("there is nothing to report", fix="give at least one recording")
-    suite, lived_at_s = loaded[0][1], loaded[0][0].lived_at_s
-    interval = interval if interval is not None else lived_at_s or 2.0
+    suite, closed_loop_interval_s = loaded[0][1], loaded[0][0].closed_loop_interval_s
+    interval = interval if interval is not None else closed_loop_interval_s or 2.0
     entries = []
     for recording, own in loaded:
         if own.dataset_hash != suite.dataset_hash:
-            raise InputError(
-                f"was recorded on suite {own.dataset_hash[:12]}, not on {suite.dataset_hash[:12]}",
+            raise other_suite_error(
+                own.dataset_hash,
+                suite.dataset_hash,
                 where=recording.path or recording.name,
                 fix="make one report per suite",
             )
-        if recording.lived_at_s != lived_at_s:
+        if recording.closed_loop_interval_s != closed_loop_interval_s:
             raise InputError(
                 "was recorded at another pace, in a world or on a suite",
                 where=recording.path or recording.name,
@@ -147,24 +167,38 @@ def make_material(
         for one in recording.parts:
             scored = score(one, suite, interval=interval, bounds=bounds)
             entries.append(Entry(one, suite, scored))
-    limits = Bounds(bounds[0], bounds[1], alone=lived_at_s is not None)
-    return Material(suite, tuple(entries), interval, limits)
+    limits = entries[0].score.bounds
+    return ReportInput(suite, tuple(entries), interval, limits)
 
 
-def make_figures(material: Material, findings: Findings) -> list[Figure]:
+def make_figures(material: ReportInput, findings: ReportResults) -> list[Figure]:
     """The paper's eight drawn figures, as far as the recordings allow them, two of wrong time, calibration."""
-    from streamdecisionbench.report.figures import calibration, costs, decomposition, latency, pace
-    from streamdecisionbench.report.figures.repacing import repacing_figure
-    from streamdecisionbench.report.figures.trajectory import trajectory
+    from streamdecisionbench.report.figures import (
+        calibration_figures as calibration,
+    )
+    from streamdecisionbench.report.figures import (
+        costs_figures as costs,
+    )
+    from streamdecisionbench.report.figures import (
+        decomposition_figures as decomposition,
+    )
+    from streamdecisionbench.report.figures import (
+        latency_figures as latency,
+    )
+    from streamdecisionbench.report.figures import (
+        pace_figures as pace,
+    )
+    from streamdecisionbench.report.figures.repacing_figures import repacing_figure
+    from streamdecisionbench.report.figures.trajectory_figures import trajectory
 
     figures: list[Figure | None] = [
         trajectory(material, findings.window, findings.shown) if findings.window else None,
-        None if material.alone else decomposition.error_time(material),
+        None if material.fixed_pace else decomposition.error_time(material),
         costs.wrong_spells(material, findings.errors),
         costs.delays_after_changes(material, findings.errors),
     ]
     confident = calibration.calibration_in_force(material, findings.calibrations)
-    if material.alone:
+    if material.fixed_pace:
         return [figure for figure in (*figures, confident) if figure is not None]
     parts = latency.latency_parts(material, findings.networks)
     figures += [
@@ -182,7 +216,9 @@ def make_figures(material: Material, findings: Findings) -> list[Figure]:
     return [figure for figure in figures if figure is not None]
 
 
-def make_numbers(material: Material, findings: Findings, tables: Sequence[Table]) -> list[Number]:
+def make_numbers(
+    material: ReportInput, findings: ReportResults, tables: Sequence[Table]
+) -> list[Number]:
     """Every number of the tables and of what the report's sentences quote beside them, by unique names."""
     names = {e.label: (e.name,) for e in material.entries} | {
         e.name: (e.name,) for e in material.entries
@@ -200,7 +236,7 @@ def make_numbers(material: Material, findings: Findings, tables: Sequence[Table]
 
 
 def _numbers_json(
-    material: Material, tables: Sequence[Table], numbers: Sequence[Number]
+    material: ReportInput, tables: Sequence[Table], numbers: Sequence[Number]
 ) -> dict[str, Any]:
     """Schema sdb-numbers/1. `stated` are texts that define: no number in them was measured."""
     stated = {
@@ -224,7 +260,7 @@ def _live(
     """What joint recordings of a pair were worth as they ran; their halves are scored like others."""
     found = []
     for recording, suite in loaded:
-        if recording.halves and not recording.arbitrated:
+        if recording.halves and not recording.policy_applied:
             live = live_pair(recording, suite, interval=interval, bounds=bounds)
             replayed = live.replayed[live.rule]
             found.append(
@@ -235,7 +271,7 @@ def _live(
     return found
 
 
-def _page(material: Material, findings: Findings) -> str:
+def _page(material: ReportInput, findings: ReportResults) -> str:
     fresh = [p for p in findings.pairs if p.rule == "freshest"]
     if findings.corrector:
         fresh.sort(key=lambda p: p.slow != findings.corrector)
@@ -263,8 +299,8 @@ def _json(document: dict[str, Any]) -> bytes:
 
 
 def _markdown(
-    material: Material,
-    findings: Findings,
+    material: ReportInput,
+    findings: ReportResults,
     tables: Sequence[Table],
     figures: Sequence[Figure],
     formats: Sequence[str],
@@ -277,7 +313,7 @@ def _markdown(
         f"{len(material.entries)} recording(s), "
         + (
             ""
-            if material.alone
+            if material.fixed_pace
             else f"integrated over {material.bounds.text()}, fixed-interval figures "
         )
         + f"at {material.interval:g} s. `index.html` beside this file is the same, interactive.",
@@ -306,7 +342,7 @@ def _markdown(
     return "\n".join(lines) + "\n"
 
 
-def _chosen(findings: Findings) -> list[str]:
+def _chosen(findings: ReportResults) -> list[str]:
     """The recommendation at the report's interval, and at which others it is another one."""
     if findings.choice is None:
         return []
@@ -321,10 +357,10 @@ def _chosen(findings: Findings) -> list[str]:
     return [*lines, METHOD, ""]
 
 
-def _method(material: Material, findings: Findings) -> list[str]:
+def _method(material: ReportInput, findings: ReportResults) -> list[str]:
     suite = material.suite
     found = [
-        f"Suite {escape_markdown(suite.name)}, digest `{suite.dataset_hash[:12]}`, {len(suite.scenarios)} scenarios.",
+        f"Suite {escape_markdown(suite.name)}, digest `{suite.dataset_hash[:12]}`, {plural(len(suite.scenarios), 'scenario')}.",
         "Step-anchored replay: every response at its step's release plus its recorded latency; accuracy"
         " and all areas are exact, without quadrature.",
         f"sdb {__version__}.",

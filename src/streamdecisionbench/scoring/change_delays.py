@@ -20,10 +20,22 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.scoring.cut import EDGE, Calm, Cut, at_most, neighbours
-from streamdecisionbench.scoring.measure import Measure
-from streamdecisionbench.scoring.sweep import References
-from streamdecisionbench.scoring.timeline import NOTHING, Columns, Floats, Ints, by_scenario
+from streamdecisionbench.kernel.arrays import (
+    NOTHING,
+    Columns,
+    Floats,
+    Ints,
+    by_scenario,
+)
+from streamdecisionbench.kernel.overlaps import (
+    EDGE,
+    NotWrongRuns,
+    Stretches,
+    at_most,
+    neighbours,
+)
+from streamdecisionbench.kernel.paces import PaceWeights
+from streamdecisionbench.kernel.trajectory import References
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +109,7 @@ class Waits:
     Its figures are by scenario, under the measure.
     """
 
-    measure: Measure
+    measure: PaceWeights
     references: References
     segment: Ints
     at: Floats
@@ -151,7 +163,7 @@ class Waits:
         return by_scenario(self.references.scenario[segment], values, self.references.count)
 
 
-def waits_of(calm: Calm, measure: Measure) -> Waits:
+def waits_of(calm: NotWrongRuns, measure: PaceWeights) -> Waits:
     """The first right stretch of each segment: the calm one before it lies in another segment."""
     cut, pairs = calm.cut, calm.pairs
     refs = cut.sweep.references
@@ -212,7 +224,7 @@ class Changes(Columns):
     high: Floats
 
 
-def changes_of(cut: Cut, key: Ints) -> Changes:
+def changes_of(cut: Stretches, key: Ints) -> Changes:
     """Where `key` of the piece in force changes: its decision, or a part of it."""
     sweep = cut.sweep
     shown = cut.piece[np.append(True, cut.piece[1:] != cut.piece[:-1])[: len(cut.piece)]]
@@ -230,7 +242,7 @@ def changes_of(cut: Cut, key: Ints) -> Changes:
     return found.where(np.argsort(found.piece, kind="stable"))
 
 
-def edits_of(cut: Cut, measure: Measure) -> Edits:
+def edits_of(cut: Stretches, measure: PaceWeights) -> Edits:
     """The changes of the decision in force."""
     sweep, found = cut.sweep, changes_of(cut, cut.sweep.decision)
     refs = sweep.references

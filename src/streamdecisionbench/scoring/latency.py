@@ -51,7 +51,7 @@ def latency(episodes: Sequence[Episode]) -> Latency:
 
 
 def reliability(recording: Recording) -> Reliability:
-    """Counts over the whole pass, as the log has them."""
+    """AnswerCounts over the whole pass, as the log has them."""
     responses = [r for e in recording.episodes.values() for r in e.responses]
     releases = [r for e in recording.episodes.values() for r in e.releases]
     tries = [max(len(r.attempts), 1) for r in responses]

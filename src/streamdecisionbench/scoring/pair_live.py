@@ -9,90 +9,65 @@ cost: longer latencies, and the score they take with them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import FAST, RULES, SLOW, pair_rule
-from streamdecisionbench.recording.event_log import Response
-from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.classes import LATER
-from streamdecisionbench.scoring.latency import Latency, latency
-from streamdecisionbench.scoring.measure import Levels
-from streamdecisionbench.scoring.pace_bounds import DEFAULT_BOUNDS, Bounds
-from streamdecisionbench.scoring.pair_sweep import (
-    PairCounts,
+from streamdecisionbench.kernel.arrays import (
+    JoinedTimelines,
+    Timeline,
+)
+from streamdecisionbench.kernel.levels import Levels
+from streamdecisionbench.kernel.paces import (
+    DEFAULT_BOUNDS,
+    Bounds,
+    bounds_for,
+)
+from streamdecisionbench.kernel.pair_trajectory import (
     PairNodes,
     PairPath,
     count,
     pair_members,
     pair_table,
     path_at,
+    path_trajectory,
 )
-from streamdecisionbench.scoring.pairs import PairScore, composed
-from streamdecisionbench.scoring.score import (
-    Lived,
-    Shares,
-    level_shares,
-    score_timelines,
-    suite_of,
-    took_effect,
+from streamdecisionbench.kernel.rule import (
+    FAST,
+    RULES,
+    SLOW,
+    pair_rule,
 )
-from streamdecisionbench.scoring.sweep import in_force_until
-from streamdecisionbench.scoring.timeline import Flat, Timeline, timelines
+from streamdecisionbench.kernel.shares import level_shares
+from streamdecisionbench.kernel.trajectory import in_force_until
+from streamdecisionbench.policies.policy_file import Cascade, Policy
+from streamdecisionbench.recording.event_log import Response
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.latency import latency
+from streamdecisionbench.scoring.pairs import composed
+from streamdecisionbench.scoring.result import LIVE_PAIR, Result, as_it_happened, live_levels
+from streamdecisionbench.scoring.score import score_timelines, suite_of, took_effect
+from streamdecisionbench.scoring.timelines import timelines
 from streamdecisionbench.suite.scenario import Suite
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LivePair(Lived):
-    """A pair, and the replays of its halves at the recorded pace."""
+class AloneAndJoint(NamedTuple):
+    """The same component or pair, from recordings made separately and from the joint one."""
 
-    fast: str
-    slow: str
-    rule: str
-    slow_share: float
-    counts: PairCounts
-    replayed: Mapping[str, Shares]
-    """By rule, overall, at the pace of the recording."""
-    pairs: Sequence[PairScore]
-    """The halves composed under every rule at the interval and bounds asked for."""
-
-    @property
-    def gap(self) -> float:
-        """In-force accuracy as recorded minus its replay under the same rule."""
-        return self.recorded.in_force - self.replayed[self.rule].in_force
-
-
-@dataclass(frozen=True, slots=True)
-class PartCost:
-    """One component alone and in company; scores are its own, on the nominal clock."""
-
-    name: str
-    alone: Latency
-    joint: Latency
-    alone_in_force: float
-    joint_in_force: float
-    alone_auc: float
-    joint_auc: float
-
-
-@dataclass(frozen=True, slots=True)
-class Contention:
-    """What running together cost. The pair is composed under the recorded rule both times."""
-
-    fast: PartCost
-    slow: PartCost
-    pair_alone: PairScore
-    pair_joint: PairScore
+    alone: Result
+    joint: Result
 
     @property
     def in_force_cost(self) -> float:
-        return self.pair_alone.in_force - self.pair_joint.in_force
+        """What running together cost."""
+        return self.alone.in_force - self.joint.in_force
 
     @property
     def auc_cost(self) -> float:
-        return self.pair_alone.log_auc - self.pair_joint.log_auc
+        return self.alone.log_auc - self.joint.log_auc
 
 
 def halves_of(joint: Recording) -> tuple[Recording, Recording]:
@@ -101,7 +76,7 @@ def halves_of(joint: Recording) -> tuple[Recording, Recording]:
         raise InputError(
             "is the recording of one component, not of a pair",
             where=joint.path or joint.name,
-            fix="give two recordings with --fast and --slow, or one made by `sdb run --fast … --slow …`",
+            fix="give two recordings with --fast and --slow, or one made by `sdb run --member fast=… --member slow=…`",
         )
 
     def half(role: str) -> Recording:
@@ -119,7 +94,7 @@ def live_pair(
     interval: float = 2.0,
     bounds: tuple[float, float] = DEFAULT_BOUNDS,
     weighting: str = "log",
-) -> LivePair:
+) -> Result:
     """Scores a joint recording: as it happened, and replayed under every rule."""
     fast, slow = halves_of(joint)
     suite, rule = suite_of([joint], suite), _rule(joint)
@@ -127,21 +102,28 @@ def live_pair(
     both = recorded, timelines(slow, suite, clock="published")
     pair = PairNodes(*pair_members(both, (fast.name, slow.name), np.inf))
     path = _recorded_path(pair, recorded, fast, slow)
-    table = pair_table(pair, path, Flat(recorded, both))
+    clock = JoinedTimelines(recorded, both)
+    table = pair_table(pair, path, clock)
     levels, untimed = Levels(recorded), pair.slow.untimed
     as_recorded = np.ones(pair.flat.count)
     replayed = {name: pair_table(pair, path_at(pair, as_recorded, name)) for name in RULES}
-    limits = Bounds(*bounds, weighting, alone=joint.lived_at_s is not None)
-    return LivePair(
-        *levels.split(level_shares(levels, table, untimed)),
+    limits = bounds_for(recorded, bounds, weighting)
+    names = fast.name, slow.name
+    return Result(
+        *live_levels(levels, table, untimed),
+        kind=LIVE_PAIR,
         name=joint.name,
-        fast=fast.name,
-        slow=slow.name,
-        rule=rule,
-        slow_share=float(levels.means(table[:, LATER])[0]),
+        members=names,
+        policy=Policy(rule, cascade=Cascade(names, rule=rule)),
+        interval=float(recorded[0].tick),
+        bounds=limits,
+        clock="published",
+        family_of=levels.family_of,
+        parts=recorded,
+        replay=partial(as_it_happened, path_trajectory(pair, path, as_recorded, clock)),
         counts=count(pair, path),
         replayed={r: level_shares(levels, found, untimed)[0] for r, found in replayed.items()},
-        pairs=composed([fast, slow], suite, RULES, interval, limits, ordered=[(0, 1)]),
+        replays=composed([fast, slow], suite, RULES, interval, limits, ordered=[(0, 1)]),
     )
 
 
@@ -154,28 +136,28 @@ def contention(
     interval: float = 2.0,
     bounds: tuple[float, float] = DEFAULT_BOUNDS,
     weighting: str = "log",
-) -> Contention:
-    """A joint recording against two of the same components made alone."""
+) -> dict[str, AloneAndJoint]:
+    """A joint recording against two of the same components made alone: `fast`, `slow` and the `pair`.
+
+    The pair is composed under the recorded rule both times; all scores are on the nominal clock.
+    """
     fast, slow = halves_of(joint)
     suite, rules = suite_of([joint], suite), (_rule(joint),)
     limits = Bounds(bounds[0], bounds[1], weighting)
 
-    def part(alone: Recording, half: Recording) -> PartCost:
-        one, two = (
-            score_timelines(
-                timelines(recording, suite, clock="nominal"), interval=interval, bounds=limits
-            )
-            for recording in (alone, half)
-        )
-        alone_s, joint_s = (latency(list(x.episodes.values())) for x in (alone, half))
-        figures = one.in_force, two.in_force, one.log_auc, two.log_auc
-        return PartCost(half.name, alone_s, joint_s, *figures)
+    def scored(recording: Recording, name: str) -> Result:
+        parts = timelines(recording, suite, clock="nominal")
+        found = score_timelines(parts, name=name, interval=interval, bounds=limits, clock="nominal")
+        return replace(found, latency=latency(list(recording.episodes.values())))
 
-    pair_alone, pair_joint = (
-        composed(two, suite, rules, interval, limits, ordered=[(0, 1)])[0]
-        for two in ([fast_alone, slow_alone], [fast, slow])
-    )
-    return Contention(part(fast_alone, fast), part(slow_alone, slow), pair_alone, pair_joint)
+    def pair(*both: Recording) -> Result:
+        return composed(both, suite, rules, interval, limits, ordered=[(0, 1)])[0]
+
+    return {
+        FAST: AloneAndJoint(scored(fast_alone, fast.name), scored(fast, fast.name)),
+        SLOW: AloneAndJoint(scored(slow_alone, slow.name), scored(slow, slow.name)),
+        "pair": AloneAndJoint(pair(fast_alone, slow_alone), pair(fast, slow)),
+    }
 
 
 def _rule(joint: Recording) -> str:

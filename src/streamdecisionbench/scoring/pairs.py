@@ -13,88 +13,82 @@ nominal clock, so nothing is measured anew and nothing is sampled.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations, pairwise, permutations, repeat
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import CORRECT, FAST, RULES, SLOW, pair_rule
-from streamdecisionbench.recording.notes import unusual_settings
-from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.scoring.classes import LATER, shares_over
-from streamdecisionbench.scoring.measure import Levels, family_weights, measure_over
-from streamdecisionbench.scoring.pace_bounds import DEFAULT_BOUNDS, Bounds, check_interval
-from streamdecisionbench.scoring.pair_sweep import (
-    PairCounts,
+from streamdecisionbench.kernel.arrays import Timeline, fixed_pace
+from streamdecisionbench.kernel.classes import CORRECT
+from streamdecisionbench.kernel.levels import (
+    Levels,
+    family_weights,
+)
+from streamdecisionbench.kernel.paces import (
+    DEFAULT_BOUNDS,
+    Bounds,
+    check_interval,
+)
+from streamdecisionbench.kernel.pair_trajectory import (
     PairNodes,
-    StaleLoss,
     count,
     longest_stale_loss,
     pair_members,
     pair_stretches,
-    pair_sweeps,
     pair_table,
+    pair_trajectories,
+    pair_trajectory,
+    pair_trajectory_over,
     path_at,
 )
-from streamdecisionbench.scoring.score import (
-    ReplayLevel,
-    Score,
-    Scored,
-    level_shares,
-    score_timelines,
-    signature_of,
-    suite_of,
+from streamdecisionbench.kernel.rule import (
+    FAST,
+    RULES,
+    SLOW,
+    pair_rule,
 )
-from streamdecisionbench.scoring.sweep import Sweep
-from streamdecisionbench.scoring.timeline import Timeline, timelines
+from streamdecisionbench.kernel.shares import level_shares, shares_over
+from streamdecisionbench.kernel.trajectory import Trajectory
+from streamdecisionbench.policies.policy_file import Cascade, Policy
+from streamdecisionbench.recording.provenance_notes import unusual_settings
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.counterfactual import (
+    Counterfactual,
+    changed_parts,
+    counterfactuals,
+)
+from streamdecisionbench.scoring.result import PAIR, Level, Result
+from streamdecisionbench.scoring.score import score_timelines, signature_of, suite_of
+from streamdecisionbench.scoring.timelines import timelines
 from streamdecisionbench.suite.scenario import Suite
 
-
-@dataclass(frozen=True, slots=True)
-class PairLevel(ReplayLevel):
-    """A pair. `product` of the shares is the proxy U_slow·O: it has no untimed answer of its own."""
-
-    slow_share: float
-    """Share of observed time with a slow answer in force, at the interval."""
-    slow_share_integrated: float
-    by_range: tuple[float, ...] = ()
-    """In-force accuracy over each of the ranges asked for."""
+Members = Sequence[Sequence[Timeline]]
+"""A fast and a slow component's timelines."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairScore(Scored[PairLevel]):
-    """Everything `sdb compose` says about one pair under one rule."""
+def pair_in_force(members: Members, rule: str, interval: float) -> float:
+    """A(Δ) of a pair; `members` fit each other, on one nominal clock."""
+    pair = PairNodes(*pair_members(members, (FAST, SLOW), math.inf))
+    table = pair_table(pair, path_at(pair, pair.flat.scale(interval), rule))
+    weights = family_weights([p.family for p in pair.flat.parts])
+    return float(weights @ table[:, CORRECT].sum(axis=1))
 
-    fast: str
-    slow: str
-    rule: str
-    counts: PairCounts
-    longest_stale_loss: StaleLoss | None
-    slow_parts: Sequence[Timeline]
 
-    @property
-    def log_auc(self) -> float:
-        return self.overall.log_auc
-
-    @property
-    def slow_share(self) -> float:
-        return self.overall.slow_share
-
-    def swept(self, bounds: Bounds) -> Sweep:
-        parts = self.parts, self.slow_parts
-        pair = PairNodes(*pair_members(parts, (self.fast, self.slow), bounds.low))
-        return pair_sweeps(pair, bounds, (self.rule,))[self.rule]
-
-    def in_force_at(self, interval: float) -> float:
-        """A at another interval."""
-        if interval == self.interval:
-            return self.in_force
-        parts = self.parts, self.slow_parts
-        pair = PairNodes(*pair_members(parts, (self.fast, self.slow), interval))
-        table = pair_table(pair, path_at(pair, pair.flat.scale(interval), self.rule))
-        return float(
-            family_weights([p.family for p in pair.flat.parts]) @ table[:, CORRECT].sum(axis=1)
-        )
+def pair_counterfactuals(
+    members: Members, names: Sequence[str], rule: str, interval: float, recorded: float
+) -> list[Counterfactual]:
+    """The pair with changed members. A session in a world would have gone another way: none there."""
+    if fixed_pace(members[0]):
+        return []
+    return counterfactuals(
+        names,
+        members,
+        changed_parts,
+        lambda changed: pair_in_force(changed, rule, interval),
+        recorded,
+    )
 
 
 def compose(
@@ -106,7 +100,7 @@ def compose(
     *,
     ranges: Sequence[Bounds] = (),
     names: tuple[str, str] = ("fast", "slow"),
-) -> PairScore:
+) -> Result:
     """One pair under one rule, from arrays. Releases become i · tick of the fast component's clock."""
     bounds = bounds or Bounds()
     check_interval(interval)
@@ -124,7 +118,7 @@ def compose_recordings(
     bounds: tuple[float, float] = DEFAULT_BOUNDS,
     weighting: str = "log",
     ranges: Sequence[Bounds] = (),
-) -> list[PairScore]:
+) -> list[Result]:
     """Two recordings of one suite, composed in replay under one rule or all of them."""
     limits = Bounds(bounds[0], bounds[1], weighting)
     return composed([fast, slow], suite, chosen_rules(rule), interval, limits, ranges, [(0, 1)])
@@ -140,7 +134,7 @@ def all_pairs(
     weighting: str = "log",
     ranges: Sequence[Bounds] = (),
     given_order: bool = False,
-) -> list[PairScore]:
+) -> list[Result]:
     """Every ordered pair of different recordings, each as fast and as slow, under the rules asked for.
 
     In the `given_order` of every two only the earlier one is the fast one.
@@ -167,7 +161,7 @@ def composed(
     bounds: Bounds,
     ranges: Sequence[Bounds] = (),
     ordered: Iterable[tuple[int, int]] | None = None,
-) -> list[PairScore]:
+) -> list[Result]:
     """All pairs or those named, (fast, slow), under each rule.
 
     What is computed per component is computed once, however many pairs it is in.
@@ -187,7 +181,7 @@ def composed(
     return found
 
 
-def _made_of(score: PairScore, both: tuple[Recording, Recording], suite: Suite) -> PairScore:
+def _made_of(score: Result, both: tuple[Recording, Recording], suite: Suite) -> Result:
     """The score with what is to be said of its recordings."""
     roles = dict(zip((FAST, SLOW), both, strict=True))
     virtual = any(one.virtual_clock for one in both)
@@ -213,44 +207,58 @@ def _scores(
     bounds: Bounds,
     ranges: Sequence[Bounds],
     names: tuple[str, str],
-) -> list[PairScore]:
-    parts, tick = pair.flat.parts, pair.flat.tick
-    hull, untimed = _hull(bounds, ranges), pair.slow.untimed
-    measures = [measure_over(one, tick, pair.flat.alone) for one in (bounds, *ranges)]
-    scale = pair.flat.scale(interval)
-    levels = Levels(parts)
+) -> list[Result]:
+    both, hull = (pair.fast.flat.parts, pair.slow.flat.parts), _hull(bounds, ranges)
+    scale, untimed = pair.flat.scale(interval), pair.slow.untimed
+    levels = Levels(both[0])
+    shown = names if names[0] != names[1] else (f"{names[0]} ({FAST})", f"{names[1]} ({SLOW})")
     found = []
-    for rule, sweep in pair_sweeps(pair, hull, rules).items():
+    for rule, sweep in pair_trajectories(pair, hull, rules).items():
         path = path_at(pair, scale, rule)
         held = pair_stretches(pair, path)
-        now, (over, *narrower) = pair_table(pair, path, held=held), shares_over(sweep, measures)
+        now = pair_table(pair, path, held=held)
+        measures = [sweep.weights(one) for one in (bounds, *ranges)]
+        over, *narrower = shares_over(sweep, measures)
         by_range = [levels.means(one[:, CORRECT].sum(axis=1)).tolist() for one in narrower]
         rows = zip(
             levels.names,
             level_shares(levels, now, untimed),
-            level_shares(levels, over, untimed, own_pace=pair.flat.alone),
-            levels.means(now[:, LATER]).tolist(),
-            levels.means(over[:, LATER]).tolist(),
+            level_shares(levels, over, untimed, fixed_pace=sweep.fixed_pace),
             zip(*by_range, strict=True) if by_range else repeat((), len(levels.names)),
             strict=True,
         )
+        whole, by_family, by_scenario = levels.split(
+            [Level(name, at, mean, by_range=narrow) for name, at, mean, narrow in rows]
+        )
         found.append(
-            PairScore(
-                *levels.split([PairLevel(*row) for row in rows]),
-                fast=names[0],
-                slow=names[1],
-                rule=rule,
+            Result(
+                whole,
+                by_family,
+                by_scenario,
+                kind=PAIR,
+                name=f"{names[0]} + {names[1]}",
+                members=names,
+                policy=Policy(rule, cascade=Cascade(names, rule=rule)),
                 interval=interval,
                 bounds=bounds,
                 clock="nominal",
                 family_of=levels.family_of,
                 counts=count(pair, path),
                 longest_stale_loss=longest_stale_loss(pair, path, scale, held),
-                parts=parts,
-                slow_parts=pair.slow.flat.parts,
+                parts=both[0],
+                replay=partial(_replay, both, rule),
+                would_help=partial(
+                    pair_counterfactuals, both, shown, rule, interval, whole.in_force
+                ),
             )
         )
     return found
+
+
+def _replay(members: Members, rule: str, over: float | Bounds) -> Trajectory:
+    if isinstance(over, Bounds):
+        return pair_trajectory_over(members[0], members[1], rule, over)
+    return pair_trajectory(members[0], members[1], rule, over)
 
 
 def _hull(bounds: Bounds, ranges: Sequence[Bounds]) -> Bounds:
@@ -266,7 +274,7 @@ def _hull(bounds: Bounds, ranges: Sequence[Bounds]) -> Bounds:
 class Best:
     """The best pair under one heading, and the best of the components alone."""
 
-    pair: PairScore
+    pair: Result
     value: float
     alone: str
     alone_value: float
@@ -281,8 +289,8 @@ class Best:
 class Matrix:
     """Every recording alone and every ordered pair under every rule, on the nominal clock."""
 
-    alone: Sequence[Score]
-    pairs: Sequence[PairScore]
+    alone: Sequence[Result]
+    pairs: Sequence[Result]
     ranges: Sequence[Bounds]
     best: Best
     by_family: Mapping[str, Best]
@@ -306,7 +314,7 @@ def matrix(
     suite = suite_of(recordings, suite)
     parts = [timelines(one, suite, clock="nominal") for one in recordings]
 
-    def alone(over: Bounds) -> list[Score]:
+    def alone(over: Bounds) -> list[Result]:
         return [
             score_timelines(part, name=one.name, interval=interval, bounds=over, clock="nominal")
             for one, part in zip(recordings, parts, strict=True)
@@ -337,14 +345,14 @@ def octaves(bounds: Bounds) -> list[Bounds]:
 
 
 def _best(
-    pairs: Sequence[PairScore],
-    alone: Sequence[Score],
+    pairs: Sequence[Result],
+    alone: Sequence[Result],
     level: str = "overall",
     nth: int | None = None,
 ) -> Best:
     """At a level over the bounds, or over the nth of the ranges, for which `alone` was scored."""
 
-    def value(pair: PairScore) -> float:
+    def value(pair: Result) -> float:
         found = pair.at(level)
         return found.log_auc if nth is None else found.by_range[nth]
 

@@ -15,7 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamdecisionbench.components.contract import RETURN_CONFIDENCE
 from streamdecisionbench.errors import InputError
+from streamdecisionbench.kernel.arrays import (
+    Floats,
+    Ints,
+    TimeIndex,
+    Timeline,
+    nominal,
+    nominal_like,
+)
+from streamdecisionbench.policies.policy_file import (
+    COMPOSES,
+    Policy,
+)
 from streamdecisionbench.recording.event_log import Cancelled
 from streamdecisionbench.recording.live_policy import (
     changed_states,
@@ -24,15 +37,8 @@ from streamdecisionbench.recording.live_policy import (
     require_fallbacks,
 )
 from streamdecisionbench.recording.recording import Episode, Recording
-from streamdecisionbench.rules.policy_file import COMPOSES, Policy
-from streamdecisionbench.scoring.timeline import (
-    Floats,
-    Ints,
-    Places,
-    Timeline,
+from streamdecisionbench.scoring.timelines import (
     decisions_of,
-    nominal,
-    nominal_like,
     timelines,
 )
 from streamdecisionbench.suite.scenario import Scenario, Suite
@@ -130,10 +136,10 @@ class PolicyArrays:
         return len(self.horizon)
 
     @cached_property
-    def places(self) -> Places:
+    def places(self) -> TimeIndex:
         """Releases of all scenarios, to find times among."""
         every = np.repeat(np.arange(self.count), self.n)
-        return Places(self.release.ravel(), every, self.release[:, 0], self.horizon)
+        return TimeIndex(self.release.ravel(), every, self.release[:, 0], self.horizon)
 
     @cached_property
     def share(self) -> Floats:
@@ -254,7 +260,8 @@ def _sureness(
         raise InputError(
             f"its answers carry no confidences, and {part} needs them",
             where=one.name,
-            fix="leave that part out, or record a component that returns probabilities",
+            fix="leave that part out, or record a component that returns probabilities;"
+            f" {RETURN_CONFIDENCE}",
         )
     return one.confidence[policy.gate.compose]
 

@@ -15,11 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import REACH
-from streamdecisionbench.rules.policy_file import Policy
-from streamdecisionbench.scoring.classes import path_stretches, table_of
-from streamdecisionbench.scoring.cut import spread
-from streamdecisionbench.scoring.pace_bounds import Bounds
+from streamdecisionbench.kernel.arrays import (
+    NOTHING,
+    Columns,
+    Floats,
+    Ints,
+    JoinedTimelines,
+)
+from streamdecisionbench.kernel.overlaps import spread
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.kernel.rule import REACH
+from streamdecisionbench.kernel.shares import trajectory_table
+from streamdecisionbench.kernel.trajectory import (
+    Trajectory,
+    references_of,
+    trajectory_between,
+)
+from streamdecisionbench.policies.policy_file import Policy
 from streamdecisionbench.scoring.policy_answers import (
     NO_FALLBACK,
     Answers,
@@ -29,8 +41,6 @@ from streamdecisionbench.scoring.policy_answers import (
     on_one_clock,
     policy_arrays,
 )
-from streamdecisionbench.scoring.sweep import Sweep, references_of, sweep_of
-from streamdecisionbench.scoring.timeline import NOTHING, Columns, Flat, Floats, Ints
 
 Bools = NDArray[np.bool_]
 
@@ -106,7 +116,7 @@ class MissingAnswersError(InputError):
     """The recording was made under a policy that did not ask for an answer this one needs."""
 
 
-class Flights(NamedTuple):
+class RequestTimes(NamedTuple):
     """Requests and answers of every row: [row, component, step], or [row, step] of one component.
 
     `arrival` = `a` + `b`·c, infinite where no answer comes: not sent, or cancelled.
@@ -131,7 +141,9 @@ class _Trip(NamedTuple):
     """Asked as states are published, not by an earlier component."""
 
 
-def fly(arrays: PolicyArrays, rows: Rows, window: ScaleWindow | None = None) -> Flights:
+def simulate_requests(
+    arrays: PolicyArrays, rows: Rows, window: ScaleWindow | None = None
+) -> RequestTimes:
     """Dispatch and cascade, component by component: later ones only depend on earlier ones."""
     s, c = rows.scenario, rows.c[:, None]
     mode = arrays.policy.dispatch.mode
@@ -139,7 +151,7 @@ def fly(arrays: PolicyArrays, rows: Rows, window: ScaleWindow | None = None) -> 
     releases = np.where(arrays.wanted[s], arrays.release[s], np.inf)
     published = Line(arrays.release[s], np.zeros_like(releases), releases)
     asks = published
-    found: list[Flights] = []
+    found: list[RequestTimes] = []
     for k in range(arrays.components):
         trip = _Trip(asks, arrays.latency[k][s], c, horizon, window, asks is published)
         if mode == "one-at-a-time":
@@ -154,17 +166,17 @@ def fly(arrays: PolicyArrays, rows: Rows, window: ScaleWindow | None = None) -> 
         if arrays.policy.when_unsure:
             asked = arrays.unsure[rows.variant, k, s] & (one.arrival < horizon)
             asks = Line(one.a, one.b, np.where(asked, one.arrival, np.inf))
-    return Flights(*(np.stack(column, axis=1) for column in zip(*found, strict=True)))
+    return RequestTimes(*(np.stack(column, axis=1) for column in zip(*found, strict=True)))
 
 
-def _every(trip: _Trip) -> Flights:
+def _every(trip: _Trip) -> RequestTimes:
     asks, b = trip.asks, trip.asks.b + trip.latency
     sent = asks.time < trip.horizon
     arrival = np.where(sent, asks.a + b * trip.c, np.inf)
-    return Flights(asks.a, b, arrival, sent, np.zeros_like(sent))
+    return RequestTimes(asks.a, b, arrival, sent, np.zeros_like(sent))
 
 
-def _one_at_a_time(trip: _Trip, *, all_wanted: bool) -> Flights:
+def _one_at_a_time(trip: _Trip, *, all_wanted: bool) -> RequestTimes:
     """One request at a time; when it is answered the newest step asked for since is next.
 
     Steps are asked for in order here, so answers come in order too.
@@ -196,7 +208,7 @@ def _one_at_a_time(trip: _Trip, *, all_wanted: bool) -> Flights:
         a[moving], b[moving], sent[moving] = start.a[go], end_b[go], True
         last, free = np.where(go, step, n), end
     arrival = np.where(sent, a + b * c, np.inf)
-    return Flights(a, b, arrival, sent, np.zeros_like(sent))
+    return RequestTimes(a, b, arrival, sent, np.zeros_like(sent))
 
 
 _Next = tuple[Bools, Ints, Bools, Ints]
@@ -221,7 +233,7 @@ def _next_of_all(time: Floats, within: Bools, last: Ints, free: Floats) -> _Next
     return newest > last, np.maximum(newest, 0), following < end, np.minimum(following, n - 1)
 
 
-def _latest(trip: _Trip, limit: int, waited: Floats) -> Flights:
+def _latest(trip: _Trip, limit: int, waited: Floats) -> RequestTimes:
     """At most `limit` in flight; one more cancels the oldest step's, unless it is the oldest itself."""
     asks, latency, c, horizon, window, as_published = trip
     count, n = asks.time.shape
@@ -258,7 +270,7 @@ def _latest(trip: _Trip, limit: int, waited: Floats) -> Flights:
             mine[at, slot] = theirs[at, step]
     _require_known_wait(cancelled & ~np.isfinite(latency), ran, waited)
     arrival = np.where(sent & ~cancelled, arrival, np.inf)
-    return Flights(asks.a, b, arrival, sent, cancelled)
+    return RequestTimes(asks.a, b, arrival, sent, cancelled)
 
 
 def _require_known_wait(cancelled: Bools, ran: Floats, waited: Floats) -> None:
@@ -281,7 +293,7 @@ def _in_time(asks: Line, window: ScaleWindow | None, *, ordered: bool) -> Ints:
     return order
 
 
-def _require_answers(arrays: PolicyArrays, rows: Rows, k: int, found: Flights) -> None:
+def _require_answers(arrays: PolicyArrays, rows: Rows, k: int, found: RequestTimes) -> None:
     """A recording of a policy lacks the answers that policy never asked for."""
     lacking = found.sent & ~found.cancelled & ~np.isfinite(found.arrival)
     if not lacking.any():
@@ -317,7 +329,7 @@ class Taken:
 
 
 def take(
-    arrays: PolicyArrays, rows: Rows, flights: Flights, window: ScaleWindow | None = None
+    arrays: PolicyArrays, rows: Rows, flights: RequestTimes, window: ScaleWindow | None = None
 ) -> Taken:
     """What takes effect in every row."""
     sure = arrays.sure[rows.variant, :, rows.scenario]
@@ -433,7 +445,7 @@ class Held:
 class Replay:
     """Rows replayed; what was in force holds for c in (low[r], high[r]) of each row."""
 
-    flights: Flights
+    flights: RequestTimes
     taken: Taken
     held: Held
     low: Floats
@@ -443,7 +455,7 @@ class Replay:
 def replay(arrays: PolicyArrays, rows: Rows, *, ranges: bool = False) -> Replay:
     """Requests, acceptance and what is in force in every row; with `ranges` for which c they hold."""
     window = ScaleWindow(rows.c) if ranges else None
-    flights = fly(arrays, rows, window)
+    flights = simulate_requests(arrays, rows, window)
     taken = take(arrays, rows, flights, window)
     held = hold(arrays, rows, taken, window)
     low, high = (rows.c, rows.c) if window is None else (window.low, window.high)
@@ -470,14 +482,14 @@ def hold(arrays: PolicyArrays, rows: Rows, taken: Taken, window: ScaleWindow | N
     return Held(rows, row, taken.component, taken.source, decision, instead, begin, yields, end)
 
 
-def correct_share(arrays: PolicyArrays, rows: Rows) -> tuple[Floats, Flights]:
+def correct_share(arrays: PolicyArrays, rows: Rows) -> tuple[Floats, RequestTimes]:
     """In-force accuracy of every row and nothing else: what a search asks for thousands of times.
 
     Only where expired decisions leave none behind: a fallback decision could be right, too.
     """
     if (arrays.fallback != NO_FALLBACK).any():
         raise ValueError("a fallback decision can be right; use replay")
-    flights = fly(arrays, rows)
+    flights = simulate_requests(arrays, rows)
     held = hold(arrays, rows, take(arrays, rows, flights))
     s, p = rows.scenario[held.row], arrays.known(held.decision)
     begin, end = (_correct_until(arrays, s, p, line.time) for line in (held.begin, held.yields))
@@ -551,7 +563,7 @@ class PolicyReplay:
         self.policy = policy
         self.components = list(components) if as_recorded else on_one_clock(components)
         self.parts = self.components[0].parts
-        self.flat = Flat(self.parts, [one.parts for one in self.components])
+        self.flat = JoinedTimelines(self.parts, [one.parts for one in self.components])
         self.references = references_of(self.flat)
         self.groups = policy_arrays(policy, self.components, setting=setting)
 
@@ -559,15 +571,15 @@ class PolicyReplay:
         """Every group's scenarios at an interval."""
         return [replay(arrays, arrays.rows(interval)) for arrays in self.groups]
 
-    def trajectory(self, interval: float) -> Sweep:
+    def trajectory(self, interval: float) -> Trajectory:
         """What is in force at an interval."""
-        return self.trajectory_of([one.held for one in self.at(interval)])
+        return self.trajectory_from([one.held for one in self.at(interval)])
 
     def table(self, interval: float) -> Floats:
         """Shares per scenario at an interval, columns as in `classes.TABLE`."""
-        return table_of(self.flat, path_stretches(self.flat, self.trajectory(interval)))
+        return trajectory_table(self.flat, self.trajectory(interval))
 
-    def trajectory_of(self, held: Sequence[Held]) -> Sweep:
+    def trajectory_from(self, held: Sequence[Held]) -> Trajectory:
         """What is in force, one row for every scenario."""
         scale = np.ones(self.flat.count)
         for arrays, one in zip(self.groups, held, strict=True):
@@ -580,11 +592,13 @@ class PolicyReplay:
         pieces = first.followed_by(others)
         return pieces.where(np.argsort(pieces.scenario, kind="stable")).at(scale)
 
-    def sweep(self, bounds: Bounds) -> Sweep:
-        """What is in force at every interval within the bounds."""
+    def sweep(self, bounds: Bounds) -> Trajectory:
+        """What is in force at every interval within the bounds, or at the one pace that holds."""
+        if self.flat.fixed_pace:
+            return self.trajectory(float(self.flat.tick[0]))
         low, high = self.flat.tick / bounds.high, self.flat.tick / bounds.low
         if (closed := self._closed_form()) is not None:
-            return sweep_of(closed, low, high)
+            return trajectory_between(closed, low, high)
         first, *others = [
             part for arrays in self.groups for part in self._cover(arrays, (low, high))
         ]
@@ -592,7 +606,7 @@ class PolicyReplay:
         # Scenario by scenario, window by window; within a window in the order of time.
         return pieces.where(np.lexsort((pieces.low, pieces.scenario)))
 
-    def _closed_form(self) -> Flat | None:
+    def _closed_form(self) -> JoinedTimelines | None:
         """One component whose answers just arrive or do not, as in plain replay; else None."""
         policy = self.policy
         if (
@@ -607,14 +621,14 @@ class PolicyReplay:
             for nth, s in enumerate(arrays.index.tolist()):
                 arrives = arrays.wanted[nth] & arrays.sure[0, 0, nth]
                 parts[s] = replace(parts[s], latency=np.where(arrives, parts[s].latency, np.inf))
-        return Flat(parts)
+        return JoinedTimelines(parts)
 
-    def _cover(self, arrays: PolicyArrays, within: _Range) -> list[Sweep]:
+    def _cover(self, arrays: PolicyArrays, within: _Range) -> list[Trajectory]:
         """Pieces of every window."""
         low, high = (scale[arrays.index] for scale in within)
         gaps = _Gaps(np.arange(arrays.count), low, high).cut(np.full(arrays.count, _FIRST))
         at_once = max(1, _CELLS // (arrays.components * arrays.n))
-        found: list[Sweep] = []
+        found: list[Trajectory] = []
         windows = 0
         while len(gaps.begin):
             left: list[_Gaps] = []
@@ -638,13 +652,14 @@ class PolicyReplay:
             gaps = gaps.cut(np.clip(parts, 1, _MOST))
         return found
 
-    def _pieces(self, arrays: PolicyArrays, held: Held, within: _Range, holds: _Range) -> Sweep:
+    def _pieces(
+        self, arrays: PolicyArrays, held: Held, within: _Range, holds: _Range
+    ) -> Trajectory:
         """Nothing at first, then each decision, and what stands in for it once it has lapsed.
 
         `within` are the sweep's scales by scenario, `holds` those for which each row holds.
         """
         rows = held.rows
-        count, number = len(rows), len(held.row)
         count, number = len(rows), len(held.row)
         of_row, index = arrays.index[rows.scenario], arrays.index[rows.scenario[held.row]]
         none = np.full(count, NOTHING, dtype=np.int64)
@@ -674,7 +689,7 @@ class PolicyReplay:
             return out
 
         row = woven(np.arange(count), held.row, held.row)
-        return Sweep(
+        return Trajectory(
             self.references,
             *within,
             woven(of_row, index, index),
@@ -692,11 +707,11 @@ class PolicyReplay:
 
 def policy_trajectory(
     policy: Policy, components: Sequence[Answers], interval: float, setting: Setting | None = None
-) -> Sweep:
+) -> Trajectory:
     """A policy in replay at an interval.
 
     >>> from streamdecisionbench import example_recording, example_suite
-    >>> from streamdecisionbench.rules.policy_file import Expire
+    >>> from streamdecisionbench.policies.policy_file import Expire
     >>> from streamdecisionbench.scoring.policy_answers import answers_of
     >>> answers = answers_of(example_recording(), example_suite())
     >>> found = policy_trajectory(Policy(expire=Expire(3.0)), [answers], 2.0)

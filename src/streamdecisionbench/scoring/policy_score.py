@@ -10,19 +10,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import CORRECT, CURRENT_CORRECT, JUDGMENT
+from streamdecisionbench.kernel.arrays import (
+    ANOTHER_SESSION,
+    Floats,
+    fixed_pace,
+)
+from streamdecisionbench.kernel.classes import CORRECT
+from streamdecisionbench.kernel.levels import (
+    Levels,
+    family_weights,
+)
+from streamdecisionbench.kernel.paces import (
+    Bounds,
+    bounds_for,
+    check_interval,
+)
+from streamdecisionbench.kernel.shares import (
+    AnswerCounts,
+    level_shares,
+    shares_over,
+    trajectory_table,
+)
+from streamdecisionbench.kernel.trajectory import Trajectory
+from streamdecisionbench.policies.policy_file import Policy
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.rules.policy_file import Policy
-from streamdecisionbench.scoring.classes import path_stretches, shares_over, table_of
-from streamdecisionbench.scoring.measure import Levels, Over
-from streamdecisionbench.scoring.pace_bounds import Bounds, check_interval
+from streamdecisionbench.scoring.counterfactual import (
+    Counterfactual,
+    changed_parts,
+    counterfactuals,
+)
 from streamdecisionbench.scoring.policy_answers import (
     Answers,
     PolicyArrays,
@@ -39,45 +64,23 @@ from streamdecisionbench.scoring.policy_replay import (
     Taken,
     hold,
 )
-from streamdecisionbench.scoring.score import (
-    Lived,
-    Scored,
-    Shares,
-    level_shares,
-    signature_of,
-    suite_of,
-    took_effect,
+from streamdecisionbench.scoring.result import (
+    LIVE_POLICY,
+    POLICY,
+    Level,
+    Result,
+    as_it_happened,
+    live_levels,
 )
-from streamdecisionbench.scoring.sweep import Sweep
-from streamdecisionbench.scoring.timeline import ANOTHER_SESSION, Floats, timelines
+from streamdecisionbench.scoring.score import signature_of, suite_of, took_effect
+from streamdecisionbench.scoring.timelines import timelines
 from streamdecisionbench.suite.scenario import Suite
 
 if TYPE_CHECKING:
-    from streamdecisionbench.rules.costs import Costs
-    from streamdecisionbench.scoring.cost import WrongTime
+    from streamdecisionbench.policies.cost_rules import Costs
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyCounts:
-    """What became of states and answers at the interval, over all scenarios; tuples by component."""
-
-    states: int
-    requests: tuple[int, ...]
-    cancelled: tuple[int, ...]
-    answers: tuple[int, ...]
-    """That arrived before the horizon."""
-    withheld: tuple[int, ...]
-    """Of these, kept back by the gate."""
-    taken: tuple[int, ...]
-    held_back: int
-    """Sure and new, but not yet agreed on: kept back by the debounce."""
-    expiries: int
-    """Decisions that yielded to the fallback before another one came."""
-    escalations: int
-    """Requests that an unsure answer caused."""
-
-
-def count(played: PolicyReplay, done: Sequence[Replay]) -> PolicyCounts:
+def count(played: PolicyReplay, done: Sequence[Replay]) -> AnswerCounts:
     K = played.policy.count
     found = np.zeros((5, K), dtype=np.int64)
     held_back = expiries = 0
@@ -94,8 +97,17 @@ def count(played: PolicyReplay, done: Sequence[Replay]) -> PolicyCounts:
     states = sum(arrays.release.size for arrays in played.groups)
     requests, cancelled, answers, withheld, taken = (tuple(row) for row in found.tolist())
     escalations = sum(requests[1:]) if played.policy.when_unsure else 0
-    by_component = requests, cancelled, answers, withheld, taken
-    return PolicyCounts(states, *by_component, held_back, expiries, escalations)
+    return AnswerCounts(
+        taken,
+        states=states,
+        requests=requests,
+        cancelled=cancelled,
+        answers=answers,
+        withheld=withheld,
+        held_back=held_back,
+        expiries=expiries,
+        escalations=escalations,
+    )
 
 
 def cost_per_hour(played: PolicyReplay, done: Sequence[Replay], interval: float) -> float | None:
@@ -111,69 +123,24 @@ def cost_per_hour(played: PolicyReplay, done: Sequence[Replay], interval: float)
     return None if math.isnan(spent) else spent / hours
 
 
-_NO_INTEGRAL = "no integral"
+@dataclass(slots=True)
+class _Replays:
+    """Trajectories of a policy, by interval or bounds."""
 
+    played: PolicyReplay
+    known: dict[float | Bounds, Trajectory]
+    why_not: str
+    """Why there is none over bounds."""
 
-@dataclass(frozen=True, slots=True)
-class PolicyLevel:
-    """A scenario, a family (mean of scenarios) or the whole (mean of families).
-
-    A = C·U_cur + λ with C the share of time whose source is current (`at_interval.oracle` of the six
-    classes). `oracle` is O, what the reference answers would get under this policy. C = O unless the
-    policy looks at what was answered: a debounce, or a fallback decision.
-    """
-
-    name: str
-    at_interval: Shares
-    integrated: Shares | None
-    """None where the recording lacks answers that the policy needs at other intervals."""
-    oracle: float
-    oracle_integrated: float | None
-
-    @property
-    def in_force(self) -> float:
-        return self.at_interval.in_force
-
-    @property
-    def log_auc(self) -> float | None:
-        return None if self.integrated is None else self.integrated.in_force
-
-    @property
-    def current(self) -> float:
-        """C: the share of time with a decision whose source is current."""
-        return self.at_interval.oracle
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyScore(Scored[PolicyLevel]):
-    """Everything `sdb policy score` says about one policy on one set of components."""
-
-    policy: Policy
-    components: tuple[str, ...]
-    counts: PolicyCounts
-    cost_per_hour: float | None
-    path: Sweep
-    """What is in force at the interval."""
-    sweep: Sweep | None
-    """What is in force at every interval within the bounds; None where that cannot be replayed."""
-    notes: tuple[str, ...] = ()
-    wrong_time: WrongTime | None = None
-    """What being wrong costs, where that was asked for and every interval can be replayed."""
-
-    @property
-    def log_auc(self) -> float | None:
-        return self.overall.log_auc
-
-    @property
-    def why_no_integral(self) -> str:
-        """The answer that is missing; empty where none is."""
-        return next((note for note in self.notes if note.startswith(_NO_INTEGRAL)), "")
-
-    def swept(self, bounds: Bounds) -> Sweep:
-        if self.sweep is None or bounds != self.bounds:
-            why = self.why_no_integral or f"was scored over {self.bounds.text()} only"
-            raise InputError(why, where=self.policy.name)
-        return self.sweep
+    def __call__(self, over: float | Bounds) -> Trajectory:
+        if over not in self.known:
+            if not isinstance(over, Bounds):
+                self.known[over] = self.played.trajectory(over)
+            elif self.why_not:
+                raise InputError(self.why_not, where=self.played.policy.name)
+            else:
+                self.known[over] = self.played.sweep(over)
+        return self.known[over]
 
 
 def score_policy(
@@ -183,7 +150,7 @@ def score_policy(
     interval: float = 2.0,
     bounds: Bounds | None = None,
     setting: Setting | None = None,
-) -> PolicyScore:
+) -> Result:
     """Scores arrays: what `score_policy_recordings` does once recordings have become answers."""
     check_interval(interval)
     bounds, setting = bounds or Bounds(), setting or Setting({}, {})
@@ -196,37 +163,41 @@ def score_policy(
     played = PolicyReplay(policy, components, setting)
     components, parts = played.components, played.parts
     done = played.at(interval)
-    path = played.trajectory_of([one.held for one in done])
-    at = table_of(played.flat, path_stretches(played.flat, path))
+    path = played.trajectory_from([one.held for one in done])
+    at = trajectory_table(played.flat, path)
     sweep, over, why_not = _integrated(played, bounds)
+    untimed = np.array([p.untimed for p in components[-1].parts])
+    levels = Levels(parts)
     # O: what the reference answers would get. Where acceptance does not look at answers, it is C.
-    current = CURRENT_CORRECT, JUDGMENT
-    now, mean = _share(at, current), None if over is None else _share(over, current)
+    perfect_in_force: Iterable[tuple[float, float] | None] = repeat(None, len(levels.names))
     if policy.debounce.agree > 1 or setting.fallback:
         perfect = [
             replace(one, parts=[replace(p, predicted=p.reference) for p in one.parts])
             for one in components
         ]
         best = PolicyReplay(policy, perfect, setting)
-        now = _share(best.table(interval), CORRECT)
         best_over = _integrated(best, bounds)[1]
-        mean = None if best_over is None else _share(best_over, CORRECT)
-    untimed = np.array([p.untimed for p in components[-1].parts])
-
-    levels = Levels(parts)
-    none = [None] * len(levels.names)
+        now = levels.means(_share(best.table(interval), CORRECT))
+        mean = now if best_over is None else levels.means(_share(best_over, CORRECT))
+        perfect_in_force = zip(now.tolist(), mean.tolist(), strict=True)
     rows = zip(
         levels.names,
         level_shares(levels, at, untimed),
-        none if over is None else level_shares(levels, over, untimed),
-        levels.means(now).tolist(),
-        none if mean is None else levels.means(mean).tolist(),
+        level_shares(levels, at if over is None else over, untimed, fixed_pace=over is None),
+        perfect_in_force,
         strict=True,
     )
-    return PolicyScore(
-        *levels.split([PolicyLevel(*row) for row in rows]),
+    whole, by_family, by_scenario = levels.split(
+        [Level(name, a, b, reference_in_force=best) for name, a, b, best in rows]
+    )
+    return Result(
+        whole,
+        by_family,
+        by_scenario,
+        kind=POLICY,
+        name=policy.name,
+        members=tuple(one.name for one in components),
         policy=policy,
-        components=tuple(one.name for one in components),
         interval=interval,
         bounds=bounds,
         clock="recorded" if len(components) == 1 else "nominal",
@@ -234,9 +205,52 @@ def score_policy(
         counts=count(played, done),
         cost_per_hour=cost_per_hour(played, done, interval),
         parts=parts,
-        path=path,
-        sweep=sweep,
-        notes=(*setting.notes, *([why_not] if why_not else [])),
+        replay=_Replays(
+            played, {interval: path, **({} if sweep is None else {bounds: sweep})}, why_not
+        ),
+        remarks=(*setting.notes, *([why_not] if why_not else [])),
+        why_not=why_not,
+        would_help=partial(
+            policy_counterfactuals, [policy], components, _first_in_force, interval, whole.in_force,
+            setting,
+        ),
+    )  # fmt: skip
+
+
+def _first_in_force(tables: list[Floats]) -> Floats:
+    return _share(tables[0], CORRECT)
+
+
+def policy_counterfactuals(
+    policies: Sequence[Policy],
+    components: Sequence[Answers],
+    shares: Callable[[list[Floats]], Floats],
+    interval: float,
+    recorded: float,
+    setting: Setting | None = None,
+) -> list[Counterfactual]:
+    """Policies replayed with changed components. `shares` makes one share per scenario of their tables.
+
+    A session in a world would have gone another way: none there.
+    """
+    parts = components[0].parts
+    if fixed_pace(parts):
+        return []
+    weights = family_weights([p.family for p in parts])
+
+    def in_force(changed: Sequence[Answers]) -> float | None:
+        try:
+            tables = [PolicyReplay(one, changed, setting).table(interval) for one in policies]
+        except MissingAnswersError:
+            return None
+        return float(weights @ shares(tables))
+
+    return counterfactuals(
+        [one.name for one in components],
+        components,
+        lambda one, change: replace(one, parts=changed_parts(one.parts, change)),
+        in_force,
+        recorded,
     )
 
 
@@ -251,7 +265,7 @@ def score_policy_recordings(
     costs: Sequence[Sequence[Floats] | None] | None = None,
     error_costs: Costs | None = None,
     theta: float | None = None,
-) -> PolicyScore:
+) -> Result:
     """One policy on one recording per component, in the cascade's order.
 
     `costs` is money per request; `error_costs` is what being wrong costs, `theta` from when on a wrong
@@ -274,24 +288,33 @@ def score_policy_recordings(
     return replace(found, signature=signature, simulated=simulated)
 
 
-def _charged(found: PolicyScore, costs: Costs, theta: float | None) -> PolicyScore:
-    from streamdecisionbench.scoring.cost import THETA_S, course_along, wrong_time
+def _charged(found: Result, costs: Costs, theta: float | None) -> Result:
+    from streamdecisionbench.scoring.error_costs import (
+        THETA_S,
+        path_measures_along,
+        wrong_time,
+    )
 
-    if found.sweep is None:  # the note says which answer is missing
-        return replace(found, notes=(*found.notes, "no costs: they are means over the bounds, too"))
-    course = course_along(found.path, found.sweep, found.parts, found.bounds)
-    return replace(found, wrong_time=wrong_time(course, costs, THETA_S if theta is None else theta))
+    if found.why_not:
+        note = "no costs: they are means over the bounds, too"
+        return replace(found, remarks=(*found.remarks, note))
+    paths = found.trajectory(found.interval), found.trajectory(found.bounds)
+    course = path_measures_along(*paths, found.parts, found.bounds)
+    wrong = wrong_time(course, costs, THETA_S if theta is None else theta)
+    return replace(found, cost=wrong.cost, wrong_time=wrong)
 
 
-def _integrated(played: PolicyReplay, bounds: Bounds) -> tuple[Sweep | None, Floats | None, str]:
-    """The sweep over the bounds and its shares, or which answer is missing for it."""
-    if played.flat.alone:
-        return None, None, f"{_NO_INTEGRAL}: {ANOTHER_SESSION}"
+def _integrated(
+    played: PolicyReplay, bounds: Bounds
+) -> tuple[Trajectory | None, Floats | None, str]:
+    """The sweep over the bounds and its shares, or why there is no mean over paces."""
     try:
         sweep = played.sweep(bounds)
     except MissingAnswersError as error:
-        return None, None, f"{_NO_INTEGRAL}: {error.what}"
-    return sweep, shares_over(sweep, [Over(bounds, played.flat.tick)])[0], ""
+        return None, None, f"no integral: {error.what}"
+    if sweep.fixed_pace:
+        return sweep, None, f"no integral: {ANOTHER_SESSION}"
+    return sweep, shares_over(sweep, [sweep.weights(bounds)])[0], ""
 
 
 def _share(table: Floats, classes: Sequence[int]) -> Floats:
@@ -311,29 +334,7 @@ _SAME_MOMENT_S = 1e-6
 """Times are written to the nanosecond: what lies further apart than this are two moments."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LivePolicyScore(Lived):
-    """Under a policy, and its replay where there can be one."""
-
-    policy: Policy
-    components: tuple[str, ...]
-    interval: float
-    replayed: float | None
-    """In-force accuracy of the same policy replayed on the recording's own answers."""
-    why_not: str = ""
-    """What keeps it from being replayed."""
-    expiries: int = 0
-    """Decisions that lapsed, by the log."""
-    expiry_differences: tuple[str, ...] = ()
-    """Where the log and the policy do not agree on a lapse."""
-
-    @property
-    def gap(self) -> float | None:
-        """As it happened minus its replay."""
-        return None if self.replayed is None else self.recorded.in_force - self.replayed
-
-
-def live_policy(recording: Recording, suite: Suite) -> LivePolicyScore:
+def live_policy(recording: Recording, suite: Suite) -> Result:
     """Scores a recording made with `sdb run --policy` as it happened."""
     policy = recording.policy
     if policy is None:
@@ -357,26 +358,36 @@ def live_policy(recording: Recording, suite: Suite) -> LivePolicyScore:
         _as_logged(arrays, hold(arrays, own, _taken(arrays, halves)), halves)
         for arrays, own in zip(lived.groups, rows, strict=True)
     ]
-    path = lived.trajectory_of([held for held, _ in logged])
-    table = table_of(lived.flat, path_stretches(lived.flat, path))
+    path = lived.trajectory_from([held for held, _ in logged])
+    table = trajectory_table(lived.flat, path)
     interval = float(parts[0].tick)
-    replayed, why_not = None, ""
+    replays, why_not = [], ""
     try:
-        again = score_policy(policy, components, interval=interval, setting=setting)
-        replayed = again.in_force
+        replays = [score_policy(policy, components, interval=interval, setting=setting)]
     except InputError as error:
         why_not = error.what
 
     levels = Levels(parts)
-    return LivePolicyScore(
-        *levels.split(level_shares(levels, table, np.zeros(len(parts)))),
+    expiries = sum(len(e.expired) for half in halves for e in half.episodes.values())
+    taken = tuple(
+        sum(r.accepted for e in half.episodes.values() for r in e.responses) for half in halves
+    )
+    return Result(
+        *live_levels(levels, table, np.zeros(len(parts))),
+        kind=LIVE_POLICY,
         name=recording.name,
+        members=tuple(one.name for one in components),
         policy=policy,
-        components=tuple(one.name for one in components),
         interval=interval,
-        replayed=replayed,
+        bounds=bounds_for(parts),
+        clock="published",
+        family_of=levels.family_of,
+        parts=parts,
+        replay=partial(as_it_happened, path),
+        counts=AnswerCounts(taken, expiries=expiries),
+        replayed={one.name: one.overall.at_interval for one in replays},
+        replays=replays,
         why_not=why_not,
-        expiries=sum(len(e.expired) for half in halves for e in half.episodes.values()),
         expiry_differences=tuple(line for _, lines in logged for line in lines),
     )
 

@@ -17,9 +17,26 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from streamdecisionbench.rules.costs import Costs, Section
+from streamdecisionbench.kernel.arrays import (
+    Floats,
+    Ints,
+    JoinedTimelines,
+    joined,
+)
+from streamdecisionbench.kernel.paces import (
+    AtPace,
+    Bounds,
+)
+from streamdecisionbench.kernel.trajectory import (
+    trajectory_at,
+    trajectory_over,
+)
+from streamdecisionbench.policies.cost_rules import (
+    Costs,
+    Section,
+)
 from streamdecisionbench.scoring.change_delays import Delays, survival
-from streamdecisionbench.scoring.cost import (
+from streamdecisionbench.scoring.error_costs import (
     ACTS,
     ActMeasures,
     ChangeMeasures,
@@ -31,18 +48,17 @@ from streamdecisionbench.scoring.cost import (
     act_tables,
     with_all_acts,
 )
-from streamdecisionbench.scoring.measure import At, measure_over
-from streamdecisionbench.scoring.pace_bounds import Bounds
-from streamdecisionbench.scoring.pooled import (
-    RELATIVE_ERROR,
-    LatencySums,
+from streamdecisionbench.scoring.intervals import (
     Spread,
-    Sums,
     drawn_sums,
     interval_95,
+    linear_ratio,
 )
-from streamdecisionbench.scoring.sweep import sweep_over, trajectory_at
-from streamdecisionbench.scoring.timeline import Flat, Floats, Ints, joined
+from streamdecisionbench.scoring.stream_sums import (
+    RELATIVE_ERROR,
+    LatencySums,
+    Sums,
+)
 
 _COSTS = ("wrong", "age", "acts")
 _SPELLS = ("mean_age_s", "beyond_share", "wrong_share", "long_share")
@@ -81,7 +97,7 @@ class StreamCosts:
 
 
 def stream_costs(
-    flat: Flat,
+    flat: JoinedTimelines,
     families: Sequence[str],
     *,
     costs: Costs | None,
@@ -95,10 +111,10 @@ def stream_costs(
     """
     sections = [] if costs is None else [costs.section(family) for family in families]
     path = trajectory_at(flat, interval)
-    at, over = Figures(path, At(path.scale)), None
+    at, over = Figures(path, AtPace(path.scale)), None
     if bounds is not None:
-        measure = measure_over(bounds, flat.tick, flat.alone)
-        over = Figures(sweep_over(flat, bounds), measure)
+        sweep = trajectory_over(flat, bounds)
+        over = Figures(sweep, sweep.weights(bounds))
     done = at.acts(sections)
     mean_done = None if over is None else over.acts(sections)
     return StreamCosts(
@@ -236,8 +252,10 @@ class CostSums:
         if "replicates" not in self.sums:
             return None
         drawn = self.sums["replicates"].get()
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = interval_95(value, drawn[:, 1] / drawn[:, 0], spread)
+        time = self.sums["at"].get()[COLUMNS.index("time")]
+        found = interval_95(
+            value, linear_ratio(value * time, time, drawn[:, 1], drawn[:, 0]), spread
+        )
         return found and (max(found[0], 0.0), found[1])
 
     def _shares(self, name: str) -> tuple[dict[str, float], dict[str, float]]:

@@ -186,7 +186,7 @@ def evidence_at(events: Sequence[Event], changes: Sequence[Change], t: int) -> t
 
 
 def _check_ticks(draft: Draft) -> list[str]:
-    """Ticks are whole numbers; whatever else is written there is told before it is compared."""
+    """Ticks are whole numbers; any other value is reported before it is compared."""
     name = draft.scenario_id
     problems = [
         f"{name}: event {event.kind!r} is at tick {event.at!r}, which is no whole number"

@@ -20,7 +20,7 @@ Reference = Callable[[State], dict[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Misreading:
-    """What a reader does who gets `rule` wrong.
+    """The reading of a person who gets `rule` wrong.
 
     Each of `swaps` replaces a text that occurs exactly once in the reference's source. A misreading
     with `answers_only` touches only answers that no application consumes.

@@ -1,4 +1,4 @@
-"""What is asked: ids, questions, the decision spec, scenarios and suites.
+"""The types of a suite: ids, questions, the decision spec, scenarios and suites.
 
 All types are frozen and plain. `DecisionSpec.compose` is the paper's κ: it turns an answer vector
 into the one decision an application consumes.
@@ -199,7 +199,7 @@ class EpisodeSummary(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What a suite is, by digest. Unknown keys are read over.
+    """The digest that identifies a suite. Unknown keys are read over.
 
     `name`, `generator` (digests of the sources) and `generation` (the parameters of a generated
     suite, its seed among them) are ours.
@@ -254,7 +254,7 @@ SHORTEST_TICK_S, LONGEST_TICK_S = 1e-6, 1e6
 
 
 def tick_violations(tick: Any) -> Iterator[tuple[str, str]]:
-    """What is wrong with `tick_seconds`, as field and words."""
+    """Violations of `tick_seconds`, as field and message."""
     if not _is_number(tick) or tick <= 0:
         yield "tick_seconds", "must be a number of seconds above 0 (not NaN, not negative)"
     elif not SHORTEST_TICK_S <= tick <= LONGEST_TICK_S:
@@ -265,7 +265,7 @@ def tick_violations(tick: Any) -> Iterator[tuple[str, str]]:
 
 
 def published_violations(episode: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is wrong with `published_s`: one time per step, from 0 on, the last before the end."""
+    """Violations of `published_s`: one time per step, from 0 on, the last before the end."""
     times, steps, tick = episode["published_s"], episode.get("steps"), episode.get("tick_seconds")
     if not isinstance(times, list) or not all(map(_is_number, times)):
         yield "published_s", "must be a list of seconds, one for every step"

@@ -18,7 +18,7 @@ from string import Formatter
 import msgspec
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.disk import read_json_as
+from streamdecisionbench.suite.file_io import read_json_as
 
 SCHEMA = "sdb-bank/1"
 NONE = "none"
@@ -30,7 +30,7 @@ MANNERS = ("plain", "condition", "question", "reported", "negation", "correction
 
 
 class Sentence(msgspec.Struct, frozen=True):
-    """One sentence. `setting` is the kind of session it is said in, `before` what it corrects.
+    """One sentence. `setting` is the kind of session, `before` the sentence that it corrects.
 
     A sentence with a `scene` belongs to the story of that authored scenario; generators leave it there.
     """
@@ -50,7 +50,7 @@ class Sentence(msgspec.Struct, frozen=True):
 
     @property
     def slots(self) -> tuple[str, ...]:
-        """What has to be filled in.
+        """The slots to fill in.
 
         >>> Sentence("", "hall", "presenter", "jump", "plain", "Slide {name}, please.").slots
         ('name',)
@@ -78,7 +78,7 @@ class Bank(msgspec.Struct, frozen=True):
 
 
 class Intents(msgspec.Struct, frozen=True):
-    """What a reader of one setting is told: the rule, and by speaker what each intent is.
+    """The instruction for a reader of one setting: the rule, and each speaker's intents.
 
     `named` are intents that are about an item; `examples` are two items to show each of them with.
     """
@@ -89,7 +89,7 @@ class Intents(msgspec.Struct, frozen=True):
 
 
 class Meant(msgspec.Struct, frozen=True):
-    """What a sentence means: an intent, perhaps about an item, in some manner."""
+    """The meaning of a sentence: an intent, perhaps about an item, in some manner."""
 
     intent: str
     item: str
@@ -99,7 +99,7 @@ class Meant(msgspec.Struct, frozen=True):
 
 def read_bank(path: str | Path) -> Bank:
     """The bank in a file, or an `InputError` that names what is wrong with it."""
-    bank = read_json_as(path, Bank, fix="see docs/generation.md")
+    bank = read_json_as(path, Bank, fix="see docs/how-to/generate-suites.md")
     for sentence in bank.sentences:
         if sentence.id != sentence_id(sentence.setting, sentence.speaker, sentence.text):
             raise InputError(
@@ -154,7 +154,7 @@ def recogniser(
 
 
 def unknown_sentence(text: str, speaker: str) -> InputError:
-    """What to say where somebody says what no bank holds: it is not taken for silence."""
+    """The error for a sentence that no bank holds: it does not count as silence."""
     return InputError(
         f"the bank has no sentence {text!r} of the {speaker}",
         fix="rules that define intents go with sentences of the family's bank;"

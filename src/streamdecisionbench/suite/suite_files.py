@@ -12,16 +12,12 @@ import msgspec
 from msgspec.structs import replace
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.safe_text import visible
-from streamdecisionbench.suite.check import (
-    MANIFEST_FILE,
-    Violation,
-    examine,
-    family_violations,
-    validate_scenario,
-)
 from streamdecisionbench.suite.digest import digest, public_hash
-from streamdecisionbench.suite.disk import make_folder, read_json, write_text
+from streamdecisionbench.suite.file_io import (
+    make_folder,
+    read_json,
+    write_text,
+)
 from streamdecisionbench.suite.scenario import (
     SCHEMA_VERSION,
     EpisodeSummary,
@@ -30,6 +26,14 @@ from streamdecisionbench.suite.scenario import (
     Suite,
     require_id,
 )
+from streamdecisionbench.suite.suite_check import (
+    MANIFEST_FILE,
+    Violation,
+    examine,
+    family_violations,
+    validate_scenario,
+)
+from streamdecisionbench.text import visible
 
 SUITE_FOLDER = "suite"
 """Where a recording has the suite it was made on, if it brings it along."""
@@ -53,7 +57,7 @@ def read_suite(folder: str | Path) -> Suite:
 
 
 def read_scenario(path: str | Path) -> Scenario:
-    """Reads one scenario file by itself, without a manifest."""
+    """Reads one scenario file without a manifest."""
     path = Path(path)
     episode = read_json(path)
     _require_none(validate_scenario(episode, path.name), path.parent)
@@ -158,7 +162,7 @@ def _require_none(violations: Sequence[Violation], folder: Path) -> None:
 def first_steps(suite: Suite, limit: int) -> Suite:
     """At most `limit` steps of every scenario, for a smoke run.
 
-    It is another suite with a digest of its own, so that nothing recorded on it is ever compared with a
+    It is another suite with another digest, so that nothing recorded on it is ever compared with a
     recording of the whole.
 
     >>> from streamdecisionbench.examples import example_suite
@@ -171,11 +175,26 @@ def first_steps(suite: Suite, limit: int) -> Suite:
     return make_suite(short, name=f"{suite.name}, first {limit} steps")
 
 
+def other_suite_error(
+    recorded: str, suite: str, *, where: str | Path | None, fix: str
+) -> InputError:
+    """For a recording of another suite than the one it is read or compared with; both are digests."""
+    return InputError(f"{recorded_on(recorded)}, not on {suite[:12]}", where=where, fix=fix)
+
+
+def recorded_on(dataset_hash: str) -> str:
+    """
+    >>> recorded_on("0a0d78a898cf1234")
+    'was recorded on suite 0a0d78a898cf'
+    """
+    return f"was recorded on suite {dataset_hash[:12] or '(unnamed)'}"
+
+
 def find_suite(
     dataset_hash: str, *, data: str | Path | None = None, near: Path | None = None
 ) -> Suite:
-    """The suite with this digest: the one given, the built-in one, the one where it lay when it was
-    recorded on, or one lying beside the recording.
+    """The suite with this digest: the one given, the built-in one, the one at its recorded path, or
+    one next to the recording.
 
     `near` is the recording's folder; of a smoke run it says how many steps of a suite were recorded.
     """
@@ -197,7 +216,7 @@ def find_suite(
             if short.dataset_hash == dataset_hash:
                 return short
     raise InputError(
-        f"was recorded on suite {dataset_hash[:12] or '(unnamed)'}, which is not the built-in one"
+        f"{recorded_on(dataset_hash)}, which is not the built-in one"
         + (f" and is no longer at {visible(lay_at[:200])}, seen from there" if lay_at else ""),
         where=near,
         fix="give that suite's folder with --data",
@@ -205,8 +224,8 @@ def find_suite(
 
 
 def _said_of_suite(near: Path | None) -> tuple[int | None, str]:
-    """How many steps of every scenario a smoke run recorded (None: all of them), and where the suite lay,
-    seen from the recording: only what lies relative to it is looked at."""
+    """How many steps of every scenario a smoke run recorded (None: all of them), and the path of
+    the suite relative to the recording. Absolute paths are ignored."""
     record = near / "run.json" if near is not None else None
     if record is None or not record.is_file():
         return None, ""
@@ -224,6 +243,6 @@ def _said_of_suite(near: Path | None) -> tuple[int | None, str]:
 
 
 def _hash_of(manifest: Path) -> object:
-    """What lies beside a recording need not be a suite, whatever it is called."""
+    """The digest in a manifest; None if the file next to a recording is not a suite."""
     found = read_json(manifest)
     return found.get("dataset_hash") if isinstance(found, dict) else None

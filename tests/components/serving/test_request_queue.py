@@ -13,6 +13,8 @@ from streamdecisionbench.components.serving.timed_replies import Planned, Queued
 from tests.cli.command import sdb
 from tests.components.serving.test_timed_replies import ask, one_route
 
+pytestmark = pytest.mark.slow
+
 times = st.integers(0, 400).map(lambda k: k / 16)
 """Exact in binary, so that sums are equal and not nearly equal."""
 

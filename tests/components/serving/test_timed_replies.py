@@ -19,6 +19,8 @@ from streamdecisionbench.components.serving.timed_replies import (
 )
 from streamdecisionbench.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 
 async def ask(
     port: int, body: bytes = b"{}", head: str = ""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from streamdecisionbench.families.assembly.reference import reference
 from tests.families.assembly.bench import COVER, HOUSING, STATION_A, bench, card
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_bench_fills_in_its_own_unit_and_keeps_another() -> None:

@@ -13,6 +13,8 @@ from streamdecisionbench.families.assembly import DRAFTS
 from streamdecisionbench.families.assembly.reference import reference
 from streamdecisionbench.suite.authoring import Draft, expand
 
+pytestmark = pytest.mark.slow
+
 State = dict[str, Any]
 Edit = Callable[[State], None]
 

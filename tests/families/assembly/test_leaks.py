@@ -14,6 +14,8 @@ from streamdecisionbench.suite.authoring import Draft, Event, expand
 from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.suite_files import make_suite
 
+pytestmark = pytest.mark.slow
+
 PAIRS = [(draft, expand(draft)) for draft in DRAFTS]
 EACH = pytest.mark.parametrize(
     ("draft", "scenario"), PAIRS, ids=[draft.scenario_id for draft in DRAFTS]

@@ -17,6 +17,8 @@ from tests.families.assembly.test_rework import REWORK_CASES
 from tests.families.assembly.test_routes import ROUTE_CASES
 from tests.families.cases import Case, holds, survivors
 
+pytestmark = pytest.mark.slow
+
 HAND_WRITTEN = [*RESULT_CASES, *REWORK_CASES, *ROUTE_CASES]
 SCENARIOS = [expand(draft) for draft in DRAFTS]
 STORED = [

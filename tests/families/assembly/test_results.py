@@ -43,6 +43,8 @@ from tests.families.assembly.bench import (
 )
 from tests.families.cases import Case
 
+pytestmark = pytest.mark.slow
+
 
 def limit(check: str, value: float, passes: bool) -> Case:
     """One measured value against its range; `passes` is what the rule text says."""

@@ -47,6 +47,8 @@ from tests.families.assembly.bench import (
 )
 from tests.families.cases import Case
 
+pytestmark = pytest.mark.slow
+
 DAMAGED = card("repair", "fasten", target="J1", method="replace_fastener")
 DAMAGE = [
     a("damage 0.79", "confidence damage", SENT, *DONE, cam("J1", "damaged", 0.79)),

@@ -46,6 +46,8 @@ from tests.families.assembly.bench import (
 )
 from tests.families.cases import Case
 
+pytestmark = pytest.mark.slow
+
 STAGES = [
     a("nothing recorded yet", "stage", card("wait", "intake")),
     a("housing", "stage advance", card("advance", "intake", next_step="seal"), HOUSING),

@@ -13,8 +13,13 @@ import pytest
 
 from streamdecisionbench.families.assembly import DRAFTS, RULES
 from streamdecisionbench.suite.authoring import expand
+from streamdecisionbench.suite.constant_baselines import (
+    first_option,
+    lexical_overlap,
+)
 from streamdecisionbench.suite.scenario import Scenario, estimate_tokens
-from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
+
+pytestmark = pytest.mark.slow
 
 SCENARIOS = {draft.scenario_id: expand(draft) for draft in DRAFTS}
 A, B = SCENARIOS["assembly_a"], SCENARIOS["assembly_b"]

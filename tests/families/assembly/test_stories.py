@@ -8,10 +8,14 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.scenario import Scenario, State
+from streamdecisionbench.worlds.generation.draws import Draws
 from tests.families.test_worlds import PLAYERS, composed, play
+
+pytestmark = pytest.mark.slow
 
 FAMILY = "procedural_coaching"
 Record = dict[str, Any]

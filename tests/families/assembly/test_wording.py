@@ -12,10 +12,13 @@ import pytest
 
 from streamdecisionbench.families.assembly import DRAFTS, RULES
 from streamdecisionbench.families.assembly import reference as reference_module
-from streamdecisionbench.families.assembly.generator.products import BENCHES, CELLS
 from streamdecisionbench.families.assembly.misreadings import MISREADINGS
 from streamdecisionbench.families.assembly.reference import reference
 from streamdecisionbench.suite.misreading import Misreading, misread
+from streamdecisionbench.worlds.assembly.station import (
+    BENCHES,
+    CELLS,
+)
 from tests.families.assembly.bench import (
     BUILT,
     CALLED,
@@ -44,6 +47,8 @@ from tests.families.assembly.bench import (
     ticket,
 )
 from tests.families.cases import Case
+
+pytestmark = pytest.mark.slow
 
 LIMIT = 'found.failures >= station["fail_limit"]'
 MISSING = '"method": "complete_missing"'

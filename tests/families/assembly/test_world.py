@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.world import Held, World
+from streamdecisionbench.worlds.generation.draws import Draws
+from streamdecisionbench.worlds.generation.world import (
+    Held,
+    World,
+)
 from tests.families.test_worlds import (
     Change,
     composed,
@@ -18,6 +21,8 @@ from tests.families.test_worlds import (
     right,
     wrong_until,
 )
+
+pytestmark = pytest.mark.slow
 
 FAMILY = "procedural_coaching"
 SAFE = ("hold", "handoff")
@@ -68,8 +73,8 @@ def test_unsafe_seconds_of_exactly_three_and_a_half() -> None:
         world = composed(FAMILY, number=number).again()
         while world.reference()["route"] != "hold" and world.t + 1 < world.right.n:
             world.advance((world.t + 1) * 2.0, right(world, Draws("")))
-        begun, before = world.t * 2.0, world.script.panel
-        if world.reference()["route"] != "hold" or not world.opened.world.to_do():
+        begun, before = world.t * 2.0, world.simulator.panel
+        if world.reference()["route"] != "hold" or not world.simulator.to_do():
             continue
         world.advance(begun + 2, [(begun, before)])
         if world.reference()["route"] != "hold":
@@ -150,7 +155,7 @@ def test_the_wrong_specialist_comes_for_nothing() -> None:
     came = 0
     for number in range(10):
         world = composed(FAMILY, number=number).again()
-        roles = list(world.opened.world.station.specialists)
+        roles = list(world.simulator.station.specialists)
 
         def other(world: World[Any], draws: Draws, roles: list[str] = roles) -> Held:
             decision = world.reference()
@@ -168,7 +173,7 @@ def test_nobody_believes_a_card_that_always_calls_a_specialist() -> None:
     came = 0
     for number in range(6):
         world = composed(FAMILY, number=number).again()
-        role = next(iter(world.opened.world.station.specialists))
+        role = next(iter(world.simulator.station.specialists))
         always = {"route": "escalate", "destination": role}
         play(world, lambda world, draws, always=always: held_at(world, always), Draws(""))
         vain = [e for e in events(world, "badge_in") if "does not cover it" in e.note]

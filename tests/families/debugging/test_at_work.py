@@ -11,6 +11,8 @@ from streamdecisionbench.suite.scenario import State
 from streamdecisionbench.suite.suite_files import make_suite
 from tests.families.debugging.told import SCENARIOS, last_run
 
+pytestmark = pytest.mark.slow
+
 FURTHER = [
     Misreading("commitment", "lets no question mark end a sentence", (
         ('r"[.!]\\s|(?<=\\?)\\s"', 'r"[.!]\\s"'),

@@ -20,6 +20,8 @@ from tests.families.debugging.panel import (
     wait,
 )
 
+pytestmark = pytest.mark.slow
+
 KIT_FAILURE = fail("spec/x", "app/kit/a.py:7")
 
 COMMITMENT_CASES = [

@@ -14,6 +14,8 @@ from streamdecisionbench.families.debugging.reference import reference
 from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.scenario import Scenario, State
 
+pytestmark = pytest.mark.slow
+
 Edit = Callable[[State], None]
 
 WINDOW, RESTOCK = "src/returns/window.ts", "src/returns/restock.ts"

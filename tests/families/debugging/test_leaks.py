@@ -22,6 +22,8 @@ from tests.families.debugging.told import (
     words,
 )
 
+pytestmark = pytest.mark.slow
+
 each_scenario = pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
 
 
@@ -109,7 +111,7 @@ def test_no_question_has_nearly_always_the_same_answer(scenario: Scenario) -> No
     assert most["control_action"] <= 45
     assert most["inspect_file"] <= 51
     few_reruns = {"debugging_a": 53, "debugging_b": 58}[scenario.episode_id]
-    assert most.pop("rerun_scope") == few_reruns  # docs/suite.md says why
+    assert most.pop("rerun_scope") == few_reruns  # docs/explanation/dataset-card.md says why
     assert max(most.values()) <= 54
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from streamdecisionbench.families.debugging import DRAFTS, RULES
 from streamdecisionbench.families.debugging import reference as reference_module
 from streamdecisionbench.families.debugging.reference import reference
@@ -14,6 +16,8 @@ from tests.families.cases import Case, holds, survivors
 from tests.families.debugging.test_commitments import COMMITMENT_CASES
 from tests.families.debugging.test_results import RUN_CASES
 from tests.families.debugging.test_timers import TIMER_CASES
+
+pytestmark = pytest.mark.slow
 
 DOCS = Path(__file__).parents[3] / "docs" / "families" / "debugging.md"
 CASES = [*TIMER_CASES, *RUN_CASES, *COMMITMENT_CASES]

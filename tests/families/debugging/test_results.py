@@ -26,6 +26,8 @@ from tests.families.debugging.panel import (
     wait,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def compiled(*entries: tuple[str, str], **results: Any) -> dict[str, Any]:
     diagnostics = [{"severity": s, "file": f, "text": ""} for s, f in entries]

@@ -15,8 +15,13 @@ import pytest
 
 from streamdecisionbench.families.debugging import DRAFTS, RULES
 from streamdecisionbench.suite.authoring import Draft, expand
+from streamdecisionbench.suite.constant_baselines import (
+    first_option,
+    lexical_overlap,
+)
 from streamdecisionbench.suite.scenario import Scenario, estimate_tokens
-from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
+
+pytestmark = pytest.mark.slow
 
 SCENARIOS = {draft.scenario_id: expand(draft) for draft in DRAFTS}
 TITLES = {

@@ -15,10 +15,12 @@ import pytest
 
 from streamdecisionbench.families.debugging import DRAFTS
 from streamdecisionbench.suite.authoring import Draft, expand
-from streamdecisionbench.suite.generation.draws import Draws
 from streamdecisionbench.suite.scenario import Scenario, State
+from streamdecisionbench.worlds.generation.draws import Draws
 from tests.families.debugging.told import SCENARIOS, last_run, owner_of, project_file, with_route
 from tests.families.test_worlds import PLAYERS, composed, play
+
+pytestmark = pytest.mark.slow
 
 each_scenario = pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
 each_draft = pytest.mark.parametrize("draft", DRAFTS, ids=SCENARIOS)

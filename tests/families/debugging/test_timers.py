@@ -23,6 +23,8 @@ from tests.families.debugging.panel import (
     wait,
 )
 
+pytestmark = pytest.mark.slow
+
 PAUSE = (11, "r2", "pause")
 
 CONTROL_CASES = [

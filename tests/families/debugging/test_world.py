@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.world import Held, World
+from streamdecisionbench.worlds.generation.draws import Draws
+from streamdecisionbench.worlds.generation.world import (
+    Held,
+    World,
+)
 from tests.families.test_worlds import (
     Change,
     composed,
@@ -18,6 +21,8 @@ from tests.families.test_worlds import (
     right,
     wrong_until,
 )
+
+pytestmark = pytest.mark.slow
 
 FAMILY = "live_debugging"
 
@@ -47,7 +52,7 @@ def test_a_run_is_started_with_a_wrong_scope_exactly_once(number: int) -> None:
         return None if scope is None else decision | {"rerun_scope": other[scope]}
 
     world = lived(number, change)
-    cards = [d["rerun_scope"] for d in world.script.decisions() if d["route"] == "rerun"]
+    cards = [d["rerun_scope"] for d in world.simulator.decisions() if d["route"] == "rerun"]
     scopes = [event.data["scope"] for event in events(world, "run_start")]
     assert scopes[0] == other[cards[0]]
     assert scopes[1:] == cards[1 : len(scopes)]
@@ -80,7 +85,7 @@ def test_an_edit_of_a_file_that_is_not_at_fault_is_lost_and_taken_back(number: i
     def change(world: World[Any], decision: dict[str, str]) -> dict[str, str] | None:
         if decision["route"] != "inspect":
             return None
-        files = [f.path for f in world.opened.world.project.ours]
+        files = [f.path for f in world.simulator.project.ours]
         return decision | {"inspect_file": next(f for f in files if f != decision["inspect_file"])}
 
     world = lived(number, change, "lost_edits")
@@ -108,7 +113,7 @@ def test_a_rerun_card_with_nothing_changed_brings_the_same_result_again() -> Non
     def change(world: World[Any], decision: dict[str, str]) -> dict[str, str] | None:
         if decision["route"] not in ("inspect", "delegate"):
             return None
-        scope = world.opened.world.scope
+        scope = world.simulator.scope
         return {k: decision[k] for k in ("process", "target_result")} | {"route": "rerun", "rerun_scope": scope}  # fmt: skip
 
     world = lived(0, change)
@@ -134,7 +139,7 @@ def test_the_wrong_team_says_no() -> None:
         def change(world: World[Any], decision: dict[str, str]) -> dict[str, str] | None:
             if decision["route"] != "delegate":
                 return None
-            teams = list(world.opened.world.project.other_people)
+            teams = list(world.simulator.project.other_people)
             return decision | {"owner": next(t for t in teams if t != decision["owner"])}
 
         world = lived(number, change)

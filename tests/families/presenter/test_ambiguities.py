@@ -10,12 +10,17 @@ import pytest
 
 from streamdecisionbench.families.presenter import DRAFTS
 from streamdecisionbench.families.presenter.bank import bank
-from streamdecisionbench.families.presenter.generator import lines, words
 from streamdecisionbench.families.presenter.reference import reference
 from streamdecisionbench.families.presenter.rules import FREE_RULES, INTENTS, RULES
 from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.scenario import Scenario
+from streamdecisionbench.worlds.presenter import (
+    phrases,
+    words,
+)
 from tests.families.presenter.room import room, said
+
+pytestmark = pytest.mark.slow
 
 HOLDING = pytest.mark.parametrize(
     "scenario", [expand(draft) for draft in DRAFTS], ids=lambda scenario: scenario.scenario_id
@@ -80,8 +85,8 @@ def test_no_final_of_a_scenario_has_another_mark(scenario: Scenario) -> None:
 
 def test_nothing_that_can_be_said_in_a_generated_hall_has_another_mark() -> None:
     sayable = [s.text for s in bank().sentences]
-    sayable += [line for group in lines.LINES.values() for line in group]
-    sayable += [text for pair in lines.FREE_ASKED.items() for text in pair]
+    sayable += [line for group in phrases.LINES.values() for line in group]
+    sayable += [text for pair in phrases.FREE_ASKED.items() for text in pair]
     for name, value in vars(words).items():
         if name.startswith("_") and isinstance(value, tuple) and isinstance(value[0], str):
             sayable += value

@@ -10,10 +10,12 @@ import pytest
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.presenter.bank import INTENTS, NOTHING, SETTING, bank, meaning
-from streamdecisionbench.families.presenter.generator import names
 from streamdecisionbench.families.presenter.rules import FREE_RULES, RULES
 from streamdecisionbench.families.presenter.state import NUMBERS
 from streamdecisionbench.suite.sentence_bank import NONE, Meant, words_of
+from streamdecisionbench.worlds.presenter import phrases
+
+pytestmark = pytest.mark.slow
 
 TOLD = INTENTS[SETTING]
 EVERY = pytest.mark.parametrize("speaker", TOLD.definitions)
@@ -42,7 +44,7 @@ def test_every_sentence_is_one_sentence() -> None:
 
 
 def test_fillers_are_the_things_sessions_are_about() -> None:
-    things = {t for pool in (names.TALKS, names.MEETINGS) for s in pool.items for t in s.things}
+    things = {t for pool in (phrases.TALKS, phrases.MEETINGS) for s in pool.items for t in s.things}
     assert set(bank().fillers["thing"]) == things
 
 

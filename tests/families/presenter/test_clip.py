@@ -8,6 +8,8 @@ from streamdecisionbench.families.presenter.reference import reference
 from tests.families.cases import Case
 from tests.families.presenter.room import CLOSE, OPEN, PLAY, case, room, said
 
+pytestmark = pytest.mark.slow
+
 CLIP = [
     case("final pause", "clip", room(PLAY, said("p", 3, "Pause the clip.", 4)), clip_state="pause"),
     case(

@@ -6,16 +6,9 @@ import pytest
 
 from streamdecisionbench.families.presenter.reference import reference
 from tests.families.cases import Case
-from tests.families.presenter.room import (
-    CLOSE,
-    OPEN,
-    PLAY,
-    case,
-    one_final,
-    room,
-    said,
-    starting,
-)
+from tests.families.presenter.room import CLOSE, OPEN, PLAY, case, one_final, room, said, starting
+
+pytestmark = pytest.mark.slow
 
 SENTENCES = [
     case(

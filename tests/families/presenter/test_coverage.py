@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from streamdecisionbench.families.coverage import coverage
 from streamdecisionbench.suite.suite_files import builtin_suite_path, read_suite
+
+pytestmark = pytest.mark.slow
 
 
 def test_nothing_in_the_authored_halls_goes_unused() -> None:

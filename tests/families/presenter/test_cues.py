@@ -6,16 +6,9 @@ import pytest
 
 from streamdecisionbench.families.presenter.reference import reference
 from tests.families.cases import Case
-from tests.families.presenter.room import (
-    ASKED,
-    CLOSE,
-    HAND_OVER,
-    OPEN,
-    case,
-    room,
-    said,
-    starting,
-)
+from tests.families.presenter.room import ASKED, CLOSE, HAND_OVER, OPEN, case, room, said, starting
+
+pytestmark = pytest.mark.slow
 
 LATER = said("p", 9, "The question is how long.", 10)
 

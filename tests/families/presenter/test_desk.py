@@ -10,6 +10,8 @@ from streamdecisionbench.families.presenter import DRAFTS
 from streamdecisionbench.suite.authoring import expand
 from streamdecisionbench.suite.scenario import Scenario
 
+pytestmark = pytest.mark.slow
+
 HOLDING = pytest.mark.parametrize(
     "scenario", [expand(draft) for draft in DRAFTS], ids=lambda scenario: scenario.scenario_id
 )

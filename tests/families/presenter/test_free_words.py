@@ -11,20 +11,26 @@ import pytest
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.coverage import coverage
-from streamdecisionbench.families.generate import generate
 from streamdecisionbench.families.presenter.bank import bank
-from streamdecisionbench.families.presenter.generator.free_words import HANGING
 from streamdecisionbench.families.presenter.reference import reference
 from streamdecisionbench.families.presenter.rules import FREE_RULES, INTENTS
 from streamdecisionbench.families.presenter.state import NUMBERS
-from streamdecisionbench.suite.generation.draws import SPLITS
-from streamdecisionbench.suite.generation.parameters import Parameters
+from streamdecisionbench.suite.constant_baselines import (
+    first_option,
+    lexical_overlap,
+    states_right,
+)
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.sentence_bank import NONE, Sentence, words_of
-from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap, states_right
+from streamdecisionbench.worlds.generate import generate
+from streamdecisionbench.worlds.generation.draws import SPLITS
+from streamdecisionbench.worlds.generation.parameters import Parameters
+from streamdecisionbench.worlds.presenter.phrases import HANGING
 from tests.families.bounds import keeps_its_bounds
 from tests.families.cases import Case, holds
 from tests.families.presenter.room import PREPARED, room, said, starting
+
+pytestmark = pytest.mark.slow
 
 FAMILY = "presenter_voice_control"
 Known = dict[str, dict[tuple[str, ...], Sentence]]

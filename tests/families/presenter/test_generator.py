@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.families.presenter.generator import lines, names
-from streamdecisionbench.families.presenter.generator.hall import worded
-from streamdecisionbench.families.presenter.generator.words import heard
 from streamdecisionbench.families.presenter.rules import COMMANDS, RULES
-from streamdecisionbench.suite.generation.draws import SPLITS
 from streamdecisionbench.suite.scenario import Scenario, Suite
+from streamdecisionbench.worlds.generation.draws import SPLITS
+from streamdecisionbench.worlds.presenter import phrases as wording
+from streamdecisionbench.worlds.presenter.hall import worded
+from streamdecisionbench.worlds.presenter.words import heard
+
+pytestmark = pytest.mark.slow
 
 FAMILY = "presenter_voice_control"
 Generated = Callable[[str], Suite]
@@ -22,12 +24,12 @@ Generated = Callable[[str], Suite]
 
 def phrases(split: str) -> set[str]:
     """Every command that any hall of a split may list, without page numbers."""
-    found = {phrase for pages in names.PAGES.of(split) for phrase in pages[:2]}
-    found |= {pages[2].replace("<number>", "one") for pages in names.PAGES.of(split)}
-    found |= {play for play, _ in names.CLIPS.of(split)}
-    found |= {pause for _, (pause, _) in names.CLIPS.of(split)}
-    found |= {phrase for phrase, _ in names.HAND_OVER.of(split)}
-    return found.union(names.BACK.of(split), names.OPEN.of(split), names.CLOSE.of(split))
+    found = {phrase for pages in wording.PAGES.of(split) for phrase in pages[:2]}
+    found |= {pages[2].replace("<number>", "one") for pages in wording.PAGES.of(split)}
+    found |= {play for play, _ in wording.CLIPS.of(split)}
+    found |= {pause for _, (pause, _) in wording.CLIPS.of(split)}
+    found |= {phrase for phrase, _ in wording.HAND_OVER.of(split)}
+    return found.union(wording.BACK.of(split), wording.OPEN.of(split), wording.CLOSE.of(split))
 
 
 def halls(suite: Suite) -> Iterator[tuple[Scenario, dict[str, Any]]]:
@@ -60,20 +62,21 @@ def test_halls_differ_in_everything_that_is_drawn(generated: Generated) -> None:
 @pytest.mark.parametrize("split", SPLITS)
 def test_no_phrase_is_another_or_the_beginning_of_a_restatement(split: str) -> None:
     found = phrases(split)
-    one_each = (names.HAND_OVER, names.BACK, names.OPEN, names.CLOSE)
-    expected = 3 * len(names.PAGES.of(split)) + 2 * len(names.CLIPS.of(split))
+    one_each = (wording.HAND_OVER, wording.BACK, wording.OPEN, wording.CLOSE)
+    expected = 3 * len(wording.PAGES.of(split)) + 2 * len(wording.CLIPS.of(split))
     assert len(found) == expected + sum(len(pool.of(split)) for pool in one_each)
-    for phrase, words in product(found, names.RESTATE.of(split)):
+    for phrase, words in product(found, wording.RESTATE.of(split)):
         assert not phrase.startswith(words)
 
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_lines_command_nothing(split: str) -> None:
-    commands, restating = phrases(split), names.RESTATE.of(split)
-    drifts = [text for _, text in names.HAND_OVER.of(split)]
-    drifts += [text for _, (_, text) in names.CLIPS.of(split)]
-    spoken = [text for channel in lines.LINES.values() for text in channel]
-    spoken += [*lines.LEADS, *lines.AFTERTHOUGHTS, *lines.INTERJECTIONS, *lines.ASKED]
+    commands, restating = phrases(split), wording.RESTATE.of(split)
+    drifts = [text for _, text in wording.HAND_OVER.of(split)]
+    drifts += [text for _, (_, text) in wording.CLIPS.of(split)]
+    spoken = [text for channel in wording.LINES.values() for text in channel]
+    spoken += [*wording.SHORT_LINES["leads"], *wording.SHORT_LINES["interjections"]]
+    spoken += [*wording.AFTERTHOUGHTS, *wording.ASKED]
     for text in (*spoken, *drifts):
         for sentence in re.split(r"[.?!]", text.lower()):
             assert sentence.strip() not in commands

@@ -12,12 +12,14 @@ import pytest
 from streamdecisionbench.families.presenter import DRAFTS
 from streamdecisionbench.families.presenter.bank import NOTHING, bank, meaning
 from streamdecisionbench.families.presenter.events import MISTAKEN, TRUE
-from streamdecisionbench.families.presenter.generator.free_words import HANGING
 from streamdecisionbench.families.presenter.rules import FREE_RULES
 from streamdecisionbench.families.presenter.state import NUMBERS
 from streamdecisionbench.suite.authoring import Draft, expand
 from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sentence_bank import NONE, words_of
+from streamdecisionbench.worlds.presenter.phrases import HANGING
+
+pytestmark = pytest.mark.slow
 
 SCENARIOS = {draft.scenario_id: expand(draft) for draft in DRAFTS}
 BOTH = pytest.mark.parametrize("draft", DRAFTS, ids=list(SCENARIOS))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from streamdecisionbench.families.presenter import DRAFTS, RULES, reference
 from streamdecisionbench.suite.authoring import expand
 from tests.families.cases import Case, holds, survivors
@@ -12,6 +14,8 @@ from tests.families.presenter.test_clip import CASES as CLIP_CASES
 from tests.families.presenter.test_commands import CASES as COMMAND_CASES
 from tests.families.presenter.test_cues import CASES as CUE_CASES
 from tests.families.presenter.test_free_words import CASES as FREE_CASES
+
+pytestmark = pytest.mark.slow
 
 CASES = [*COMMAND_CASES, *CLIP_CASES, *CUE_CASES, *FREE_CASES]
 

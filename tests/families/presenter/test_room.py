@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from streamdecisionbench.families.presenter.rules import COMMANDS
 from streamdecisionbench.families.presenter.state import CHANNELS
 from tests.families.presenter.room import PREPARED
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_small_room_uses_the_published_phrases() -> None:

@@ -16,8 +16,13 @@ from streamdecisionbench.families.presenter import DRAFTS
 from streamdecisionbench.families.presenter.reference import reference
 from streamdecisionbench.families.presenter.rules import FREE_RULES
 from streamdecisionbench.suite.authoring import Draft, expand
+from streamdecisionbench.suite.constant_baselines import (
+    first_option,
+    lexical_overlap,
+)
 from streamdecisionbench.suite.scenario import Scenario, estimate_tokens
-from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
+
+pytestmark = pytest.mark.slow
 
 SCENARIOS = {draft.scenario_id: expand(draft) for draft in DRAFTS}
 

@@ -24,6 +24,8 @@ from streamdecisionbench.suite.scenario import Scenario
 from streamdecisionbench.suite.sentence_bank import words_of
 from tests.families.presenter.second_solver import answers
 
+pytestmark = pytest.mark.slow
+
 HOLDING = pytest.mark.parametrize(
     "scenario", [expand(draft) for draft in DRAFTS], ids=lambda scenario: scenario.scenario_id
 )

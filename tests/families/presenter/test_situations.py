@@ -8,19 +8,31 @@ from dataclasses import replace
 import pytest
 
 from streamdecisionbench.families.presenter import reference as module
-from streamdecisionbench.families.presenter.generator import KINDS, WORDINGS, names
-from streamdecisionbench.families.presenter.generator.clips import CLIPS
-from streamdecisionbench.families.presenter.generator.free_words import FreeWords
-from streamdecisionbench.families.presenter.generator.hall import draw_hall
-from streamdecisionbench.families.presenter.generator.room import Room
 from streamdecisionbench.families.presenter.misreadings import MISREADINGS
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.generation.draws import SPLITS, Draws, Seat
-from streamdecisionbench.suite.generation.script import Script
-from streamdecisionbench.suite.generation.situations import deal
-from streamdecisionbench.suite.generation.world import Kind
 from streamdecisionbench.suite.misreading import misread
 from streamdecisionbench.suite.scenario import Scenario
+from streamdecisionbench.worlds.generation.draws import (
+    SPLITS,
+    Draws,
+    Seat,
+)
+from streamdecisionbench.worlds.generation.world import (
+    Kind,
+    deal,
+)
+from streamdecisionbench.worlds.generation.world_simulator import Opening
+from streamdecisionbench.worlds.presenter import (
+    KINDS,
+    WORDINGS,
+    phrases,
+)
+from streamdecisionbench.worlds.presenter.hall import draw_hall
+from streamdecisionbench.worlds.presenter.room import Room
+from streamdecisionbench.worlds.presenter.situations import CLIPS
+from streamdecisionbench.worlds.presenter.words import FreeWords
+
+pytestmark = pytest.mark.slow
 
 SHOWN_BY = {
     "play on another page": "keeps a play that the slide did not allow for later",
@@ -38,11 +50,10 @@ def alone(situation: str, wording: str, seed: int) -> Scenario:
     """A session of the kind that is dealt the situation, in which nothing else happens."""
     kind = next(k for k in KINDS for s in k.situations if s.dealt and s.name == situation)
     draws = Draws(seed, situation)
-    script = Script(draws.fork("script"), steps=60, changes=22, noise=0.5)
-    opened = kind.open(script, draws, seat("eval", wording))
+    room = kind.open(Opening(draws.fork("script"), draws, seat("eval", wording), 60, 22, 0.5))
     whole = next(s for s in kind.situations if s.name == situation)
-    assert len(list(whole.play(opened.world))) == script.now < script.steps
-    return expand(replace(opened.draft("alone"), seed="alone"))
+    assert len(list(whole.play(room))) == room.now < room.steps
+    return expand(replace(room.draft("alone"), seed="alone"))
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
@@ -63,9 +74,7 @@ def test_captions_are_told_whoever_starts_with_the_clip(situation: str) -> None:
     """The clip is heard at every tick it runs, and stands first in the order of captions."""
     talk = KINDS[0]
     draws = Draws("heard", situation)
-    script = Script(draws.fork("script"), steps=60, changes=22, noise=1.0)
-    opened = talk.open(script, draws, seat("eval", "listed"))
-    room = opened.world
+    room = talk.open(Opening(draws.fork("script"), draws, seat("eval", "listed"), 60, 22, 1.0))
     room.hall.prepared["caption_order"].sort(key="clip".__ne__)
 
     def heard() -> bool:
@@ -75,10 +84,10 @@ def test_captions_are_told_whoever_starts_with_the_clip(situation: str) -> None:
             room.show("the clip is heard")
         return running
 
-    script.distract = heard
+    room.distract = heard
     whole = next(s for s in talk.situations if s.name == situation)
-    assert len(list(whole.play(room))) == script.now < script.steps
-    expand(replace(opened.draft("heard"), seed="heard"))
+    assert len(list(whole.play(room))) == room.now < room.steps
+    expand(replace(room.draft("heard"), seed="heard"))
     assert "clip" in room.started
 
 
@@ -95,7 +104,7 @@ def test_five_sessions_of_a_kind_are_dealt_everything(kind: Kind[Room]) -> None:
 )
 def test_who_goes_back_speaks_of_what_is_on(split: str, mode: str, own: str, other: str) -> None:
     draws = Draws("back", split, mode)
-    words = FreeWords(draw_hall(draws, seat(split, "free"), names.TALKS), split, draws)
+    words = FreeWords(draw_hall(draws, seat(split, "free"), phrases.TALKS), split, draws)
     spoken = {words.back(mode).text for _ in range(200)}
     assert len(spoken) > 10
     assert any(re.search(own, text, re.IGNORECASE) for text in spoken)

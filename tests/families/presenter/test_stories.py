@@ -12,11 +12,16 @@ from typing import Any
 import pytest
 
 from streamdecisionbench.families.presenter.bank import bank, meaning
-from streamdecisionbench.families.presenter.generator import WORDINGS, bystanders, lines
 from streamdecisionbench.families.presenter.rules import FREE_RULES, RULES
 from streamdecisionbench.families.presenter.state import NUMBERS
-from streamdecisionbench.suite.generation.world import World
+from streamdecisionbench.worlds.generation.world import World
+from streamdecisionbench.worlds.presenter import (
+    WORDINGS,
+    phrases,
+)
 from tests.families.test_worlds import composed
+
+pytestmark = pytest.mark.slow
 
 BOTH = pytest.mark.parametrize("wording", WORDINGS)
 PAGES = tuple((f"s{i}", said) for i, said in enumerate(NUMBERS, start=1))
@@ -71,7 +76,7 @@ def filled(text: str) -> re.Pattern[str]:
 
 
 def logged(world: World[Any]) -> Iterator[tuple[int, str, str]]:
-    for event in world.script.events:
+    for event in world.simulator.events:
         if event.kind == "log":
             yield event.at, event.data["source"], event.data["text"]
 
@@ -86,7 +91,7 @@ def runs(ticks: int, kept: set[int], start: int = 0) -> int:
 def test_no_question_is_restated_before_all_of_it_was_asked(wording: str) -> None:
     restated = 0
     for world in played(wording):
-        room = world.opened.world
+        room = world.simulator
         things = room.hall.subject.things
         asked = {
             question.format(a=a, b=b): again.format(a=a, b=b)
@@ -133,7 +138,9 @@ def test_nobody_looks_back_at_a_page_that_was_not_up(wording: str) -> None:
 
 @BOTH
 def test_only_questions_that_were_asked_are_answered(wording: str) -> None:
-    patterns = [filled(text) for text in (*chain(*lines.ANSWERS.values()), *lines.OF_A_QUESTION)]
+    patterns = [
+        filled(text) for text in (*chain(*phrases.ANSWERS.values()), *phrases.OF_A_QUESTION)
+    ]
     given = 0
     for world in played(wording):
         for entry in entries(world, "presenter"):
@@ -162,7 +169,7 @@ def test_a_clip_that_did_not_come_is_asked_for_again_on_its_page(wording: str) -
 def test_what_is_said_fits_the_occasion(wording: str) -> None:
     carried = re.compile(r"on the table\.|aunt|\brent\b|How loud|fit behind|in a storm")
     for world in played(wording):
-        hall = world.opened.world.hall
+        hall = world.simulator.hall
         for entry in entries(world, "presenter", "host", "audience", "clip"):
             assert "pilot" not in entry["text"]
             if hall.silent:
@@ -213,14 +220,14 @@ def test_claims_of_the_side_log_and_levels_tempt(wording: str) -> None:
     for world in played(wording):
         steps = world.right.steps
         for at, _, text in logged(world):
-            for claim, (_, line) in bystanders._UNLESS.items():
+            for claim, (_, line) in phrases.SIDE_CLAIMS.items():
                 if re.fullmatch(re.escape(line).replace(r"\{n\}", r"\d+"), text):
                     gold = steps[max(at - 1, 0)].gold
                     assert claim not in (gold["question_card"], gold["clip_state"]), (at, text)
                     asked = claim in ("repeat", "answer")
                     assert not asked or gold["question_card"] != "waiting", (at, text)
                     claimed += 1
-        for event in world.script.events:
+        for event in world.simulator.events:
             if event.kind == "desk":
                 levels = {k: v for k, v in event.data["levels_db"].items() if k != "at"}
                 loudest = max(levels, key=lambda c: levels[c])
@@ -233,7 +240,7 @@ def test_claims_of_the_side_log_and_levels_tempt(wording: str) -> None:
 def test_sessions_neither_stand_still_nor_fade_out(wording: str) -> None:
     for world in played(wording):
         steps = world.right.n
-        assert runs(steps, {event.at for event in world.script.events}) <= 5
+        assert runs(steps, {event.at for event in world.simulator.events}) <= 5
         modes = [step.gold["mode"] for step in world.right.steps]
         if "closed" in modes:
             closed = modes.index("closed")
@@ -258,8 +265,8 @@ def test_no_sentence_is_in_every_session_and_most_rules_matter_in_each(wording: 
 def test_who_speaks_is_heard_and_the_clip_only_while_it_runs(wording: str) -> None:
     read = 0
     for world in played(wording):
-        steps, silent = world.right.steps, world.opened.world.hall.silent
-        for event in world.script.events:
+        steps, silent = world.right.steps, world.simulator.hall.silent
+        for event in world.simulator.events:
             if event.kind != "desk":
                 continue
             at, levels = event.at, event.data["levels_db"]
@@ -298,7 +305,7 @@ def test_nobody_takes_for_ever_over_a_sentence(wording: str) -> None:
 @BOTH
 def test_nobody_chats_over_a_question(wording: str) -> None:
     """From its first word to its restatement nobody on stage speaks of something else."""
-    chatter = [filled(text) for text in (*lines.LINES["presenter"], *lines.LINES["host"])]
+    chatter = [filled(text) for text in (*phrases.LINES["presenter"], *phrases.LINES["host"])]
     for world in played(wording):
         steps = world.right.steps
         for entry in entries(world, "presenter", "host"):
@@ -347,10 +354,10 @@ def test_a_word_is_said_about_every_page_before_the_next(wording: str) -> None:
 @BOTH
 def test_what_is_said_of_the_page_is_on_it(wording: str) -> None:
     free = wording == "free"
-    patterns = [filled(text) for text in lines.OF_THE_PAGE if ("{thing}" in text) == free]
+    patterns = [filled(text) for text in phrases.OF_THE_PAGE if ("{thing}" in text) == free]
     named = 0
     for world in played(wording):
-        about = world.opened.world.hall.about
+        about = world.simulator.hall.about
         slides = [step.gold["slide"] for step in world.right.steps]
         for entry in entries(world, "presenter"):
             for found in (p.fullmatch(s) for s in sentences(entry) for p in patterns):
@@ -365,7 +372,7 @@ def test_what_is_said_of_the_page_is_on_it(wording: str) -> None:
 def test_one_thing_is_and_many_are(wording: str) -> None:
     verb = r"(?:is|has|does|lasts|costs|comes|breaks|looks|fits|needs)"
     for world in played(wording):
-        hall = world.opened.world.hall
+        hall = world.simulator.hall
         many = "|".join(sorted(set(hall.subject.things) - set(hall.subject.singles))) or "$^"
         wrong = re.compile(rf"\b{verb} (?:{many})\b|\b(?:{many}),? (?:{verb}|it)\b", re.IGNORECASE)
         spoken = entries(world, "presenter", "host", "audience", "clip")
@@ -387,12 +394,12 @@ def test_after_the_close_people_leave(wording: str) -> None:
             if "open" in meant:
                 assert called, (world.scenario_id, entry)
                 reopened += 1
-            called = called or entry["text"] in lines.ONE_MORE
+            called = called or entry["text"] in phrases.ONE_MORE
             said = (
-                *chain(*lines.LEAVING.values()),
-                *lines.FREE_LEAVING,
-                *lines.ONE_MORE,
-                *lines.INTERJECTIONS,
+                *chain(*phrases.LEAVING.values()),
+                *phrases.FREE_LEAVING,
+                *phrases.ONE_MORE,
+                *phrases.SHORT_LINES["interjections"],
             )
             if meant == {"none"}:
                 assert any(filled(text).fullmatch(entry["text"]) for text in said), entry
@@ -402,7 +409,10 @@ def test_after_the_close_people_leave(wording: str) -> None:
 
 @BOTH
 def test_who_hands_over_is_followed_or_takes_it_back(wording: str) -> None:
-    goes_on = [filled(text) for text in (*lines.GOES_ON, *lines.FREE_GOES_ON)]
+    goes_on = [
+        filled(text)
+        for text in (*phrases.SHORT_LINES["goes_on"], *phrases.FREE_SHORT_LINES["goes_on"])
+    ]
     followed: Counter[str] = Counter()
     for world in played(wording):
         steps = world.right.steps
@@ -420,7 +430,7 @@ def test_who_hands_over_is_followed_or_takes_it_back(wording: str) -> None:
 
 @BOTH
 def test_what_was_restated_is_answered_in_kind(wording: str) -> None:
-    kinds = lines.ANSWERS if wording == "listed" else lines.FREE_ANSWERS
+    kinds = phrases.ANSWERS if wording == "listed" else phrases.FREE_ANSWERS
     answered = 0
     for world in played(wording):
         steps, spoken = world.right.steps, entries(world, "presenter")
@@ -475,7 +485,7 @@ def test_the_side_log_says_what_somebody_could_think(wording: str) -> None:
     """Machines report what was asked of them; people guess at words just said, in rows there are."""
     guessed = 0
     for world in played(wording):
-        hall, steps = world.opened.world.hall, world.right.steps
+        hall, steps = world.simulator.hall, world.right.steps
         for at, source, text in logged(world):
             if source == "player":
                 assert re.search(r"request|ready|waits", text), text

@@ -7,10 +7,15 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.families.presenter.generator import WORDINGS
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.world import Decision, World
+from streamdecisionbench.worlds.generation.draws import Draws
+from streamdecisionbench.worlds.generation.world import (
+    Decision,
+    World,
+)
+from streamdecisionbench.worlds.presenter import WORDINGS
 from tests.families.test_worlds import composed, half_right, play
+
+pytestmark = pytest.mark.slow
 
 FAMILY = "presenter_voice_control"
 TICK = 2.0
@@ -92,7 +97,7 @@ def test_a_wrong_page_is_asked_for_again_and_not_for_ever(wording: str) -> None:
     for seed, number in SESSIONS:
         world = hall(seed, number, wording)
         live(world, lambda w: {**w.reference(), "slide": _another(w.reference()["slide"])})
-        again = {w: n for w, n in world.opened.world.objected.items() if w[0] == "slide"}
+        again = {w: n for w, n in world.simulator.objected.items() if w[0] == "slide"}
         assert set(again.values()) <= {1, 2}
         insisted += len(again)
         assert world.outcomes()["wrong_slide_s"] == world.right.n * TICK
@@ -103,10 +108,10 @@ def test_a_clip_that_does_not_come_is_asked_for_again() -> None:
     for number in range(10):
         world = hall(3, number)
         live(world, lambda w: {**w.reference(), "mode": "talk"})
-        assert world.opened.world.objected["mode", "clip"] <= 2
+        assert world.simulator.objected["mode", "clip"] <= 2
     assert any(
         live(hall(3, number), lambda w: {**w.reference(), "mode": "talk"})
-        .opened.world.objected["mode", "clip"]
+        .simulator.objected["mode", "clip"]
         for number in range(10)
     )  # fmt: skip
 
@@ -210,7 +215,7 @@ def test_captions_that_are_a_tick_late_bother_nobody() -> None:
 def test_over_time_is_what_passes_between_the_end_and_the_close() -> None:
     for number in range(10):
         world = live(hall(1, number), lambda w: w.reference())
-        end = world.opened.world.end
+        end = world.simulator.end
         open_late = [d["mode"] != "closed" for d in world.right.reference()[end:]]
         assert world.outcomes()["over_time_s"] == TICK * sum(open_late)
 

@@ -21,6 +21,8 @@ from streamdecisionbench.families.support.rules import (
 from streamdecisionbench.suite.misreading import misread
 from tests.families.support import test_payment_call as listed
 
+pytestmark = pytest.mark.slow
+
 C, A, B = "customer", "agent", "background"
 Line = tuple[int, str, bool, str]
 

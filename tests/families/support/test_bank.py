@@ -9,16 +9,18 @@ import pytest
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.support.bank import INTENTS, bank, meaning
-from streamdecisionbench.families.support.generator import names
 from streamdecisionbench.suite.sentence_bank import NONE
+from streamdecisionbench.worlds.support import phrases
+
+pytestmark = pytest.mark.slow
 
 SETTINGS = [(s, speaker) for s, told in INTENTS.items() for speaker in told.definitions]
 EVERY = pytest.mark.parametrize(("setting", "speaker"), SETTINGS)
 ITEMS = {
-    "payment": [{c: c for c in pair} for pair in names.CARDS.items],
+    "payment": [{c: c for c in pair} for pair in phrases.CARDS.items],
     "intercom": [
         {item: name for item, name, *_ in group}
-        for group in (names.PARCELS.items, names.DEVICES.items)
+        for group in (phrases.PARCELS.items, phrases.DEVICES.items)
     ],
 }
 

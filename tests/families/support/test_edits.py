@@ -10,6 +10,8 @@ import pytest
 from streamdecisionbench.families.support import DRAFTS
 from streamdecisionbench.suite.authoring import expand
 
+pytestmark = pytest.mark.slow
+
 DRAFT = {draft.scenario_id: draft for draft in DRAFTS}
 SCENARIO = {name: expand(draft) for name, draft in DRAFT.items()}
 

@@ -9,7 +9,6 @@ import pytest
 
 from streamdecisionbench.errors import InputError
 from streamdecisionbench.families.coverage import coverage
-from streamdecisionbench.families.generate import generate
 from streamdecisionbench.families.support.bank import INTENTS, bank
 from streamdecisionbench.families.support.reference import reference
 from streamdecisionbench.families.support.rules import (
@@ -18,14 +17,17 @@ from streamdecisionbench.families.support.rules import (
     PAYMENT_FREE_RULES,
     PAYMENT_INTENTS,
 )
-from streamdecisionbench.suite.generation.draws import SPLITS
-from streamdecisionbench.suite.generation.parameters import Parameters
 from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.sentence_bank import words_of
+from streamdecisionbench.worlds.generate import generate
+from streamdecisionbench.worlds.generation.draws import SPLITS
+from streamdecisionbench.worlds.generation.parameters import Parameters
 from tests.families.bounds import keeps_its_bounds
 from tests.families.cases import Case, holds
 from tests.families.support import test_intercom_call as intercom
 from tests.families.support import test_payment_call as payment
+
+pytestmark = pytest.mark.slow
 
 C, A, B = "customer", "agent", "background"
 FAMILY = "support_call_assist"

@@ -7,25 +7,33 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.families.generate import generate
 from streamdecisionbench.families.support import reference
-from streamdecisionbench.families.support.generator import KINDS, names, phrases, talk
-from streamdecisionbench.families.support.generator.phrases import Phrase
-from streamdecisionbench.families.support.generator.voice import plain
 from streamdecisionbench.families.support.misreadings import MISREADINGS
-from streamdecisionbench.suite.generation.compose import compose
-from streamdecisionbench.suite.generation.draws import Draws, Pool, Seat
-from streamdecisionbench.suite.generation.parameters import (
+from streamdecisionbench.suite.misreading import misread
+from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.worlds.generate import generate
+from streamdecisionbench.worlds.generation.compose import compose
+from streamdecisionbench.worlds.generation.draws import (
+    Draws,
+    Seat,
+)
+from streamdecisionbench.worlds.generation.parameters import (
     CHANGES_TOLERANCE,
     NOISE_TOLERANCE,
     Parameters,
 )
-from streamdecisionbench.suite.generation.world import Kind
-from streamdecisionbench.suite.misreading import misread
-from streamdecisionbench.suite.scenario import Suite
+from streamdecisionbench.worlds.generation.world import Kind
+from streamdecisionbench.worlds.support import (
+    KINDS,
+    phrases,
+)
+from streamdecisionbench.worlds.support.phrases import Phrase
+from streamdecisionbench.worlds.support.voice import plain
+
+pytestmark = pytest.mark.slow
 
 FAMILY = "support_call_assist"
-NAMED = {"DELIVERY", "CANCEL", "CORRECTION"}
+NAMED = {"delivery", "cancel", "correct"}
 SHOWN = {
     "too late": {
         "starts a declined payment again",
@@ -42,19 +50,18 @@ SHOWN = {
 
 
 def spoken_names(pool: str) -> list[str]:
-    if pool == "CARD":
-        return [card for pair in names.CARDS.items for card in pair]
+    if pool == "card":
+        return [card for pair in phrases.CARDS.items for card in pair]
     if pool in NAMED:
-        return [name for _, name, *_ in names.PARCELS.items]
-    return [name for _, name, *_ in names.DEVICES.items] if pool == "REPAIR" else [""]
+        return [name for _, name, *_ in phrases.PARCELS.items]
+    return [name for _, name, *_ in phrases.DEVICES.items] if pool == "repair" else [""]
 
 
 def every_phrase() -> Iterator[tuple[str, Phrase]]:
-    for key, value in vars(phrases).items():
-        if isinstance(value, Pool):
-            for phrase in value.items:
-                for name in spoken_names(key):
-                    yield key, phrase.about(name)
+    for key, pool in phrases.POOLS.items():
+        for phrase in pool.items:
+            for name in spoken_names(key):
+                yield key, phrase.about(name)
 
 
 def holds(text: str, words: str) -> bool:
@@ -63,7 +70,7 @@ def holds(text: str, words: str) -> bool:
 
 def test_every_sentence_holds_its_phrase_and_no_other() -> None:
     known = list(every_phrase())
-    groups = (*talk.TALK.values(), *phrases.SLIPS.values(), *talk.LEAVE.values())
+    groups = (*phrases.TALK.values(), *phrases.SLIPS.values(), *phrases.LEAVE.values())
     harmless = [t for group in groups for t in group]
     for key, phrase in known:
         for sentence in (*phrase.sentences, phrase.by_others):
@@ -71,8 +78,8 @@ def test_every_sentence_holds_its_phrase_and_no_other() -> None:
             found = {(k, p.words) for k, p in known if holds(sentence, p.words)}
             assert found == {(key, phrase.words)}, sentence
         assert not [text for text in harmless if holds(text, phrase.words)]
-    script = [text for group in (*talk.LINES.values(), talk.NUMBER) for text in group]
-    for phrase in (*phrases.REQUEST.items, *phrases.STOP.items):
+    script = [text for group in (*phrases.LINES.values(), phrases.NUMBER) for text in group]
+    for phrase in (*phrases.POOLS["request"].items, *phrases.POOLS["stop"].items):
         assert not [text for text in script if holds(text, phrase.words)]
 
 

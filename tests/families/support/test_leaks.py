@@ -12,8 +12,10 @@ import pytest
 from streamdecisionbench.families.support import DRAFTS
 from streamdecisionbench.families.support.bank import bank, meaning
 from streamdecisionbench.suite.authoring import Draft, Event, expand
-from streamdecisionbench.suite.generation.draws import Pool
 from streamdecisionbench.suite.sentence_bank import NONE, Sentence, words_of
+from streamdecisionbench.worlds.generation.draws import Pool
+
+pytestmark = pytest.mark.slow
 
 DRAFT = {draft.scenario_id: draft for draft in DRAFTS}
 SCENARIO = {name: expand(draft) for name, draft in DRAFT.items()}

@@ -12,6 +12,8 @@ from streamdecisionbench.families.support.rules import PAYMENT_RULES
 from tests.families.cases import Case, holds
 from tests.families.support.listed import PAYMENT_START, A, B, C, Call, Line
 
+pytestmark = pytest.mark.slow
+
 CALL = Call(PAYMENT_START, PAYMENT_RULES)
 call, case, CASES = CALL.state, CALL.case, CALL.cases
 

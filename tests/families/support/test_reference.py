@@ -17,13 +17,18 @@ from streamdecisionbench.families.coverage import coverage
 from streamdecisionbench.families.support import DRAFTS, RULES, reference
 from streamdecisionbench.families.support.rules import INTERCOM_FREE_RULES, PAYMENT_FREE_RULES
 from streamdecisionbench.suite.authoring import Event, expand
+from streamdecisionbench.suite.constant_baselines import (
+    first_option,
+    lexical_overlap,
+)
 from streamdecisionbench.suite.scenario import Scenario, estimate_tokens
 from streamdecisionbench.suite.suite_files import make_suite
-from streamdecisionbench.suite.trivial_policies import first_option, lexical_overlap
 from tests.families.cases import Case, survivors
 from tests.families.support import test_free_words as free_words
 from tests.families.support import test_intercom_call as intercom_call
 from tests.families.support import test_payment_call as payment_call
+
+pytestmark = pytest.mark.slow
 
 DRAFT = {draft.scenario_id: draft for draft in DRAFTS}
 SCENARIO = {name: expand(draft) for name, draft in DRAFT.items()}

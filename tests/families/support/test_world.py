@@ -11,18 +11,31 @@ from typing import Any
 
 import pytest
 
-from streamdecisionbench.families.generate import generate, open_world
 from streamdecisionbench.families.support import reference
-from streamdecisionbench.families.support.generator.talk import LEAVE, LEFT, LINES, NOTES
-from streamdecisionbench.families.support.generator.voice import plain
 from streamdecisionbench.families.support.misreadings import MISREADINGS
 from streamdecisionbench.suite.authoring import expand
-from streamdecisionbench.suite.generation.draws import Draws
-from streamdecisionbench.suite.generation.parameters import Parameters
-from streamdecisionbench.suite.generation.world import Held, World
 from streamdecisionbench.suite.misreading import Misreading, misread
 from streamdecisionbench.suite.scenario import Scenario
+from streamdecisionbench.worlds.generate import (
+    generate,
+    open_world,
+)
+from streamdecisionbench.worlds.generation.draws import Draws
+from streamdecisionbench.worlds.generation.parameters import Parameters
+from streamdecisionbench.worlds.generation.world import (
+    Held,
+    World,
+)
+from streamdecisionbench.worlds.support.phrases import (
+    LEAVE,
+    LEFT,
+    LINES,
+    NOTES,
+)
+from streamdecisionbench.worlds.support.voice import plain
 from tests.families.test_worlds import PLAYERS, play
+
+pytestmark = pytest.mark.slow
 
 FAMILY = "support_call_assist"
 PREVENTABLE = (
@@ -60,8 +73,8 @@ def prevented(world: World[Any], but: str = "") -> list[float]:
 
 def holds_of(world: World[Any]) -> Iterator[tuple[int, int]]:
     """From and to which tick the customer was on hold."""
-    events = [(e.at, e.data["status"]) for e in world.script.events if e.kind == "phone"]
-    for one, other in pairwise([*events, (world.script.steps, "over")]):
+    events = [(e.at, e.data["status"]) for e in world.simulator.events if e.kind == "phone"]
+    for one, other in pairwise([*events, (world.simulator.steps, "over")]):
         if one[1] == "hold":
             yield one[0], other[0]
 
@@ -82,7 +95,7 @@ def test_the_recorder_is_wrong_for_exactly_so_long(
     outcome: str, command: str, seconds: float
 ) -> None:
     world = opened(0).again()
-    call, tick, left = world.opened.world, world.right.tick_seconds, seconds
+    call, tick, left = world.simulator, world.right.tick_seconds, seconds
     while not world.done:
         right, now = dict(world.reference()), world.t * world.right.tick_seconds
         counts = call.live if command == "record" else right["recorder"] == "record"
@@ -99,8 +112,8 @@ def test_a_payment_is_sent_without_consent_exactly_once() -> None:
     """The panel skips the consent until a payment has gone to the bank."""
 
     def hasty(world: World[Any], right: dict[str, str]) -> dict[str, str]:
-        call = world.opened.world
-        if right.get("payment_stage") != "ask_consent" or call.script.counts:
+        call = world.simulator
+        if right.get("payment_stage") != "ask_consent" or call.counts:
             return right
         return right | {"payment_stage": "submit" if call.full else "collect"}
 
@@ -117,7 +130,7 @@ def test_customers_wait_as_long_as_nobody_tells_the_agent(number: int) -> None:
         return right | {"route": "hold_wait"} if right["route"] == "hold_return" else right
 
     world = played(number, wait)
-    limit = world.opened.world.hold_limit
+    limit = world.simulator.hold_limit
     late = sum(max(to - at - limit - 1, 0) for at, to in holds_of(world))
     assert world.outcomes()["kept_on_hold_s"] == late * world.right.tick_seconds
     right = opened(number)
@@ -243,7 +256,7 @@ def test_a_customer_who_leaves_content_knows_the_end_of_it() -> None:
     for scenario in stories():
         said = scenario.steps[-1].state
         for line in (*said["transcript"], *said["log"]):
-            if line["text"] in (*LEAVE[True], LEFT[True]):
+            if line["text"] in (*LEAVE["content"], LEFT["content"]):
                 gold = scenario.steps[line["at"]].gold
                 stage = {
                     gold.get("payment_stage"),
@@ -453,8 +466,8 @@ def test_agents_follow_up_by_the_channel_on_the_card() -> None:
 
     for number in (1, 3, 5, 7, 9):
         world = played(number, by_phone)
-        sent = [e for e in world.script.events if "follow-up" in str(e.data.get("text"))]
-        wrong = bool(sent) and "phone" not in world.opened.world.permitted
+        sent = [e for e in world.simulator.events if "follow-up" in str(e.data.get("text"))]
+        wrong = bool(sent) and "phone" not in world.simulator.permitted
         assert world.outcomes()["contacts_without_permission"] == wrong
 
 

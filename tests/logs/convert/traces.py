@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from google.protobuf.json_format import MessageToDict  # type: ignore[import-untyped]
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import Status, StatusCode
@@ -28,6 +29,7 @@ class Asked:
     attributes: dict[str, Any] = field(default_factory=dict)
     failed: bool = False
     name: str = "decide"
+    events: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def write_traces(path: Path, spans: list[Asked], *, per_line: int = 2) -> Path:
@@ -42,8 +44,14 @@ def write_traces(path: Path, spans: list[Asked], *, per_line: int = 2) -> Path:
         )
         if asked.failed:
             span.set_status(Status(StatusCode.ERROR))
+        for event, given in asked.events.items():
+            span.add_event(event, given)
         span.end(START_NS + round(asked.end * 1e9))
-    done = exporter.get_finished_spans()
+    return write_spans(path, exporter.get_finished_spans(), per_line=per_line)
+
+
+def write_spans(path: Path, done: Sequence[ReadableSpan], *, per_line: int = 2) -> Path:
+    """The same for spans that are finished."""
     with path.open("w", encoding="utf-8") as file:
         for k in range(0, len(done), per_line):
             document = MessageToDict(encode_spans(done[k : k + per_line]))

@@ -27,17 +27,18 @@ from pyspark.sql import SparkSession
 
 import streamdecisionbench as sdb
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.check import check_log, draft_mapping
-from streamdecisionbench.logs.references import ReferenceSource
-from streamdecisionbench.logs.score import open_log
+from streamdecisionbench.logs.log_check import check_log
+from streamdecisionbench.logs.log_references import ReferenceSource
+from streamdecisionbench.logs.log_source import LogSource
+from streamdecisionbench.logs.mapping import draft_mapping
 from streamdecisionbench.logs.suite_of_log import suite_of_log
-from streamdecisionbench.logs.unusable import Allowed
+from streamdecisionbench.logs.unusable_rows import Allowed
 from tests.logs.engines.cluster import BRIEF, NO_JAVA, Cluster, java
 from tests.logs.test_formats import FORMATS, write
 from tests.logs.test_mapping import CALLS, WRITTEN, as_log, waiting
 from tests.meter.test_log_score import left_by_a_kill
 
-pytestmark = pytest.mark.skipif(java() is None, reason=NO_JAVA)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(java() is None, reason=NO_JAVA)]
 
 SQL = """
 SELECT stream, published_at, published_at + 0.25 AS requested_at, answered_at + 0.5 AS answered_at,
@@ -165,7 +166,7 @@ def test_the_same_suite_of_the_same_sessions(session: SparkSession, tmp_path: Pa
     pq.write_table(known.append_column("state", pa.array(states)), tmp_path / "log.parquet")
     made = []
     for engine in ("duckdb", "spark"):
-        opened = open_log(tmp_path / "log.parquet", engine=engine)
+        opened = LogSource(tmp_path / "log.parquet", engine=engine).open()
         made.append(
             suite_of_log(
                 opened, ReferenceSource(), Allowed(), name="sessions", streams=7, by="model"
@@ -190,7 +191,7 @@ def test_the_same_check_and_the_same_references(
         pq.write_table(table or pq.read_table(log / f"{name}.parquet"), folder / f"{name}.parquet")
     checked = []
     for engine in ("duckdb", "spark"):
-        with open_log(folder, engine=engine) as opened:
+        with LogSource(folder, engine=engine).open() as opened:
             found = check_log(opened).to_json()
         example = found["unusable"][0]["example"]
         example["file"] = Path(example["file"]).name
@@ -272,9 +273,9 @@ def test_latencies_and_drafts_are_alike(session: SparkSession, tmp_path: Path) -
     calls = write(tmp_path / "calls.csv", CALLS)
     found = []
     for engine in ("duckdb", "spark"):
-        with open_log(calls, engine=engine, checked=False) as opened:
+        with LogSource(calls, engine=engine).open(checked=False) as opened:
             text = draft_mapping(opened).text()
-        with open_log(calls, engine=engine, sql=text) as opened:
+        with LogSource(calls, engine=engine, sql=text).open() as opened:
             found.append(check_log(opened).to_json())
     assert found[0]["answered"] == 2
     same(*found)
@@ -311,6 +312,37 @@ def test_formats_are_read_alike(session: SparkSession, tmp_path: Path) -> None:
     assert found[0][0][0]["in_force"] == pytest.approx((4 - 1 - 0.25) / 4)
     for other in found[1:]:
         same(found[0], other)
+
+
+def test_numbers_and_cases_of_names_are_read_alike(session: SparkSession, tmp_path: Path) -> None:
+    """Decisions are equal by value; a column in another case is the same column."""
+    found = []
+    for form, other, ways in (
+        ("parquet", "csv", ["1.0", "1.50", "2", "3e0"]),
+        ("jsonl", "parquet", [1.0, 1.5, 2.0, 3.0]),
+        ("csv", "jsonl", ["1.00", 1.5, "2.0", 3]),
+    ):
+        folder = tmp_path / form
+        folder.mkdir()
+        rows = [
+            {"stream": f"s{k}", "published_at": 0.0, "answered_at": 0.0, "ended_at": 1.0, "decision": value}
+            for k, value in enumerate([1.0, 1.5, 2.5, 3.0])
+        ]  # fmt: skip
+        write(folder / f"a.{form}", [{**row, "Release": "x"} for row in rows[:2]])
+        write(folder / f"b.{form}", [{**row, "release": "y"} for row in rows[2:]])
+        table = write(
+            tmp_path / f"references.{other}",
+            [
+                {"stream": f"s{k}", "published_at": 0.0, "reference": way}
+                for k, way in enumerate([*ways, *ways[:1]])
+            ],
+        )
+        for engine in ("duckdb", "spark"):
+            score = sdb.score_log(
+                folder, references=table, by="Release", engine=engine, resamples=0
+            )
+            found.append([(group.by["Release"], group.in_force) for group in score.groups])
+    assert found == [[("x", 1.0), ("y", 0.5)]] * 6
 
 
 def test_the_extra_asks_for_a_pandas_that_spark_supports() -> None:

@@ -14,8 +14,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from streamdecisionbench.scoring.timeline import Timeline
-from tests.scoring import plain, plain_pairs
+from streamdecisionbench.kernel.arrays import Timeline
+from tests.kernel import plain
+from tests.scoring import plain_pairs
 
 NONE = -1
 

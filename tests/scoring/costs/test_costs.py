@@ -12,18 +12,39 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from streamdecisionbench.rules.costs import Act, AgePenalty, Pair, Section
-from streamdecisionbench.scoring.acts import OUTCOMES
-from streamdecisionbench.scoring.cost import Figures
-from streamdecisionbench.scoring.measure import At, Measure, Over
-from streamdecisionbench.scoring.pace_bounds import Bounds
-from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
+from streamdecisionbench.kernel.arrays import (
+    JoinedTimelines,
+    Timeline,
+)
+from streamdecisionbench.kernel.paces import (
+    AtPace,
+    Bounds,
+    OverPaces,
+    PaceWeights,
+)
+from streamdecisionbench.kernel.pair_trajectory import (
+    pair_trajectory,
+    pair_trajectory_over,
+)
+from streamdecisionbench.kernel.trajectory import (
+    Trajectory,
+    trajectory_at,
+    trajectory_between,
+)
+from streamdecisionbench.policies.cost_rules import (
+    Act,
+    AgePenalty,
+    Pair,
+    Section,
+)
+from streamdecisionbench.scoring.error_costs import Figures
+from streamdecisionbench.scoring.one_time_actions import OUTCOMES
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.sweep import Sweep, sweep_of, trajectory_at
-from streamdecisionbench.scoring.timeline import Flat, Timeline
+from tests.kernel.test_exact import bounds, intervals, recordings
 from tests.scoring.costs import plain_costs
-from tests.scoring.test_exact import bounds, intervals, recordings
 from tests.scoring.test_pairs import duos
+
+pytestmark = pytest.mark.slow
 
 EXACT, INTEGRATED = 1e-12, 1e-9
 MANY = settings(max_examples=100, deadline=None)
@@ -78,7 +99,7 @@ def sections(draw: DrawFn) -> Section:
     )
 
 
-def _figures(found: Sweep, measure: Measure, section: Section) -> dict[str, float]:
+def _figures(found: Trajectory, measure: PaceWeights, section: Section) -> dict[str, float]:
     figures = Figures(found, measure)
     rates = figures.rates([section])
     (done,) = figures.acts([section])
@@ -90,12 +111,12 @@ def _figures(found: Sweep, measure: Measure, section: Section) -> dict[str, floa
     }
 
 
-def _at(path: Sweep, section: Section) -> dict[str, float]:
-    return _figures(path, At(path.scale), section)
+def _at(path: Trajectory, section: Section) -> dict[str, float]:
+    return _figures(path, AtPace(path.scale), section)
 
 
-def _over(sweep: Sweep, section: Section, limits: Bounds) -> dict[str, float]:
-    return _figures(sweep, Over(limits, sweep.references.tick), section)
+def _over(sweep: Trajectory, section: Section, limits: Bounds) -> dict[str, float]:
+    return _figures(sweep, OverPaces(limits, sweep.references.tick), section)
 
 
 def _plain_penalty(age: AgePenalty | None) -> Callable[[float], float]:
@@ -184,7 +205,7 @@ def _close(found: dict[str, float], want: dict[str, float], tolerance: float) ->
 @MANY
 @given(recordings().map(worded), sections(), intervals)
 def test_a_recording_at_any_interval(timeline: Timeline, section: Section, interval: float) -> None:
-    found = _at(trajectory_at(Flat([timeline]), interval), section)
+    found = _at(trajectory_at(JoinedTimelines([timeline]), interval), section)
     want = plainly(lambda x: plain_costs.walk(timeline, x), timeline, section)(interval)
     _close(found, want, EXACT)
 
@@ -206,8 +227,10 @@ def test_a_recording_over_bounds(
     timeline: Timeline, section: Section, limits: tuple[float, float], weighting: str
 ) -> None:
     within = Bounds(*limits, weighting)
-    flat = Flat([timeline])
-    found = _over(sweep_of(flat, flat.tick / limits[1], flat.tick / limits[0]), section, within)
+    flat = JoinedTimelines([timeline])
+    found = _over(
+        trajectory_between(flat, flat.tick / limits[1], flat.tick / limits[0]), section, within
+    )
     measure = plainly(lambda x: plain_costs.walk(timeline, x), timeline, section)
     _close(found, _mean(measure, [timeline], section, within, nominal=False), INTEGRATED)
 
@@ -219,7 +242,7 @@ def test_a_pair_over_bounds(
 ) -> None:
     fast, slow = map(worded, pair)
     within = Bounds(*limits)
-    found = _over(pair_sweep([fast], [slow], rule, within), section, within)
+    found = _over(pair_trajectory_over([fast], [slow], rule, within), section, within)
     measure = plainly(lambda x: plain_costs.walk_pair(fast, slow, rule, x), fast, section)
     _close(found, _mean(measure, [fast, slow], section, within, nominal=True), INTEGRATED)
 
@@ -232,9 +255,11 @@ def test_equal_costs_are_the_plain_score(
     within = Bounds(*limits)
     equal = replace(Section(fields={"do": 1.0}), acts=(ACT,))
     score = score_timelines([timeline], interval=interval, bounds=within)
-    flat = Flat([timeline])
+    flat = JoinedTimelines([timeline])
     found = _at(trajectory_at(flat, interval), equal)
     assert found["wrong"] == pytest.approx(1 - score.in_force, abs=EXACT)
     assert found["age"] == 0.0
-    over = _over(sweep_of(flat, flat.tick / limits[1], flat.tick / limits[0]), equal, within)
+    over = _over(
+        trajectory_between(flat, flat.tick / limits[1], flat.tick / limits[0]), equal, within
+    )
     assert over["wrong"] == pytest.approx(1 - score.log_auc, abs=INTEGRATED)

@@ -1,4 +1,4 @@
-"""What docs/costs.md says of the published recordings is what they give, and plain walks agree."""
+"""What docs/reference/costs.md says of the published recordings is what they give, and plain walks agree."""
 
 from __future__ import annotations
 
@@ -7,37 +7,42 @@ from pathlib import Path
 
 import pytest
 
-from streamdecisionbench.analysis.table import fixed, percent
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.policies.cost_file import default_costs
 from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.rules.cost_file import default_costs
-from streamdecisionbench.scoring.cost import (
+from streamdecisionbench.render.table import (
+    fixed,
+    percent,
+)
+from streamdecisionbench.scoring.error_costs import (
     ALL_ACTS,
     ActMeasures,
     ChangeMeasures,
     CostRates,
     CostScore,
-    Course,
+    PathMeasures,
     SpellMeasures,
     act_measures,
     change_measures,
     charge,
-    course_of,
+    path_measures,
     spell_measures,
 )
-from streamdecisionbench.scoring.pace_bounds import Bounds
-from streamdecisionbench.scoring.timeline import timelines
+from streamdecisionbench.scoring.timelines import timelines
 from streamdecisionbench.suite.scenario import Suite
 from tests.scoring.costs import plain_costs
 
+pytestmark = pytest.mark.slow
+
 Published = tuple[Suite, dict[str, Recording]]
-PAGE = Path(__file__).parents[3] / "docs" / "costs.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "costs.md"
 THETA = 4.0
 
 
 class Found:
     """Everything about one recording at one interval."""
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course: PathMeasures) -> None:
         self.spells: SpellMeasures = spell_measures(course, THETA).overall
         self.changes: ChangeMeasures = change_measures(course).overall
         self.acts: ActMeasures = act_measures(course, default_costs())[ALL_ACTS].overall
@@ -47,25 +52,25 @@ class Found:
 
 ROWS: dict[str, Callable[[Found], str]] = {
     "right, %": lambda f: percent(1 - f.spells.wrong_share),
-    "wrong spells": lambda f: str(f.spells.count),
-    "their mean length, s": lambda f: fixed(f.spells.mean_length_s, 1),
-    "the longest, s": lambda f: fixed(f.spells.longest_s, 1),
+    "error episodes": lambda f: str(f.spells.count),
+    "mean length, s": lambda f: fixed(f.spells.mean_length_s, 1),
+    "longest, s": lambda f: fixed(f.spells.longest_s, 1),
     "mean age, s": lambda f: fixed(f.spells.mean_age_s, 2),
-    "time wrong for longer than 4 s, %": lambda f: percent(f.spells.beyond_share),
-    "time in spells longer than 4 s, %": lambda f: percent(f.spells.long_share),
-    "time in shorter ones, %": lambda f: percent(f.spells.short_share),
+    "wrong for longer than 4 s, % of time": lambda f: percent(f.spells.beyond_share),
+    "in episodes longer than 4 s, % of time": lambda f: percent(f.spells.long_share),
+    "in shorter episodes, % of time": lambda f: percent(f.spells.short_share),
     "median delay after a change, s": lambda f: fixed(f.changes.median_delay_s, 2),
     "95th percentile, s": lambda f: fixed(f.changes.p95_delay_s, 2),
-    "never right in time, of 177": lambda f: str(f.changes.never_right),
-    "decision changes, useless": lambda f: str(f.changes.decision_changes.useless),
-    "calls for acts answered in time, of 25": lambda f: str(f.acts.in_time),
+    "never right in time, of 177 changes": lambda f: str(f.changes.never_right),
+    "useless changes of the decision": lambda f: str(f.changes.decision_changes.useless),
+    "calls answered in time, of 25": lambda f: str(f.acts.in_time),
     "late / missed / wrongly / twice": lambda f: (
         f"{f.acts.late} / {f.acts.missed} / {f.acts.wrongly} / {f.acts.twice}"
     ),
-    "cost a second: wrong": lambda f: fixed(f.cost.wrong, 2),
+    "cost per second: wrong": lambda f: fixed(f.cost.wrong, 2),
     "age": lambda f: fixed(f.cost.age, 2),
-    "acts": lambda f: fixed(f.cost.acts, 2),
-    "all": lambda f: fixed(f.cost.total, 2),
+    "one-time actions": lambda f: fixed(f.cost.acts, 2),
+    "total": lambda f: fixed(f.cost.total, 2),
 }
 
 
@@ -73,7 +78,9 @@ ROWS: dict[str, Callable[[Found], str]] = {
 def found(published: Published) -> dict[tuple[str, float], Found]:
     suite, recordings = published
     return {
-        (name, interval): Found(course_of(timelines(recordings[name], suite), interval, Bounds()))
+        (name, interval): Found(
+            path_measures(timelines(recordings[name], suite), interval, Bounds())
+        )
         for interval in (1.0, 2.0, 4.0)
         for name in ("astra-low", "jev")
     }
@@ -91,7 +98,7 @@ def test_the_sentences_in_the_documentation(found: dict[tuple[str, float], Found
     jev, astra = found["jev", 2.0], found["astra-low", 2.0]
     assert jev.spells.long_share > astra.spells.long_share
     assert astra.spells.short_share > jev.spells.short_share
-    assert f"{percent(jev.spells.long_share)} % of all time lies in spells longer than 4 s" in text
+    assert f"{percent(jev.spells.long_share)} % of all time is in episodes longer than 4 s" in text
     assert f"{percent(astra.spells.short_share)} % against" in text
     assert jev.cost.wrong == pytest.approx(astra.cost.wrong, abs=0.005)
     assert astra.cost.total < jev.cost.total
@@ -108,7 +115,7 @@ def test_the_published_spells_by_a_plain_walk(published: Published, interval: fl
     suite, recordings = published
     for recording in recordings.values():
         parts = timelines(recording, suite)
-        mine = spell_measures(course_of(parts, interval, Bounds()), THETA).by_scenario
+        mine = spell_measures(path_measures(parts, interval, Bounds()), THETA).by_scenario
         for part in parts:
             want = plain_costs.measures(plain_costs.walk(part, interval), THETA)
             level = mine[part.episode_id]

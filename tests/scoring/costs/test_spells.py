@@ -10,19 +10,35 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streamdecisionbench.kernel.arrays import (
+    JoinedTimelines,
+    Timeline,
+)
+from streamdecisionbench.kernel.paces import (
+    AtPace,
+    Bounds,
+    OverPaces,
+    PaceWeights,
+)
+from streamdecisionbench.kernel.pair_trajectory import (
+    pair_trajectory,
+    pair_trajectory_over,
+)
+from streamdecisionbench.kernel.trajectory import (
+    Trajectory,
+    trajectory_at,
+    trajectory_between,
+)
 from streamdecisionbench.scoring.change_delays import survival
-from streamdecisionbench.scoring.cost import Figures
-from streamdecisionbench.scoring.measure import At, Measure, Over
-from streamdecisionbench.scoring.pace_bounds import Bounds
-from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
+from streamdecisionbench.scoring.error_costs import Figures
+from streamdecisionbench.scoring.error_episodes import Spells
 from streamdecisionbench.scoring.score import score_timelines
-from streamdecisionbench.scoring.spells import Spells
-from streamdecisionbench.scoring.sweep import Sweep, sweep_of, trajectory_at
-from streamdecisionbench.scoring.timeline import Flat, Timeline
+from tests.kernel.test_exact import bounds, intervals, recordings
+from tests.kernel.test_streams import streams, timeline_of
 from tests.scoring.costs import plain_costs
-from tests.scoring.test_exact import bounds, intervals, recordings
 from tests.scoring.test_pairs import duos
-from tests.scoring.test_streams import streams, timeline_of
+
+pytestmark = pytest.mark.slow
 
 EXACT, INTEGRATED = 1e-12, 1e-9
 MANY = settings(max_examples=100, deadline=None)
@@ -34,12 +50,12 @@ rules = st.sampled_from(("freshest", "lag_one", "late_override"))
 weightings = st.sampled_from(("log", "linear"))
 
 
-def _sweep(parts: list[Timeline], limits: tuple[float, float]) -> Sweep:
-    flat = Flat(parts)
-    return sweep_of(flat, flat.tick / limits[1], flat.tick / limits[0])
+def _sweep(parts: list[Timeline], limits: tuple[float, float]) -> Trajectory:
+    flat = JoinedTimelines(parts)
+    return trajectory_between(flat, flat.tick / limits[1], flat.tick / limits[0])
 
 
-def _figures(found: Sweep, measure: Measure, theta: float, k: int) -> dict[str, float]:
+def _figures(found: Trajectory, measure: PaceWeights, theta: float, k: int) -> dict[str, float]:
     figures = Figures(found, measure)
     numbers = {**figures.spell_numbers, **figures.change_numbers}
     shares, changes = figures.spell_shares(theta), numbers["changes"][k]
@@ -57,17 +73,17 @@ def _figures(found: Sweep, measure: Measure, theta: float, k: int) -> dict[str, 
     }
 
 
-def _at(path: Sweep, theta: float, k: int = 0) -> dict[str, float]:
+def _at(path: Trajectory, theta: float, k: int = 0) -> dict[str, float]:
     longest = _spells(path).longest[k]
-    return {**_figures(path, At(path.scale), theta, k), "longest": float(longest)}
+    return {**_figures(path, AtPace(path.scale), theta, k), "longest": float(longest)}
 
 
-def _over(sweep: Sweep, theta: float, limits: Bounds, k: int = 0) -> dict[str, float]:
-    return _figures(sweep, Over(limits, sweep.references.tick), theta, k)
+def _over(sweep: Trajectory, theta: float, limits: Bounds, k: int = 0) -> dict[str, float]:
+    return _figures(sweep, OverPaces(limits, sweep.references.tick), theta, k)
 
 
-def _spells(path: Sweep) -> Spells:
-    return Figures(path, At(path.scale)).spells
+def _spells(path: Trajectory) -> Spells:
+    return Figures(path, AtPace(path.scale)).spells
 
 
 def _plainly(walker: plain_costs.Walker, theta: float) -> Callable[[float], dict[str, float]]:
@@ -107,7 +123,7 @@ def _close(found: dict[str, float], want: dict[str, float], tolerance: float) ->
 @MANY
 @given(recordings(), intervals, thetas)
 def test_a_recording_at_any_interval(timeline: Timeline, interval: float, theta: float) -> None:
-    path = trajectory_at(Flat([timeline]), interval)
+    path = trajectory_at(JoinedTimelines([timeline]), interval)
     want = _plainly(lambda x: plain_costs.walk(timeline, x), theta)(interval)
     _close(_at(path, theta), want, EXACT)
 
@@ -115,8 +131,8 @@ def test_a_recording_at_any_interval(timeline: Timeline, interval: float, theta:
 @SOME
 @given(recordings(), intervals, thetas)
 def test_delays_one_by_one_add_up(timeline: Timeline, interval: float, theta: float) -> None:
-    path = trajectory_at(Flat([timeline]), interval)
-    waits = Figures(path, At(path.scale)).waits
+    path = trajectory_at(JoinedTimelines([timeline]), interval)
+    waits = Figures(path, AtPace(path.scale)).waits
     found = waits.delays()
     assert waits.never_right[0] == found.never.sum()
     assert waits.waited[0] == pytest.approx(np.minimum(found.delay, found.limit).sum(), rel=EXACT)
@@ -130,10 +146,10 @@ def test_a_pace_is_the_range_with_all_weight_on_it(
     """Away from crossings, where rounding decides."""
     sweep = _sweep([timeline], limits)
     scale = sweep.lowest * (sweep.highest / sweep.lowest) ** share
-    found = Figures(sweep, At(scale))
+    found = Figures(sweep, AtPace(scale))
     if np.min(np.abs(np.concatenate((found.cut.low, found.cut.high)) - scale)) < 1e-9:
         return
-    want = Figures(sweep.at(scale), At(scale))
+    want = Figures(sweep.at(scale), AtPace(scale))
     assert found.spells.wrong_share == pytest.approx(want.spells.wrong_share, abs=INTEGRATED)
     assert found.spells.mean_age() == pytest.approx(
         want.spells.mean_age(), abs=INTEGRATED, rel=1e-9
@@ -173,7 +189,7 @@ def test_a_pair_over_bounds(
     theta: float,
 ) -> None:
     within = Bounds(*limits, weighting)
-    found = _over(pair_sweep([pair[0]], [pair[1]], rule, within), theta, within)
+    found = _over(pair_trajectory_over([pair[0]], [pair[1]], rule, within), theta, within)
     want = _plain_mean(
         lambda x: plain_costs.walk_pair(*pair, rule, x), [*pair], theta, within, nominal=True
     )
@@ -184,7 +200,7 @@ def test_a_pair_over_bounds(
 @given(streams().map(timeline_of), intervals, thetas)
 def test_a_logged_stream_at_any_interval(timeline: Timeline, interval: float, theta: float) -> None:
     """Irregular times, lost answers, references that nobody knows: none is charged."""
-    path = trajectory_at(Flat([timeline]), interval)
+    path = trajectory_at(JoinedTimelines([timeline]), interval)
     want = _plainly(lambda x: plain_costs.walk(timeline, x), theta)(interval)
     _close(_at(path, theta), want, EXACT)
 
@@ -210,11 +226,11 @@ def test_spells_add_up_to_what_the_score_leaves(
     """Σ ℓ / T = 1 − A, and so is the share beyond θ = 0."""
     within = Bounds(*limits, weighting)
     score = score_timelines([timeline], interval=interval, bounds=within)
-    found = _spells(trajectory_at(Flat([timeline]), interval))
+    found = _spells(trajectory_at(JoinedTimelines([timeline]), interval))
     assert found.length.sum() / found.observed[0] == pytest.approx(1 - score.in_force, abs=EXACT)
     assert found.beyond_share(0.0)[0] == pytest.approx(1 - score.in_force, abs=EXACT)
     sweep = _sweep([timeline], limits)
-    moving = Figures(sweep, Over(within, sweep.references.tick)).spells
+    moving = Figures(sweep, OverPaces(within, sweep.references.tick)).spells
     assert moving.wrong_share[0] == pytest.approx(1 - score.log_auc, abs=INTEGRATED)
 
 
@@ -232,8 +248,8 @@ def test_scaling_all_times_scales_ages(
     one = _over(_sweep([timeline], (0.5, 8.0)), theta, Bounds())
     wide = (0.5 * factor, 8.0 * factor)
     two = _over(_sweep([scaled], wide), theta * factor, Bounds(*wide))
-    at_one = _at(trajectory_at(Flat([timeline]), interval), theta)
-    at_two = _at(trajectory_at(Flat([scaled]), interval * factor), theta * factor)
+    at_one = _at(trajectory_at(JoinedTimelines([timeline]), interval), theta)
+    at_two = _at(trajectory_at(JoinedTimelines([scaled]), interval * factor), theta * factor)
     in_seconds = ("mean_age", "longest", "waited")
     for before, after, tolerance in ((one, two, INTEGRATED), (at_one, at_two, EXACT)):
         want = {name: x * (factor if name in in_seconds else 1) for name, x in before.items()}
@@ -260,8 +276,8 @@ def test_refining_a_segment_changes_nothing(
     )
     assert finer.horizon == pytest.approx(timeline.horizon, abs=EXACT)
     shorter = interval * timeline.n / (timeline.n + 1)
-    one = _at(trajectory_at(Flat([timeline]), interval), theta)
-    two = _at(trajectory_at(Flat([finer]), shorter), theta)
+    one = _at(trajectory_at(JoinedTimelines([timeline]), interval), theta)
+    two = _at(trajectory_at(JoinedTimelines([finer]), shorter), theta)
     one.pop("reversed"), two.pop("reversed")  # within a tick, and the tick is shorter
     _close(two, one, EXACT)
 
@@ -270,11 +286,11 @@ def test_refining_a_segment_changes_nothing(
 @given(st.lists(recordings(most=10), min_size=2, max_size=4), thetas)
 def test_scenarios_do_not_leak_into_each_other(parts: list[Timeline], theta: float) -> None:
     together = _sweep(parts, (0.5, 8.0))
-    path = trajectory_at(Flat(parts), 2.0)
+    path = trajectory_at(JoinedTimelines(parts), 2.0)
     for k, part in enumerate(parts):
         alone = _over(_sweep([part], (0.5, 8.0)), theta, Bounds())
         _close(_over(together, theta, Bounds(), k), alone, EXACT)
-        _close(_at(path, theta, k), _at(trajectory_at(Flat([part]), 2.0), theta), EXACT)
+        _close(_at(path, theta, k), _at(trajectory_at(JoinedTimelines([part]), 2.0), theta), EXACT)
 
 
 @SOME
@@ -287,7 +303,7 @@ def test_one_spell_of_length_l_has_a_linear_age_of_half_its_square(
         "x", "f", 2.0, np.arange(5) * 2.0, np.array([1e6, 0.0, late, 0.0, 0.0]),
         np.zeros(5, int), np.array([0, 1, 0, 0, 0]),
     )  # fmt: skip
-    found = _spells(trajectory_at(Flat([timeline]), interval))
+    found = _spells(trajectory_at(JoinedTimelines([timeline]), interval))
     length = 2 * interval + min(late, interval)
     assert found.length.tolist() == pytest.approx([length], rel=EXACT)
     assert found.mean_age()[0] * found.observed[0] == pytest.approx(length**2 / 2, rel=EXACT)

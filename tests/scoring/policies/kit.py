@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from streamdecisionbench.rules.policy_file import (
+from streamdecisionbench.kernel.arrays import Timeline
+from streamdecisionbench.policies.policy_file import (
     MODES,
     Cascade,
     ConfidenceGate,
@@ -18,7 +19,6 @@ from streamdecisionbench.rules.policy_file import (
     Policy,
 )
 from streamdecisionbench.scoring.policy_answers import Answers, Setting
-from streamdecisionbench.scoring.timeline import Timeline
 from tests.scoring.drawn import any_of, whole
 from tests.scoring.policies.plain_policy import Voice
 

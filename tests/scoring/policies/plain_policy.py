@@ -1,4 +1,4 @@
-"""The judge of policies: one event after another, in the words of docs/policies.md.
+"""The judge of policies: one event after another, in the words of docs/reference/policies.md.
 
 Times are on the recording clock, where every delay is scaled by c = tick/Δ. At one instant answers
 land first, then states are published, then requests are sent; all that landed is then judged, newer
@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from streamdecisionbench.rules.policy_file import Policy
-from streamdecisionbench.scoring.timeline import Timeline
+from streamdecisionbench.kernel.arrays import Timeline
+from streamdecisionbench.policies.policy_file import Policy
 
 CLASSES = ("current_correct", "judgment", "stale", "compound", "outdated_correct", "no_decision")
 

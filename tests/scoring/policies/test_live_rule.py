@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import heapq
 
+import pytest
 from hypothesis import given, settings
 
-from streamdecisionbench.in_force import CascadeRule, PolicyRule
-from streamdecisionbench.rules.policy_events import Dispatcher, Order
+from streamdecisionbench.kernel.rule import (
+    CascadeRule,
+    PolicyRule,
+)
+from streamdecisionbench.policies.policy_events import (
+    Dispatcher,
+    Order,
+)
 from tests.scoring.policies import kit, plain_policy
 from tests.scoring.policies.kit import NAMES, Case
 from tests.scoring.policies.plain_policy import Held
+
+pytestmark = pytest.mark.slow
 
 
 @settings(max_examples=200, deadline=None)

@@ -11,26 +11,41 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamdecisionbench.rules.costs import EQUAL, Act, AgePenalty, Costs, Pair, Section
-from streamdecisionbench.rules.policy_file import Cascade, Policy
-from streamdecisionbench.scoring.cost import (
-    Course,
+from streamdecisionbench.kernel.overlaps import stretches_of
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.kernel.pair_trajectory import (
+    pair_trajectory,
+    pair_trajectory_over,
+)
+from streamdecisionbench.kernel.trajectory import by_step
+from streamdecisionbench.policies.cost_rules import (
+    EQUAL,
+    Act,
+    AgePenalty,
+    Costs,
+    Pair,
+    Section,
+)
+from streamdecisionbench.policies.policy_file import (
+    Cascade,
+    Policy,
+)
+from streamdecisionbench.scoring.error_costs import (
+    PathMeasures,
     change_measures,
     charge,
-    course_along,
-    course_of,
+    path_measures,
+    path_measures_along,
     spell_measures,
 )
-from streamdecisionbench.scoring.cut import cut_of
-from streamdecisionbench.scoring.pace_bounds import Bounds
-from streamdecisionbench.scoring.pair_sweep import pair_sweep, pair_trajectory
 from streamdecisionbench.scoring.policy_answers import Answers, Setting
 from streamdecisionbench.scoring.policy_replay import PolicyReplay
 from streamdecisionbench.scoring.policy_score import score_policy
-from streamdecisionbench.scoring.sweep import by_step
 from tests.scoring.costs import plain_costs
 from tests.scoring.policies import kit, plain_policy
 from tests.scoring.policies.kit import Case
+
+pytestmark = pytest.mark.slow
 
 EXACT, INTEGRATED = 1e-10, 1e-9
 """Weights go up to 20, so the first is 1e-12 of what is added up."""
@@ -65,13 +80,13 @@ def under(
     interval: float,
     bounds: Bounds,
     setting: Setting | None = None,
-) -> Course:
+) -> PathMeasures:
     played = PolicyReplay(policy, answers, setting)
     path, sweep = played.trajectory(interval), played.sweep(bounds)
-    return course_along(path, sweep, answers[0].parts, bounds)
+    return path_measures_along(path, sweep, answers[0].parts, bounds)
 
 
-def course(case: Case, bounds: Bounds) -> Course:
+def course(case: Case, bounds: Bounds) -> PathMeasures:
     answers, setting = named(case)
     return under(case.policy, answers, case.interval, bounds, setting)
 
@@ -126,7 +141,7 @@ def judge(case: Case, theta: float) -> Callable[[float], dict[str, float]]:
     return measure
 
 
-def at_interval(found: Course, theta: float) -> dict[str, float]:
+def at_interval(found: PathMeasures, theta: float) -> dict[str, float]:
     spells, changes = spell_measures(found, theta).overall, change_measures(found).overall
     edits, rates = changes.decision_changes, charge(found, PRICED).overall.at_interval
     return {
@@ -138,7 +153,7 @@ def at_interval(found: Course, theta: float) -> dict[str, float]:
     }  # fmt: skip
 
 
-def over_bounds(found: Course, theta: float) -> dict[str, float]:
+def over_bounds(found: PathMeasures, theta: float) -> dict[str, float]:
     spells = spell_measures(found, theta).overall.integrated
     changes = change_measures(found).overall
     edits, waits = changes.decision_changes.integrated, changes.integrated
@@ -158,8 +173,8 @@ def crossings(case: Case, bounds: Bounds, theta: float) -> list[float]:
     walk, tick = walker(case), case.voices[0].part.tick
     low, high = tick / bounds.high, tick / bounds.low
     score = score_policy(case.policy, case.answers, bounds=bounds, setting=case.setting)
-    assert score.sweep is not None
-    cut = cut_of(score.sweep, by_step(score.sweep.references))
+    sweep = score.trajectory(score.bounds)
+    cut = stretches_of(sweep, by_step(sweep.references))
     cuts = sorted({low, high, *cut.low.tolist(), *cut.high.tolist()})
     out = [c for c in cuts if low < c < high]
     for a, b in pairwise(cuts):
@@ -222,14 +237,14 @@ def test_plain_policies_are_courses_of_recordings_and_pairs(
 ) -> None:
     answers, _ = named(case)
     one = under(Policy(), answers[:1], case.interval, Bounds())
-    plain = course_of(answers[0].parts, case.interval, Bounds())
+    plain = path_measures(answers[0].parts, case.interval, Bounds())
     assert at_interval(one, theta) == pytest.approx(at_interval(plain, theta), abs=EXACT)
     assert over_bounds(one, theta) == pytest.approx(over_bounds(plain, theta), abs=INTEGRATED)
     if len(answers) > 1:
         both = Policy(cascade=Cascade(("one", "two"), rule=rule))
         two = under(both, answers[:2], case.interval, Bounds())
         duo = (answers[0].parts, answers[1].parts, rule)
-        path, sweep = pair_trajectory(*duo, case.interval), pair_sweep(*duo, Bounds())
-        pair = course_along(path, sweep, answers[0].parts, Bounds())
+        path, sweep = pair_trajectory(*duo, case.interval), pair_trajectory_over(*duo, Bounds())
+        pair = path_measures_along(path, sweep, answers[0].parts, Bounds())
         assert at_interval(two, theta) == pytest.approx(at_interval(pair, theta), abs=EXACT)
         assert over_bounds(two, theta) == pytest.approx(over_bounds(pair, theta), abs=INTEGRATED)

@@ -1,4 +1,4 @@
-"""The table of policies on published recordings in docs/policies.md is what the scorer prints."""
+"""The table of policies on published recordings in docs/reference/policies.md is what the scorer prints."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.recording.reader import read_recording
-from streamdecisionbench.recording.recording import Recording
-from streamdecisionbench.rules.cost_file import default_costs
-from streamdecisionbench.rules.policy_file import (
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.policies.cost_file import default_costs
+from streamdecisionbench.policies.policy_file import (
     Cascade,
     ConfidenceGate,
     Debounce,
@@ -20,8 +19,12 @@ from streamdecisionbench.rules.policy_file import (
     Expire,
     Policy,
 )
-from streamdecisionbench.scoring.cost import course_along, wrong_time
-from streamdecisionbench.scoring.pace_bounds import Bounds
+from streamdecisionbench.recording.reader import read_recording
+from streamdecisionbench.recording.recording import Recording
+from streamdecisionbench.scoring.error_costs import (
+    path_measures_along,
+    wrong_time,
+)
 from streamdecisionbench.scoring.policy_answers import answers_of
 from streamdecisionbench.scoring.policy_replay import PolicyReplay
 from streamdecisionbench.scoring.policy_score import score_policy_recordings
@@ -29,11 +32,13 @@ from streamdecisionbench.suite.scenario import Suite
 from streamdecisionbench.suite.suite_files import read_suite
 from tests.cli.command import sdb
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 PARTS = {
     "plain": Policy(),
-    "expire after 3 s": Policy(expire=Expire(3.0)),
-    "expire after 6 s": Policy(expire=Expire(6.0)),
+    "TTL 3 s": Policy(expire=Expire(3.0)),
+    "TTL 6 s": Policy(expire=Expire(6.0)),
     "debounce 2": Policy(debounce=Debounce(2)),
     "one at a time": Policy(dispatch=Dispatch("one-at-a-time")),
     "latest, limit 1": Policy(dispatch=Dispatch("latest", 1)),
@@ -73,7 +78,7 @@ def test_the_table_in_the_docs(name: str, published: Published) -> None:
         assert found.log_auc is not None
         cells += [f"{100 * found.in_force:.1f}", f"{100 * found.log_auc:.1f}"]
         cells.append(str(sum(found.counts.requests)))
-    text = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "policies.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| {re.escape(name)} \| (.*) \|$", text, re.MULTILINE)
     assert row.split(" | ") == cells
 
@@ -90,11 +95,11 @@ def test_the_table_of_costs_in_the_docs(name: str, published: Published) -> None
         bounds = Bounds(1.99, 2.01)
         played = PolicyReplay(policy, who)
         path, sweep = played.trajectory(2.0), played.sweep(bounds)
-        found = wrong_time(course_along(path, sweep, who[0].parts, bounds), default_costs())
+        found = wrong_time(path_measures_along(path, sweep, who[0].parts, bounds), default_costs())
         spells = found.spells.overall
         cells += [f"{found.cost.overall.at_interval.total:.2f}", f"{spells.mean_age_s:.2f}"]
         cells.append(str(spells.count))
-    text = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "policies.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| {re.escape(name)}, cost \| (.*) \|$", text, re.MULTILINE)
     assert row.split(" | ") == cells
 

@@ -12,8 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.in_force import CLASSES
-from streamdecisionbench.rules.policy_file import (
+from streamdecisionbench.kernel.arrays import Timeline
+from streamdecisionbench.kernel.classes import CLASSES
+from streamdecisionbench.kernel.overlaps import stretches_of
+from streamdecisionbench.kernel.paces import Bounds, OverPaces
+from streamdecisionbench.kernel.shares import Shares, shares_over
+from streamdecisionbench.kernel.trajectory import (
+    Trajectory,
+    by_step,
+)
+from streamdecisionbench.policies.policy_file import (
     Cascade,
     ConfidenceGate,
     Debounce,
@@ -21,19 +29,16 @@ from streamdecisionbench.rules.policy_file import (
     Expire,
     Policy,
 )
-from streamdecisionbench.scoring.classes import shares_over
-from streamdecisionbench.scoring.cut import cut_of
-from streamdecisionbench.scoring.measure import Over
-from streamdecisionbench.scoring.pace_bounds import Bounds
 from streamdecisionbench.scoring.pairs import compose
 from streamdecisionbench.scoring.policy_answers import Answers
 from streamdecisionbench.scoring.policy_replay import PolicyReplay
-from streamdecisionbench.scoring.policy_score import PolicyScore, score_policy
-from streamdecisionbench.scoring.score import Shares, score_timelines
-from streamdecisionbench.scoring.sweep import Sweep, by_step
-from streamdecisionbench.scoring.timeline import Timeline
+from streamdecisionbench.scoring.policy_score import score_policy
+from streamdecisionbench.scoring.result import Result
+from streamdecisionbench.scoring.score import score_timelines
 from tests.scoring.policies import kit, plain_policy
 from tests.scoring.policies.kit import Case
+
+pytestmark = pytest.mark.slow
 
 EXACT = 1e-12
 MANY = settings(max_examples=100, deadline=None)
@@ -47,7 +52,7 @@ def judged(case: Case, interval: float) -> dict[str, float]:
     )
 
 
-def scored(case: Case, **options: float) -> PolicyScore:
+def scored(case: Case, **options: float) -> Result:
     given_ = {"interval": case.interval, **options}
     return score_policy(case.policy, case.answers, setting=case.setting, **given_)  # type: ignore[arg-type]
 
@@ -86,7 +91,7 @@ def test_integrated_exact_equals_dense_evaluation_between_crossings(
     """Inside every piece the judge's shares are a straight line in c, and its area is the integral."""
     found = score_policy(case.policy, case.answers, bounds=bounds, setting=case.setting)
     tick = found.parts[0].tick
-    cuts = crossings(found.sweep)
+    cuts = crossings(found.trajectory(found.bounds))
     assert (cuts[0], cuts[-1]) == pytest.approx((tick / bounds.high, tick / bounds.low))
     total = dict.fromkeys(METRICS, 0.0)
     for a, b in pairwise(cuts):
@@ -102,9 +107,9 @@ def test_integrated_exact_equals_dense_evaluation_between_crossings(
     assert difference(found.overall.integrated, total) < 1e-9
 
 
-def crossings(sweep: Sweep) -> list[float]:
+def crossings(sweep: Trajectory) -> list[float]:
     """Every scale at which a piece comes or goes, or one of its ends passes a release."""
-    cut = cut_of(sweep, by_step(sweep.references))
+    cut = stretches_of(sweep, by_step(sweep.references))
     return sorted({*cut.low.tolist(), *cut.high.tolist()})
 
 
@@ -158,7 +163,7 @@ def test_splitting_at_crossings_equals_the_closed_form(case: Case) -> None:
     voice = kit.answers(case.voices[0], "one")
     closed = score_policy(policy, [voice], interval=case.interval)
     played = Covered(policy, [voice])
-    covered = shares_over(played.sweep(Bounds()), [Over(Bounds(), played.flat.tick)])[0][0]
+    covered = shares_over(played.sweep(Bounds()), [OverPaces(Bounds(), played.flat.tick)])[0][0]
     for name, value in zip(CLASSES, covered.tolist(), strict=False):
         assert getattr(closed.overall.integrated, name) == pytest.approx(value, abs=EXACT)
 

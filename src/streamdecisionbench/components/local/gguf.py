@@ -39,6 +39,7 @@ from streamdecisionbench.components.contract import (
 from streamdecisionbench.components.local.weights import file_sha256
 from streamdecisionbench.components.providers.address_and_key import refuse, usable_cpus, versions
 from streamdecisionbench.components.providers.prompt import LLAMA, llama_context, llama_tokens
+from streamdecisionbench.components.redaction import Redactor
 from streamdecisionbench.errors import InputError
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
@@ -147,13 +148,13 @@ class Gguf:
     async def size(self, request: Request) -> Size | None:
         """The longest of a state's prompts, as llama.cpp's own tokenizer counts it.
 
-        They differ in their last line alone: where the longest leaves less room than such a line, all of
+        They differ in their last line alone: where the longest leaves less space than such a line, all of
         them are counted.
         """
         if self._worker is None:
             await self.open()
         if self._holds is None:
-            self._holds = await llama_context(self._post)
+            self._holds = await llama_context(self._post, Redactor.at_hand(sent=[self._key]))
         if self._holds is None:
             return None
         context = self._holds[0]
@@ -176,7 +177,7 @@ class Gguf:
         return await llama_tokens(self._post, _chat(prompt))
 
     async def _post(self, path: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
-        """The library's own port on this machine, with the key that nobody else has."""
+        """The library's own port on this machine, with a key that no other program has."""
         headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self._server.listening_address + path, data, headers)  # noqa: S310
@@ -324,7 +325,7 @@ def find_model(model: str) -> Path:
         path = files[0]
     if not path.is_file():
         raise InputError(
-            "there is no such file",
+            "the file does not exist",
             where=path,
             fix=f"name a .gguf file, or one of: {', '.join(_ALIASES)}",
         )

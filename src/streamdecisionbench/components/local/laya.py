@@ -2,7 +2,7 @@
 
 The package `laya` loads the checkpoint and applies the calibration that was released with it. As in the
 paper, a sequence may have 8,192 tokens and the part of it that holds a question 1,024. The package cuts
-what is longer, a state as well as an option, and goes on; here that is refused before the first state.
+what is longer, a state as well as an option, and continues. `sdb` refuses such input before the first state.
 """
 
 from __future__ import annotations
@@ -184,6 +184,6 @@ def _is_path(model: str) -> bool:
 
 
 def _files(folder: Path) -> list[str]:
-    """What decides about answers: weights, settings, tokenizer."""
+    """The facts that decide answers: weights, settings, tokenizer."""
     found = [p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()]
     return [name for name in found if name.endswith((".safetensors", ".json", ".txt", ".model"))]

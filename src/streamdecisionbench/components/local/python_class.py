@@ -28,6 +28,7 @@ from streamdecisionbench.components.contract import (
     Retryable,
 )
 from streamdecisionbench.components.providers.address_and_key import refuse
+from streamdecisionbench.components.redaction import Redactor, cut
 from streamdecisionbench.errors import InputError, SdbError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -42,9 +43,10 @@ class PythonComponent:
     """Wraps what the name leads to; a mistake in it becomes one message with file and line."""
 
     def __init__(self, name: str, options: Options, *, target: Any = None) -> None:
-        """`target` is what the name leads to, for callers that have it at hand."""
+        """`target` is what the name leads to, for callers that have resolved it already."""
         refuse(options, "python", "base_url", allowed=None)
         self._name = f"python:{name}"
+        self._clean = Redactor.at_hand(options=options.extra)
         found = find_target(name) if target is None else target
         self._target = _usable(found, name, options)
         answer = getattr(self._target, "answer", None)
@@ -86,11 +88,11 @@ class PythonComponent:
         loop = asyncio.get_running_loop()
         result = await loop.run_in_executor(self._threads, self._in_thread, request)
         if isinstance(result, StopIteration):
-            raise _user_error(result, self._name)
+            raise user_error(result, self._name)
         return await result if inspect.isawaitable(result) else result
 
     def _in_thread(self, request: Request) -> Any:
-        """A future cannot carry StopIteration: whoever waited for it would wait for ever."""
+        """A future cannot carry StopIteration: its caller would wait for ever."""
         try:
             return self._answer(request)
         except StopIteration as error:
@@ -116,7 +118,7 @@ class PythonComponent:
         except (SdbError, Retryable):
             raise
         except (Exception, SystemExit) as error:
-            failure = _user_error(error, self._name)
+            failure = user_error(error, self._name)
         raise failure
 
     def _read(self, result: Any, questions: Mapping[str, Any]) -> Answer:
@@ -128,13 +130,13 @@ class PythonComponent:
             return Answer(labels=dict(result), model=self._name)
         raise Fatal(
             "bad_answer",
-            f"{self._name} returned {_kind(result)}",
+            f"{self._name} returned {_kind(result, self._clean)}",
             fix=f"return {{question: label}} for every question, or an Answer; {_labels(questions)}",
         )
 
 
 def find_target(name: str) -> Any:
-    """What `module:attribute` leads to, looked for in the current folder too."""
+    """The object that `module:attribute` names; the current folder is searched too."""
     module_name, _, attribute = name.partition(":")
     if not module_name or not attribute:
         raise InputError(
@@ -197,7 +199,7 @@ def _usable(target: Any, name: str, options: Options) -> Any:
 
 
 def _source(module: str) -> dict[str, str]:
-    """The digest of the user's own file stands for its version."""
+    """The digest of the user's own file is its version."""
     path = getattr(sys.modules.get(module), "__file__", None)
     try:
         text = Path(path).read_bytes() if path else None
@@ -207,7 +209,7 @@ def _source(module: str) -> dict[str, str]:
 
 
 def _is_another(module: Any, name: str, here: Path) -> bool:
-    """Whether a file of this name lies here, but another module was imported."""
+    """Whether a file of this name is in this folder, but another module was imported."""
     beside = [here / f"{name}.py", here / name / "__init__.py"]
     loaded = getattr(module, "__file__", None)
     return any(p.is_file() for p in beside) and not (
@@ -236,7 +238,7 @@ def _instance(target: type, name: str, options: Options) -> Any:
         ) from None
 
 
-def _user_error(error: Exception | SystemExit, name: str) -> Fatal:
+def user_error(error: Exception | SystemExit, name: str) -> Fatal:
     """Type and place only: the text of an exception often repeats the data that caused it."""
     return _traced(
         Fatal(
@@ -278,20 +280,20 @@ def _shown(filename: str | None) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else path.name
 
 
-def _kind(result: Any) -> str:
+def _kind(result: Any, clean: Redactor) -> str:
     if result is None:
         return "nothing"
     try:
         shown = ascii(result)
     except Exception:  # an object of the user's may not even be printable
         shown = "…"
-    shown = shown[:_LONGEST] + ("…" if len(shown) > _LONGEST else "")
+    shown = cut(shown, _LONGEST, clean, "…")
     if isinstance(result, Mapping):
         return f"{shown}, whose keys or values are not text"
     return f"{shown}, a value of type {type(result).__name__}"
 
 
 def _labels(questions: Mapping[str, Any]) -> str:
-    """What may be returned, for the first question: enough to see what a label looks like."""
+    """The labels that may be returned for the first question: enough to see what a label looks like."""
     name, question = next(iter(questions.items()))
     return f"the labels of {name} are {', '.join(question['criteria'])}"

@@ -13,11 +13,14 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from streamdecisionbench.suite.disk import make_folder, write_text
+from streamdecisionbench.suite.file_io import (
+    make_folder,
+    write_text,
+)
 
 
 def file_sha256(path: Path) -> str:
-    """Of one file, from the cache where it has not changed since."""
+    """The digest of one file, from the cache if the file has not changed."""
     stat, whole = path.stat(), path.resolve()
     key = f"{whole}|{stat.st_size}|{stat.st_mtime_ns}"
     store = _cache()
@@ -34,7 +37,7 @@ def file_sha256(path: Path) -> str:
 
 
 def folder_sha256(folder: Path, names: Sequence[str]) -> str:
-    """Of several files below a folder: the digest of their names and digests."""
+    """The digest of several files below a folder, from their names and digests."""
     lines = "".join(f"{file_sha256(folder / name)}  {name}\n" for name in sorted(names))
     return hashlib.sha256(lines.encode()).hexdigest()
 

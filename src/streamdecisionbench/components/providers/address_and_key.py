@@ -3,8 +3,8 @@
 A host is what a recording keeps of an address: a name or an address, perhaps with a port. A key belongs
 to the host it was issued for. The provider's own variable (`OPENAI_API_KEY`, …) is sent to the
 provider's host and to this machine; every other `--base-url` gets `SDB_API_KEY`, and an address from a
-file `.env` nothing but the key of that file. What is written into the URL is taken out of it, since URLs
-end up in logs: `https://key@host` is the key for that server, `https://user:password@host` is basic
+file `.env` nothing but the key of that file. Credentials are taken out of the URL, since URLs end
+up in logs: `https://key@host` is the key for that server, `https://user:password@host` is basic
 authentication. No secret goes to a public host unencrypted unless the user asks for it.
 """
 
@@ -14,6 +14,7 @@ import base64
 import io
 import ipaddress
 import os
+import re
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -21,22 +22,26 @@ from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from streamdecisionbench.components.contract import Options
+from streamdecisionbench.components.redaction import Redactor, cut
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.disk import read_text
+from streamdecisionbench.suite.file_io import read_text
 
 _OWN_SUFFIXES = (".local", ".internal")
+_HOST_NAME = re.compile(r"[^\W_][\w.-]*")
+"""Letters and digits of any script, dots and hyphens."""
 
 
 def host_name(host: str) -> str:
-    """The host without its port and without brackets.
+    """The host without its port and without brackets; text that is not a host is returned unchanged.
 
     >>> [host_name(h) for h in ("[::1]:8080", "::1", "127.0.0.1:80", "models.example.org")]
     ['::1', '::1', '127.0.0.1', 'models.example.org']
+    >>> host_name("[::1].evil.example")
+    '[::1].evil.example'
     """
     host = host.strip().lower()
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.rpartition(":")[0] if host.count(":") == 1 else host
+    found = re.fullmatch(r"\[([^\[\]]*)\](?::\d*)?|([^:]*):\d*", host)
+    return host if found is None else found[1] or found[2] or ""
 
 
 def is_this_machine(host: str | None) -> bool:
@@ -44,27 +49,30 @@ def is_this_machine(host: str | None) -> bool:
 
     >>> [is_this_machine(h) for h in ("[::1]:1", "127.8.0.1", "localhost:80", "10.0.0.1", None)]
     [True, True, True, False, False]
+    >>> is_this_machine("127.0.0.1%.evil.example")
+    False
     """
     if host is None:
         return False
-    name = host_name(host).rstrip(".")
-    if name == "localhost" or name.endswith(".localhost"):
+    name = host_name(host)
+    if re.fullmatch(r"([a-z0-9_-]+\.)*localhost\.?", name):
         return True
     address = _address(name)
     return address is not None and (address.is_loopback or address.is_unspecified)
 
 
 def is_own_network(host: str | None) -> bool:
-    """This machine, or a private address: nobody sends a bill for it.
+    """This machine, or a private address: its use has no price.
 
     >>> [is_own_network(h) for h in ("[::1]:8080", "10.0.0.1:80", "nas.local", "api.openai.com")]
     [True, True, True, False]
     """
     if host is None or is_this_machine(host):
         return host is not None
-    name = host_name(host).rstrip(".")
+    name = host_name(host)
     address = _address(name)
-    return name.endswith(_OWN_SUFFIXES) or (address is not None and address.is_private)
+    own = _HOST_NAME.fullmatch(name) and name.removesuffix(".").endswith(_OWN_SUFFIXES)
+    return bool(own) or (address is not None and address.is_private)
 
 
 def same_place(host: object) -> object:
@@ -78,9 +86,11 @@ def same_place(host: object) -> object:
 
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        address = ipaddress.ip_address(name.partition("%")[0])
+        address = ipaddress.ip_address(name)
     except ValueError:
         return None
+    if "%" in name and not address.is_link_local:
+        return None  # only a link-local address has a zone (fe80::1%eth0)
     mapped = getattr(address, "ipv4_mapped", None)
     return mapped if mapped is not None else address
 
@@ -106,7 +116,7 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Who is called, where, and with which key. Key and headers are in no representation."""
+    """The service, its address and its key. Key and headers are in no representation."""
 
     provider: str
     name: str
@@ -125,6 +135,9 @@ class Service:
 
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Everything above that must never be written or shown, in every form a server could echo."""
+
+    clean: Redactor = field(default=Redactor(()), repr=False, compare=False)
+    """Hides them, and every other secret known here, in what the server says."""
 
     @property
     def local(self) -> bool:
@@ -193,6 +206,7 @@ def resolve(provider: str, options: Options, home: Home) -> Service:
         headers=headers,
         libraries_own=not brought and (at_home or is_this_machine(name) or from_variable != ""),
         secrets=tuple(sorted(hidden)),
+        clean=Redactor.at_hand(url, options.extra, hidden),
     )
 
 
@@ -251,7 +265,7 @@ def _checked(headers: Mapping[str, str]) -> dict[str, str]:
         token = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
         if not token or not value.isascii() or not value.isprintable():
             raise InputError(
-                f"the header {name[:40]!r} has characters no header has",
+                f"the header {cut(name, 40, Redactor.at_hand())!r} has characters no header has",
                 where="--header",
                 fix="write NAME=VALUE with plain letters, digits and - in the name",
             )
@@ -271,6 +285,12 @@ def _split(url: str, where: str) -> SplitResult:
         raise problem from None
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise problem
+    if not _HOST_NAME.fullmatch(parts.hostname) and _address(parts.hostname) is None:
+        raise InputError(
+            "the base URL's host has characters no host has",
+            where=where,
+            fix="write a name or an address, for example http://127.0.0.1:8080/v1",
+        )
     if parts.query or parts.fragment:
         raise InputError(
             "the base URL has a query (?…) or a fragment (#…), which no client library sends along",

@@ -78,7 +78,7 @@ class AnthropicMessages(RemoteProvider):
         return AsyncAnthropic(max_retries=0, **self.connection)
 
     async def _ask(self, request: Request) -> Any:
-        """What repeats is a block of its own, to be cached."""
+        """The repeated part is a separate block, to be cached."""
         prefix, rest = as_parts(request, self._wording.order)
         head: dict[str, Any] = {"type": "text", "text": prefix}
         if self._cache is not None:

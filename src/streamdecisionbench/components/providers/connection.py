@@ -3,7 +3,7 @@
 Client libraries differ in how long they keep an idle connection (5 s here, 30 s there): at 8 s
 between states one service would pay a TLS handshake per request and the other none. All of them get
 the same: long keep-alive, HTTP/2 where the server offers it, no redirects, replies of bounded size.
-What was used is in the run record. The client itself, and its library, are in `http_client`.
+The run record has the settings in use. The client itself, and its library, are in `http_client`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import importlib.util
 import os
 import ssl
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -21,6 +21,8 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from streamdecisionbench.components.providers.address_and_key import is_this_machine
+from streamdecisionbench.components.redaction import cut
 from streamdecisionbench.errors import InputError
 
 KEEPALIVE_S = 600.0
@@ -30,7 +32,7 @@ _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where requests go, in words fit for a message: no path, no credentials."""
+    """The destination of requests for a message, without path and credentials."""
 
     host: str
     proxy: str | None = None
@@ -92,7 +94,7 @@ class HttpSettings:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What a connection reaches, where no proxy stands between."""
+    """The host that a connection reaches without a proxy."""
 
     host: str
     port: int
@@ -119,7 +121,7 @@ class Server:
 
 @dataclass(slots=True)
 class Observed:
-    """What really happened on the wire, for the run record."""
+    """The facts of the connection, for the run record."""
 
     server: Server | None = None
     requests: int = 0
@@ -129,10 +131,10 @@ class Observed:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What the server says of itself."""
 
-    def serve(self, name: str, value: Any) -> None:
-        """What a reply says about how it was served: its tier, its speed."""
+    def serve(self, name: str, value: Any, hide: Callable[[str], str]) -> None:
+        """The facts in a reply about its service: tier, speed."""
         if isinstance(value, str) and value.isprintable():
-            self.served.setdefault(name, Counter())[value[:40]] += 1
+            self.served.setdefault(name, Counter())[cut(value, 40, hide)] += 1
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -146,7 +148,7 @@ class Observed:
 
 @dataclass(slots=True)
 class Note:
-    """What the transport saw of one call, which client libraries wrap beyond recognition."""
+    """The transport's view of one call, which client libraries wrap beyond recognition."""
 
     phase: str = "connecting"
     trouble: Trouble | None = None
@@ -159,8 +161,10 @@ NOTE: ContextVar[Note | None] = ContextVar("sdb_http_note", default=None)
 
 
 def _proxy_for(url: str) -> str | None:
-    """The proxy this environment names for the address, if any."""
+    """The proxy this environment names for the address, if any; this machine is reached without one."""
     parts = urlsplit(url)
+    if is_this_machine(parts.hostname):
+        return None
     proxies = getproxies()
     found = proxies.get(parts.scheme) or proxies.get("all")
     if not found or not parts.hostname or proxy_bypass(parts.netloc.rpartition("@")[2]):

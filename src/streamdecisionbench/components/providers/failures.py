@@ -12,7 +12,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -21,25 +21,23 @@ from urllib.parse import urlsplit
 from streamdecisionbench.components.contract import Fatal, Retryable
 from streamdecisionbench.components.providers.address_and_key import Service
 from streamdecisionbench.components.providers.connection import Note
+from streamdecisionbench.components.redaction import Redactor, cut
 
-_LONGEST = 300
+_LONGEST, _LARGEST_BODY = 300, 1_000_000
 _KEY_WORDS = re.compile(
     r"api[ _-]?key|authenticat|authoriz|credential|bearer|virtual key|invalid key", re.IGNORECASE
 )
 
 
-def quote(body: Any, secrets: Iterable[str]) -> str:
+def quote(body: Any, clean: Redactor) -> str:
     """The message inside an error body as one line without secrets and control characters.
 
-    >>> quote(b'{"error": {"message": "model not\\\\nfound for sk-12"}}', ["sk-12"])
+    >>> quote(b'{"error": {"message": "model not\\\\nfound for sk-12"}}', Redactor((), ["sk-12"]))
     'model not found for [hidden]'
     """
-    text = _message(_parsed(body))
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, "[hidden]")
+    text = clean(_message(_parsed(body)))
     text = "".join(c if c.isprintable() else " " for c in text)
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return cut(" ".join(text.split()), _LONGEST - 1, clean, "…")
 
 
 def mentions_key(body: Any) -> bool:
@@ -53,7 +51,8 @@ def mentions_key(body: Any) -> bool:
 
 def _parsed(body: Any) -> Any:
     if isinstance(body, bytes):
-        body = body[:100_000].decode("utf-8", "replace")
+        # A body is read whole or not at all: what is cut can hold the half of a key.
+        body = body.decode("utf-8", "replace") if len(body) <= _LARGEST_BODY else ""
     if isinstance(body, str):
         try:
             return json.loads(body)
@@ -65,7 +64,7 @@ def _parsed(body: Any) -> Any:
 def _message(value: Any) -> str:
     """Where servers put it: `error`, `message` or `detail`, as text, object or list of objects."""
     if isinstance(value, str):
-        return "" if "<html" in value[:1000].lower() else value
+        return "" if "<html" in value.lower() else value
     if isinstance(value, list):
         return "; ".join(filter(None, (_message(item) for item in value[:5])))
     if not isinstance(value, dict):
@@ -178,7 +177,7 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def status_error(error: Exception, service: Service, note: Note) -> Retryable | Fatal:
-    """What an unsuccessful status means. The client library's exception holds the body."""
+    """The meaning of an unsuccessful status. The client library's exception holds the body."""
     status = note.status or getattr(error, "status_code", None) or getattr(error, "status", None)
     headers = note.headers
     wait = retry_after_s(headers)
@@ -197,7 +196,7 @@ def status_error(error: Exception, service: Service, note: Note) -> Retryable | 
         )
     body = _body(error)
     kind, message, fix = _explain(status, service, body)
-    said = quote(body, service.secrets) if service.local else ""
+    said = quote(body, service.clean) if service.local else ""
     return Fatal(
         kind,
         f"{message} (status {status} from {service.host})"
@@ -219,7 +218,7 @@ def _limited(status: int, wait: float | None, service: Service) -> Retryable:
 
 def _redirected(status: int, headers: Mapping[str, str], service: Service) -> Fatal:
     """A redirect is not followed: a key would go along, and every request would be sent twice."""
-    location = headers.get("location", "")
+    location = service.clean(headers.get("location", ""))
     try:
         parts = urlsplit(location)
         where = f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
@@ -278,7 +277,7 @@ def _explain(status: int, service: Service, body: Any) -> tuple[str, str, str]:
 
 
 def _gateway_hints(status: int, service: Service) -> str:
-    """What gateways are known to mean by a 400 that does not say so."""
+    """Known meanings of a 400 from gateways that give no reason."""
     if service.home or status != 400:
         return ""
     hint = f"; some gateways answer a wrong key with 400: check {service.key_variable}"

@@ -1,8 +1,8 @@
-"""The HTTP client every provider's library is given, and why no answer came, in words.
+"""The HTTP client every provider's library is given, and the reason when no answer came.
 
-It follows the settings of `connection` and notes what client libraries do not tell. A name that nobody
-knows, a certificate nobody trusts and a missing package stay what they are however often one asks; a
-refused or broken connection may be a server that starts again.
+It follows the settings of `connection` and notes what client libraries do not tell. An unknown host
+name, an untrusted certificate and a missing package are permanent failures. A refused or broken
+connection may be a server that restarts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import socket
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -38,8 +39,9 @@ def make_client(
     headers: Mapping[str, str] | None = None,
 ) -> httpx2.AsyncClient:
     """The client a provider's library is given. `headers` go with every request, over its own."""
-    try:
-        inner = httpx2.AsyncHTTPTransport(
+
+    def connect() -> httpx2.AsyncHTTPTransport:
+        return httpx2.AsyncHTTPTransport(
             verify=ssl_context(settings),
             trust_env=False,
             http2=settings.http2,
@@ -52,6 +54,9 @@ def make_client(
             proxy=settings.proxy,
             socket_options=_socket_options(),
         )
+
+    try:
+        lanes = _Lanes(connect, 1 if settings.http2 else _MOST_STREAMS)
     except ImportError:
         raise InputError(
             f"the proxy {settings.proxy_host} speaks SOCKS, which needs the package socksio",
@@ -64,10 +69,65 @@ def make_client(
             where="ALL_PROXY, HTTP_PROXY or HTTPS_PROXY",
             fix="give an address that begins with http:// or socks5://",
         ) from None
-    transport = _Observing(inner, settings.place(host), observed, dict(headers or {}))
+    transport = _Observing(lanes, settings.place(host), observed, dict(headers or {}))
     return httpx2.AsyncClient(
         transport=transport, timeout=timeout_s, follow_redirects=False, trust_env=False
     )
+
+
+_MOST_STREAMS = 1_000_000
+"""HTTP/1.1 has a connection for every request: its pool opens what it needs."""
+_STREAMS_UNSTATED = 100
+"""Requests of one HTTP/2 connection at once where the server sets no limit: the client library's own."""
+
+
+class _Lanes:
+    """Enough connections that no request waits for a stream of an HTTP/2 connection.
+
+    A server may allow one request at a time on a connection (MAX_CONCURRENT_STREAMS), and the client
+    library waits for it without a word: that would pass for latency. Each lane has its own
+    connection and takes as many requests as the server allows; one, until it has said how many.
+    """
+
+    def __init__(self, connect: Callable[[], httpx2.AsyncHTTPTransport], streams: int) -> None:
+        self._connect, self._streams, self._stated = connect, streams, False
+        self._lanes = [connect()]
+        self._taken = [0]
+
+    def take(self, scheme: str) -> tuple[int, httpx2.AsyncHTTPTransport]:
+        """The lane with the most free places, and its number; HTTP/2 is offered with TLS alone."""
+        k = 0 if scheme == "http" else self._taken.index(min(self._taken))
+        if scheme != "http" and self._taken[k] >= self._streams:
+            k = len(self._lanes)
+            self._lanes.append(self._connect())
+            self._taken.append(0)
+        self._taken[k] += 1
+        return k, self._lanes[k]
+
+    def leave(self, k: int) -> None:
+        self._taken[k] -= 1
+
+    def settled(self, settings: Any) -> None:
+        """The server's own limit, as its settings frame states it."""
+        stated = getattr(settings, "changed_settings", {}).get(_MAX_CONCURRENT_STREAMS)
+        new = getattr(stated, "new_value", None)
+        if isinstance(new, int):
+            self._streams, self._stated = max(1, min(new, _STREAMS_UNSTATED)), True
+        elif not self._stated:
+            self._streams = _STREAMS_UNSTATED
+
+    def plain(self) -> None:
+        """The server speaks HTTP/1.1."""
+        if not self._stated:
+            self._streams = _MOST_STREAMS
+
+    async def aclose(self) -> None:
+        for lane in self._lanes:
+            await lane.aclose()
+
+
+_MAX_CONCURRENT_STREAMS = 3
+"""The number of this setting in RFC 9113."""
 
 
 class _Observing(httpx2.AsyncBaseTransport):
@@ -75,12 +135,12 @@ class _Observing(httpx2.AsyncBaseTransport):
 
     def __init__(
         self,
-        inner: httpx2.AsyncHTTPTransport,
+        lanes: _Lanes,
         place: Place,
         observed: Observed,
         headers: Mapping[str, str],
     ) -> None:
-        self._inner = inner
+        self._lanes = lanes
         self._place = place
         self._observed = observed
         self._headers = headers
@@ -94,40 +154,59 @@ class _Observing(httpx2.AsyncBaseTransport):
         async def trace(event: str, info: Mapping[str, Any]) -> None:
             if event == "connection.connect_tcp.complete":
                 self._observed.connections += 1
-            elif event.endswith("send_request_headers.started"):
+            elif event == "http2.send_request_headers.started":
                 note.phase = "waiting"
+            elif event == "http11.send_request_headers.started":
+                note.phase = "waiting"
+                if info["request"].method != b"CONNECT":  # a proxy's, before a tunnel
+                    self._lanes.plain()
+            elif event == "http2.receive_remote_settings.complete":
+                self._lanes.settled(info.get("return_value"))
 
         request.extensions = {**request.extensions, "trace": trace}
         self._observed.requests += 1
+        number, lane = self._lanes.take(request.url.scheme)
         try:
-            response = await self._inner.handle_async_request(request)
-        except httpx2.TransportError as error:
-            note.trouble = explain(error, self._place)
+            response = await lane.handle_async_request(request)
+        except BaseException as error:
+            self._lanes.leave(number)
+            if isinstance(error, httpx2.TransportError):
+                note.trouble = explain(error, self._place)
             raise
         note.phase = "reading"
         note.status = response.status_code
         note.headers = response.headers
         self._observed.versions[_version(response)] += 1
         encoding = response.headers.get("content-encoding", "identity")
+        # As bytes: a header need not be ASCII.
         headers = [
             (name, value)
-            for name, value in response.headers.multi_items()
-            if name.lower() not in ("content-encoding", "content-length")
+            for name, value in response.headers.raw
+            if name.lower() not in (b"content-encoding", b"content-length")
         ]
-        stream = _Bounded(response, encoding, note, self._place)
+        left = partial(self._lanes.leave, number)
+        stream = _Bounded(response, encoding, note, self._place, left)
         return httpx2.Response(
             response.status_code, headers=headers, stream=stream, extensions=response.extensions
         )
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self._lanes.aclose()
 
 
 class _Bounded(httpx2.AsyncByteStream):
     """A reply's body, decompressed here, and never more of it than `MAX_REPLY`."""
 
-    def __init__(self, response: httpx2.Response, encoding: str, note: Note, place: Place) -> None:
+    def __init__(
+        self,
+        response: httpx2.Response,
+        encoding: str,
+        note: Note,
+        place: Place,
+        closed: Callable[[], None],
+    ) -> None:
         self._response = response
+        self._closed: Callable[[], None] | None = closed
         self._encoding = encoding.strip().lower()
         self._note = note
         self._place = place
@@ -166,7 +245,25 @@ class _Bounded(httpx2.AsyncByteStream):
             raise ReplyRefusedError("is not the gzip it says it is") from None
 
     async def aclose(self) -> None:
-        await self._response.aclose()
+        try:
+            if _unsolicited(self._response):
+                await self._response.extensions["network_stream"].aclose()
+            await self._response.aclose()
+        finally:
+            closed, self._closed = self._closed, None
+            if closed is not None:
+                closed()
+
+
+def _unsolicited(response: httpx2.Response) -> bool:
+    """Whether the server sent more than this reply: the client library would take it as the next one.
+
+    Bytes that come later, on an idle connection, the library notices itself.
+    """
+    found: Any = response.stream
+    for name in ("_httpcore_stream", "_stream", "_connection", "_h11_state"):
+        found = getattr(found, name, None)
+    return found is not None and bool(found.trailing_data[0])
 
 
 def _version(response: httpx2.Response) -> str:

@@ -254,7 +254,7 @@ class OpenAIDecisions(DecisionApi, _OpenAI):
 
 
 def chat_body(model: str, request: Request, wording: Wording | None = None) -> dict[str, Any]:
-    """What `chat.completions.create` is called with, without what was asked for by option."""
+    """The arguments of `chat.completions.create`, without those from options."""
     wording = wording or Wording()
     return {
         "model": model,

@@ -1,4 +1,4 @@
-"""What is written to a service and read from it: instruction, schema, labels, options, limits."""
+"""The text written to a service and read from it: instruction, schema, labels, options, limits."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamdecisionbench.components.contract import Fatal, Options, Request, Usage
+from streamdecisionbench.components.redaction import Redactor, cut
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.safe_text import printable
+from streamdecisionbench.text import (
+    plural,
+    printable,
+)
 
 SCHEMA_NAME = "answers"
 
@@ -35,18 +39,19 @@ _CONTRACT = "check that the model and the server support JSON schema output"
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What a text model is told and in which order: the usual, or what the user asked for."""
+    """The instruction of a text model and its order: the default, or the user's choice."""
 
     instruction: str = INSTRUCTION
     order: str = ORDERS[0]
 
     @classmethod
     def of(cls, options: Options) -> Wording:
-        """What `--prompt` and `--order` ask for."""
+        """The wording that `--prompt` and `--order` select."""
         order = options.order or ORDERS[0]
         if order not in ORDERS:
             raise InputError(
-                f"--order {order[:40]!r} is not known", fix=f"use {' or '.join(ORDERS)}"
+                f"--order {cut(order, 40, Redactor.at_hand())!r} is not known",
+                fix=f"use {' or '.join(ORDERS)}",
             )
         return cls(INSTRUCTION if options.prompt is None else options.prompt, order)
 
@@ -199,8 +204,10 @@ Post = Callable[[str, dict[str, Any] | None], Awaitable[dict[str, Any] | None]]
 LLAMA = "llama.cpp"
 
 
-async def llama_context(post: Post) -> tuple[int, dict[str, Any]] | None:
-    """Tokens one request may have on llama.cpp's server, and what it says of itself; None: another's."""
+async def llama_context(
+    post: Post, hide: Callable[[str], str]
+) -> tuple[int, dict[str, Any]] | None:
+    """Tokens one request may have on llama.cpp's server, and its own description; None: another's."""
     props = await post("/props", None) or {}
     settings = props.get("default_generation_settings")
     context = settings.get("n_ctx") if isinstance(settings, Mapping) else None
@@ -208,7 +215,7 @@ async def llama_context(post: Post) -> tuple[int, dict[str, Any]] | None:
         return None
     said = {name: props.get(name) for name in ("build_info", "model_ftype", "total_slots")}
     facts = {
-        name: printable(value)[:80] if isinstance(value, str) else value
+        name: printable(cut(value, 80, hide)) if isinstance(value, str) else value
         for name, value in said.items()
         if isinstance(value, str | int)
     }
@@ -216,7 +223,7 @@ async def llama_context(post: Post) -> tuple[int, dict[str, Any]] | None:
 
 
 async def llama_tokens(post: Post, body: dict[str, Any], reply: str = "") -> int | None:
-    """Tokens of a chat request in the model's own template, or of `prompt`, with room for a reply."""
+    """Tokens of a chat request in the model's own template, or of `prompt`, with space for a reply."""
     text = body.get("prompt")
     if "messages" in body:
         text = (await post("/apply-template", body) or {}).get("prompt")
@@ -267,7 +274,7 @@ SIMULATED = "simulated:"
 _PATH = re.compile(r"^(?:[~.]{0,2}/|[A-Za-z]:[\\/])|\\|/.*\.(?:gguf|safetensors)$")
 
 
-def served_model(body: Mapping[str, Any]) -> str | None:
+def served_model(body: Mapping[str, Any], hide: Callable[[str], str] = str) -> str | None:
     """The model's name: clean text, the last part of a path, labelled if it is a simulation.
 
     A gateway may rename the model. The label of a simulation then survives in the body's metadata, and
@@ -279,7 +286,7 @@ def served_model(body: Mapping[str, Any]) -> str | None:
     'simulated:gateway-name'
     """
     name = body.get("model")
-    text = printable(name).strip() if isinstance(name, str) else ""
+    text = printable(hide(name)).strip() if isinstance(name, str) else ""
     if _PATH.search(text):
         text = re.split(r"[\\/]", text.rstrip("\\/"))[-1]
     if _is_simulation(body) and not text.startswith(SIMULATED):
@@ -308,7 +315,7 @@ def choice(options: Options, name: str, allowed: tuple[str, ...] = ()) -> str | 
     fits = value in allowed if allowed else bool(value) and value.isprintable() and len(value) <= 64
     if not fits:
         raise InputError(
-            f"--option {name} is {value[:40]!r}",
+            f"--option {name} is {cut(value, 40, Redactor.at_hand())!r}",
             fix=f"choose one of: {', '.join(allowed)}" if allowed else "give a short plain text",
         )
     return value
@@ -321,7 +328,7 @@ def output_limit(options: Options, default: int | None) -> int | None:
         return default
     if not (text.isascii() and text.isdigit() and len(text) < 8):
         raise InputError(
-            f"--option max_output_tokens is {text[:40]!r}",
+            f"--option max_output_tokens is {cut(text, 40, Redactor.at_hand())!r}",
             fix="give a whole number of tokens, or 0 for no limit",
         )
     return int(text) or None
@@ -334,7 +341,7 @@ def present(values: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """What a decision API says it takes, checked before anything is paid for; None: no limit."""
+    """The stated limits of a decision API, checked before a paid request; None: no limit."""
 
     api: str
     questions: int | None = None
@@ -381,7 +388,9 @@ def depth_of(value: Any) -> int:
 
 def _problem(limits: RequestLimits, request: Request) -> str:
     if limits.questions is not None and len(request.questions) > limits.questions:
-        return f"{len(request.questions)} questions; {limits.api} takes {limits.questions}"
+        return (
+            f"{plural(len(request.questions), 'question')}; {limits.api} takes {limits.questions}"
+        )
     low, high = limits.options
     for name, question in request.questions.items():
         count = len(question["criteria"])

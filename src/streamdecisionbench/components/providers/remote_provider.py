@@ -1,4 +1,4 @@
-"""What every provider behind a network shares: one address, one key, one HTTP client, one call per state.
+"""Shared by every provider behind a network: one address, one key, one HTTP client, one call per state.
 
 A call is sent once; whatever goes wrong becomes `Retryable` or `Fatal` with our own words. A server that
 does not know the API we tried is asked once which of the known ones it answers on.
@@ -52,6 +52,7 @@ from streamdecisionbench.components.providers.prompt import (
     read_usage,
     served_model,
 )
+from streamdecisionbench.errors import InputError
 
 if TYPE_CHECKING:
     import httpx2
@@ -80,7 +81,7 @@ T = TypeVar("T")
 
 
 class RemoteProvider(ABC):
-    """Resolves address and key at once, so that a missing key is told before anything runs."""
+    """Resolves address and key at once, so that a missing key is reported before anything runs."""
 
     info: ComponentInfo
     limits: RequestLimits | None = None
@@ -94,6 +95,13 @@ class RemoteProvider(ABC):
         self.secrets = self.service.secrets
         self.timeout_s = options.timeout_s
         self.http = HttpSettings.for_url(self.service.base_url)
+        plain = self.service.base_url.startswith("http://") and not options.plain_http
+        if self.http.proxy and plain and self.secrets:
+            raise InputError(
+                f"a key or header for {self.service.host} would go to the proxy"
+                f" {self.http.proxy_host} as it is: http is not encrypted",
+                fix="name the host in NO_PROXY, write https://, or add --plain-http to send it anyway",
+            )
         self.observed = Observed(Server.at(self.service.base_url, self.http))
         self._errors = errors
         self._answered = False
@@ -124,28 +132,28 @@ class RemoteProvider(ABC):
         body = self._body(reply)
         told = self._told(body)
         for name in self.tiers:
-            self.observed.serve(name, told.get(name))
+            self.observed.serve(name, told.get(name), self.service.clean)
         return replace(
             self._read(body, request),
-            model=served_model(body),
+            model=served_model(body, self.service.clean),
             usage=self._usage(body.get("usage")),
             received_at=received_at,
             diagnostics=self._diagnostics(body),
         )
 
     def _diagnostics(self, body: dict[str, Any]) -> Mapping[str, Any] | None:
-        """What a server says of its own work beside the API: llama.cpp's `timings`."""
+        """A server's measurements outside the API: llama.cpp's `timings`."""
         found = body.get("timings")
         return found if isinstance(found, dict) else None
 
     async def size(self, request: Request) -> Size | None:
-        """By the tokenizer of a server of one's own that says how it counts: llama.cpp's and vLLM's do."""
+        """Counted by the tokenizer of your own server, if it offers that: llama.cpp's and vLLM's do."""
         body = None if self.service.home else self._countable(request)
         if body is None:
             return None
         if not self._asked_context:
             self._asked_context = True
-            self._holds = await llama_context(self._post)
+            self._holds = await llama_context(self._post, self.service.clean)
             self.observed.facts = self._holds[1] if self._holds else {}
         reply = longest_reply(request.questions) if "messages" in body else ""
         exact = "messages" in body
@@ -167,7 +175,7 @@ class RemoteProvider(ABC):
         return None
 
     async def _post(self, path: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Of the server, not of its API; None where it does not know the path."""
+        """Calls the server itself, not its API; None where it does not know the path."""
         import httpx2
 
         root, key = self.service.base_url.removesuffix("/v1"), self.service.key
@@ -210,7 +218,7 @@ class RemoteProvider(ABC):
 
     @property
     def connection(self) -> dict[str, Any]:
-        """What every client library is made with; at home, too, or it would ask the environment."""
+        """The arguments for every client library; at home, too, or it would read the environment."""
         return {
             "api_key": self.service.key,
             "base_url": self.service.base_url,
@@ -294,6 +302,7 @@ class RemoteProvider(ABC):
             return failure
         root, model = service.base_url.removesuffix("/v1"), self.info.model
         answering, models = await survey_server(self.client, root, service.key)
+        models = [service.clean(name) for name in models]
         # Names of models are the server's text: only one's own is quoted.
         if service.provider in answering and service.local and models and model not in models:
             fix = f"it knows the API but not this model; it lists: {', '.join(models)}"

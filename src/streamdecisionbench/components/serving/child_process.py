@@ -1,4 +1,4 @@
-"""Runs a command for as long as whoever started this process lives.
+"""Runs a command as long as the parent of this process is alive.
 
     python child_process.py COMMAND…
 

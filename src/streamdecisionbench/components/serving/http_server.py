@@ -1,4 +1,4 @@
-"""An ASGI application on a port of this machine, until it is told to stop.
+"""An ASGI application on a port of this machine, until it is stopped.
 
 The server is uvicorn. Its own signal handling ends the process by the signal that it caught, and its
 messages go to standard error; both are replaced here, because `sdb` says itself what happens.
@@ -25,6 +25,18 @@ from streamdecisionbench.errors import InputError
 IDLE_S = 120.0
 """A connection that has not sent a whole request head for this long is closed."""
 
+LARGEST_HEAD = 1 << 16
+"""Bytes of a request besides its body: line, headers, and what frames and follows a body in chunks."""
+
+_REFUSAL = b"request head above %d bytes" % LARGEST_HEAD
+_TOO_LARGE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: text/plain; charset=utf-8\r\n"
+    b"content-length: %d\r\nconnection: close\r\n\r\n%s" % (len(_REFUSAL), _REFUSAL)
+)
+_MOST_FRAMING = 8
+"""Bytes that frame one byte of a body, at most: `1`, two line breaks, and some room."""
+_LINGER_S = 5.0
+
 _BACKLOG = 1024
 _LOG = logging.getLogger(__name__)
 
@@ -46,7 +58,7 @@ class ServerAddress:
 async def listen(app: Starlette, host: str, port: int) -> AsyncIterator[ServerAddress]:
     """Serves `app` on `host:port` (0: any free port) while the block runs.
 
-    Leaving it closes what waits: a planned reply nobody is left to wait for is not an answer.
+    Leaving it closes what waits: a planned reply without a waiting client is not an answer.
     """
     bound = _bind(host, port)
     asyncio.get_running_loop().set_exception_handler(_once())
@@ -125,18 +137,62 @@ class _Connection(HttpToolsProtocol):
     """Closed when it asks for nothing, at its beginning and in the middle of a head as well.
 
     The library itself waits `timeout_keep_alive` after a reply, until the first byte that follows, and
-    before the first request for ever.
+    before the first request for ever. It also keeps a head of any size in memory; here one above
+    `LARGEST_HEAD` is refused.
     """
 
     _patience: asyncio.TimerHandle | None = None
+    _unframed = 0
+    """Bytes of this request so far that are not its body."""
+    _framed = 0
+    _refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
+        if self._refused:
+            return
+        self._unframed += len(data)
         super().data_received(data)
+        if self._unframed > LARGEST_HEAD + _MOST_FRAMING * self._framed:
+            self._refuse()
         self._wait()
+
+    def on_headers_complete(self) -> None:
+        named = sum(len(name) + len(value) + 4 for name, value in self.headers)
+        if len(self.url) + named > LARGEST_HEAD:
+            self._refuse()
+        if not self._refused:
+            super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._unframed -= len(body)
+        self._framed += len(body)
+        if not self._refused:
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._unframed = self._framed = 0
+        if not self._refused:
+            super().on_message_complete()
+
+    def _refuse(self) -> None:
+        """Answers, unless an earlier request of the connection still waits for its reply.
+
+        Further input of the client is read and dropped for a while: closing at once would lose the answer.
+        """
+        if self._refused or self.transport.is_closing():
+            return
+        self._refused = True
+        if self._asks:
+            self.transport.close()
+            return
+        self.transport.write(_TOO_LARGE)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(_LINGER_S, self.transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -148,7 +204,7 @@ class _Connection(HttpToolsProtocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _wait(self) -> None:
-        """Whatever trickles in does not begin the time anew; a request ends it."""
+        """Single bytes do not restart the timer; a request ends it."""
         if self._asks and self._patience is not None:
             self._patience.cancel()
             self._patience = None

@@ -54,12 +54,12 @@ _ATTEMPTS = 32
 
 @dataclass(slots=True)
 class DemoServer:
-    """What the demonstration server answers, and how much it has answered.
+    """The answers of the demonstration server, and their number.
 
     A state is looked for in the suite of `simulator`, then in those of `others`. With `any_state` one
     that none of them holds gets an answer drawn from the request alone, for trying out clients.
     `finish_at` plans when a reply leaves; without limits that is its arrival plus its service time.
-    `timing` replaces the service times of every profile: by another profile's, or by so many seconds.
+    `timing` replaces the service times of every profile: by another profile's, or by a number of seconds.
     """
 
     simulator: Simulator
@@ -246,8 +246,8 @@ class DemoServer:
 def find_payload(value: Any) -> dict[str, Any]:
     """{state, questions} from the input of a Responses request.
 
-    The last JSON object in its texts that holds both wins; state and questions may also stand in
-    objects of their own.
+    The last JSON object in its texts that holds both wins; state and questions may also be in
+    separate objects.
 
     >>> find_payload([{"role": "user", "content": 'Decide: {"questions": {}, "state": {"now": 3}}'}])
     {'questions': {}, 'state': {'now': 3}}

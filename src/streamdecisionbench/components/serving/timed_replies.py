@@ -6,9 +6,9 @@ hundreds may wait at once.
 
 With limited capacity, `capacity` places serve at once; who finds none free waits in order of arrival. A
 place takes one request, or with batching up to `batch` of those that wait, whose replies leave together
-after the longest service time among them. Nobody waits for a batch to fill. The rate a server can
+after the longest service time among them. A batch starts without waiting to be full. The rate a server can
 sustain is capacity · batch / mean time of a batch; offered more, its queue grows as long as the load
-lasts. A queue knows no clock: it is told what time it is, and tells each request when its reply leaves
+lasts. A queue has no clock: the caller passes the time, and the queue reports to each request when its reply leaves
 as soon as that is known, which is when its service starts.
 """
 
@@ -73,7 +73,7 @@ class RequestQueue:
 
     @property
     def due(self) -> float | None:
-        """When `advance` has something to do: the next place becomes free and somebody waits."""
+        """When `advance` has something to do: the next place becomes free and a request waits."""
         return self._busy[0] if self._waiting and self._busy else None
 
     @property
@@ -100,7 +100,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A JSON reply, and how many seconds of service it stands for."""
+    """A JSON reply, and its seconds of service."""
 
     value: Any
     service_s: float = 0.0
@@ -133,7 +133,7 @@ def on_arrival(arrived: float, service_s: float) -> float:
 class Queued:
     """Limited capacity: a `RequestQueue` on the event loop's clock.
 
-    Timers wake late. What waits still starts at the moment a place became free, so lateness does not
+    Timers wake late. A waiting request starts at the moment a place became free, so lateness does not
     add up along the queue.
     """
 
@@ -228,7 +228,7 @@ def application(
 def _require_own_name(request: Request) -> None:
     """Over loopback only names of this machine: a site whose name points here would be asking.
 
-    Whoever listens on another address has opened it to the network, by whatever name.
+    A server on another address is open to the network under any name.
     """
     reached, _ = request.scope.get("server") or ("", None)
     if is_this_machine(reached) and not is_this_machine(request.headers.get("host", "")):

@@ -1,4 +1,4 @@
-"""What a simulation declares: how fast a setting answers, and how often and where it errs.
+"""The declaration of a simulation: how fast a setting answers, and how often and where it errs.
 
 The table that ships (`data/profiles.json`) holds the thirteen published settings, read off the
 published figures. A profile describes a simulation *of figures*; it is never the model itself.
@@ -17,7 +17,7 @@ from typing import Literal
 import msgspec
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.suite.disk import read_json
+from streamdecisionbench.suite.file_io import read_json
 from streamdecisionbench.suite.scenario import Scenario
 
 PASS_SIZE = 480
@@ -82,7 +82,7 @@ class ProfileCalibration(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the published setting scored (%), for comparison; no draw reads these."""
+    """Scores of the published setting (%), for comparison; no draw reads these."""
 
     log_auc: float
     untimed: float
@@ -167,7 +167,9 @@ def read_profiles(path: Path) -> dict[str, Profile]:
             found = [msgspec.convert(raw, Profile)]
     except msgspec.ValidationError as error:
         raise InputError(
-            f"is not a profile: {error}", where=path, fix="see docs/simulation.md for the fields"
+            f"is not a profile: {error}",
+            where=path,
+            fix="see docs/explanation/simulation.md for the fields",
         ) from None
     for profile in found:
         _check(profile, path)

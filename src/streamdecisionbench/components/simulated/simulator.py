@@ -2,9 +2,9 @@
 
 Everything about one scenario is drawn at once from (seed, profile, scenario): which states go wrong,
 how, and how long each takes. So an answer does not depend on the order, the number or the concurrency of
-requests. docs/simulation.md gives the model and what it leaves out. A simulation knows the references; it
+requests. docs/explanation/simulation.md gives the model and what it leaves out. A simulation knows the references; it
 looks the state up, answers as drawn and takes the drawn time, and everything it returns says that it is
-a simulation. The same `Simulator` stands behind the in-process component and behind `sdb serve`.
+a simulation. The in-process component and `sdb serve` use the same `Simulator`.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from streamdecisionbench.components.simulated.profiles import (
 from streamdecisionbench.suite.digest import canonical, digest
 from streamdecisionbench.suite.scenario import INACTIVE, Scenario, Step, Suite, estimate_tokens
 from streamdecisionbench.suite.suite_files import builtin_suite_path, make_suite, read_suite
+from streamdecisionbench.text import plural
 
 _NORMAL = NormalDist()
 _CONFIDENCE = (0.62, 0.97)
@@ -95,7 +96,7 @@ def output_tokens(tokens: DeclaredTokens, latency_s: float, median_s: float) -> 
 
 
 def _stream(profile: Profile, scenario: Scenario, seed: int, purpose: str) -> random.Random:
-    """A generator of its own per purpose: a change in one draw leaves the others as they were."""
+    """One generator per purpose: a change in one draw leaves the others as they were."""
     return random.Random(f"sdb/{seed}/{profile.name}/{scenario.scenario_id}/{purpose}")
 
 
@@ -133,7 +134,7 @@ def _wrong_states(
     """The k states with the highest score logit(p_t) + logit(Φ(z_t)).
 
     p_t is the published error rate near or far from a change. z_t = √ρ·a + √(1 − ρ)·e_t shares `a`
-    within a segment: what a model misjudges it goes on misjudging until the situation changes.
+    within a segment: a model's misjudgment lasts until the situation changes.
     """
     errors, n = profile.errors, scenario.n
     changes = scenario.changes()
@@ -322,7 +323,7 @@ def _spread(seed: int, about: Any, options: Sequence[str]) -> list[float]:
 
 
 def _sureness(shares: Sequence[float]) -> float:
-    """How far the highest share lies above an even draw: 0 to 1."""
+    """The distance of the highest share from an even draw, 0 to 1."""
     n = len(shares)
     return 1.0 if n == 1 else (max(shares) - 1 / n) / (1 - 1 / n)
 
@@ -404,7 +405,7 @@ class Simulator:
         *,
         timed_by: Profile | None = None,
     ) -> Answer:
-        """What the profile answers to {state, questions}, with the drawn `service_s`.
+        """The answer of the profile to {state, questions}, with the drawn `service_s`.
 
         `timed_by`: the service time is that profile's for the same state, not the answering one's.
         """
@@ -424,7 +425,7 @@ class Simulator:
         places = self._places.get(_key(state), [])
         if not places:
             raise UnknownStateError(
-                f"this state is none of the {self.states} states of {self.suite.name}; "
+                f"this state is none of the {plural(self.states, 'state')} of {self.suite.name}; "
                 "a simulation answers only the suite it was started with"
             )
         # A state alone is nearly always unique (it shows the clock); the questions settle the rest.
@@ -472,7 +473,7 @@ class SimulatedComponent:
             self._simulator.prepare(self._profile)
 
     def learn(self, right: Scenario, step: Step) -> None:
-        """What is right for a state of a live session, before it is asked about."""
+        """The reference of a state of a live session, before the request."""
         self._simulator.learn(right, step)
 
     async def answer(self, request: Request) -> Answer:
@@ -502,7 +503,7 @@ def create(model: str, options: Options) -> Component:
 
     `options.extra["data"]` names the suite folder (default: the one in the package);
     `options.extra["clock"] == "virtual"` makes the answer immediate, with `service_s` declared;
-    with `options.extra["world"]` it knows nothing but what it is told with `learn`.
+    with `options.extra["world"]` it knows only the states passed to `learn`.
     """
     refuse(options, "simulated", "effort", "base_url", allowed=("clock", "data", "world"))
     profile = find_profile(model)
@@ -515,7 +516,7 @@ def create(model: str, options: Options) -> Component:
 
 
 def _key(state: Mapping[str, Any]) -> bytes:
-    """Two states are the same if they are written alike; the quick encoder will do within a process."""
+    """Two states are the same if their text is the same; the quick encoder will do within a process."""
     return hashlib.sha256(msgspec.json.encode(dict(state), order="sorted")).digest()
 
 

@@ -6,35 +6,52 @@ import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import PER_SECOND, ROWS, whole_streams
 from streamdecisionbench.logs.engines.engine import (
     FILE,
     Engine,
-    ProgressTold,
+    ProgressReported,
     S,
     first_line,
     untold,
 )
-from streamdecisionbench.logs.schema import (
+from streamdecisionbench.logs.log_files import (
+    PACKED,
+    LogFiles,
+    first_line_of,
+    header_of,
+    packing_of,
+    without_torn_lines,
+)
+from streamdecisionbench.logs.log_schema import (
     COLUMNS,
     check_names,
     check_zones,
+    column_called,
     duration_unit,
+    first_of_each_case,
     trimmed,
 )
-from streamdecisionbench.logs.sources import LogFiles, first_line_of, header_of, without_torn_lines
-from streamdecisionbench.safe_text import printable
+from streamdecisionbench.logs.stream_arrays import (
+    PER_SECOND,
+    ROWS,
+    whole_streams,
+)
+from streamdecisionbench.text import printable
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
+
+
+class _OutOfMemoryError(InputError):
+    """DuckDB reached the limit of `--memory`."""
 
 
 class DuckEngine(Engine):
@@ -42,7 +59,7 @@ class DuckEngine(Engine):
 
     types: Mapping[str, str] = {"zoned": "TIMESTAMPTZ", "zoneless": "TIMESTAMP", "whole": "HUGEINT"}
 
-    def __init__(self, *, memory: str = "1GB", told: ProgressTold = untold) -> None:
+    def __init__(self, *, memory: str = "1GB", told: ProgressReported = untold) -> None:
         super().__init__(told)
         self._duck = duck = _import()
         self._spill = Path(tempfile.mkdtemp(prefix="sdb-logs-"))
@@ -74,7 +91,7 @@ class DuckEngine(Engine):
         shutil.rmtree(self._spill, ignore_errors=True)
 
     def open_files(self, files: LogFiles, *, mapped: bool = False) -> None:
-        self.name = files.label
+        self.name, self._files = files.label, files
         self._create_view("files", files, mapped=mapped)
         self._several = len(files.formats) > 1
         if not mapped:
@@ -90,7 +107,7 @@ class DuckEngine(Engine):
         names = trimmed(table.schema.names, self.name)
         own = [f"c{k}" for k in range(len(names))]
         places = _by_name(names, own, self.name)
-        chosen = [f"{places[n]} AS {self.quoted(n)}" for n in _first_of_each_case(places)]
+        chosen = [f"{places[n]} AS {self.quoted(n)}" for n in first_of_each_case(places)]
         query = f"SELECT {', '.join(chosen)} FROM _rows t({', '.join(own)})"
         self._con.register("_rows", table)
         # A reader can be read once; several passes are needed, and the copy may lie on disk.
@@ -117,14 +134,32 @@ class DuckEngine(Engine):
         keys = into.keys(self.schema())
         order = ", ".join(map(self._q, [*keys, "published_at"]))
         chosen = ", ".join([*map(self._q, columns), *self._file_mark("hash")])
-        query = f"SELECT {chosen} FROM {{log}} ORDER BY {order}"
         known = self._known_rows if self._of_files else None
         seen = 0
-        for table in whole_streams(self._stream(query, "sorting"), keys[:1]):
+        for table in whole_streams(self._sorted(chosen, order), keys[:1]):
             into.add(table)
             seen += table.num_rows
             self._told("scoring", seen / known if known else None)
         return into
+
+    def _sorted(self, chosen: str, order: str) -> Iterator[pa.RecordBatch]:
+        batches = self._stream(f"SELECT {chosen} FROM {{log}} ORDER BY {order}", "sorting")
+        try:
+            first = next(batches, None)
+        except _OutOfMemoryError:
+            # DuckDB 2.0 cannot sort the rows of several readers on disk; those of a table it can.
+            with self._watched("copying"):
+                self._execute(
+                    self._named(
+                        f"CREATE OR REPLACE TEMP TABLE unsorted AS SELECT {chosen} FROM {{log}}"
+                    ),
+                    self.name,
+                )
+            batches = self._stream(f"SELECT * FROM unsorted ORDER BY {order}", "sorting")
+            first = next(batches, None)
+        if first is not None:
+            yield first
+        yield from batches
 
     def quoted(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
@@ -136,8 +171,16 @@ class DuckEngine(Engine):
         whole, originals = without_torn_lines(files, self._spill)
         self.torn += len(originals)
         self._originals = {**self._originals, **originals}
+        if set(files.formats.values()) != {"parquet"}:
+            self._fit_threads()
         query = self._files_query(whole, fitting=not mapped)
         self._execute(f"CREATE TEMP VIEW {view} AS {self._named(query)}", files.label)
+
+    def _fit_threads(self) -> None:
+        """As many threads as have room for their buffers of text: DuckDB does not ask."""
+        limit = f"parse_formatted_bytes(current_setting('memory_limit')) // {_PER_THREAD}"
+        found = self._ask(f"SELECT least(current_setting('threads'), greatest(1, {limit})) AS n")
+        self._con.execute(f"SET threads = {found.column('n')[0].as_py()}")
 
     def _become(self, query: str) -> None:
         self._views += 1
@@ -155,7 +198,8 @@ class DuckEngine(Engine):
     def later(self, time: str, dtype: pa.DataType, seconds: str) -> str:
         if dtype.unit != "ns":
             return f"{time} + {self.duration(seconds)}"
-        return f"make_timestamp_ns(epoch_ns({time}) + CAST(round(1e9 * ({seconds})) AS BIGINT))"
+        at = f"make_timestamp_ns(epoch_ns({time}) + CAST(round(1e9 * ({seconds})) AS BIGINT))"
+        return f"CAST({at} AS TIMESTAMPTZ_NS)" if dtype.tz else at
 
     def duration(self, seconds: str) -> str:
         return f"to_seconds({seconds})"
@@ -187,7 +231,8 @@ class DuckEngine(Engine):
                 f"CREATE OR REPLACE TEMP VIEW {view} AS WITH source AS (SELECT * FROM {view}_from)"
                 f" SELECT * FROM ({query}\n)"
             )
-            self._con.execute(f"SELECT * FROM {view} LIMIT 1").fetchall()
+            # Values come through Arrow: as Python objects DuckDB hands over timestamps by way of pytz.
+            self._con.sql(f"SELECT * FROM {view} LIMIT 1").to_arrow_table()
         except self._duck.Error as error:
             raise self._failed(str(error), where, view) from None
         return view
@@ -200,7 +245,9 @@ class DuckEngine(Engine):
         at = lines[marked : marked + 2]
         if at and at[0].startswith("LINE 1: DESCRIBE "):
             at = [at[0].replace("DESCRIBE ", "", 1), *(line[9:] for line in at[1:])]
-        casts = self._likely_casts(f"{view}_from", (at or [self._queries[view][0]])[0])
+        casts = ""
+        with suppress(InputError):  # a hint that cannot be had must not replace the error
+            casts = self._likely_casts(f"{view}_from", (at or [self._queries[view][0]])[0])
         fix = "try it on the file with any DuckDB client; the table is called source"
         if "onvert" in said or "could not be cast" in said:
             fix = "TRY_CAST instead of CAST gives null where a value is none; " + fix
@@ -261,6 +308,12 @@ class DuckEngine(Engine):
             for view, (_, query_file) in self._queries.items():
                 if re.match("Conversion|Invalid Input|Out of Range", str(error)):
                     raise self._failed(str(error), query_file, view) from None
+            if isinstance(error, self._duck.OutOfMemoryException):
+                raise _OutOfMemoryError(
+                    f"needs more memory: {first_line(error)}",
+                    where=self._originals.get(where, where),
+                    fix="give DuckDB more with --memory, for example 4GB",
+                ) from None
             told = first_line(error)
             for copy, path in self._originals.items():
                 told = told.replace(copy, path)
@@ -281,13 +334,14 @@ class DuckEngine(Engine):
         ]
         # Of all files together: whether they are one or several makes no difference.
         written = list(dict.fromkeys(name for part in parts for name in part.columns))
-        own = dict(zip(trimmed(written, files.label), written, strict=True))
-        names = [name for name in _first_of_each_case(own) if name]
+        names = [name for name in first_of_each_case(trimmed(written, files.label)) if name]
         file = [] if FILE in map(str.lower, names) else [f"{self._braced(self._path())} AS {FILE}"]
         rows = {}
         for part in parts:
-            there = [name for name in names if own[name] in part.columns]
-            chosen = [f"{part.columns[own[name]]} AS {self._q(name)}" for name in there]
+            called = {name: column_called(name, part.columns, part.where) for name in names}
+            chosen = [
+                f"{part.columns[own]} AS {self._q(name)}" for name, own in called.items() if own
+            ]
             rows[part.where] = f"(SELECT {', '.join(chosen + file)} FROM {part.rows})"
         return " UNION ALL BY NAME ".join(self.combined(rows, fitting=fitting))
 
@@ -345,11 +399,11 @@ class DuckEngine(Engine):
         for (delimiter, *names), paths in alike.items():
             own = [f"c{k}" for k in range(len(names))]
             how = f"{_csv_how(delimiter, own)}, header = true, filename = '{_FILE}'"
-            rows = self._braced(f"read_csv({_listed(paths)}, {how})")
+            rows = self._braced(_read("read_csv", paths, how))
             yield _Part(paths[0], _by_name(names, own, paths[0]), rows)
 
     def _first_line_of(self, url: str) -> str | None:
-        lines = f"read_csv({_listed([url])}, {_csv_how(chr(1), ['line'], quote='')}) LIMIT 1"
+        lines = _read("read_csv", [url], _csv_how(chr(1), ["line"], quote="")) + " LIMIT 1"
         first = self._ask(f"SELECT line FROM {self._braced(lines)}", url).to_pylist()
         return first[0]["line"] if first else None
 
@@ -362,18 +416,35 @@ class DuckEngine(Engine):
         where = paths[0] if len(paths) == 1 else files.label
         keys = self._ask(
             "SELECT DISTINCT unnest(json_keys(json)) AS name FROM"
-            f" {self._braced(f'read_ndjson_objects({_listed(paths)})')}",
+            f" {self._braced(_read('read_ndjson_objects', paths))}",
             where,
         )
         names = sorted(name for name in keys.column("name").to_pylist() if name)
-        kept = list(_first_of_each_case(names)) or ["stream"]
+        kept = list(first_of_each_case(names)) or ["stream"]
         own = [f"c{k}" for k in range(len(kept))]
-        types = ", ".join(f"{_text(name)}: 'JSON'" for name in kept)
-        rows = (
-            f"read_json({_listed(paths)}, format = 'newline_delimited', records = true,"
-            " hive_partitioning = false,"
-            f" columns = {{{types}}}, filename = '{_FILE}') _rows({', '.join([*own, _FILE])})"
-        )
+        ways = {name: [n for n in names if n.lower() == name.lower()] for name in kept}
+        if any(len(found) > 1 for name, found in ways.items() if name not in COLUMNS):
+            # Lines that spell a key in different cases: each line has its own.
+            keys_in = [
+                ", ".join(
+                    f"json_extract(json, {_text(_pointer(n))})"
+                    for n in ([name] if name in COLUMNS else [name, *found])
+                )
+                for name, found in ways.items()
+            ]
+            read = f"filename = '{_FILE}'"
+            chosen = [f"coalesce({keys}) AS {one}" for keys, one in zip(keys_in, own, strict=True)]
+            rows = (
+                f"(SELECT {', '.join(chosen)}, {_FILE} FROM"
+                f" {_read('read_ndjson_objects', paths, read)})"
+            )
+        else:
+            types = ", ".join(f"{_text(name)}: 'JSON'" for name in kept)
+            how = (
+                "format = 'newline_delimited', records = true, hive_partitioning = false,"
+                f" columns = {{{types}}}, filename = '{_FILE}'"
+            )
+            rows = f"{_read('read_json', paths, how)} _rows({', '.join([*own, _FILE])})"
         number = "CAST({c} AS DOUBLE)"
         texts = {
             name: f"CASE WHEN json_type({c}) = 'DOUBLE' AND regexp_matches({c}->>'$', '[.eE]') THEN"
@@ -394,6 +465,10 @@ class _Part:
 
 
 _FILE = "_sdb_path"
+_LINE = 32 << 20
+"""Bytes that a line of a CSV file may have. Without `buffer_size` DuckDB takes buffers of 16 such lines."""
+_PER_THREAD = 3 * _LINE
+"""Memory that a thread needs to read text, measured: a buffer, the end of the one before, its rows."""
 _REPLACE = "replace the old one: SELECT * REPLACE (x AS reference) FROM source"
 
 
@@ -401,15 +476,6 @@ def _by_name(names: Sequence[str], own: Sequence[str], where: str) -> dict[str, 
     """Each column's place by its name; one that has none cannot be meant."""
     check_names(names, where, "name every column once")
     return {name: one for name, one in zip(names, own, strict=True) if name}
-
-
-def _first_of_each_case(names: Iterable[str]) -> Iterator[str]:
-    """Names that differ in more than case, as SQL wants them; those of the schema come first."""
-    seen: set[str] = set()
-    for name in sorted(names, key=lambda n: n not in COLUMNS):
-        if name.lower() not in seen:
-            seen.add(name.lower())
-            yield name
 
 
 def _parquet_rows(files: LogFiles) -> int | None:
@@ -439,14 +505,35 @@ def _listed(paths: Sequence[str]) -> str:
     return "[" + ", ".join(map(_text, exact)) + "]"
 
 
+def _read(function: str, paths: Sequence[str], how: str = "") -> str:
+    """A reader of text over files, in SQL. DuckDB unpacks by the end of a name; the bytes overrule it."""
+    packings: dict[str, list[str]] = {}
+    for path in paths:
+        packing = packing_of(path)
+        known = packing == PACKED.get(Path(path).suffix.lower())
+        packings.setdefault("auto" if known else packing or "none", []).append(path)
+    calls = [
+        f"{function}({', '.join(filter(None, (_listed(same), how)))}, compression = '{packing}')"
+        for packing, same in packings.items()
+    ]
+    if len(calls) == 1:
+        return calls[0]
+    return "(" + " UNION ALL ".join(f"SELECT * FROM {call}" for call in calls) + ")"
+
+
 def _csv_how(delimiter: str, names: Sequence[str], quote: str = '"') -> str:
     """All that DuckDB would find out by looking: it is not asked to."""
     columns = ", ".join(f"{name}: 'VARCHAR'" for name in names)
     return (
         f"auto_detect = false, columns = {{{columns}}}, delim = {_text(delimiter)},"
         f" quote = {_text(quote)}, escape = {_text(quote)}, comment = '', strict_mode = true,"
-        " hive_partitioning = false, max_line_size = 33554432"
+        f" hive_partitioning = false, max_line_size = {_LINE}, buffer_size = {_LINE}"
     )
+
+
+def _pointer(key: str) -> str:
+    """A key of an object as a JSON pointer."""
+    return "/" + key.replace("~", "~0").replace("/", "~1")
 
 
 def _text(text: str) -> str:

@@ -14,8 +14,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import FILE_MARK, MARKS, ORIGIN, StreamArrays, stream_arrays
-from streamdecisionbench.logs.schema import (
+from streamdecisionbench.logs.log_files import (
+    LogFiles,
+    find_text,
+    torn_note,
+)
+from streamdecisionbench.logs.log_schema import (
     COLUMNS,
     LATENCIES,
     NO_UNIT,
@@ -26,8 +30,22 @@ from streamdecisionbench.logs.schema import (
     plain_type,
     time_columns,
 )
-from streamdecisionbench.logs.sources import LogFiles
-from streamdecisionbench.logs.unusable import Allowed, Unusable
+from streamdecisionbench.logs.stream_arrays import (
+    FILE_MARK,
+    MARKS,
+    ORIGIN,
+    UNREADABLE,
+    StreamArrays,
+    stream_arrays,
+)
+from streamdecisionbench.logs.unusable_rows import (
+    Allowed,
+    Unusable,
+)
+from streamdecisionbench.text import (
+    decision_text,
+    printable,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,6 +66,9 @@ _INSTANT = (
     r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)?$"
 )
 _ZONED = r":[0-9.]+(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+_FINER = r":[0-9]{2}[.][0-9]{6}[0-9]*[1-9]"
+"""Digits beyond microseconds, which text loses where it becomes a timestamp."""
+_INFINITE = r"^[+-]?(?i:inf(inity)?)$"
 _CLOCKED = r"^(?:([0-9]+) days?,? )?([0-9]+):([0-9]{2}):([0-9]{2}(?:[.][0-9]+)?)$"
 _ISO = r"^P(?:([0-9]+)D)?T(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:[.][0-9]+)?)S)?$"
 _COUNTED = r"^([0-9]+(?:[.][0-9]+)?) ?(us|ms|s|min)$"
@@ -106,7 +127,7 @@ class StreamSums(ABC):
 S = TypeVar("S", bound=StreamSums)
 
 
-class ProgressTold(Protocol):
+class ProgressReported(Protocol):
     """Hears how far a long piece of work is: a share of what it is about, where that is known."""
 
     def __call__(self, doing: str, share: float | None) -> None: ...
@@ -122,16 +143,21 @@ class Engine(ABC):
     types: Mapping[str, str]
     """What SQL calls `zoned` and `zoneless` timestamps, and `whole` numbers of any size."""
 
-    def __init__(self, told: ProgressTold) -> None:
+    def __init__(self, told: ProgressReported) -> None:
         self.name = "the log"
         """What messages call it."""
         self.torn = 0
         """Files that ended in a line that was cut off; the line is left out."""
+        self.cut: dict[str, str] = {}
+        """Columns of text whose times have digits beyond microseconds, with an example."""
+        self._infinite: set[str] = set()
+        """Columns of text with times that are infinite: such a time is not known."""
         self.timed_by = ""
         """The column of latencies that `answered_at` was made of, where it was."""
         self._told = told
         self._of_files = False
         """Whether rows still are what files hold."""
+        self._files: LogFiles | None = None
         self._several = False
         """Whether there is more than one file."""
         self._schema: pa.Schema | None = None
@@ -213,6 +239,16 @@ class Engine(ABC):
         self._schema = None
         self.name = f"{where} over {self.name}"
 
+    def notes(self) -> list[str]:
+        """What every reader of the log's numbers must know about how it was read."""
+        cut = [
+            f"column {name!r} is text with digits beyond microseconds, for example {text[:40]}: they are"
+            " cut off; timestamps in nanoseconds, as Parquet has them, keep them"
+            for name, text in sorted(self.cut.items())
+            if name in self.schema().names
+        ]
+        return [*cut, *torn_note(self.torn)]
+
     def schema(self) -> pa.Schema:
         if self._schema is None:
             self._schema = self._ask("SELECT * FROM {log} LIMIT 0").schema
@@ -279,13 +315,16 @@ class Engine(ABC):
             return None
         found = self._sorts(table, texts, where) if texts else {}
         reads: dict[str, str] = {}
+        unreadable: list[str] = []
         for name, kind in texts.items():
             sorts = found[name]
-            if len(sorts) > 1 or "x" in sorts:
+            if kind == "time" and forced and "partial" not in schema.names and _readable(sorts):
+                unreadable.append(name)
+            elif len(sorts) > 1 or "x" in sorts:
                 if forced and kind != "mark":
                     raise _misread(name, kind, sorts, where)
                 continue
-            reads[name] = next(iter(sorts), "")
+            reads[name] = next((sort for sort in sorts if sort != "x"), "")
         times = [sort for name, sort in reads.items() if sort and texts[name] == "time"]
         stamps = (plain_type(schema.field(name).type) for name in time_columns(schema))
         times += ["z" if one.tz else "l" for one in stamps if kind_of(one) == "timestamp"]
@@ -295,19 +334,27 @@ class Engine(ABC):
             "l": self.types["zoneless"],
             "t": "BOOLEAN",
         }
-        chosen = []
+        chosen, told = [], []
         for name in schema.names:
             column = self._q(name)
             if name in reads:
                 empty = {"time": (*times, "n")[0], "number": "n"}.get(texts[name], "t")
                 text = f"nullif(trim({column}), '')"
+                if name in self._infinite:
+                    text = f"CASE WHEN NOT {self._matches(text, _INFINITE)} THEN {text} END"
                 if texts[name] == "duration":
                     column = f"{self.duration(self._length_of(text))} AS {column}"
                 else:
                     target = types[reads[name] or empty]
+                    if name in unreadable:
+                        bad = f"{self._class('time', text)} = 'x'"
+                        told.append(f"WHEN {bad} THEN concat('{name} ', trim({column}))")
+                        text = f"CASE WHEN {bad} THEN NULL ELSE {text} END"
                     column = f"CAST({text} AS {target}) AS {column}"
             if name not in labels:
                 chosen.append(column)
+        if told:
+            chosen.append(f"CASE {' '.join(told)} END AS {UNREADABLE}")
         return f"SELECT {', '.join(chosen)} FROM {table}"
 
     def sorts_of(self, name: str, kind: str = "time") -> dict[str, str]:
@@ -319,6 +366,20 @@ class Engine(ABC):
         query = f"SELECT max(TRY_CAST({self._q(name)} AS DOUBLE)) AS most FROM {{log}}"
         found = self._ask(query).column("most")[0].as_py()
         return None if found is None else float(found)
+
+    def shares_values(self, one: str, other: str, rows: int) -> bool:
+        """Whether two columns have two values in common, or all of one column's, in the first rows."""
+        few = f"(SELECT * FROM {{log}} LIMIT {rows}) _few"
+        texts = [
+            f"(SELECT DISTINCT {self._text_of(n)} AS v FROM {few}) _{k}"
+            for k, n in enumerate((one, other))
+        ]
+        query = (
+            f"SELECT (SELECT count(*) FROM {texts[0]} WHERE v IS NOT NULL) AS own, (SELECT count(*) FROM"
+            f" {texts[0]} WHERE v IN (SELECT v FROM {texts[1]})) AS shared"
+        )
+        row = self._ask(query).to_pylist()[0]
+        return bool(row["shared"]) and row["shared"] >= min(2, row["own"])
 
     def shown_name(self, name: str) -> str:
         """A column as people write it in a query: in quotation marks only where it must be."""
@@ -352,11 +413,22 @@ class Engine(ABC):
             for v in of.values()
             for sort in _FOUND
         ]
+        for name, v in of.items():
+            if texts[name] == "time":
+                # The length is a cheap test that spares most values the pattern.
+                finer = f"length({v}) > 26 AND {self._matches(v, _FINER)}"
+                examples.append(f"min(CASE WHEN {finer} THEN {v} END) AS {v}_finer")
+                examples.append(f"count(CASE WHEN {v}c = 'i' THEN 1 END) AS {v}_infinite")
         (row,) = self._ask(
             f"SELECT {', '.join(examples)} FROM (SELECT {', '.join(classed)} FROM"
             f" (SELECT {', '.join(plain)} FROM {table}) _plain) _classed",
             where,
         ).to_pylist()
+        for name, v in of.items():
+            if row.get(f"{v}_finer") is not None:
+                self.cut.setdefault(name, row[f"{v}_finer"])
+            if row.get(f"{v}_infinite"):
+                self._infinite.add(name)
         return {
             name: {sort: row[f"{v}{sort}"] for sort in _FOUND if row[f"{v}{sort}"] is not None}
             for name, v in of.items()
@@ -410,8 +482,12 @@ class Engine(ABC):
         """Which of `_FOUND` a text is, in SQL."""
         number = f"WHEN {self._matches(value, _NUMBER)} THEN 'n'"
         zoned = f"TRY_CAST({value} AS {self.types['zoned']})"
+        # Comparing is cheaper than matching: only what begins with a letter can be infinite.
+        letter = " OR ".join(f"{value} BETWEEN '{sign}A' AND '{sign}z'" for sign in ("", "+", "-"))
+        infinite = f"CASE WHEN {self._matches(value, _INFINITE)} THEN 'i' ELSE 'n' END"
+        timed = number.replace("'n'", f"CASE WHEN {letter} THEN {infinite} ELSE 'n' END")
         cases = {
-            "time": f"{number} WHEN NOT {self._matches(value, _INSTANT)} OR {zoned} IS NULL THEN 'x'"
+            "time": f"{timed} WHEN NOT {self._matches(value, _INSTANT)} OR {zoned} IS NULL THEN 'x'"
             f" WHEN {self._matches(value, _ZONED)} THEN 'z' ELSE 'l' END",
             "number": f"{number} ELSE 'x' END",
             "duration": f"WHEN {self._length_of(value)} IS NULL THEN 'x' ELSE 'd' END",
@@ -465,16 +541,31 @@ class Engine(ABC):
         )
 
     def contradiction(self, on: Sequence[str], take: str) -> tuple[str, ...] | None:
-        """Keys under which the second table has different values, as text, where there are any."""
+        """Keys under which the second table has different decisions, as text, where there are any."""
         keys = ", ".join(map(self._q, on))
         shown = [f"{self._text_of(k)} AS _key{n}" for n, k in enumerate(on)]
-        value = self._text_of(take)
+        given = self._schema_of("{given}", "the references")
+        value = self.spelled(take, given.field(take).type)
+        several = (
+            f"SELECT 1 FROM {{given}} GROUP BY {keys} HAVING min({value}) < max({value}) LIMIT 1"
+        )
+        if not len(self._ask(several, "the references")):
+            return None
+        own = ", ".join(f"_key{n}" for n in range(len(on)))
         found = self._ask(
-            f"SELECT {', '.join(shown)}, min({value}) AS _low, max({value}) AS _high FROM {{given}}"
-            f" GROUP BY {keys} HAVING min({value}) < max({value}) LIMIT 1",
+            f"SELECT {own}, _value FROM (SELECT *, count(*) OVER (PARTITION BY {own}) AS _ways FROM"
+            f" (SELECT DISTINCT {', '.join(shown)}, {value} AS _value FROM {{given}}) _said"
+            f" WHERE _value IS NOT NULL) _counted WHERE _ways > 1 ORDER BY {own}, _value",
             "the references",
         )
-        return tuple(str(column[0]) for column in found.columns) if len(found) else None
+        first: tuple[list[str], str] | None = None
+        for row in zip(*(column.to_pylist() for column in found.columns), strict=True):
+            at, text = [str(key) for key in row[:-1]], row[-1]
+            if first is None or at != first[0]:
+                first = at, text
+            elif (decision_text(text) or text) != (decision_text(first[1]) or first[1]):
+                return (*at, first[1], text)
+        return None
 
     def several_times(self, on: Sequence[str]) -> tuple[str, ...] | None:
         """Keys that stand for states of different times in the log, as text, where there are any."""
@@ -539,6 +630,16 @@ class Engine(ABC):
         )
         return None if found is None else str(found[0])
 
+    def _row_of(self, told: str) -> tuple[str, int] | None:
+        """The file and row of an unreadable time, told as in the column `UNREADABLE`."""
+        if not self._of_files or self._files is None:
+            return None
+        name, _, text = told.partition(" ")
+        room = 80 - len(name) - 1
+        with suppress(InputError, OSError, ValueError):  # a hint that cannot be had
+            return find_text(self._files, name, lambda one: printable(one.strip()[:room]) == text)
+        return None
+
     def scattered(self) -> tuple[int, str] | None:
         """How many streams lie in more than one file, and one of them."""
         found = self._asked_of_files(
@@ -551,9 +652,11 @@ class Engine(ABC):
     def usable(self, into: S, columns: Iterable[str], allowed: Allowed | None = None) -> S:
         """Adds up those of the columns that are there; refused where more rows than allowed cannot be."""
         there = set(self.schema().names)
-        found = self.reduce([name for name in dict.fromkeys(columns) if name in there], into)
+        asked = dict.fromkeys((*columns, UNREADABLE))
+        found = self.reduce([name for name in asked if name in there], into)
         if found.unusable.rows:
             found.unusable.find_files(self.file_of)
+            found.unusable.find_row(self._row_of)
         if allowed is not None:
             allowed.check(found.unusable, found.rows, self.name)
         return found
@@ -630,8 +733,9 @@ def completed(query: str, names: Collection[str], quoted: Callable[[str], str]) 
 
 
 def _only(name: str, column: str) -> str:
-    """What rows say of a state: once, but for what took effect, which grows."""
-    return f"max_by({column}, length({column}))" if name == "effects" else f"max({column})"
+    """What rows say of a state: once, but for what took effect and who answered, which grow."""
+    grows = name in ("effects", "member_latency_s")
+    return f"max_by({column}, length({column}))" if grows else f"max({column})"
 
 
 def _process(names: Collection[str]) -> str:
@@ -674,6 +778,11 @@ def _check_agreement(schemas: Mapping[str, pa.Schema], *, every: bool) -> None:
                     where=path,
                     fix="give every file of a log the same columns, or say with --sql what is missing",
                 )
+
+
+def _readable(sorts: Collection[str]) -> bool:
+    """Whether text is of one sort but for some that cannot be read: those rows are counted as unusable."""
+    return "x" in sorts and len(sorts) == 2
 
 
 def _misread(name: str, kind: str, sorts: Mapping[str, str], where: str) -> InputError:

@@ -15,26 +15,43 @@ import re
 import sys
 import tempfile
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import streamdecisionbench
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.logs.arrays import PER_SECOND, whole_streams
 from streamdecisionbench.logs.engines.engine import (
     FILE,
     Engine,
-    ProgressTold,
+    ProgressReported,
     S,
     first_line,
     untold,
 )
-from streamdecisionbench.logs.schema import check_names, duration_unit, trimmed
-from streamdecisionbench.logs.sources import LogFiles, header_of, torn_lines
-from streamdecisionbench.safe_text import decision_text
+from streamdecisionbench.logs.log_files import (
+    PACKED,
+    LogFiles,
+    header_of,
+    packing_of,
+    torn_lines,
+)
+from streamdecisionbench.logs.log_schema import (
+    COLUMNS,
+    check_names,
+    column_called,
+    duration_unit,
+    first_of_each_case,
+    trimmed,
+)
+from streamdecisionbench.logs.stream_arrays import (
+    PER_SECOND,
+    whole_streams,
+)
+from streamdecisionbench.text import decision_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,7 +78,7 @@ class SparkEngine(Engine):
         "whole": "DECIMAL(38, 0)",
     }
 
-    def __init__(self, *, master: str | None = None, told: ProgressTold = untold) -> None:
+    def __init__(self, *, master: str | None = None, told: ProgressReported = untold) -> None:
         super().__init__(told)
         self._session, self._owned = _session(master)
         self._before = {name: self._session.conf.get(name) for name in _SETTINGS}
@@ -81,7 +98,7 @@ class SparkEngine(Engine):
 
     def open_files(self, files: LogFiles, *, mapped: bool = False) -> None:
         """Driver and executors must reach the files under the same names."""
-        self.name = files.label
+        self.name, self._files = files.label, files
         rows = self._read(files, fitting=not mapped)
         self._frames |= {"log": rows, "files": rows}
         self._of_files = "stream" in rows.columns
@@ -163,7 +180,10 @@ class SparkEngine(Engine):
             mapped = self._session.sql(query)
             mapped.limit(1).collect()
         except Exception as error:
-            casts = "MISMATCH" in str(error) and self._likely_casts(f"{{{rows}}}", query)
+            casts = ""
+            with suppress(InputError):  # a hint that cannot be had must not replace the error
+                if "MISMATCH" in str(error):
+                    casts = self._likely_casts(f"{{{rows}}}", query)
             raise InputError(
                 f"the query fails: {first_line(error)}",
                 where=where,
@@ -196,6 +216,8 @@ class SparkEngine(Engine):
 
     def _read(self, files: LogFiles, *, fitting: bool) -> DataFrame:
         """All files as one frame. Nothing is guessed but what a header or the keys of a line say."""
+        for path in [*files.of_format("csv"), *files.of_format("json")]:
+            _check_packing(path)
         torn = torn_lines(files)
         self.torn += len(torn)
         try:
@@ -220,13 +242,13 @@ class SparkEngine(Engine):
 
         reader = self._session.read.option("recursiveFileLookup", "true")
         found: dict[str, DataFrame] = {}
-        parquet, json = ([*map(_exact, files.of_format(form))] for form in ("parquet", "json"))
-        if parquet:
-            frame = reader.option("mergeSchema", "true").parquet(*parquet)
-            for name, unit in _durations(files.of_format("parquet")).items():
+        json = [*map(_exact, files.of_format("json"))]
+        for paths in _one_case(files.of_format("parquet")):
+            frame = reader.option("mergeSchema", "true").parquet(*map(_exact, paths))
+            for name, unit in _durations(paths).items():
                 length = f.expr(self.duration(f"{self.quoted(name)} / {PER_SECOND[unit]}"))
                 frame = frame.withColumn(name, length)
-            found[files.of_format("parquet")[0]] = _with_file(frame)
+            found[paths[0]] = _with_file(frame)
         alike: dict[tuple[str, ...], list[str]] = {}
         for path in files.of_format("csv"):
             first = reader.text(_exact(path)).head()
@@ -246,10 +268,26 @@ class SparkEngine(Engine):
                 lines, torn
             )
         written = list(dict.fromkeys(n for frame in found.values() for n in frame.columns))
-        meant = dict(zip(written, trimmed(written, files.label), strict=True))
-        return {
-            where: frame.toDF(*(meant[n] for n in frame.columns)) for where, frame in found.items()
-        }
+        kept = list(first_of_each_case(trimmed(written, files.label)))
+        named = {}
+        for where, frame in found.items():
+            called = {column_called(name, frame.columns, where): name for name in kept}
+            named[where] = frame.toDF(*(called.get(n, n.strip()) for n in frame.columns))
+        return named
+
+
+def _one_case(paths: Sequence[str]) -> list[list[str]]:
+    """Files to be read together: none of them spells a column in another case than the others."""
+    import pyarrow.parquet as pq
+
+    names = {path: pq.read_schema(path).names for path in paths if "://" not in path}
+    every = {name for one in names.values() for name in one}
+    lower = Counter(map(str.lower, every))
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for path in paths:
+        own = tuple(sorted(n for n in names.get(path, ()) if lower[n.lower()] > 1))
+        alike.setdefault(own, []).append(path)
+    return list(alike.values())
 
 
 def _with_file(frame: DataFrame) -> DataFrame:
@@ -276,6 +314,20 @@ def _durations(paths: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def _check_packing(path: str) -> None:
+    """Spark unpacks by the end of a name, in lower case."""
+    if "://" not in path and packing_of(path) != PACKED.get(Path(path).suffix):
+        ends = {packing: end for end, packing in PACKED.items()}
+        end = ends.get(packing_of(path) or "")
+        raise InputError(
+            f"is compressed with {packing_of(path)}" if end else "is not compressed",
+            where=path,
+            fix=f"Spark goes by the name: it must end in {end}"
+            if end
+            else f"Spark goes by the name: leave {Path(path).suffix} out",
+        )
+
+
 def _exact(path: str) -> str:
     """A file by its exact name: what a pattern would be made of stands for itself."""
     return path if "://" in path else re.sub(r"[*?\[\]{}\\]", r"\\\g<0>", path)
@@ -298,13 +350,24 @@ def _of_lines(lines: DataFrame, torn: set[bytes]) -> DataFrame:
         )
 
     found = lines.mapInArrow(keys, "name string").distinct().collect()
-    names = sorted(row.name for row in found if row.name) or ["stream"]
+    spelled = sorted(row.name for row in found if row.name) or ["stream"]
+    first = {name.lower(): name for name in reversed([*first_of_each_case(spelled)])}
+    # Keys in different cases are one column, unless one of them is the schema's.
+    meant = {n: k if (k := first[n.lower()]) not in COLUMNS else n for n in spelled}
+    names = sorted(set(meant.values()))
     everything = [*names, *([] if FILE in names else [FILE])]
     schema = pa.schema([(name, pa.string()) for name in everything])
 
     def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            texts = [{FILE: file, **row} for file, row in objects([batch])]
+            texts = [
+                {
+                    FILE: file,
+                    **{meant[n]: v for n, v in row.items() if n in meant},
+                    **{n: v for n, v in row.items() if n in names},
+                }
+                for file, row in objects([batch])
+            ]
             yield pa.RecordBatch.from_pylist(texts, schema)
 
     quoted = ", ".join("`" + name.replace("`", "``") + "` string" for name in everything)

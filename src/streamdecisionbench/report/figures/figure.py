@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamdecisionbench.errors import InputError
-from streamdecisionbench.report.palette import INK
-from streamdecisionbench.safe_text import inert_cell, visible
+from streamdecisionbench.render.palette import INK
+from streamdecisionbench.text import (
+    inert_cell,
+    visible,
+)
 
 FORMATS = ("svg", "png", "pdf")
 
@@ -32,6 +35,25 @@ _STYLE = {
     "header": {"labelFontSize": 11, "titleFontSize": 11},
     "title": {"color": INK},
 }  # fmt: skip
+
+
+_OBJECT_KEYS = frozenset(
+    [
+        "constructor",
+        "hasOwnProperty",
+        "isPrototypeOf",
+        "propertyIsEnumerable",
+        "toLocaleString",
+        "toString",
+        "valueOf",
+        "__proto__",
+        "__defineGetter__",
+        "__defineSetter__",
+        "__lookupGetter__",
+        "__lookupSetter__",
+    ]
+)
+"""What `Object.prototype` has, for the converter is written in JavaScript."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +157,13 @@ def _plain(value: Any) -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """The specification with every text visible: a control character ends the converter."""
+    """The specification with every text visible: a control character ends the converter.
+
+    So does a text that every JavaScript object has as a key. A space after it makes it another one.
+    """
     if isinstance(value, str):
-        return visible(value, lines=True)
+        text = visible(value, lines=True)
+        return f"{text} " if text in _OBJECT_KEYS else text
     if isinstance(value, Mapping):
         return {_shown(key): _shown(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

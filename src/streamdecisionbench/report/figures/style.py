@@ -11,10 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from streamdecisionbench.report.palette import CLASS_STYLE, DASHES, GREY, INK, PALETTE, SHOWN
-from streamdecisionbench.report.report_data import Material
-from streamdecisionbench.scoring.pace_bounds import Bounds
-from streamdecisionbench.scoring.pairs import PairScore
+from streamdecisionbench.kernel.paces import Bounds
+from streamdecisionbench.render.palette import (
+    CLASS_STYLE,
+    DASHES,
+    GREY,
+    INK,
+    PALETTE,
+    SHOWN,
+)
+from streamdecisionbench.render.sentences import simulation_note
+from streamdecisionbench.report.report_data import ReportInput
 from streamdecisionbench.scoring.score import Score
 
 Drawing = dict[str, Any]
@@ -38,7 +45,7 @@ class Look:
         }  # fmt: skip
 
 
-def looks(material: Material) -> dict[str, Look]:
+def looks(material: ReportInput) -> dict[str, Look]:
     """By recording name, the best integrated scores first; the rest share grey."""
     found = {}
     for place, entry in enumerate(material.ranked):
@@ -52,17 +59,15 @@ def looks(material: Material) -> dict[str, Look]:
     return found
 
 
-def notes(material: Material, shown: Iterable[Score] | None = None) -> str:
+def notes(material: ReportInput, shown: Iterable[Score] | None = None) -> str:
     """What a caption ends with when not every setting has a name in the picture, or was measured."""
     rest = len(material.entries) - SHOWN
     grey = f" The best {SHOWN} are named; {rest} more are grey (all in the CSV)."
     return (grey if rest > 0 else "") + simulated_note(shown or material.scores)
 
 
-def simulated_note(shown: Iterable[Score | PairScore]) -> str:
-    if any(one.simulated for one in shown):
-        return " (sim.): simulation from a declared profile, not a measurement of the model."
-    return ""
+def simulated_note(shown: Iterable[Score]) -> str:
+    return f" {simulation_note()}" if any(one.simulated for one in shown) else ""
 
 
 def short(label: str, most: int = 34) -> str:

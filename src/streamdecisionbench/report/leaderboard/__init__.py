@@ -1,1 +1,0 @@
-"""A leaderboard from verified bundles: one static page, a report beside every row."""

@@ -1,1 +1,0 @@
-"""A page that shows a recording or a metered service while it runs."""
