@@ -20,7 +20,7 @@ import pytest
 from tests.docs.markdown import ROOT, blocks, steps
 from tests.docs.services import HostedServer
 from tests.docs.treatment import QUICK
-from tests.docs.workbench import KEYS
+from tests.docs.workbench import KEYS, write_decisions
 from tests.installed import built
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -212,6 +212,7 @@ def test_an_extra_alone_runs_what_its_documentation_shows(
     work.mkdir()
     page, commands = DOCUMENTED[extras]
     lay_out(page, work)
+    write_decisions(work / "decisions.parquet")
     kept = {name: os.environ[name] for name in ("LANG", "TMPDIR") if name in os.environ}
     environment = {
         **kept, **KEYS, "PATH": f"{python.parent}:{os.environ['PATH']}", "HOME": str(tmp_path), "COLUMNS": "100",

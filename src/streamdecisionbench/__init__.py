@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from streamdecisionbench.scoring.answer_accuracy import mistakes
     from streamdecisionbench.scoring.pairs import all_pairs, compose_recordings
     from streamdecisionbench.scoring.result import Level, Result
-    from streamdecisionbench.scoring.score import Score, score
+    from streamdecisionbench.scoring.score import score
     from streamdecisionbench.suite.scenario import DecisionSpec, Scenario, Suite
     from streamdecisionbench.suite.suite_files import read_suite, write_suite
 
@@ -36,7 +36,6 @@ __all__ = [
     "Recording",
     "Result",
     "Scenario",
-    "Score",
     "Shares",
     "Suite",
     "__version__",
@@ -61,7 +60,7 @@ _HOMES = {
     "scoring.answer_accuracy": ("mistakes",),
     "scoring.pairs": ("all_pairs", "compose_recordings"),
     "scoring.result": ("Level", "Result"),
-    "scoring.score": ("Score", "score"),
+    "scoring.score": ("score",),
     "kernel.shares": ("Shares",),
     "suite.scenario": ("DecisionSpec", "Scenario", "Suite"),
     "suite.suite_files": ("read_suite", "write_suite"),

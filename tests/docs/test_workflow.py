@@ -79,10 +79,10 @@ def test_its_options_exist() -> None:
     commands = re.findall(r"(?:sdb\"?) (run|gate) (.+)", text)
     assert {name for name, _ in commands} == {"run", "gate"}
     for name, words in commands:
-        known = sdb(name, "--help").stdout
+        known = sdb(name, "--help", "--all").stdout
         assert all(word in known for word in shlex.split(words) if word.startswith("--"))
     given = re.findall(r"options\+?=\((--[^)]*)\)", text)
-    known = sdb("gate", "--help").stdout
+    known = sdb("gate", "--help", "--all").stdout
     words = [word for line in given for word in line.split() if word.startswith("--")]
     assert len(words) == 9
     assert all(word in known for word in words)

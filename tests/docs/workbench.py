@@ -428,7 +428,7 @@ def _published(path: Path) -> str:
     return ""
 
 
-def _decisions(path: Path) -> str:
+def write_decisions(path: Path) -> str:
     """A log of four calls and two releases; a page that makes its own writes over it."""
     if importlib.util.find_spec("pyarrow") is None:
         return "pyarrow is not installed"
@@ -456,7 +456,7 @@ def _voice_agent(path: Path) -> str:
 
 
 _MATERIALS: dict[str, Callable[[Path], str]] = {
-    "decisions.parquet": _decisions,
+    "decisions.parquet": write_decisions,
     "voice_agent": _voice_agent,
     "answers.json": _answers,
     "model.gguf": _model,

@@ -171,7 +171,9 @@ def killed_while_answering(
     while counts["kills"] < kills:
         with warm_labelling(folder.path, "--as", "ana") as page:
             killer = threading.Timer(draw.uniform(0, at_most_s), page.process.kill)
-            killer.start()
+            at_once = counts["kills"] % 2 == 0  # the others come after an answer, however busy the machine
+            if at_once:
+                killer.start()
             try:
                 asked = page.next()
                 while asked["item"] is not None:
@@ -180,8 +182,13 @@ def killed_while_answering(
                     if status != 200:
                         raise AssertionError(asked)
                     acknowledged[item] = said
+                    if not at_once:
+                        killer.start()
+                        at_once = True
             except (OSError, http.client.HTTPException, ValueError):
                 counts["not acknowledged"] += 1
+            if not at_once:
+                killer.start()
             killer.join()
             page.process.join()
         counts["kills"] += 1
