@@ -94,7 +94,7 @@ def test_links_and_what_pages_load_are_there_and_nothing_comes_from_elsewhere(si
 
 
 def test_docstrings_are_there_with_their_examples_as_code(site: Path) -> None:
-    text = (site / "api.html").read_text(encoding="utf-8")
+    text = (site / "reference" / "python-api.html").read_text(encoding="utf-8")
     assert "Counts the seconds of every class" in text
     assert "<blockquote>" not in text
 

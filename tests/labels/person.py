@@ -171,7 +171,9 @@ def killed_while_answering(
     while counts["kills"] < kills:
         with warm_labelling(folder.path, "--as", "ana") as page:
             killer = threading.Timer(draw.uniform(0, at_most_s), page.process.kill)
-            at_once = counts["kills"] % 2 == 0  # the others come after an answer, however busy the machine
+            at_once = (
+                counts["kills"] % 2 == 0
+            )  # the others come after an answer, however busy the machine
             if at_once:
                 killer.start()
             try:
